@@ -1,0 +1,13 @@
+module.exports = {
+	semi: true,
+	trailingComma: 'all',
+	bracketSpacing: true,
+	useTabs: true,
+	tabWidth: 2,
+	arrowParens: 'always',
+	singleQuote: true,
+	quoteProps: 'as-needed',
+	endOfLine: 'lf',
+	printWidth: 100,
+	overrides: [{ files: ['*.yaml', '*.yml', '*.md'], options: { useTabs: false } }],
+};

@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto';
+
+/** A UUID that is the same at every start, so that sample data can be told by its ids. */
+export function uuidOf(name: string): string {
+	const hex = createHash('sha256').update(`sandbox ${name}`).digest('hex');
+	const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
+	return [
+		hex.slice(0, 8),
+		hex.slice(8, 12),
+		`5${hex.slice(13, 16)}`,
+		`${variant}${hex.slice(17, 20)}`,
+		hex.slice(20, 32),
+	].join('-');
+}

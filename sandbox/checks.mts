@@ -1,0 +1,41 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { JsonObject } from './model.mts';
+import { invalid, Problem, type ErrorItem } from './problems.mts';
+
+const ajv = new Ajv2020({ strict: false, useDefaults: true });
+
+/** A check of a request's body against a JSON Schema; it throws a Problem (400). */
+export function bodyCheck<Body>(schema: JsonObject): (body: unknown) => Body {
+	const validate = ajv.compile(schema);
+	return (body) => {
+		if (body === undefined) throw invalid('The body is missing: it must be JSON.');
+		if (!validate(body)) throw new Problem(400, explain(validate, 'body', 'property'));
+		return body as Body;
+	};
+}
+
+/** The first thing that is wrong, in words; with the record's position where it is one's. */
+export function explain(validate: ValidateFunction, root: string, noun: string): ErrorItem[] {
+	const error = validate.errors?.[0];
+	if (!error) return invalid(`The ${root} is wrong.`).items;
+	const index = /^\/bulk\/(\d+)/.exec(error.instancePath)?.[1];
+	return [
+		{
+			type: 'info',
+			id: 'parameterParseFailedException',
+			message: `${root}${error.instancePath}: ${reason(error, noun)}`,
+			...(index === undefined ? {} : { RecordIndex: Number(index) }),
+		},
+	];
+}
+
+function reason(error: ErrorObject, noun: string): string {
+	const parameters = error.params as Record<string, unknown>;
+	if (error.keyword === 'additionalProperties') {
+		return `unknown ${noun} '${String(parameters.additionalProperty)}'`;
+	}
+	if (error.keyword === 'enum') {
+		return `must be one of ${(parameters.allowedValues as unknown[]).join(', ')}`;
+	}
+	return error.message ?? 'is wrong';
+}

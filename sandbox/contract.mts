@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import { explain } from './checks.mts';
+import type { Json, JsonObject } from './model.mts';
+import { invalid, Problem } from './problems.mts';
+
+const contractFile = new URL('../contract/openapi.yaml', import.meta.url);
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const schemaRoot = 'contract';
+
+/** One operation of contract/openapi.yaml, ready to check requests. */
+export interface Operation {
+	/** The same for both ways to address a table. */
+	id: string;
+	method: string;
+	/** With `:name` for parameters, and the API's prefix. */
+	url: string;
+	acceptsBody: boolean;
+	/** Whether a token may stand in the query. */
+	queryToken: boolean;
+	/** Throws a Problem (400); returns the parameters in their types, with defaults. */
+	checkQuery(query: unknown): JsonObject;
+	/** Throws a Problem (400). */
+	checkBody(body: unknown): void;
+}
+
+let known: Operation[] | undefined;
+
+/** The operations of the contract, read once. */
+export function operations(): readonly Operation[] {
+	known ??= loadOperations();
+	return known;
+}
+
+/** The operation of this id, in the form that names the table alone. */
+export function operationNamed(id: string): Operation {
+	const found = operations().find((operation) => operation.id === id);
+	if (!found) throw new Error(`The contract has no operation ${id}.`);
+	return found;
+}
+
+/**
+ * Reads contract/openapi.yaml. The sandbox serves the operations that stand there and refuses
+ * what they do not know, so that a client that drifts from the contract fails.
+ */
+function loadOperations(): Operation[] {
+	const document = parse(readFileSync(contractFile, 'utf8')) as JsonObject;
+	const ajv = new Ajv2020({ strict: false, schemas: { [schemaRoot]: document } });
+	addFormats.default(ajv);
+	const queryAjv = new Ajv2020({ strict: false, coerceTypes: true, useDefaults: true });
+
+	const operations: Operation[] = [];
+	for (const [path, item] of entries(document.paths)) {
+		for (const method of methods) {
+			const operation = (item as JsonObject)[method] as JsonObject | undefined;
+			if (!operation) continue;
+			const parameters = [...list(item, 'parameters'), ...list(operation, 'parameters')].map(
+				(parameter) => resolve(document, parameter),
+			);
+			const prefix = (item as JsonObject).servers ? '' : '/api/v2';
+			operations.push({
+				id: String(operation.operationId).replace(/InApp$/, ''),
+				method: method.toUpperCase(),
+				url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
+				acceptsBody: operation.requestBody !== undefined,
+				queryToken: JSON.stringify(operation.security ?? null).includes('queryToken'),
+				checkQuery: queryChecker(queryAjv, parameters),
+				checkBody: bodyChecker(ajv, document, operation),
+			});
+		}
+	}
+	return operations;
+}
+
+function queryChecker(ajv: Ajv2020, parameters: JsonObject[]): Operation['checkQuery'] {
+	const properties: JsonObject = {};
+	const required: string[] = [];
+	for (const parameter of parameters.filter((entry) => entry.in === 'query')) {
+		properties[String(parameter.name)] = parameter.schema ?? {};
+		if (parameter.required) required.push(String(parameter.name));
+	}
+	const validate = ajv.compile({
+		type: 'object',
+		properties,
+		required,
+		additionalProperties: false,
+	});
+	return (query) => {
+		const values = { ...(query as JsonObject) };
+		for (const [name, value] of Object.entries(values)) {
+			if (Array.isArray(value)) throw invalid(`The query parameter '${name}' is given twice.`);
+		}
+		if (!validate(values)) throw new Problem(400, explain(validate, 'query', 'query parameter'));
+		return values;
+	};
+}
+
+function bodyChecker(
+	ajv: Ajv2020,
+	document: JsonObject,
+	operation: JsonObject,
+): Operation['checkBody'] {
+	if (!operation.requestBody) {
+		return (body) => {
+			if (body !== undefined) throw invalid('This request takes no body.');
+		};
+	}
+	const content = resolve(document, operation.requestBody).content as JsonObject;
+	const schema = (content['application/json'] as JsonObject).schema as JsonObject;
+	const local = typeof schema.$ref === 'string' && schema.$ref.replace(/^#/, `${schemaRoot}#`);
+	const validate = ajv.compile(local ? { $ref: local } : schema);
+	return (body) => {
+		if (body === undefined) throw invalid('The body is missing: it must be JSON.');
+		if (!validate(body)) throw new Problem(400, explain(validate, 'body', 'property'));
+	};
+}
+
+function resolve(document: JsonObject, value: Json): JsonObject {
+	const reference = (value as JsonObject).$ref;
+	if (typeof reference !== 'string') return value as JsonObject;
+	let target: Json = document;
+	for (const step of reference.slice(2).split('/')) target = (target as JsonObject)[step] ?? null;
+	return target as JsonObject;
+}
+
+function entries(value: Json | undefined): Array<[string, Json]> {
+	return Object.entries((value ?? {}) as JsonObject);
+}
+
+function list(value: Json, name: string): Json[] {
+	return ((value as JsonObject)[name] ?? []) as Json[];
+}

@@ -1,0 +1,53 @@
+import type { Field, FieldType } from '../model.mts';
+import type { Codec } from './codec.mts';
+import { files } from './files.mts';
+import { multipleLink, singleLink } from './links.mts';
+import {
+	checkbox,
+	chips,
+	choice,
+	choices,
+	date,
+	datetime,
+	decimal,
+	integer,
+	text,
+} from './plain.mts';
+import { calculated, systemType } from './readonly.mts';
+import { chat, checklist, moneyWithCurrency, urlLink } from './structured.mts';
+
+/** Types that stand in a table's definition and never in data. */
+export const displayOnly: ReadonlySet<FieldType> = new Set(['buttonform', 'freehtmlinput']);
+
+const codecs: Record<Exclude<FieldType, 'schema_link'>, Codec> = {
+	text,
+	long_text: text,
+	markdown: text,
+	radio: choice,
+	dropdown: choice,
+	number: integer,
+	decimal,
+	money: decimal,
+	percentage: decimal,
+	money_with_currency: moneyWithCurrency,
+	checkbox,
+	date,
+	datetime,
+	dropdownmulti: choices,
+	chips,
+	url_link: urlLink,
+	checklist,
+	chat,
+	picture: files,
+	file: files,
+	buttonform: {},
+	freehtmlinput: {},
+	system_type: systemType,
+	calculated,
+};
+
+/** How a field's values go in, come out and compare; contract.md, "Field types". */
+export function codecOf(field: Field): Codec {
+	if (field.type === 'schema_link') return field.metadata.multiple ? multipleLink : singleLink;
+	return codecs[field.type];
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import type { Json, JsonObject } from '../model.mts';
+import { isCalendarDay } from '../time.mts';
+import { arrayOf, objectOf, onlyProperties, quote, ValueProblem, type Codec } from './codec.mts';
+
+/** `money_with_currency`: `{amount, currency, date?}`; compared by amount. */
+export const moneyWithCurrency: Codec = {
+	comparison: { as: 'number', path: '.amount' },
+	store(value, field): Json {
+		const money = objectOf(value, 'an object {amount, currency, date?}');
+		onlyProperties(money, ['amount', 'currency', 'date']);
+		const { amount, currency, date } = money;
+		const { min = -Infinity, max = Infinity } = field.metadata;
+		if (typeof amount !== 'number' || !Number.isFinite(amount)) {
+			throw new ValueProblem(`needs a number as amount, not ${quote(amount ?? null)}`);
+		}
+		if (amount < min || amount > max) {
+			throw new ValueProblem(`needs an amount between ${min} and ${max}`);
+		}
+		if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
+			throw new ValueProblem(`needs a currency of three capital letters`);
+		}
+		if (date === undefined || date === null) return { amount, currency };
+		if (typeof date !== 'string' || !isCalendarDay(date)) {
+			throw new ValueProblem('needs a date as YYYY-MM-DD');
+		}
+		return { amount, currency, date };
+	},
+};
+
+/** `url_link`: `{href, description?}`; compared by href. */
+export const urlLink: Codec = {
+	comparison: { as: 'text', path: '.href' },
+	store(value): Json {
+		const link = objectOf(value, 'an object {href, description?}');
+		onlyProperties(link, ['href', 'description']);
+		const href = stringIn(link, 'href');
+		if (link.description === undefined || link.description === null) return { href };
+		return { href, description: stringIn(link, 'description') };
+	},
+};
+
+/** `checklist`: counts and progress are the service's to say; compared by progress. */
+export const checklist: Codec = {
+	comparison: { as: 'number', path: '.progress' },
+	store(value, _field, context) {
+		const given = objectOf(value, 'an object {lists}');
+		onlyProperties(given, ['lists', 'progress']);
+		const before = listsOf(context.current);
+		const lists = arrayOf(given.lists, 'an object with an array lists').map((entry, at) =>
+			listOf(objectOf(entry, 'an object {header, items}'), before[at]),
+		);
+		const items = lists.flatMap((list) => list.items as JsonObject[]);
+		return { lists, progress: progressOf(items) };
+	},
+};
+
+/** `chat`: `lastChange` is the service's to say; compared by its text. */
+export const chat: Codec = {
+	comparison: { as: 'text', path: '.messages' },
+	store(value, _field, context) {
+		const given = objectOf(value, 'an object {messages}');
+		onlyProperties(given, ['lastChange', 'messages']);
+		const before = (context.current as JsonObject | null | undefined)?.messages as
+			| JsonObject[]
+			| undefined;
+		const now = new Date().toISOString();
+		const messages = arrayOf(given.messages, 'an object with an array messages').map(
+			(entry, at) => {
+				const message = objectOf(entry, 'messages of the form {text}');
+				onlyProperties(message, ['id', 'author', 'authorName', 'created', 'text']);
+				const text = stringIn(message, 'text');
+				const known = before?.[at]?.text === text ? before[at] : undefined;
+				return {
+					id: message.id ?? known?.id ?? randomUUID(),
+					author: message.author ?? known?.author ?? context.user.id,
+					authorName: message.authorName ?? known?.authorName ?? context.user.name,
+					created: message.created ?? known?.created ?? now,
+					text,
+				};
+			},
+		);
+		return { lastChange: messages.at(-1)?.created ?? null, messages };
+	},
+};
+
+/** What has no id yet keeps the one that stood in its place under the same header. */
+function listOf(list: JsonObject, before: JsonObject | undefined): JsonObject {
+	onlyProperties(list, ['id', 'header', 'items', 'checkedCount', 'progress']);
+	const known = (before?.items ?? []) as JsonObject[];
+	const items = arrayOf(list.items, 'lists with an array items').map((entry, at) => {
+		const item = objectOf(entry, 'items of the form {header, checked}');
+		onlyProperties(item, ['id', 'header', 'checked']);
+		const header = stringIn(item, 'header');
+		const sameId = known[at]?.header === header ? known[at]?.id : undefined;
+		return { id: item.id ?? sameId ?? randomUUID(), header, checked: item.checked === true };
+	});
+	return {
+		id: list.id ?? before?.id ?? randomUUID(),
+		header: list.header ?? '',
+		items,
+		checkedCount: items.filter((item) => item.checked).length,
+		progress: progressOf(items),
+	};
+}
+
+function listsOf(value: Json | undefined): JsonObject[] {
+	return ((value as JsonObject | null | undefined)?.lists ?? []) as JsonObject[];
+}
+
+function progressOf(items: JsonObject[]): number {
+	return items.length === 0 ? 0 : items.filter((item) => item.checked).length / items.length;
+}
+
+function stringIn(value: JsonObject, name: string): string {
+	const found = value[name];
+	if (typeof found === 'string' && found !== '') return found;
+	throw new ValueProblem(`needs a string as ${name}, not ${quote(found ?? null)}`);
+}

@@ -1,0 +1,25 @@
+import type { Handler } from '../call.mts';
+import * as account from './account.mts';
+import * as bulk from './bulk.mts';
+import * as files from './files.mts';
+import * as forms from './forms.mts';
+import * as records from './records.mts';
+import * as structure from './structure.mts';
+import * as summary from './summary.mts';
+import * as webhooks from './webhooks.mts';
+
+const handlers: Readonly<Record<string, Handler>> = {
+	...account,
+	...structure,
+	...records,
+	...summary,
+	...bulk,
+	...files,
+	...webhooks,
+	...forms,
+};
+
+/** The function that serves an operation of contract/openapi.yaml: the one of the same name. */
+export function handlerOf(operationId: string): Handler | undefined {
+	return handlers[operationId];
+}

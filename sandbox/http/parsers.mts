@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { invalid, type Problem } from '../problems.mts';
+import type { World } from '../world.mts';
+import { readJson } from './body.mts';
+
+/** Bodies: JSON everywhere, and what browsers send to public forms. All else is refused. */
+export function registerParsers(server: FastifyInstance, world: World): void {
+	server.removeAllContentTypeParsers();
+	server.addContentTypeParser(
+		'application/json',
+		async (request: FastifyRequest, stream: IncomingMessage) => {
+			const { journalEntry: entry } = request;
+			const [path = ''] = request.url.split('?', 1);
+			const upload = world.faults.meetUpload({ method: request.method, path });
+			if (upload) entry?.faults.push(upload.name);
+			return readJson(stream, {
+				declaredBytes: Number(request.headers['content-length'] ?? 0),
+				maxBytes: world.settings.maxBodyBytes,
+				files: world.files,
+				onProgress(bytes) {
+					if (entry) entry.bodyBytes = bytes;
+					if (!upload || bytes < upload.bytes) return;
+					request.raw.socket.destroy();
+					// All of a small body may be here already: it must not be served any more.
+					throw Object.assign(new Error('Cut off by a fault.'), { code: 'ECONNRESET' });
+				},
+			});
+		},
+	);
+	server.addContentTypeParser(
+		'application/x-www-form-urlencoded',
+		async (request: FastifyRequest, stream: IncomingMessage) => {
+			if (isEmpty(request)) return undefined;
+			if (!request.url.startsWith('/forms/')) throw notJson();
+			return Object.fromEntries(new URLSearchParams(await text(stream)));
+		},
+	);
+	server.addContentTypeParser('*', async (request: FastifyRequest) => {
+		if (isEmpty(request)) return undefined;
+		throw notJson();
+	});
+}
+
+/** Some clients name a type for a body that they do not send. */
+function isEmpty(request: FastifyRequest): boolean {
+	return request.headers['content-length'] === '0';
+}
+
+function notJson(): Problem {
+	return invalid('The body must be JSON, with Content-Type: application/json.');
+}

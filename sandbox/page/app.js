@@ -1,0 +1,99 @@
+import { element, views } from './views.js';
+
+const [sections, content, state] = ['sections', 'content', 'state'].map((id) =>
+	document.getElementById(id),
+);
+const pause = 250;
+
+let shown = '';
+let pending;
+
+/** @returns the JSON that one of the sandbox's addresses answers. */
+async function get(path) {
+	const response = await fetch(`/sandbox/${path}`);
+	if (!response.ok) throw new Error(`${path}: ${response.status}`);
+	return (await response.json()).data;
+}
+
+async function show() {
+	const tables = await get('tables');
+	const place = decodeURIComponent(location.hash.slice(2)) || `records/${firstOf(tables)}`;
+	drawSections(tables, place);
+	const [name, ...rest] = place.split('/');
+	const view = views[name] ?? views.missing;
+	const { title, nodes } = await view({ get, tables, rest });
+	const moved = shown !== place;
+	// What the reader has opened or scrolled to stays so while the page follows the changes.
+	const kept = moved ? undefined : keepState();
+	document.title = `${title} · Sandbox`;
+	content.replaceChildren(element('h2', {}, title), ...nodes);
+	kept?.();
+	if (moved && shown) content.focus();
+	shown = place;
+}
+
+function firstOf(tables) {
+	return tables[0] ? `${tables[0].app}/${tables[0].table}` : 'none';
+}
+
+function keepState() {
+	const open = new Set([...content.querySelectorAll('details[open]')].map((node) => node.id));
+	const box = content.querySelector('.scroll');
+	const [top, left] = [box?.scrollTop ?? 0, box?.scrollLeft ?? 0];
+	const focused = document.activeElement?.id;
+	return () => {
+		for (const node of content.querySelectorAll('details')) node.open = open.has(node.id);
+		content.querySelector('.scroll')?.scrollTo(left, top);
+		if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+	};
+}
+
+function drawSections(tables, place) {
+	const focused = sections.contains(document.activeElement) && document.activeElement.hash;
+	const items = [];
+	for (const app of new Set(tables.map((table) => table.app))) {
+		items.push(element('li', { className: 'group' }, app));
+		for (const table of tables.filter((entry) => entry.app === app)) {
+			items.push(link(`records/${app}/${table.table}`, table.header, table.records, place));
+		}
+	}
+	items.push(element('li', { className: 'group' }, 'Sandbox'));
+	for (const [name, text] of [
+		['files', 'Files'],
+		['tokens', 'Tokens'],
+		['workflows', 'Workflows'],
+		['runs', 'Workflow runs'],
+		['requests', 'Requests'],
+	]) {
+		items.push(link(name, text, undefined, place));
+	}
+	sections.replaceChildren(...items);
+	for (const node of sections.querySelectorAll('a')) if (node.hash === focused) node.focus();
+}
+
+function link(target, text, count, place) {
+	const anchor = element('a', { href: `#/${target}` }, text);
+	if (count !== undefined) anchor.append(element('span', { className: 'count' }, count));
+	if (target === place) anchor.setAttribute('aria-current', 'page');
+	return element('li', {}, anchor);
+}
+
+/** Many changes at once are one new look. */
+function refresh() {
+	pending ??= setTimeout(async () => {
+		pending = undefined;
+		try {
+			await show();
+			state.textContent = 'Live';
+		} catch (error) {
+			state.textContent = `Not up to date: ${error.message}`;
+		}
+	}, pause);
+}
+
+const events = new EventSource('/sandbox/events');
+events.onmessage = refresh;
+events.onerror = () => {
+	state.textContent = 'The sandbox does not answer. Waiting for it…';
+};
+addEventListener('hashchange', () => void show());

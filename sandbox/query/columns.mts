@@ -1,0 +1,56 @@
+import { codecOf, displayOnly } from '../fields/index.mts';
+import type { Comparison } from '../fields/codec.mts';
+import type { Field, Table } from '../model.mts';
+import { invalid } from '../problems.mts';
+
+/** Where a name's value lies in SQL and how it compares. `alias` names the records' row. */
+export interface Column {
+	name: string;
+	as: Comparison['as'] | 'instant';
+	/** The value, or with `each` one element of the list that `list` reads. */
+	expression(alias: string): string;
+	list?(alias: string): string;
+	field?: Field;
+}
+
+const ofEveryTable: Record<string, Column['as']> = {
+	id: 'text',
+	created: 'instant',
+	modified: 'instant',
+	ver: 'number',
+};
+
+/** The column behind a name in a filter, a sort or a summary. Throws a Problem (400). */
+export function columnOf(table: Table, name: string): Column {
+	const field = table.fields.find((entry) => entry.name === name);
+	if (!field) {
+		const as = Object.hasOwn(ofEveryTable, name) ? ofEveryTable[name] : undefined;
+		if (as) return { name, as, expression: (alias) => `${alias}.${name}` };
+		throw invalid(`Table '${table.internalName}' has no field '${name}'.`);
+	}
+	const { comparison } = codecOf(field);
+	if (!comparison || displayOnly.has(field.type)) {
+		throw invalid(`Field '${name}' (${field.type}) cannot be used in filters and sorts.`);
+	}
+	const { as, path = '', each } = comparison;
+	const json = `'$."${name}"'`;
+	if (each) {
+		return {
+			name,
+			as,
+			field,
+			list: (alias) => `json_each(${alias}.fields, ${json})`,
+			expression: (alias) => (path ? `json_extract(${alias}.value, '$${path}')` : `${alias}.value`),
+		};
+	}
+	if (field.metadata.importKey && as === 'text') {
+		// The key has a column of its own, with indexes.
+		return { name, as, field, expression: (alias) => `${alias}.key` };
+	}
+	return {
+		name,
+		as,
+		field,
+		expression: (alias) => `json_extract(${alias}.fields, '$."${name}"${path}')`,
+	};
+}

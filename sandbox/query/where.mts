@@ -1,0 +1,173 @@
+import type { Field, Table } from '../model.mts';
+import { invalid } from '../problems.mts';
+import type { Sql } from '../store/records.mts';
+import { parseInstant, dayAt } from '../time.mts';
+import { columnOf, type Column } from './columns.mts';
+import type { Condition, Filter, Operator } from './filter.mts';
+
+/** What a filter needs to know besides the table. */
+export interface FilterScope {
+	timeZone: string;
+	user: { id: string; email: string };
+	linkedTable(field: Field): Table;
+}
+
+/** SQLite refuses expressions that are nested deeper than a thousand. */
+const mostConditions = 400;
+
+type Positive = Exclude<Operator, 'notcontains' | 'neq' | 'notin' | 'empty'>;
+const negations: Partial<Record<Operator, Positive>> = {
+	notcontains: 'contains',
+	neq: 'eq',
+	notin: 'in',
+	empty: 'notempty',
+};
+
+/**
+ * A filter as SQL on the row `r`; contract.md, "Filters". What is open and ours: all operators
+ * but `===` ignore the case of ASCII letters, a list matches when one of its values does, and a
+ * negated operator is the exact opposite, so that it holds for empty fields. Throws a Problem.
+ */
+export function whereOf(table: Table, filter: Filter, scope: FilterScope): Sql {
+	if (sizeOf(filter) > mostConditions) {
+		throw invalid(`A filter has at most ${mostConditions} conditions and groups.`);
+	}
+	return new Translation(scope).filter(table, filter);
+}
+
+class Translation {
+	readonly #scope: FilterScope;
+	#aliases = 0;
+
+	constructor(scope: FilterScope) {
+		this.#scope = scope;
+	}
+
+	filter(table: Table, filter: Filter): Sql {
+		if ('members' in filter) {
+			if (filter.members.length === 0) return { text: '1', values: [] };
+			const parts = filter.members.map((member) => this.filter(table, member));
+			return {
+				text: parts.map((part) => `(${part.text})`).join(filter.join === 'or' ? ' OR ' : ' AND '),
+				values: parts.flatMap((part) => part.values),
+			};
+		}
+		const opposite = negations[filter.operator];
+		const positive = opposite ?? (filter.operator as Positive);
+		const sql = this.#exists(table, filter.path, { ...filter, operator: positive }, 'r');
+		return opposite ? { text: `NOT COALESCE((${sql.text}), 0)`, values: sql.values } : sql;
+	}
+
+	/** Whether a value at the path's end fulfils the condition; every step but the last is a link. */
+	#exists(table: Table, path: string[], condition: Condition, alias: string): Sql {
+		const column = columnOf(table, path[0] ?? '');
+		const element = column.list && `e${(this.#aliases += 1)}`;
+		const value = column.expression(element ?? alias);
+		const inner =
+			path.length === 1
+				? this.#predicate(table, column, value, condition, path)
+				: this.#linked(column, path, condition, value);
+		if (!element || !column.list) return inner;
+		return {
+			text: `EXISTS (SELECT 1 FROM ${column.list(alias)} ${element} WHERE ${inner.text})`,
+			values: inner.values,
+		};
+	}
+
+	#linked(column: Column, path: string[], condition: Condition, id: string): Sql {
+		if (column.field?.type !== 'schema_link') {
+			throw invalid(`'${path.join('.')}' cannot be read: '${column.name}' is not a link.`);
+		}
+		const target = this.#scope.linkedTable(column.field);
+		const alias = `l${(this.#aliases += 1)}`;
+		const inner = this.#exists(target, path.slice(1), condition, alias);
+		return {
+			text: `EXISTS (SELECT 1 FROM records ${alias}
+				WHERE ${alias}.tbl = ? AND ${alias}.id = ${id} AND ${inner.text})`,
+			values: [target.number, ...inner.values],
+		};
+	}
+
+	#predicate(
+		table: Table,
+		column: Column,
+		expression: string,
+		{ operator, values, path: whole }: Condition,
+		path: string[],
+	): Sql {
+		const any = column.as === 'text' ? ' COLLATE NOCASE' : '';
+		if (operator === 'notempty') {
+			return { text: `(${expression} IS NOT NULL AND ${expression} <> '')`, values: [] };
+		}
+		if (operator === 'duplicity') {
+			if (whole.length > path.length || column.list || path.length > 1) {
+				throw invalid(`duplicity cannot be asked of '${whole.join('.')}'.`);
+			}
+			const other = column.expression('d');
+			return {
+				text: `${expression} IN (SELECT ${other} FROM records d WHERE d.tbl = ?
+					AND ${other} <> '' GROUP BY ${other} HAVING COUNT(*) > 1)`,
+				values: [table.number],
+			};
+		}
+		if (operator === 'currentuser') {
+			if (column.as !== 'text') throw invalid(`currentuser cannot be asked of '${column.name}'.`);
+			const { id, email } = this.#scope.user;
+			return { text: `${expression}${any} IN (?, ?)`, values: [id, email] };
+		}
+		const text = values[0] ?? '';
+		if (operator === 'contains') {
+			return { text: `instr(lower(${expression}), lower(?)) > 0`, values: [text] };
+		}
+		if (operator === 'startswith') {
+			return {
+				text: `substr(lower(${expression}), 1, length(?)) = lower(?)`,
+				values: [text, text],
+			};
+		}
+		if (operator === 'endswith') {
+			return {
+				text: `substr(lower(${expression}), -max(length(?), 1)) = lower(?)`,
+				values: [text, text],
+			};
+		}
+		const wanted = values.map((value) => this.#value(column, value));
+		if (operator === 'in') {
+			return {
+				text: `${expression}${any} IN (SELECT value FROM json_each(?))`,
+				values: [JSON.stringify(wanted)],
+			};
+		}
+		const sign = { eq: '=', '===': '=', gt: '>', gte: '>=', lt: '<', lte: '<=' }[
+			operator as 'eq' | '===' | 'gt' | 'gte' | 'lt' | 'lte'
+		];
+		const collation = operator === '===' ? '' : any;
+		return { text: `${expression} ${sign} ?${collation}`, values: [wanted[0] ?? null] };
+	}
+
+	/** A filter's text as the column's values are stored. */
+	#value({ name, as }: Column, text: string): string | number {
+		const wrong = (expected: string) =>
+			invalid(`The filter on '${name}' needs ${expected}, not '${text.slice(0, 40)}'.`);
+		if (as === 'text') return text;
+		if (as === 'number') {
+			if (text.trim() === '' || Number.isNaN(Number(text))) throw wrong('a number');
+			return Number(text);
+		}
+		if (as === 'boolean') {
+			if (text === 'true' || text === '1') return 1;
+			if (text === 'false' || text === '0') return 0;
+			throw wrong('true or false');
+		}
+		const instant = parseInstant(text, this.#scope.timeZone);
+		if (instant === undefined) throw wrong('a date (ISO 8601)');
+		if (as === 'instant') return instant;
+		if (as === 'datetime') return new Date(instant).toISOString();
+		return /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : dayAt(instant, this.#scope.timeZone);
+	}
+}
+
+function sizeOf(filter: Filter): number {
+	if (!('members' in filter)) return 1;
+	return filter.members.reduce((sum, member) => sum + sizeOf(member), 1);
+}

@@ -1,0 +1,74 @@
+import { demoJwt } from '../access/tokens.mts';
+import type { Right, Role, Token, User } from '../model.mts';
+import type { World } from '../world.mts';
+import { uuidOf } from '../catalog/ids.mts';
+
+const everything: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
+const role = (id: string, name: string, allow: Right[]): Role => ({
+	id,
+	name,
+	permissions: [{ app: '*', table: '*', allow }],
+});
+const roles: Role[] = [
+	role('editor', 'Editor', everything),
+	role('reader', 'Reader', ['structure', 'read']),
+];
+const users: User[] = [
+	{ id: uuidOf('user admin'), email: 'admin@example.com', name: 'Demo Admin', roleId: 'editor' },
+	{ id: uuidOf('user guest'), email: 'guest@example.com', name: 'Demo Guest', roleId: 'reader' },
+];
+const admin = uuidOf('user admin');
+const farAway = new Date('2100-01-01T00:00:00Z');
+const longAgo = new Date('2020-01-01T00:00:00Z');
+
+function token(name: string, rest: Partial<Token> & Pick<Token, 'type'>): Token {
+	return {
+		id: uuidOf(`token ${name}`),
+		name,
+		value: `demo-${name}-token`,
+		createdBy: admin,
+		createdOn: '2024-01-01T00:00:00.000Z',
+		status: 'valid',
+		validTo: null,
+		templates: false,
+		...rest,
+	};
+}
+
+/** One of every type, and the ones that are refused; contract.md, section 1. */
+const tokens: Token[] = [
+	token('role', { type: 'role', roleId: 'editor', templates: true }),
+	token('jwt', {
+		type: 'jwt',
+		value: demoJwt('demo-admin', farAway),
+		validTo: farAway.toISOString(),
+	}),
+	token('short', { type: 'short' }),
+	token('workflow', { type: 'workflow' }),
+	token('readonly', { type: 'role', roleId: 'reader' }),
+	token('expired', {
+		type: 'jwt',
+		value: demoJwt('demo-admin', longAgo),
+		validTo: longAgo.toISOString(),
+	}),
+	token('revoked', { type: 'role', roleId: 'editor', status: 'revoked' }),
+	token('form', { type: 'form' }),
+];
+
+/** Roles, users and demo tokens. */
+export function seedAccess(world: World): void {
+	for (const entry of roles) world.roles.put(entry);
+	for (const entry of users) world.users.put(entry);
+	for (const entry of tokens) world.tokens.put(entry);
+}
+
+/** The demo tokens' values by name. They are public on purpose. */
+export function demoTokens(world: World): Record<string, string> {
+	const names = new Set(tokens.map((entry) => entry.name));
+	return Object.fromEntries(
+		world.tokens
+			.all()
+			.filter((entry) => names.has(entry.name))
+			.map((entry) => [entry.name, entry.value]),
+	);
+}

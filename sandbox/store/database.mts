@@ -1,0 +1,112 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+
+const schema = `
+	CREATE TABLE IF NOT EXISTS documents (
+		kind TEXT NOT NULL,
+		id TEXT NOT NULL,
+		position INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (kind, id)
+	) WITHOUT ROWID;
+	CREATE TABLE IF NOT EXISTS records (
+		seq INTEGER PRIMARY KEY AUTOINCREMENT,
+		tbl INTEGER NOT NULL,
+		id TEXT NOT NULL,
+		key TEXT,
+		ver INTEGER NOT NULL,
+		created INTEGER NOT NULL,
+		modified INTEGER NOT NULL,
+		fields TEXT NOT NULL
+	);
+	CREATE UNIQUE INDEX IF NOT EXISTS records_id ON records (tbl, id);
+	CREATE UNIQUE INDEX IF NOT EXISTS records_key ON records (tbl, key) WHERE key IS NOT NULL;
+	CREATE INDEX IF NOT EXISTS records_key_any_case ON records (tbl, key COLLATE NOCASE);
+	CREATE INDEX IF NOT EXISTS records_modified ON records (tbl, modified, seq);
+	CREATE INDEX IF NOT EXISTS records_created ON records (tbl, created, seq);
+	CREATE INDEX IF NOT EXISTS records_order ON records (tbl, seq);
+	CREATE TABLE IF NOT EXISTS history (
+		seq INTEGER PRIMARY KEY AUTOINCREMENT,
+		tbl INTEGER NOT NULL,
+		id TEXT NOT NULL,
+		ver INTEGER NOT NULL,
+		action TEXT NOT NULL,
+		request INTEGER NOT NULL,
+		at INTEGER NOT NULL,
+		fields TEXT
+	);
+	CREATE INDEX IF NOT EXISTS history_record ON history (tbl, id, seq);
+`;
+
+/** Statements made from filters differ without end; only the latest are worth keeping. */
+const statementsKept = 300;
+
+/** The sandbox's only way to its database: prepared statements and transactions. */
+export class Database {
+	readonly file: string;
+	readonly #connection: DatabaseSync;
+	readonly #statements = new Map<string, StatementSync>();
+	#depth = 0;
+
+	/** `file` may be `:memory:`. What a transaction wrote is on disk when it returns. */
+	constructor(file: string) {
+		this.file = file;
+		this.#connection = new DatabaseSync(file);
+		this.#connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+		this.#connection.exec('PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;');
+		this.#connection.exec(schema);
+	}
+
+	all<Row>(sql: string, ...values: SQLInputValue[]): Row[] {
+		return this.#statement(sql).all(...values) as Row[];
+	}
+
+	get<Row>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+		return this.#statement(sql).get(...values) as Row | undefined;
+	}
+
+	iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
+		// Not a kept statement: its cursor would be reset by the same query inside the loop.
+		return this.#connection.prepare(sql).iterate(...values) as Iterable<Row>;
+	}
+
+	/** Returns how many rows changed. */
+	run(sql: string, ...values: SQLInputValue[]): number {
+		return Number(this.#statement(sql).run(...values).changes);
+	}
+
+	/** All or nothing. Inside another transaction it is a part of that one. */
+	transaction<Result>(work: () => Result): Result {
+		if (this.#depth > 0) return work();
+		this.#connection.exec('BEGIN IMMEDIATE');
+		this.#depth += 1;
+		try {
+			const result = work();
+			this.#connection.exec('COMMIT');
+			return result;
+		} catch (error) {
+			this.#connection.exec('ROLLBACK');
+			throw error;
+		} finally {
+			this.#depth -= 1;
+		}
+	}
+
+	close(): void {
+		this.#statements.clear();
+		this.#connection.close();
+	}
+
+	#statement(sql: string): StatementSync {
+		const known = this.#statements.get(sql);
+		if (known) {
+			this.#statements.delete(sql);
+			this.#statements.set(sql, known);
+			return known;
+		}
+		const made = this.#connection.prepare(sql);
+		this.#statements.set(sql, made);
+		const oldest = this.#statements.keys().next().value;
+		if (this.#statements.size > statementsKept && oldest) this.#statements.delete(oldest);
+		return made;
+	}
+}

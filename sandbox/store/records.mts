@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import type { SQLInputValue } from 'node:sqlite';
+import type { JsonObject, StoredRecord, Table } from '../model.mts';
+import type { Database } from './database.mts';
+
+/** A piece of SQL with the values for its question marks. The records' alias is `r`. */
+export interface Sql {
+	text: string;
+	values: SQLInputValue[];
+}
+
+/** One version of a record, as tests compare it with the final state. */
+export interface Version {
+	id: string;
+	ver: number;
+	action: 'inserted' | 'updated' | 'deleted';
+	/** The number of the request that wrote it; see GET /sandbox/requests. */
+	request: number;
+	at: string;
+	fields: JsonObject | null;
+}
+
+export interface Selection {
+	where?: Sql;
+	order?: string;
+	limit?: number;
+	skip?: number;
+}
+
+interface Row extends Omit<StoredRecord, 'fields'> {
+	fields: string;
+}
+
+const columns = 'r.seq, r.id, r.ver, r.created, r.modified, r.fields';
+
+/** Records of all tables, each as JSON with its import key in a column of its own. */
+export class RecordStore {
+	/** Whether every version is kept for GET /sandbox/tables/{app}/{table}/history. */
+	keepsHistory = true;
+	readonly #database: Database;
+	#latest: number;
+
+	constructor(database: Database) {
+		this.#database = database;
+		const row = database.get<{ latest: number | null }>('SELECT MAX(at) AS latest FROM history');
+		this.#latest = row?.latest ?? 0;
+	}
+
+	get(table: Table, id: string): StoredRecord | undefined {
+		return parsed(
+			this.#database.get<Row>(
+				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.id = ?`,
+				table.number,
+				id,
+			),
+		);
+	}
+
+	getByKey(table: Table, key: string): StoredRecord | undefined {
+		return parsed(
+			this.#database.get<Row>(
+				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.key = ?`,
+				table.number,
+				key,
+			),
+		);
+	}
+
+	select(table: Table, selection: Selection = {}): StoredRecord[] {
+		const { where, order = 'r.seq', limit = -1, skip = 0 } = selection;
+		return this.#database
+			.all<Row>(
+				`SELECT ${columns} FROM records r WHERE r.tbl = ?${and(where)}
+				ORDER BY ${order} LIMIT ? OFFSET ?`,
+				table.number,
+				...(where?.values ?? []),
+				limit,
+				skip,
+			)
+			.map((row) => ({ ...row, fields: JSON.parse(row.fields) as JsonObject }));
+	}
+
+	count(table: Table, where?: Sql): number {
+		const row = this.#database.get<{ count: number }>(
+			`SELECT COUNT(*) AS count FROM records r WHERE r.tbl = ?${and(where)}`,
+			table.number,
+			...(where?.values ?? []),
+		);
+		return row?.count ?? 0;
+	}
+
+	/** One row of aggregates; `expressions` go between SELECT and FROM. */
+	aggregate(
+		table: Table,
+		expressions: string,
+		where?: Sql,
+	): Record<string, number | string | null> {
+		return (
+			this.#database.get(
+				`SELECT ${expressions} FROM records r WHERE r.tbl = ?${and(where)}`,
+				table.number,
+				...(where?.values ?? []),
+			) ?? {}
+		);
+	}
+
+	insert(
+		table: Table,
+		record: { id?: string; key: string | null; fields: JsonObject },
+		request: number,
+	): StoredRecord {
+		const id = record.id ?? randomUUID();
+		const now = this.#now();
+		const body = JSON.stringify(record.fields);
+		this.#database.run(
+			`INSERT INTO records (tbl, id, key, ver, created, modified, fields)
+			VALUES (?, ?, ?, 1, ?, ?, ?)`,
+			table.number,
+			id,
+			record.key,
+			now,
+			now,
+			body,
+		);
+		this.#remember(table, id, 1, 'inserted', request, now, body);
+		return { seq: 0, id, ver: 1, created: now, modified: now, fields: record.fields };
+	}
+
+	update(
+		table: Table,
+		record: StoredRecord,
+		next: { key: string | null; fields: JsonObject },
+		request: number,
+	): StoredRecord {
+		const now = this.#now();
+		const body = JSON.stringify(next.fields);
+		this.#database.run(
+			`UPDATE records SET key = ?, ver = ?, modified = ?, fields = ?
+			WHERE tbl = ? AND id = ?`,
+			next.key,
+			record.ver + 1,
+			now,
+			body,
+			table.number,
+			record.id,
+		);
+		this.#remember(table, record.id, record.ver + 1, 'updated', request, now, body);
+		return { ...record, ver: record.ver + 1, modified: now, fields: next.fields };
+	}
+
+	/** Deletes the first `limit` records that match. Returns how many those were. */
+	remove(table: Table, where: Sql | undefined, limit: number, request: number): number {
+		const now = this.#now();
+		return this.#database.transaction(() => {
+			this.#database.run('CREATE TEMP TABLE IF NOT EXISTS doomed (seq INTEGER PRIMARY KEY)');
+			this.#database.run('DELETE FROM doomed');
+			this.#database.run(
+				`INSERT INTO doomed SELECT r.seq FROM records r WHERE r.tbl = ?${and(where)}
+				ORDER BY r.seq LIMIT ?`,
+				table.number,
+				...(where?.values ?? []),
+				limit,
+			);
+			if (this.keepsHistory) {
+				this.#database.run(
+					`INSERT INTO history (tbl, id, ver, action, request, at)
+					SELECT tbl, id, ver, 'deleted', ?, ? FROM records
+					WHERE seq IN (SELECT seq FROM doomed)`,
+					request,
+					now,
+				);
+			}
+			return this.#database.run('DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)');
+		});
+	}
+
+	/** Every version ever written, oldest first: of the table, or of one record. */
+	history(table: Table, id?: string): Version[] {
+		interface HistoryRow extends Omit<Version, 'fields' | 'at'> {
+			fields: string | null;
+			at: number;
+		}
+		const rows = this.#database.all<HistoryRow>(
+			`SELECT id, ver, action, request, at, fields FROM history
+			WHERE tbl = ?${id === undefined ? '' : ' AND id = ?'} ORDER BY seq`,
+			...(id === undefined ? [table.number] : [table.number, id]),
+		);
+		return rows.map((row) => ({
+			...row,
+			at: new Date(row.at).toISOString(),
+			fields: row.fields === null ? null : (JSON.parse(row.fields) as JsonObject),
+		}));
+	}
+
+	/** Whether a record of the table mentions the text (a file's id, for instance). */
+	holds(table: Table, text: string): boolean {
+		const where = { text: 'instr(r.fields, ?) > 0', values: [text] };
+		return this.select(table, { where, limit: 1 }).length > 0;
+	}
+
+	/** Forgets the records of all tables, or of one. */
+	clear(table?: Table): void {
+		for (const name of ['records', 'history']) {
+			if (table) this.#database.run(`DELETE FROM ${name} WHERE tbl = ?`, table.number);
+			else this.#database.run(`DELETE FROM ${name}`);
+		}
+	}
+
+	/** The highest number of a request in the history. */
+	latestRequest(): number {
+		const row = this.#database.get<{ latest: number | null }>(
+			'SELECT MAX(request) AS latest FROM history',
+		);
+		return row?.latest ?? 0;
+	}
+
+	/** Never earlier than any write before it, whatever the machine's clock does. */
+	#now(): number {
+		this.#latest = Math.max(this.#latest, Date.now());
+		return this.#latest;
+	}
+
+	#remember(
+		table: Table,
+		id: string,
+		ver: number,
+		action: Version['action'],
+		request: number,
+		at: number,
+		body: string,
+	): void {
+		if (!this.keepsHistory) return;
+		this.#database.run(
+			`INSERT INTO history (tbl, id, ver, action, request, at, fields)
+			VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			table.number,
+			id,
+			ver,
+			action,
+			request,
+			at,
+			body,
+		);
+	}
+}
+
+function and(where: Sql | undefined): string {
+	return where ? ` AND (${where.text})` : '';
+}
+
+function parsed(row: Row | undefined): StoredRecord | undefined {
+	return row && { ...row, fields: JSON.parse(row.fields) as JsonObject };
+}

@@ -1,0 +1,20 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import type { FileStore, StoredFile } from './files.mts';
+
+const edge = 200;
+
+/** A small WebP of a picture, made once; undefined when its format cannot be read. */
+export async function thumbnailOf(files: FileStore, file: StoredFile): Promise<Buffer | undefined> {
+	const path = `${files.path(file.hash)}.thumbnail`;
+	const known = await readFile(path).catch(() => undefined);
+	if (known) return known;
+	const size = { width: edge, height: edge, fit: 'inside', withoutEnlargement: true } as const;
+	const made = await sharp(files.path(file.hash))
+		.resize(size)
+		.webp()
+		.toBuffer()
+		.catch(() => undefined);
+	if (made) await writeFile(path, made);
+	return made;
+}

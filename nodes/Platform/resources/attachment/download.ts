@@ -1,0 +1,74 @@
+import type { IBinaryKeyData, INodeExecutionData } from 'n8n-workflow';
+
+import type { Attachment } from '../../service/contract';
+import { InputError } from '../../service/errors';
+import { downloadFile } from '../../service/files';
+import { readRecord } from '../../service/records';
+import { pictureName, safeFileName } from '../../service/uploadGuard';
+import type { ItemOperation } from '../operation';
+import { callSettings, options } from '../record/parameters';
+import type { Run } from '../run';
+import { chosenFiles } from './input';
+import { fileField, fileId, outputField, recordParameters } from './parameters';
+
+type Kind = 'file' | 'thumbnail';
+
+/** A thumbnail may be of another type than its picture. */
+const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
+	const name = safeFileName(file.fileName);
+	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
+};
+
+async function download(run: Run, index: number, kind: Kind): Promise<INodeExecutionData> {
+	const at = run.table(index);
+	const field = run.text('fileField', 'Field', index);
+	const id = run.text('recordId', 'Record', index);
+	const outputName = run.text('outputField', 'Put Output File in Field', index);
+	const record = await readRecord(run.connection, at, id);
+	const files = chosenFiles(record, field, run.option('fileId', index, '').trim());
+	if (files.length === 0) {
+		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
+	}
+	const binary: IBinaryKeyData = { ...run.items[index]?.binary };
+	for (const [position, file] of files.entries()) {
+		if (kind === 'thumbnail' && file.thumbnailUrl === undefined) {
+			throw new InputError(`'${file.fileName}' of record '${id}' has no thumbnail`, {
+				field,
+				hint: 'Only files in picture fields have thumbnails.',
+			});
+		}
+		const name = position === 0 ? outputName : `${outputName}_${position}`;
+		await downloadFile(run.connection, at, file, kind, async (bytes, mimetype) => {
+			binary[name] = await run.context.helpers.prepareBinaryData(
+				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
+				nameOf(file, kind, mimetype),
+				mimetype,
+			);
+		});
+	}
+	return { json: run.json(index) ?? {}, binary };
+}
+
+const operation = (
+	kind: Kind,
+	entry: Pick<ItemOperation, 'value' | 'name' | 'action' | 'description'>,
+): ItemOperation => ({
+	...entry,
+	kind: 'item',
+	fields: [...recordParameters, fileField, fileId, outputField, options(...callSettings)],
+	execute: async (run, index) => await download(run, index, kind),
+});
+
+export const downloadFiles = operation('file', {
+	value: 'download',
+	name: 'Download',
+	action: 'Download attachments',
+	description: 'Download the files of a record; the item keeps its data and gets the files',
+});
+
+export const downloadThumbnails = operation('thumbnail', {
+	value: 'downloadThumbnail',
+	name: 'Download Thumbnail',
+	action: 'Download thumbnails',
+	description: 'Download small versions of the pictures of a record',
+});

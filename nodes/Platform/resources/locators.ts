@@ -1,0 +1,126 @@
+/**
+ * The parameters that say which application, table and record are meant.
+ */
+import type { INodeProperties, INodePropertyTypeOptions } from 'n8n-workflow';
+
+const URL_PART = 'https?://[^/]+/(?:.*/)?';
+
+/** Pasted addresses look like `…/apps/<application>/tables/<table>/data/<record>`. */
+const address = (part: string) => `${URL_PART}${part}/([^/?#]+)`;
+
+/** Takes the name behind `/<part>/` out of a pasted address. */
+const nameBehind = (part: string) => ({
+	extractValue: { type: 'regex', regex: address(part) } as const,
+	validation: [
+		{
+			type: 'regex' as const,
+			properties: {
+				regex: `${address(part)}.*`,
+				errorMessage: `This address has no part /${part}/… in it`,
+			},
+		},
+	],
+});
+
+export const applicationLocator: INodeProperties = {
+	displayName: 'Application',
+	name: 'application',
+	type: 'resourceLocator',
+	default: { mode: 'list', value: '' },
+	description:
+		'The application the table belongs to. Leave it empty to address the table directly by its name.',
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			typeOptions: { searchListMethod: 'searchApplications', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. crm',
+			hint: "The application's internal name or ID",
+		},
+		{
+			displayName: 'By URL',
+			name: 'url',
+			type: 'string',
+			placeholder: 'e.g. https://platform.example.com/apps/crm',
+			...nameBehind('apps'),
+		},
+	],
+};
+
+export const tableLocator: INodeProperties = {
+	displayName: 'Table',
+	name: 'table',
+	type: 'resourceLocator',
+	default: { mode: 'list', value: '' },
+	required: true,
+	description: 'The table to work on',
+	typeOptions: { loadOptionsDependsOn: ['application.value'] },
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			typeOptions: { searchListMethod: 'searchTables', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. contacts',
+			hint: "The table's internal name or ID",
+		},
+		{
+			displayName: 'By URL',
+			name: 'url',
+			type: 'string',
+			placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts',
+			...nameBehind('tables'),
+		},
+	],
+};
+
+/** What lists of fields depend on. */
+export const TABLE = ['application.value', 'table.value'];
+
+/** A list that the node loads; `&name` is a parameter beside it in the same collection. */
+export const listedBy = (
+	loadOptionsMethod: string,
+	...loadOptionsDependsOn: string[]
+): INodePropertyTypeOptions => ({ loadOptionsMethod, loadOptionsDependsOn });
+
+export const recordId: INodeProperties = {
+	displayName: 'Record',
+	name: 'recordId',
+	type: 'resourceLocator',
+	default: { mode: 'list', value: '' },
+	required: true,
+	description: 'The record to work on',
+	typeOptions: { loadOptionsDependsOn: TABLE },
+	modes: [
+		{
+			displayName: 'From List',
+			name: 'list',
+			type: 'list',
+			typeOptions: { searchListMethod: 'searchRecords', searchable: true },
+		},
+		{
+			displayName: 'By ID',
+			name: 'id',
+			type: 'string',
+			placeholder: 'e.g. 5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2',
+		},
+		{
+			displayName: 'By URL',
+			name: 'url',
+			type: 'string',
+			placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts/data/5f0c9f0e…',
+			...nameBehind('data'),
+		},
+	],
+};

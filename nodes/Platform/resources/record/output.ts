@@ -1,0 +1,46 @@
+/**
+ * A record as the node gives it: the fields nested, so that none can be taken for something else.
+ */
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import type { PlatformRecord } from '../../service/contract';
+import type { WriteOptions } from '../../service/records';
+import { withoutGaps } from '../report';
+import type { Run } from '../run';
+
+export const recordOutput = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
+	withoutGaps({ id, created, modified, ver, fields: fields as IDataObject });
+
+export const simple: INodeProperties = {
+	displayName: 'Simplify',
+	name: 'simple',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
+/** Names beside the fields of a simplified record; `error` would send it to the error output. */
+const TAKEN = new Set(['id', 'created', 'modified', 'ver', 'error']);
+
+/** A record with its fields at the top level; a field of a taken name is called `field_<name>`. */
+export const simplified = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
+	withoutGaps({
+		id,
+		...Object.fromEntries(
+			Object.entries(fields).map(([name, value]) => [
+				TAKEN.has(name) ? `field_${name}` : name,
+				value as IDataObject[string],
+			]),
+		),
+		created,
+		modified,
+		ver,
+	});
+
+/** A record that was read, as the parameter Simplify says. */
+export const readOutput = (run: Run, index: number, record: PlatformRecord): IDataObject =>
+	run.parameter('simple', index) === true ? simplified(record) : recordOutput(record);
+
+export const writeOptions = (run: Run, index: number): WriteOptions => ({
+	skipAudit: run.option('options.skipAudit', index, false),
+});

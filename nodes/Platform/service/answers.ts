@@ -1,0 +1,154 @@
+/**
+ * What the service's answer means for the call, and what it means where none came (contract.md
+ * section 2).
+ */
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { toErrorEntries } from './contract';
+import { ServiceError } from './errors';
+import { readJson } from './json';
+import { parseRetryAfter } from './retry';
+
+export interface ReadAnswer {
+	status: number;
+	/** The answer's JSON object; empty where it was none and none was expected. */
+	body: IDataObject;
+	/** The answer as it came, and its headers; none where bytes were received. */
+	text?: string;
+	headers?: IDataObject;
+}
+
+const UNREACHED = new Set([
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+]);
+
+interface NetworkError {
+	code?: string;
+	syscall?: string;
+	message?: string;
+}
+
+/** The errors that n8n wrapped around the one of the network, outermost first. */
+function* causes(error: unknown): Generator<NetworkError> {
+	const seen = new Set<unknown>();
+	for (let at = error; at && typeof at === 'object' && !seen.has(at); ) {
+		seen.add(at);
+		yield at as NetworkError;
+		at = (at as { cause?: unknown }).cause;
+	}
+}
+
+const isCertificateCode = (code: string) =>
+	code.includes('CERT') || code.startsWith('ERR_TLS') || code === 'EPROTO';
+
+/** Tells what a failure without an answer means for the call. */
+export function asFailure(error: unknown): ServiceError {
+	const chain = [...causes(error)];
+	const told = chain.find((cause) => cause instanceof ServiceError);
+	if (told instanceof ServiceError) return told;
+	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
+		| (NetworkError & { hint?: string })
+		| undefined;
+	if (origin) {
+		return new ServiceError(origin.message ?? '', { certainty: 'refused', hint: origin.hint });
+	}
+	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
+	const code = cause?.code ?? '';
+	if (isCertificateCode(code)) {
+		return new ServiceError(`The platform's certificate was not accepted (${code})`, {
+			certainty: 'refused',
+			hint: "Check the 'Base URL'. For a platform with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+		});
+	}
+	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
+		return new ServiceError(`The platform could not be reached (${code})`, {
+			certainty: 'unsent',
+			hint: "Check the 'Base URL' in the credential and that the platform is up.",
+		});
+	}
+	const timedOut = code === 'ECONNABORTED' || code === 'ETIMEDOUT';
+	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
+	return new ServiceError(
+		timedOut
+			? 'The platform did not answer in time'
+			: `The connection broke before the answer was complete (${reason})`,
+		{
+			certainty: 'ambiguous',
+			mayStillCome: timedOut,
+			hint: 'Check the platform and the network, then run it again.',
+		},
+	);
+}
+
+/** A gateway gave up waiting; what is behind it may not have. */
+const GATEWAY_TIMEOUT = 504;
+
+const HINTS: Record<number, string> = {
+	404: 'Check the application, the table and the id; they may have been renamed or deleted.',
+	413: "Lower 'Batch Size' or send less in one record.",
+	429: "Set 'Requests per Minute' in the credential to what the platform allows.",
+};
+
+const WHAT: Record<number, string> = {
+	401: 'The platform did not accept the token',
+	403: 'The token has no right to do this',
+	404: 'The platform does not have what was asked for',
+	413: 'The platform found the request too large',
+	429: 'The platform asked to wait: too many requests',
+};
+
+/** What an answer says: its JSON, or why it is none. */
+export function readAnswer(
+	response: IN8nHttpFullResponse,
+	expect: 'json' | 'anything',
+): ReadAnswer | ServiceError {
+	const status = response.statusCode;
+	const body = typeof response.body === 'string' ? response.body : '';
+	const parsed = readJson(body);
+	const json =
+		typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+			? (parsed as IDataObject)
+			: undefined;
+	const told = { status, headers: response.headers, text: body };
+	if (status >= 200 && status < 300) {
+		if (json) return { ...told, body: json };
+		if (expect === 'anything') return { ...told, body: {} };
+		const type = String(response.headers['content-type'] ?? 'no content type');
+		return new ServiceError(
+			`The platform's answer could not be read (${type}, ${body.length} characters)`,
+			{
+				certainty: 'ambiguous',
+				status,
+				hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+			},
+		);
+	}
+	const entry = toErrorEntries(json?.errors)[0];
+	if (status >= 300 && status < 400) {
+		return new ServiceError(
+			`The platform answered with a redirect (${status}), which is not followed so that the token stays where it belongs`,
+			{ certainty: 'refused', status, hint: 'Enter the address that it leads to in its place.' },
+		);
+	}
+	const date = Date.parse(String(response.headers.date));
+	const retryAfterMs = parseRetryAfter(
+		response.headers['retry-after'],
+		Number.isNaN(date) ? Date.now() : date,
+	);
+	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
+	const message = [what, entry?.message].filter(Boolean).join(': ');
+	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
+	return new ServiceError(message || `The platform refused the request (${status})`, {
+		certainty: isUnsent ? 'unsent' : status >= 500 ? 'ambiguous' : 'refused',
+		status,
+		mayStillCome: status === GATEWAY_TIMEOUT,
+		code: entry?.id,
+		retryAfterMs,
+		body: json,
+		hint: HINTS[status],
+	});
+}

@@ -1,0 +1,44 @@
+/**
+ * What became of one item. Told only where the service confirmed it or a look-up did:
+ * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
+ * - `notFound`: there is no record with this id,
+ * - `failed`: it was not written,
+ * - `unknown`: it may have been written or not.
+ */
+export const OUTCOMES = [
+	'inserted',
+	'updated',
+	'unchanged',
+	'notFound',
+	'failed',
+	'unknown',
+] as const;
+
+export type Outcome = (typeof OUTCOMES)[number];
+
+export interface ItemOutcome {
+	outcome: Outcome;
+	id?: string;
+	created?: string;
+	modified?: string;
+	ver?: number;
+	/** Why it was not written, or is not known to be. */
+	message?: string;
+	/** What the user can do. */
+	hint?: string;
+	field?: string;
+	/** The service's own code and HTTP status for the refusal. */
+	code?: string;
+	status?: number;
+	/** Not sent because of what became of other items: they are the ones to tell about. */
+	isConsequence?: boolean;
+	/** Not sent because this later item has the same key or id. */
+	supersededBy?: number;
+	/** Dry run: the values that would change, as they are and as they would be. */
+	before?: Record<string, unknown>;
+	after?: Record<string, unknown>;
+}
+
+const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
+
+export const isSuccess = ({ outcome }: ItemOutcome) => SUCCESSES.has(outcome);

@@ -1,0 +1,69 @@
+import type { IDataObject } from 'n8n-workflow';
+
+/**
+ * What can be said for certain about a call that did not succeed:
+ * - `unsent`: the service never worked on it (not reached, asked to wait, or stopped before),
+ * - `refused`: the service answered that it will not do it,
+ * - `ambiguous`: it may have been done or not,
+ * - `cancelled`: the execution was cancelled.
+ */
+export type Certainty = 'unsent' | 'refused' | 'ambiguous' | 'cancelled';
+
+export interface ServiceErrorDetails {
+	certainty: Certainty;
+	/** HTTP status, where there was an answer. */
+	status?: number;
+	/** The service's own code for it (contract.md section 2), such as `parameterParseFailedException`. */
+	code?: string;
+	/** What the user can do. */
+	hint?: string;
+	/** How long the service asked to wait. */
+	retryAfterMs?: number;
+	/** The answer that came with the failure, where it was JSON. */
+	body?: IDataObject;
+	/** Whether the service may still be at work on it. */
+	mayStillCome?: boolean;
+	/** A try before it of which nobody knows whether it was done. */
+	earlier?: ServiceError;
+}
+
+/** A call to the service that did not succeed; `message` says what happened, in the user's words. */
+export class ServiceError extends Error {
+	readonly certainty: Certainty;
+	readonly status?: number;
+	readonly code?: string;
+	readonly hint?: string;
+	readonly retryAfterMs?: number;
+	readonly body?: IDataObject;
+	readonly mayStillCome?: boolean;
+	readonly earlier?: ServiceError;
+
+	constructor(message: string, details: ServiceErrorDetails) {
+		super(message);
+		this.name = 'ServiceError';
+		this.certainty = details.certainty;
+		this.status = details.status;
+		this.code = details.code;
+		this.hint = details.hint;
+		this.retryAfterMs = details.retryAfterMs;
+		this.body = details.body;
+		this.mayStillCome = details.mayStillCome;
+		this.earlier = details.earlier;
+	}
+}
+
+/** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
+export class InputError extends Error {
+	readonly field?: string;
+	readonly hint?: string;
+	/** The item it is about, where several are worked on at once. */
+	readonly item?: number;
+
+	constructor(message: string, details: { field?: string; hint?: string; item?: number } = {}) {
+		super(message);
+		this.name = 'InputError';
+		this.field = details.field;
+		this.hint = details.hint;
+		this.item = details.item;
+	}
+}

@@ -1,0 +1,349 @@
+/**
+ * Single records, and reading many (contract.md section 3).
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import {
+	MAX_PAGE_SIZE,
+	paths,
+	toMetadata,
+	toRecord,
+	type FieldValues,
+	type JsonValue,
+	type PlatformRecord,
+	type RecordMetadata,
+	type TableAddress,
+} from './contract';
+import { InputError, ServiceError } from './errors';
+import { conjunction, isEmptyFilter, toBody, toQuery, type Group } from './filters';
+import type { Answer, Call, Connection } from './request';
+
+export interface Reading {
+	filter?: Group;
+	/** Such as `age,surname(desc)`. */
+	sort?: string;
+	/** The saved view's id. */
+	savedView?: string;
+	/** Fields to load; all where empty. */
+	fields?: string[];
+}
+
+const unreadable = (what: string, status: number) =>
+	new ServiceError(`The platform's answer holds no ${what}`, {
+		certainty: 'ambiguous',
+		status,
+		hint: 'Look at the record in the platform before you run it again.',
+	});
+
+function recordOf({ body, status }: Pick<Answer, 'body' | 'status'>): PlatformRecord {
+	const record = toRecord(body.data);
+	if (!record) throw unreadable('record', status);
+	return record;
+}
+
+/** @throws {ServiceError} */
+export async function readRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+): Promise<PlatformRecord> {
+	const path = paths.record(at, id);
+	return recordOf(await connection.request({ method: 'GET', path, repeat: 'whenAmbiguous' }));
+}
+
+/** One page of records, and whether the service had as many as asked for. */
+export async function readPage(
+	connection: Connection,
+	at: TableAddress,
+	reading: Reading,
+	{ limit, skip }: { limit: number; skip: number },
+): Promise<PlatformRecord[]> {
+	const answer = await connection.request(pageCall(at, reading, { limit, skip }));
+	if (!Array.isArray(answer.body.data)) throw unreadable('list of records', answer.status);
+	const records = answer.body.data.map(toRecord).filter((record) => record !== undefined);
+	const { fields = [], savedView } = reading;
+	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
+}
+
+const withOnly = (names: string[]) => (record: PlatformRecord) => ({
+	...record,
+	fields: Object.fromEntries(names.map((name) => [name, record.fields[name] ?? null])),
+});
+
+/** A saved view goes into a query string, fields and groups of conditions into a body. */
+function pageCall(
+	at: TableAddress,
+	{ filter, fields = [], sort, savedView }: Reading,
+	{ limit, skip }: { limit: number; skip: number },
+): Call {
+	const query = { limit, skip: skip || undefined, sort };
+	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
+	if (!savedView && (isFiltered || fields.length > 0)) {
+		const body = {
+			...(isFiltered && toBody(filter)),
+			...(fields.length > 0 && { loadFields: fields }),
+		} as IDataObject;
+		return { method: 'POST', path: paths.filter(at), query, body, repeat: 'whenAmbiguous' };
+	}
+	const conditions = isFiltered ? conjunction(filter) : [];
+	if (!conditions) {
+		throw new InputError("A saved view can't be combined with a filter that joins by 'any'", {
+			field: 'Saved View',
+			hint: 'Leave the saved view out, or use conditions that must all hold.',
+		});
+	}
+	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	return {
+		method: 'GET',
+		path: paths.records(at),
+		query: { ...query, filter: text, userFilter: savedView },
+		repeat: 'whenAmbiguous',
+	};
+}
+
+/** A table that changes faster than it can be read, or a service that gives pages at random. */
+const MAX_STEPS_BACK = 100;
+
+export interface ReadNotes {
+	/** The order of the table changed between two pages: what moved may be missing. */
+	hasShifted: boolean;
+}
+
+/**
+ * Reads records page by page, each record once. Each page repeats the last record of the one
+ * before; where it is not there, records went away meanwhile and the reader goes back a page.
+ *
+ * @param limit how many at most; `Infinity` for all
+ * @param notes gets what was noticed
+ */
+export async function* readRecords(
+	connection: Connection,
+	at: TableAddress,
+	reading: Reading,
+	limit: number,
+	notes: ReadNotes = { hasShifted: false },
+): AsyncGenerator<PlatformRecord> {
+	// In order of creation new records come last, so no page shifts under the reader.
+	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
+	const seen = new Set<string>();
+	let stepsBack = 0;
+	for (let next = 0; seen.size < limit; ) {
+		const skip = Math.max(0, next - 1);
+		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
+		const page = await readPage(connection, at, { ...reading, sort }, { limit: size, skip });
+		const first = page[0];
+		if (skip > 0 && (!first || !seen.has(first.id))) {
+			notes.hasShifted = true;
+			stepsBack += 1;
+			if (stepsBack > MAX_STEPS_BACK) throw unreadable('steady list of records', 200);
+			next = Math.max(0, next - MAX_PAGE_SIZE);
+			continue;
+		}
+		for (const record of page) {
+			if (seen.has(record.id) || seen.size >= limit) continue;
+			seen.add(record.id);
+			yield record;
+		}
+		if (page.length < size) return;
+		next = skip + page.length;
+	}
+}
+
+/** How many records match. @throws {ServiceError} */
+export async function countRecords(
+	connection: Connection,
+	at: TableAddress,
+	filter?: Group,
+): Promise<number> {
+	const answer = await connection.request(
+		filter && !isEmptyFilter(filter)
+			? {
+					method: 'POST',
+					path: paths.countFilter(at),
+					body: toBody(filter) as unknown as IDataObject,
+					repeat: 'whenAmbiguous',
+				}
+			: { method: 'GET', path: paths.count(at), repeat: 'whenAmbiguous' },
+	);
+	const count = (answer.body.data as IDataObject | undefined)?.count;
+	if (typeof count !== 'number') throw unreadable('count', answer.status);
+	return count;
+}
+
+export const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
+
+export type Aggregation = (typeof AGGREGATIONS)[number];
+
+export interface Summary {
+	count: number;
+	fields: Record<string, Partial<Record<Aggregation, JsonValue>>>;
+}
+
+/** Aggregates of fields over the records that match. @throws {ServiceError} */
+export async function summarizeRecords(
+	connection: Connection,
+	at: TableAddress,
+	filter: Group,
+	fields: Record<string, Aggregation[]>,
+): Promise<Summary> {
+	const entries = Object.entries(fields).map(([name, aggregations]) => [name, { aggregations }]);
+	const answer = await connection.request({
+		method: 'POST',
+		path: paths.summary(at),
+		body: {
+			...(!isEmptyFilter(filter) && toBody(filter)),
+			fields: Object.fromEntries(entries) as IDataObject,
+		},
+		repeat: 'whenAmbiguous',
+	});
+	const data = answer.body.data as Partial<Summary> | undefined;
+	if (typeof data?.count !== 'number') throw unreadable('summary', answer.status);
+	return { count: data.count, fields: data.fields ?? {} };
+}
+
+/** The newest `modified` in the table, in the platform's own time; undefined where it is empty. */
+export async function readLatestChange(
+	connection: Connection,
+	at: TableAddress,
+): Promise<string | undefined> {
+	const [latest] = await readPage(
+		connection,
+		at,
+		{ sort: 'modified(desc)' },
+		{ limit: 1, skip: 0 },
+	);
+	return latest?.modified;
+}
+
+export interface WriteOptions {
+	/** Leaves the write out of the platform's audit log. */
+	skipAudit?: boolean;
+}
+
+const writeBody = (fields: FieldValues, options: WriteOptions, useUpsert = false) =>
+	({
+		fields,
+		...(useUpsert && { useUpsert }),
+		...(options.skipAudit && { skipAudit: true }),
+	}) as IDataObject;
+
+/** The import key's value in a record that is to be created. */
+export interface RecordKey {
+	field: string;
+	value: string;
+}
+
+/** What a look-up by import key adds to a creation of unknown result. */
+export async function traceOf(
+	connection: Connection,
+	at: TableAddress,
+	{ field, value }: RecordKey,
+): Promise<string> {
+	const filter = {
+		filter: [{ field, operator: '===', value }],
+		filterOperator: 'and' as const,
+	};
+	const found = await readPage(
+		connection,
+		at,
+		{ filter, fields: [field] },
+		{ limit: 1, skip: 0 },
+	).catch(() => undefined);
+	if (found === undefined) return '';
+	return found[0]
+		? `; the table has a record '${found[0].id}' with '${value}' in '${field}', which may be this one`
+		: `; the table has no record with '${value}' in '${field}' yet`;
+}
+
+/**
+ * Creates a record. Not repeated after an ambiguous failure: the error then says what a look-up
+ * by import key found.
+ *
+ * @throws {ServiceError}
+ */
+export async function createRecord(
+	connection: Connection,
+	at: TableAddress,
+	fields: FieldValues,
+	options: WriteOptions,
+	key?: RecordKey,
+): Promise<PlatformRecord> {
+	const result = await connection.attempt({
+		method: 'POST',
+		path: paths.records(at),
+		body: writeBody(fields, options),
+		repeat: 'onlyWhenUnsent',
+	});
+	if (!(result instanceof ServiceError)) return recordOf(result);
+	if (result.certainty !== 'ambiguous') throw result;
+	const trace = key ? await traceOf(connection, at, key) : '';
+	throw new ServiceError(
+		`It is not known whether the record was created: ${result.message}${trace}`,
+		{
+			...result,
+			hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+		},
+	);
+}
+
+/** Creates or updates the record that has the same import key. @throws {ServiceError} */
+export async function upsertRecord(
+	connection: Connection,
+	at: TableAddress,
+	fields: FieldValues,
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	return recordOf(
+		await connection.request({
+			method: 'POST',
+			path: paths.records(at),
+			body: writeBody(fields, options, true),
+			repeat: 'whenAmbiguous',
+		}),
+	);
+}
+
+/**
+ * Updates a record: `partial` leaves the other fields as they are, `full` clears them.
+ *
+ * @throws {ServiceError}
+ */
+export async function updateRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+	fields: FieldValues,
+	extent: 'partial' | 'full',
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	return recordOf(
+		await connection.request({
+			method: extent === 'full' ? 'PUT' : 'PATCH',
+			path: paths.record(at, id),
+			body: writeBody(fields, options),
+			repeat: 'whenAmbiguous',
+		}),
+	);
+}
+
+/** Deletes a record. @throws {ServiceError} */
+export async function deleteRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+): Promise<void> {
+	await connection.request({
+		method: 'DELETE',
+		path: paths.record(at, id),
+		repeat: 'whenAmbiguous',
+		expect: 'anything',
+		doneStatus: 404,
+	});
+}
+
+/** The metadata of a bulk answer's `data`, in its order. */
+export const metadataList = (data: unknown): RecordMetadata[] | undefined => {
+	if (!Array.isArray(data)) return undefined;
+	const list = data.map(toMetadata);
+	return list.every((entry) => entry !== undefined) ? list : undefined;
+};

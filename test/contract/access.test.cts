@@ -1,0 +1,255 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { checkedClient } from './contract.cts';
+
+const contacts = '/apps/crm/tables/contacts/data';
+const fields = { surname: 'Access' };
+
+let sandbox: RunningSandbox;
+const as = (token: string | undefined): AxiosInstance => checkedClient(sandbox, token);
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+afterAll(() => sandbox.stop());
+
+async function statuses(client: AxiosInstance): Promise<Record<string, number>> {
+	const [record] = await sandbox.admin.records('crm', 'contacts');
+	const one = `${contacts}/${record?.id}`;
+	const bulk = { bulk: [{ fields }] };
+	const answers = {
+		ping: client.get('/ping'),
+		me: client.get('/users/me'),
+		apps: client.get('/apps'),
+		structure: client.get('/apps/crm/tables/contacts'),
+		read: client.get(contacts),
+		count: client.get(`${contacts}/count`),
+		create: client.post(contacts, { fields }),
+		createMany: client.post(`${contacts}/bulk`, bulk),
+		update: client.patch(one, { fields: { age: 20 } }),
+		upsert: client.post(contacts, { fields, useUpsert: true }),
+		delete: client.delete(`${contacts}/00000000-0000-4000-8000-000000000000`),
+		deleteMany: client.delete(`${contacts}/bulk?limit=1&filter=surname(eq)Nobody`),
+	};
+	const entries = Object.entries(answers).map(
+		async ([name, answer]) => [name, (await answer).status] as const,
+	);
+	return Object.fromEntries(await Promise.all(entries));
+}
+
+const everything = {
+	ping: 200,
+	me: 200,
+	apps: 200,
+	structure: 200,
+	read: 200,
+	count: 200,
+	create: 201,
+	createMany: 200,
+	update: 200,
+	upsert: 400,
+	delete: 404,
+	deleteMany: 204,
+};
+const onlyPing = Object.fromEntries(
+	Object.keys(everything).map((name) => [name, name === 'ping' ? 200 : 403]),
+);
+const writes = { create: 403, createMany: 403, update: 403, upsert: 403 };
+
+test.each([
+	['role', everything],
+	['jwt', everything],
+	['readonly', { ...everything, ...writes, delete: 403, deleteMany: 403 }],
+	['short', onlyPing],
+	['workflow', onlyPing],
+	['form', onlyPing],
+] as const)('what a %s token may do', async (name, expected) => {
+	expect(await statuses(as(sandbox.tokens[name]))).toEqual(expected);
+});
+
+test.each(['expired', 'revoked'] as const)('an %s token is refused', async (name) => {
+	expect(new Set(Object.values(await statuses(as(sandbox.tokens[name]))))).toEqual(new Set([401]));
+});
+
+test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])(
+	'the header "%s" is refused',
+	async (Authorization) => {
+		const answer = await as(undefined).get('/ping', { headers: { Authorization } });
+		expect(answer.status).toBe(401);
+		expect(answer.headers['www-authenticate']).toBe('Bearer');
+	},
+);
+
+test('a role may be for one table and some rights', async () => {
+	const token = await sandbox.admin.createToken({
+		name: 'narrow',
+		type: 'role',
+		permissions: [
+			{ app: 'crm', table: 'contacts', allow: ['create', 'read'] },
+			{ app: 'crm', table: 'companies', allow: ['structure'] },
+		],
+	});
+	const client = as(token);
+	expect((await client.get('/apps')).data.data).toHaveLength(1);
+	const tables = (await client.get('/apps/crm/tables')).data.data;
+	expect(tables.map((table: { header: string }) => table.header)).toEqual(['Companies']);
+	expect((await client.get('/apps/geo')).status).toBe(403);
+	expect((await client.get('/companies/data')).status).toBe(403);
+	expect((await client.post(contacts, { fields })).status).toBe(201);
+	const upsert = await client.post(contacts, { fields, useUpsert: true });
+	expect(upsert.status).toBe(403);
+	expect(upsert.data.errors[0].message).toContain("'update'");
+});
+
+test("a JWT has its creator's rights, an end that can be read, and can be revoked", async () => {
+	const validTo = '2031-02-03T04:05:06.000Z';
+	const token = await sandbox.admin.createToken({
+		name: 'guest-jwt',
+		type: 'jwt',
+		createdBy: 'guest@example.com',
+		validTo,
+	});
+	const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+	expect(new Date(payload.exp * 1000).toISOString()).toBe(validTo);
+	const client = as(token);
+	expect((await client.get('/users/me')).data.data.email).toBe('guest@example.com');
+	expect((await client.post(contacts, { fields })).status).toBe(403);
+	await sandbox.admin.changeToken('guest-jwt', { validTo: '2020-01-01T00:00:00Z' });
+	expect((await client.get('/ping')).status).toBe(401);
+	await sandbox.admin.changeToken('guest-jwt', { validTo: null, status: 'revoked' });
+	expect((await client.get('/ping')).status).toBe(401);
+});
+
+test("the token list tells no token's value", async () => {
+	const { data } = (await sandbox.admin.http.get('/tokens')).data;
+	const role = data.find((token: { name: string }) => token.name === 'role');
+	expect(role).toMatchObject({
+		createdBy: 'admin@example.com',
+		status: 'valid',
+		valid: true,
+		validTo: null,
+		templates: true,
+	});
+	const text = JSON.stringify(data);
+	for (const value of Object.values(sandbox.tokens)) expect(text).not.toContain(value);
+});
+
+describe('limits', () => {
+	afterEach(() => sandbox.admin.reset());
+
+	test.each([
+		['seconds', /^\d+$/],
+		['date', / GMT$/],
+		['none', undefined],
+	] as const)('429 for each token, with Retry-After: %s', async (retryAfter, pattern) => {
+		await sandbox.admin.settings({ rateLimitPerMinute: 2, rateLimitWindowMs: 1000, retryAfter });
+		const client = as(undefined);
+		for (const expected of [200, 200, 429]) {
+			const answer = await client.get('/ping');
+			expect(answer.status).toBe(expected);
+			if (expected === 429 && pattern) expect(answer.headers['retry-after']).toMatch(pattern);
+			if (expected === 429 && !pattern) expect(answer.headers).not.toHaveProperty('retry-after');
+		}
+		expect((await as(sandbox.tokens.jwt).get('/ping')).status).toBe(200);
+		await new Promise((resolve) => setTimeout(resolve, 1020));
+		expect((await client.get('/ping')).status).toBe(200);
+	});
+
+	test('413 above a number of records or bytes', async () => {
+		const bulk = Array.from({ length: 3 }, () => ({ fields }));
+		const client = as(undefined);
+		await sandbox.admin.settings({ maxBulkRecords: 2 });
+		expect((await client.post(`${contacts}/bulk`, { bulk })).status).toBe(413);
+		expect((await client.post(`${contacts}/bulk`, { bulk: bulk.slice(1) })).status).toBe(200);
+		await sandbox.admin.settings({ maxBulkRecords: null, maxBodyBytes: 100 });
+		const large = { surname: 'x'.repeat(100) };
+		expect((await client.post(contacts, { fields: large })).status).toBe(413);
+	});
+
+	test('latency', async () => {
+		await sandbox.admin.settings({ latencyMs: 100 });
+		const start = Date.now();
+		await as(undefined).get('/ping');
+		expect(Date.now() - start).toBeGreaterThanOrEqual(99);
+	});
+});
+
+describe('bad requests', () => {
+	test.each([
+		['no JSON', '{"fields": ', 'application/json'],
+		['nothing', '', 'application/json'],
+		['another type', 'surname=x', 'application/x-www-form-urlencoded'],
+	])('%s is 400', async (_name, body, type) => {
+		const headers = { 'Content-Type': type };
+		expect((await as(undefined).post(contacts, body, { headers })).status).toBe(400);
+	});
+
+	test('unknown addresses are 404 in the envelope', async () => {
+		const answer = await sandbox.client().get('/nothing/here/at/all');
+		expect(answer.status).toBe(404);
+		expect(answer.data.errors[0].id).toBe('notFoundException');
+		const broken = await sandbox.client().get('/%zz/data');
+		expect(broken.status).toBe(400);
+		expect(broken.data.errors).toHaveLength(1);
+	});
+
+	test('a wrong setting, fault or table is 400 and changes nothing', async () => {
+		const { http } = sandbox.admin;
+		await expect(http.put('/settings', { colour: 'red' })).rejects.toThrow("'colour'");
+		await expect(http.put('/settings', { retryAfter: 'soon' })).rejects.toThrow('none');
+		await expect(http.put('/faults', [{ fault: { kind: 'fire' } }])).rejects.toThrow('status');
+		const path = [{ match: { path: '(' }, fault: { kind: 'hang' } }];
+		await expect(http.put('/faults', path)).rejects.toThrow('regular expression');
+		const table = { internalName: 't', fields: [{ name: 'id', type: 'text' }] };
+		await expect(http.post('/tables', { app: 'a', table })).rejects.toThrow("'id'");
+		expect((await http.get('/faults')).data.data).toEqual([]);
+	});
+
+	test('the administration is closed to pages elsewhere and to other host names', async () => {
+		const { http } = sandbox.admin;
+		for (const headers of [{ Origin: 'https://example.com' }, { Host: 'example.com' }]) {
+			await expect(http.post('/reset', undefined, { headers })).rejects.toThrow('loopback');
+		}
+	});
+});
+
+test('the log tells requests in order, and no token', async () => {
+	await sandbox.admin.reset();
+	await as(undefined).get('/ping');
+	await as(undefined).post(`${contacts}/bulk`, { bulk: [{ fields }] });
+	await as(undefined).get('/companies/files/none?token=demo-short-token');
+	await as('demo-unknown').get('/ping');
+	await sandbox.client().get('/nothing/here');
+	const log = await sandbox.admin.requests();
+	expect(log.map(({ status, token, records }) => [status, token, records])).toEqual([
+		[200, 'role', null],
+		[200, 'role', 1],
+		[404, 'short', null],
+		[401, null, null],
+		[404, null, null],
+	]);
+	expect(log[2]?.query).toBe('token=***');
+	expect(JSON.stringify(log)).not.toContain('demo-');
+	await sandbox.admin.clearRequests();
+	expect(await sandbox.admin.requests()).toEqual([]);
+});
+
+test('a taken port and a wrong option get a clear message', async () => {
+	const main = join(__dirname, '..', '..', 'sandbox', 'main.mts');
+	const { port } = new URL(sandbox.baseUrl);
+	for (const [args, message] of [
+		[['--port', port], 'choose another port'],
+		[['--port', 'x'], '--port must be'],
+		[['--colour'], '--no-seed'],
+	] as const) {
+		const child = spawn(process.execPath, [main, ...args]);
+		let told = '';
+		child.stderr.on('data', (chunk) => (told += String(chunk)));
+		const [code] = await once(child, 'close');
+		expect(code).toBe(1);
+		expect(told).toContain(message);
+	}
+});

@@ -1,0 +1,246 @@
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox, type StoredRecord } from '../sandbox.cts';
+import { checkedClient } from './contract.cts';
+
+const unknownId = '00000000-0000-4000-8000-000000000000';
+const data = '/apps/shop/tables/items/data';
+const metadata = '?dataResponseType=MetadataOnly';
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ args: ['--no-seed'] });
+	client = checkedClient(sandbox);
+});
+afterAll(() => sandbox.stop());
+
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	await sandbox.admin.createTable({
+		app: 'shop',
+		table: {
+			internalName: 'items',
+			fields: [
+				{ name: 'code', type: 'text', metadata: { importKey: true } },
+				{ name: 'name', type: 'text', metadata: { required: true, maxLength: 10 } },
+				{ name: 'price', type: 'decimal', metadata: { min: 0 } },
+			],
+		},
+		records: ['a', 'b', 'c'].map((code) => ({ fields: { code, name: code, price: 1 } })),
+	});
+});
+
+const stored = () => sandbox.admin.records('shop', 'items');
+const byCode = async () =>
+	new Map((await stored()).map((record) => [record.fields.code as string, record]));
+const ids = (records: StoredRecord[]) => records.map(({ id }) => id);
+
+describe('update', () => {
+	test('skips empty, unknown and unchanged records without a word', async () => {
+		const [a, b, c] = await stored();
+		const bulk = [
+			{ id: a?.id, fields: { price: 2 } },
+			{ id: unknownId, fields: { price: 2 } },
+			{ id: '', fields: { price: 2 } },
+			{ id: null, fields: { price: 2 } },
+			{ fields: { price: 2 } },
+			{ id: b?.id, fields: { price: 1, name: 'b' } },
+			{ id: c?.id, fields: { price: -1 } },
+			{ id: b?.id, fields: { name: 'B' } },
+		];
+		const answer = await client.patch(`${data}/bulk${metadata}`, { bulk });
+		expect(answer.status).toBe(200);
+		expect(answer.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 7 });
+		expect(answer.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
+		expect(answer.data.errors).toEqual([
+			expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") }),
+		]);
+		const after = await stored();
+		expect(after.map(({ ver }) => ver)).toEqual([2, 2, 1]);
+		expect(after[2]).toEqual(c);
+		await sandbox.admin.settings({ updatedCountIncludesSkipped: false, recordIndex: false });
+		const again = await client.patch(`${data}/bulk`, { bulk: bulk.slice(0, 7) });
+		expect(again.data.bulk).toEqual({ successCount: 6, insertedCount: 0, updatedCount: 1 });
+		expect(again.data.errors[0]).not.toHaveProperty('RecordIndex');
+		expect(again.data).not.toHaveProperty('data');
+	});
+
+	test('partial leaves the other fields, full clears them', async () => {
+		const [a] = await stored();
+		const bulk = [{ id: a?.id, fields: { name: 'x' } }];
+		await client.patch(`${data}/bulk`, { bulk });
+		expect((await stored())[0]?.fields).toEqual({ code: 'a', name: 'x', price: 1 });
+		await client.put(`${data}/bulk`, { bulk });
+		expect((await stored())[0]?.fields).toEqual({ name: 'x' });
+		const { data: answer } = await client.put(`${data}/bulk`, {
+			bulk: [{ id: a?.id, fields: {} }],
+		});
+		expect(answer.errors[0].message).toContain("'name' is required");
+	});
+
+	test('by upsert inserts unknown ids', async () => {
+		const [a] = await stored();
+		const bulk = [
+			{ id: a?.id, fields: { name: 'x' } },
+			{ id: unknownId, fields: { code: 'n', name: 'new' } },
+			{ fields: { code: 'm', name: 'new' } },
+		];
+		const answer = await client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		expect(answer.data.bulk).toEqual({ successCount: 3, insertedCount: 2, updatedCount: 1 });
+		expect(ids(answer.data.data).slice(0, 2)).toEqual([a?.id, unknownId]);
+		expect(await stored()).toHaveLength(5);
+	});
+
+	test('times never go back and every change counts', async () => {
+		const [a] = await stored();
+		for (const name of ['1', '2', '3']) {
+			await client.patch(`${data}/bulk`, { bulk: [{ id: a?.id, fields: { name } }] });
+		}
+		const history = await sandbox.admin.history('shop', 'items', a?.id);
+		expect(history.map(({ ver }) => ver)).toEqual([1, 2, 3, 4]);
+		expect(history.map(({ fields }) => fields?.name)).toEqual(['a', '1', '2', '3']);
+		const times = history.map(({ at }) => at);
+		expect([...times].sort()).toEqual(times);
+		const log = await sandbox.admin.requests();
+		expect(history.slice(1).map(({ request }) => request)).toEqual(log.map(({ number }) => number));
+	});
+});
+
+describe('create', () => {
+	test('writes the good records and tells the bad ones', async () => {
+		const bulk = [
+			{ fields: { code: 'x', name: 'x' } },
+			{ fields: { code: 'y' } },
+			{ fields: { code: 'a', name: 'taken' } },
+			{ fields: { code: 'z', name: 'longer than ten', price: 'much', colour: 'red' } },
+			{ fields: { name: 'no key' } },
+			{ fields: { code: 'x', name: 'twice' } },
+		];
+		const answer = await client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
+		expect(answer.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
+		const at = answer.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
+		expect(at).toEqual([1, 2, 3, 3, 3, 5]);
+		expect(ids(answer.data.data)).toEqual(ids((await stored()).slice(3)));
+		expect((await byCode()).get('a')?.fields.name).toBe('a');
+	});
+
+	test('by upsert updates what the import key finds', async () => {
+		const before = await byCode();
+		const bulk = [
+			{ fields: { code: 'n', name: 'new' } },
+			{ fields: { code: 'a', price: 5 } },
+			{ fields: { code: 'b', name: 'b' } },
+			{ fields: { name: 'no key' } },
+			{ fields: { code: '', name: 'no key' } },
+			{ fields: { code: 7, name: 'wrong key' } },
+			{ fields: { code: 'n', name: 'newer' } },
+		];
+		const answer = await client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		expect(answer.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 3 });
+		const after = await byCode();
+		const [n, a] = [after.get('n')?.id, before.get('a')?.id];
+		expect(ids(answer.data.data)).toEqual([n, a, n]);
+		expect(after.get('a')).toMatchObject({ ver: 2, fields: { name: 'a', price: 5 } });
+		expect(after.get('b')).toEqual(before.get('b'));
+		expect(after.get('n')).toMatchObject({ ver: 2, fields: { name: 'newer' } });
+		const at = answer.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
+		expect(at).toEqual([3, 4, 5]);
+	});
+
+	test('by upsert needs an import key', async () => {
+		const table = { internalName: 'plain', fields: [{ name: 'name', type: 'text' }] };
+		await sandbox.admin.createTable({ app: 'shop', table });
+		const bulk = [{ fields: { name: 'x' } }];
+		const answer = await client.post('/plain/data/bulk', { bulk, useUpsert: true });
+		expect(answer.data.errors[0].message).toContain('no import key');
+	});
+});
+
+describe('one record', () => {
+	test('by upsert: 201 when inserted, 200 when updated or unchanged', async () => {
+		const post = (fields: object) => client.post(data, { fields, useUpsert: true });
+		expect((await post({ code: 'n', name: 'n' })).status).toBe(201);
+		expect((await post({ code: 'n', name: 'm' })).data.data).toMatchObject({ ver: 2 });
+		const unchanged = await post({ code: 'n', name: 'm' });
+		expect(unchanged.status).toBe(200);
+		expect(unchanged.data.data.ver).toBe(2);
+		expect((await post({ name: 'n' })).status).toBe(400);
+	});
+
+	test('dataResponseType', async () => {
+		const fields = { name: 'n' };
+		const post = (type: string) => client.post(`${data}?dataResponseType=${type}`, { fields });
+		expect((await post('All')).data.data.fields.name).toBe('n');
+		expect(Object.keys((await post('MetadataOnly')).data.data)).toEqual([
+			'id',
+			'created',
+			'modified',
+			'ver',
+		]);
+		expect((await post('None')).data).toEqual({ data: {} });
+		expect((await post('Some')).status).toBe(400);
+		const bulk = [{ fields }];
+		expect((await client.post(`${data}/bulk?dataResponseType=All`, { bulk })).status).toBe(400);
+	});
+
+	test('an unchanged update moves neither ver nor modified', async () => {
+		const [a] = await stored();
+		await client.patch(`${data}/${a?.id}`, { fields: { name: 'a' } });
+		await client.put(`${data}/${a?.id}`, { fields: a?.fields });
+		expect((await stored())[0]).toEqual(a);
+	});
+
+	test('created and modified carry milliseconds and an offset', async () => {
+		const { created } = (await client.get(data)).data.data[0];
+		expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/);
+		expect(new Date(created).toISOString()).toBe((await stored())[0]?.created);
+	});
+});
+
+test('delete takes a filter and a limit', async () => {
+	const remove = (params: object) => client.delete(`${data}/bulk`, { params });
+	expect((await remove({ filter: 'code(eq)a' })).status).toBe(400);
+	expect((await remove({ limit: 0 })).status).toBe(400);
+	expect((await remove({ limit: 2147483648 })).status).toBe(400);
+	expect((await remove({ limit: 2147483647, filter: 'code(gte)b' })).status).toBe(204);
+	expect((await stored()).map(({ fields }) => fields.code)).toEqual(['a']);
+	expect((await remove({ limit: 5 })).status).toBe(204);
+	expect(await stored()).toEqual([]);
+	const deleted = (await sandbox.admin.history('shop', 'items')).map(({ action }) => action);
+	expect(deleted.slice(-3)).toEqual(['deleted', 'deleted', 'deleted']);
+});
+
+test.each([
+	['wholeBatch400', 400],
+	['wholeBatch422', 422],
+])('a batch can be refused as a whole: %s', async (batchFailure, status) => {
+	await sandbox.admin.settings({ batchFailure });
+	const before = await stored();
+	const bulk = [{ fields: { name: 'x' } }, { fields: { name: 7 } }];
+	const answer = await sandbox.client().post(`${data}/bulk`, { bulk });
+	expect(answer.status).toBe(status);
+	expect(answer.data).toEqual({ errors: [expect.objectContaining({ RecordIndex: 1 })] });
+	expect(await stored()).toEqual(before);
+});
+
+test.each<[string, unknown]>([
+	['no bulk', {}],
+	['no array', { bulk: {} }],
+	['no fields', { bulk: [{ id: 'x' }] }],
+	['fields that are no object', { bulk: [{ fields: [] }] }],
+	['an unknown property', { bulk: [{ fields: {}, ver: 1 }] }],
+	['a wrong flag', { bulk: [], useUpsert: 'yes' }],
+	['a number as id', { bulk: [{ id: 1, fields: {} }] }],
+	['a scalar', 7],
+	['null', null],
+])('a body with %s is refused', async (_name, body) => {
+	const headers = { 'Content-Type': 'application/json' };
+	const answer = await client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
+	expect(answer.status).toBe(400);
+});
+
+test('an empty batch is a success', async () => {
+	const answer = await client.post(`${data}/bulk`, { bulk: [] });
+	expect(answer.data).toEqual({ bulk: { successCount: 0, insertedCount: 0, updatedCount: 0 } });
+});

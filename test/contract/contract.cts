@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import type { AxiosInstance, AxiosResponse } from 'axios';
+import { parse } from 'yaml';
+import type { RunningSandbox } from '../sandbox.cts';
+
+/** A part of the document. Nobody knows more of it than that it has parts. */
+interface Node {
+	[name: string]: Node;
+}
+
+const file = join(__dirname, '..', '..', 'contract', 'openapi.yaml');
+const document = parse(readFileSync(file, 'utf8')) as Node;
+const ajv = new Ajv2020({ strict: false, schemas: { contract: document } });
+addFormats(ajv);
+
+export interface ContractOperation {
+	id: string;
+	method: string;
+	origin: string;
+	pattern: RegExp;
+	responses: Node;
+}
+
+/** Every operation that stands in contract/openapi.yaml. */
+export const operations: ContractOperation[] = Object.entries(document.paths ?? {}).flatMap(
+	([path, item]) =>
+		['get', 'post', 'put', 'patch', 'delete']
+			.filter((method) => item[method])
+			.map((method) => ({
+				id: String(item[method]?.operationId),
+				method,
+				origin: String(item[method]?.['x-origin']),
+				pattern: pathPattern((item.servers ? '' : '/api/v2') + path),
+				responses: item[method]?.responses as Node,
+			})),
+);
+
+/** Operations in which an answer was seen and checked: id → statuses. */
+export const seen = new Map<string, Set<number>>();
+
+/** A client whose every answer must be one that the contract knows; it throws otherwise. */
+export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosInstance {
+	const client = sandbox.client(token);
+	client.interceptors.response.use((response) => {
+		checkAnswer(response);
+		return response;
+	});
+	return client;
+}
+
+/** Throws when status, media type or body are not in the contract. */
+export function checkAnswer(response: AxiosResponse): void {
+	const url = new URL(response.config.url ?? '', `${response.config.baseURL ?? ''}/`);
+	const path = (response.config.url ?? '').startsWith('http')
+		? url.pathname
+		: new URL(`${response.config.baseURL}${response.config.url}`).pathname;
+	const operation = operationAt(String(response.config.method), path);
+	const described =
+		operation.responses[response.status] ??
+		operation.responses[`${Math.floor(response.status / 100)}XX`];
+	if (!described) throw new Error(`${operation.id} does not answer ${response.status}.`);
+	const content = resolve(described).content;
+	if (!content) {
+		if (response.data !== '') throw new Error(`${operation.id} answered a body.`);
+	} else {
+		const type = String(response.headers['content-type'] ?? '').split(';')[0] ?? '';
+		const media = content[type] ?? content['*/*'];
+		if (!media) throw new Error(`${operation.id} answered the media type '${type}'.`);
+		if (type === 'application/json') conform(media.schema as Node, response.data, operation.id);
+	}
+	const statuses = seen.get(operation.id) ?? new Set();
+	seen.set(operation.id, statuses.add(response.status));
+}
+
+/** Throws when a value is not as its field type's schema says. */
+export function checkFieldValue(type: string, form: 'read' | 'write', value: unknown): void {
+	const schema = document['x-field-values']?.[type]?.[form];
+	if (!schema) throw new Error(`The contract has no ${form} form for ${type}.`);
+	conform(schema, value, type);
+}
+
+function operationAt(method: string, path: string): ContractOperation {
+	// As routers do, fixed path segments come before parameters.
+	const found = operations
+		.filter((operation) => operation.method === method && operation.pattern.test(path))
+		.sort((a, b) => parameters(a.pattern) - parameters(b.pattern))[0];
+	if (!found) throw new Error(`The contract has no operation ${method} ${path}.`);
+	return found;
+}
+
+function conform(schema: Node, value: unknown, subject: string): void {
+	const local = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"contract#/');
+	const validate = ajv.compile(JSON.parse(local) as object);
+	if (validate(value)) return;
+	throw new Error(
+		`${subject}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value).slice(0, 500)}`,
+	);
+}
+
+function resolve(node: Node): Node {
+	if (!node.$ref) return node;
+	return String(node.$ref)
+		.slice(2)
+		.split('/')
+		.reduce<Node>((at, step) => at[step] as Node, document);
+}
+
+function pathPattern(path: string): RegExp {
+	return new RegExp(`^${path.replace(/\{\w+\}/g, '([^/]+)')}$`);
+}
+
+function parameters(pattern: RegExp): number {
+	return pattern.source.split('(').length;
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import axios from 'axios';
+import { startSandbox } from '../sandbox.cts';
+
+const contacts = '/apps/crm/tables/contacts/data';
+const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('what was answered is there after kill -9, with the same tokens', async () => {
+	const args = ['--db', join(folder, 'data.sqlite')];
+	const first = await startSandbox({ args });
+	await first.admin.settings({ maxBulkRecords: 50 });
+	const answered: string[] = [];
+	const writer = (async () => {
+		for (let batch = 0; ; batch += 1) {
+			const emails = [0, 1, 2].map((index) => `${batch}-${index}@example.com`);
+			const bulk = emails.map((email) => ({ fields: { surname: 'x', email } }));
+			const answer = await first.client().post(`${contacts}/bulk`, { bulk });
+			if (answer.status === 200) answered.push(...emails);
+		}
+	})();
+	await new Promise((resolve) => setTimeout(resolve, 800));
+	await first.stop('SIGKILL');
+	await expect(writer).rejects.toThrow();
+	expect(answered.length).toBeGreaterThan(10);
+
+	const second = await startSandbox({ args });
+	expect(second.tokens).toEqual(first.tokens);
+	const kept = new Set((await second.admin.records('crm', 'contacts')).map((r) => r.fields.email));
+	expect(answered.filter((email) => !kept.has(email))).toEqual([]);
+	// Batches are whole: three records each, and at most one batch more than was answered.
+	expect((kept.size - 40) % 3).toBe(0);
+	expect(kept.size - 40 - answered.length).toBeLessThanOrEqual(3);
+	expect((await second.client().post(`${contacts}/bulk`, { bulk: [] })).status).toBe(200);
+	const { data } = (await second.admin.http.get('/settings')).data;
+	expect(data.maxBulkRecords).toBe(50);
+	await second.admin.reset();
+	expect(await second.admin.records('crm', 'contacts')).toHaveLength(40);
+	await second.stop();
+	expect(second.process.exitCode).toBe(0);
+});
+
+test('SIGINT ends it in order, also with a connection open', async () => {
+	const sandbox = await startSandbox();
+	await sandbox.admin.faults([{ fault: { kind: 'hang' } }]);
+	const pending = sandbox.client().get('/ping');
+	const broken = expect(pending).rejects.toThrow();
+	await new Promise((resolve) => setTimeout(resolve, 100));
+	await sandbox.stop('SIGINT');
+	expect(sandbox.process.exitCode).toBe(0);
+	await broken;
+});
+
+test('HTTPS, with a certificate made at start', async () => {
+	const sandbox = await startSandbox({ args: ['--https'] });
+	expect(sandbox.baseUrl).toMatch(/^https:/);
+	const [record] = (await sandbox.client().get(`${contacts}?limit=1`)).data.data;
+	expect(record.fields.company.url).toContain(sandbox.baseUrl);
+	await expect(axios.get(`${sandbox.baseUrl}/api/v2/ping`, { proxy: false })).rejects.toThrow(
+		/certificate/,
+	);
+	await sandbox.stop();
+});
+
+test('a large table is paged fast by its latest changes', async () => {
+	const sandbox = await startSandbox({ args: ['--no-seed'] });
+	const fields = [{ name: 'n', type: 'number' }];
+	await sandbox.admin.createTable({ app: 'big', table: { internalName: 'rows', fields } });
+	const client = sandbox.client();
+	for (let start = 0; start < 100_000; start += 10_000) {
+		const bulk = Array.from({ length: 10_000 }, (_, index) => ({ fields: { n: start + index } }));
+		await client.post('/rows/data/bulk', { bulk });
+	}
+	const begin = Date.now();
+	const page = await client.get('/rows/data?sort=modified(desc)&limit=1000&skip=50000');
+	expect(page.data.data[0].fields.n).toBe(49_999);
+	expect(Date.now() - begin).toBeLessThan(1500);
+	await sandbox.stop();
+});

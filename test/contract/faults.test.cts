@@ -1,0 +1,233 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import axios from 'axios';
+import { startSandbox, type FaultRule, type RunningSandbox } from '../sandbox.cts';
+
+const items = '/apps/shop/tables/items/data';
+const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ args: ['--no-seed'] });
+});
+afterAll(() => sandbox.stop());
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	await sandbox.admin.createTable({
+		app: 'shop',
+		table: {
+			internalName: 'items',
+			fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }],
+		},
+	});
+});
+
+/** Sends three records with one fault switched on. */
+async function sendWith(fault: FaultRule['fault'], timeout = 5000) {
+	await sandbox.admin.faults([{ id: 'the-fault', fault }]);
+	return sandbox
+		.client()
+		.post(`${items}/bulk?dataResponseType=MetadataOnly`, { bulk }, { timeout });
+}
+const stored = async () =>
+	(await sandbox.admin.records('shop', 'items')).map(({ fields }) => fields.code).join('');
+const logged = async () => (await sandbox.admin.requests()).at(-1);
+
+test.each([
+	[{ status: 500 }, 500, undefined],
+	[{ status: 429 }, 429, undefined],
+	[{ status: 503, retryAfterSeconds: 7 }, 503, /^7$/],
+	[{ status: 503, retryAfterDate: 7 }, 503, / GMT$/],
+] as const)('status %j before the write', async (options, status, retryAfter) => {
+	const answer = await sendWith({ kind: 'status', ...options });
+	expect(answer.status).toBe(status);
+	expect(answer.data.errors[0].id).toBe('faultException');
+	if (retryAfter) expect(answer.headers['retry-after']).toMatch(retryAfter);
+	else expect(answer.headers).not.toHaveProperty('retry-after');
+	expect(await stored()).toBe('');
+	expect(await logged()).toMatchObject({ status, outcome: 'answered', faults: ['the-fault'] });
+});
+
+test('status after the write, with a body of its own', async () => {
+	const body = { weird: true };
+	const answer = await sendWith({ kind: 'status', status: 504, body, afterWrite: true });
+	expect([answer.status, answer.data]).toEqual([504, body]);
+	expect(await stored()).toBe('abc');
+	const text = { kind: 'status', status: 200, body: 'fine', contentType: 'text/plain' };
+	expect((await sendWith(text)).data).toBe('fine');
+});
+
+test.each([
+	['resetUpload', ''],
+	['resetBefore', ''],
+	['resetAfter', 'abc'],
+])('%s', async (kind, written) => {
+	await expect(sendWith({ kind })).rejects.toMatchObject({ code: 'ECONNRESET' });
+	expect(await stored()).toBe(written);
+	expect(await logged()).toMatchObject({ status: null, outcome: 'reset' });
+});
+
+test.each([
+	['hang', {}, ''],
+	['hang', { afterWrite: true }, 'abc'],
+	['slowAfter', { ms: 1200 }, 'abc'],
+])('%s %j outlasts a timeout', async (kind, options, written) => {
+	await expect(sendWith({ kind, ...options }, 300)).rejects.toThrow('timeout');
+	await sandbox.admin.settled();
+	expect(await stored()).toBe(written);
+});
+
+test('what a client gave up waiting for is written all the same', async () => {
+	await expect(sendWith({ kind: 'slowBefore', ms: 1500 }, 200)).rejects.toThrow('timeout');
+	expect(await stored()).toBe('');
+	await sandbox.admin.settled();
+	expect(await stored()).toBe('abc');
+	expect(await logged()).toMatchObject({ outcome: 'reset', status: null, busy: false });
+});
+
+test('what is held up over a reset is never written', async () => {
+	const held = sendWith({ kind: 'slowBefore', ms: 1000 });
+	while ((await logged())?.busy !== true) await new Promise((resolve) => setTimeout(resolve, 20));
+	await sandbox.admin.reset();
+	await sandbox.admin.createTable({
+		app: 'shop',
+		table: { internalName: 'items', fields: [{ name: 'code', type: 'text' }] },
+	});
+	await expect(held).rejects.toMatchObject({ code: 'ECONNRESET' });
+	expect(await stored()).toBe('');
+});
+
+test('slow, but in time', async () => {
+	const start = Date.now();
+	expect((await sendWith({ kind: 'slowBefore', ms: 150 })).status).toBe(200);
+	expect(Date.now() - start).toBeGreaterThanOrEqual(149);
+});
+
+test.each([{ kind: 'truncate' }, { kind: 'truncate', bytes: 0 }, { kind: 'wrongLength', by: 20 }])(
+	'%j breaks the answer off, after the write',
+	async (fault) => {
+		await expect(sendWith(fault)).rejects.toThrow(/aborted|ECONNRESET|hang up/);
+		expect(await stored()).toBe('abc');
+	},
+);
+
+test('a content length that is too short cuts the JSON', async () => {
+	const answer = await sendWith({ kind: 'wrongLength', by: -10 });
+	expect(typeof answer.data).toBe('string');
+	expect(await stored()).toBe('abc');
+});
+
+test.each([
+	[{ kind: 'html' }, 502, 'text/html; charset=utf-8', ''],
+	[{ kind: 'html', status: 200, afterWrite: true }, 200, 'text/html; charset=utf-8', 'abc'],
+	[{ kind: 'empty' }, 200, undefined, ''],
+	[{ kind: 'empty', status: 504, afterWrite: true }, 504, undefined, 'abc'],
+])('%j', async (fault, status, type, written) => {
+	const answer = await sendWith(fault);
+	expect(answer.status).toBe(status);
+	expect(answer.headers['content-type']).toBe(type);
+	expect(await stored()).toBe(written);
+});
+
+test('records fail by position or value, with or without their position', async () => {
+	const byIndex = await sendWith({ kind: 'failRecords', indexes: [1], message: 'No.' });
+	expect(byIndex.data.errors).toEqual([
+		expect.objectContaining({ RecordIndex: 1, message: 'No.' }),
+	]);
+	expect(byIndex.data.data).toHaveLength(2);
+	expect(await stored()).toBe('ac');
+	await sandbox.client().delete(`${items}/bulk?limit=9`);
+	const fault = { kind: 'failRecords', field: 'code', values: ['a', 'c'], withIndex: false };
+	const byValue = await sendWith(fault);
+	expect(byValue.data.bulk.successCount).toBe(1);
+	expect(byValue.data.errors[0]).not.toHaveProperty('RecordIndex');
+	expect(await stored()).toBe('b');
+});
+
+test('records are skipped without a word', async () => {
+	const answer = await sendWith({ kind: 'skipRecords', field: 'code', values: ['b'] });
+	expect(answer.data.bulk.successCount).toBe(3);
+	expect(answer.data.data).toHaveLength(2);
+	expect(answer.data).not.toHaveProperty('errors');
+	expect(await stored()).toBe('ac');
+});
+
+test('a batch is refused for one record, or for its size', async () => {
+	for (const status of [400, 413, 422]) {
+		const fault = { kind: 'refuseBatch', field: 'code', values: ['b'], status };
+		expect((await sendWith(fault)).status).toBe(status);
+		expect((await sendWith({ ...fault, values: ['x'], field: 'code' })).status).toBe(200);
+		await sandbox.client().delete(`${items}/bulk?limit=9`);
+	}
+	expect((await sendWith({ kind: 'refuseAbove', records: 2 })).status).toBe(413);
+	expect(await stored()).toBe('');
+	expect((await sendWith({ kind: 'refuseAbove', records: 3 })).status).toBe(200);
+});
+
+test('an answer has fewer or more records than were sent', async () => {
+	expect((await sendWith({ kind: 'fewerRecords', count: 2 })).data.data).toHaveLength(1);
+	await sandbox.client().delete(`${items}/bulk?limit=9`);
+	expect((await sendWith({ kind: 'moreRecords' })).data.data).toHaveLength(4);
+	expect(await stored()).toBe('abc');
+});
+
+test('redirects lead where the rule says', async () => {
+	const elsewhere = createServer((request, response) => {
+		response.end(JSON.stringify({ authorization: request.headers.authorization ?? null }));
+	});
+	elsewhere.listen(0, '127.0.0.1');
+	await once(elsewhere, 'listening');
+	const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/stolen`;
+	for (const status of [301, 302, 303, 307, 308]) {
+		const answer = await sendWith({ kind: 'redirect', location, status });
+		expect([answer.status, answer.headers.location]).toEqual([status, location]);
+	}
+	const headers = { Authorization: `Bearer ${sandbox.tokens.role}` };
+	const followed = await axios.get(`${sandbox.baseUrl}/api/v2/ping`, { headers, proxy: false });
+	expect(followed.request.path).toBe('/stolen');
+	expect(await stored()).toBe('');
+	elsewhere.close();
+});
+
+test('rules choose requests by method, path and body, and by their number', async () => {
+	const ping = async () => (await sandbox.client().get('/ping')).status;
+	const fault = { kind: 'status', status: 503 };
+	const run = async (rule: Omit<FaultRule, 'fault'>, times = 6) => {
+		await sandbox.admin.faults([{ ...rule, fault }]);
+		const statuses: number[] = [];
+		for (let count = 0; count < times; count += 1) statuses.push(await ping());
+		return statuses.map((status) => (status === 503 ? 'x' : '.')).join('');
+	};
+	expect(await run({ when: { nth: [1, 3] } })).toBe('x.x...');
+	expect(await run({ when: { every: 3 } })).toBe('..x..x');
+	expect(await run({ when: { first: 2 } })).toBe('xx....');
+	expect(await run({ when: { every: 2, first: 4 } })).toBe('.x.x..');
+	const random = { when: { probability: 0.5, seed: 3 } };
+	const once = await run(random, 20);
+	expect(once).toMatch(/x.*\..*x/);
+	expect(await run(random, 20)).toBe(once);
+	expect(await run({ match: { method: 'POST' } })).toBe('......');
+	expect(await run({ match: { method: 'get', path: '/ping$' } })).toBe('xxxxxx');
+	expect((await sandbox.admin.http.get('/faults')).data.data[0].seen).toBe(6);
+
+	await sandbox.admin.faults([{ match: { bodyContains: '"code":"b"' }, fault }]);
+	const post = async (code: string) =>
+		(await sandbox.client().post(items, { fields: { code } })).status;
+	expect([await post('a'), await post('b'), await post('c')]).toEqual([201, 503, 201]);
+	await sandbox.admin.http.delete('/faults');
+	expect(await post('b')).toBe(201);
+});
+
+test('several faults in one request', async () => {
+	await sandbox.admin.faults([
+		{ id: 'skip', fault: { kind: 'skipRecords', indexes: [0] } },
+		{ id: 'fail', fault: { kind: 'failRecords', indexes: [1] } },
+		{ id: 'cut', when: { nth: [2] }, fault: { kind: 'resetAfter' } },
+	]);
+	const send = () => sandbox.client().post(`${items}/bulk`, { bulk, useUpsert: true });
+	expect((await send()).data.bulk.insertedCount).toBe(1);
+	await expect(send()).rejects.toThrow();
+	expect(await logged()).toMatchObject({ faults: ['skip', 'fail', 'cut'], outcome: 'reset' });
+});

@@ -1,0 +1,194 @@
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { checkedClient, checkFieldValue } from './contract.cts';
+
+const data = '/apps/all/tables/types/data';
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = checkedClient(sandbox);
+	await sandbox.admin.createTable({
+		app: 'all',
+		timeZone: 'America/New_York',
+		table: {
+			internalName: 'types',
+			fieldNameProperty: 'id',
+			fields: [
+				{ name: 'text', type: 'text', metadata: { maxLength: 5 } },
+				{ name: 'number', type: 'number', metadata: { min: 1, max: 9 } },
+				{ name: 'decimal', type: 'decimal', metadata: { max: 1.5 } },
+				{ name: 'checkbox', type: 'checkbox' },
+				{ name: 'date', type: 'date' },
+				{ name: 'datetime', type: 'datetime' },
+				{ name: 'dropdown', type: 'dropdown', metadata: { items: [{ value: 'a' }] } },
+				{ name: 'multi', type: 'dropdownmulti', metadata: { items: [{ value: 'a' }] } },
+				{ name: 'chips', type: 'chips' },
+				{ name: 'money', type: 'money_with_currency' },
+				{ name: 'url', type: 'url_link' },
+				{ name: 'checklist', type: 'checklist' },
+				{ name: 'chat', type: 'chat' },
+				{ name: 'link', type: 'schema_link', metadata: { linkTableId: 'types' } },
+				{
+					name: 'links',
+					type: 'schema_link',
+					metadata: { linkTableId: 'types', multiple: true },
+				},
+				{ name: 'button', type: 'buttonform' },
+				{ name: 'system', type: 'system_type', metadata: { source: 'created' } },
+				{ name: 'sum', type: 'calculated', metadata: { template: '{text}!' } },
+			],
+		},
+	});
+});
+afterAll(() => sandbox.stop());
+
+/** What a value reads back as, or the error's message. */
+async function written(name: string, value: unknown): Promise<unknown> {
+	const answer = await client.post(data, { fields: { [name]: value } });
+	return answer.status === 201 ? answer.data.data.fields[name] : answer.data.errors[0].message;
+}
+
+test.each<[string, unknown, unknown]>([
+	['text', 'five!', 'five!'],
+	['text', '', ''],
+	['text', null, null],
+	['text', '😀😀😀😀😀', '😀😀😀😀😀'],
+	['number', 9, 9],
+	['decimal', -1.25, -1.25],
+	['checkbox', false, false],
+	['date', '2024-02-29', '2024-02-29'],
+	['date', '2024-03-01T03:00:00Z', '2024-02-29'],
+	['date', '2024-03-01T00:00:00Z', '2024-03-01'],
+	['date', '2024-03-01T00:00:00.000Z', '2024-03-01'],
+	['date', '2024-03-01T03:00:00', '2024-03-01'],
+	['datetime', '2024-03-01T03:00:00Z', '2024-03-01T03:00:00.000Z'],
+	['datetime', '2024-03-01T03:00:00', '2024-03-01T08:00:00.000Z'],
+	['datetime', '2024-07-01T03:00', '2024-07-01T07:00:00.000Z'],
+	['datetime', '2024-03-10T03:30:00', '2024-03-10T07:30:00.000Z'],
+	['datetime', '2024-03-01T03:00:00.5+02:00', '2024-03-01T01:00:00.500Z'],
+	['dropdown', 'a', 'a'],
+	['multi', ['a'], ['a']],
+	['multi', [], null],
+	['chips', ['x', 'y'], ['x', 'y']],
+	['money', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }],
+	['url', { href: 'https://example.com' }, { href: 'https://example.com' }],
+	['link', null, null],
+	['link', { id: null }, null],
+])('%s takes %j and reads %j', async (name, value, expected) => {
+	expect(await written(name, value)).toEqual(expected);
+});
+
+test.each<[string, unknown, string]>([
+	['text', 7, 'string'],
+	['text', 'sixsix', 'at most 5'],
+	['text', { a: 1 }, 'string'],
+	['number', 1.5, 'integer'],
+	['number', '1', 'integer'],
+	['number', 0, 'at least 1'],
+	['number', 10, 'at most 9'],
+	['decimal', '1', 'number'],
+	['decimal', 2, 'at most 1.5'],
+	['checkbox', 'true', 'true or false'],
+	['date', '2024-02-30', 'YYYY-MM-DD'],
+	['date', '01.02.2024', 'YYYY-MM-DD'],
+	['date', 7, 'YYYY-MM-DD'],
+	['datetime', 'now', 'ISO 8601'],
+	['datetime', '2024-02-30T10:00:00Z', 'ISO 8601'],
+	['dropdown', 'b', 'one of "a"'],
+	['multi', ['a', 'b'], 'one of "a"'],
+	['multi', 'a', 'array'],
+	['chips', [1], 'string'],
+	['money', 5, 'object'],
+	['money', { amount: '5', currency: 'EUR' }, 'number as amount'],
+	['money', { amount: 5, currency: 'euro' }, 'currency'],
+	['money', { amount: 5, currency: 'EUR', tax: 1 }, "'tax'"],
+	['url', 'https://example.com', 'object'],
+	['url', {}, 'href'],
+	['checklist', {}, 'lists'],
+	['chat', { messages: [{}] }, 'text'],
+	['link', 'x', 'object'],
+	['link', { id: 'x' }, 'does not exist'],
+	['links', { add: ['x'] }, 'does not exist'],
+	['links', ['x'], 'object'],
+	['button', 'x', 'never holds data'],
+	['system', 'x', 'read-only'],
+	['sum', 'x', 'read-only'],
+	['nothing', 'x', 'not known'],
+])('%s refuses %j and says: %s', async (name, value, message) => {
+	const told = await written(name, value);
+	expect(told).toContain(`'${name}'`);
+	expect(told).toContain(message);
+});
+
+test.each(['__proto__', 'constructor'])('%s is an unknown field like any other', async (name) => {
+	const headers = { 'Content-Type': 'application/json' };
+	const body = `{"fields": {"${name}": {"text": "x"}}}`;
+	const answer = await client.post(data, body, { headers });
+	expect(answer.status).toBe(400);
+	expect(answer.data.errors[0].message).toContain(`'${name}'`);
+});
+
+test('links are read as an address and changed by adding and removing', async () => {
+	const make = async (fields: object) => (await client.post(data, { fields })).data.data;
+	const [a, b] = [await make({ text: 'a' }), await make({ text: 'b' })];
+	const c = await make({ link: { id: a.id }, links: { add: [a.id, b.id, a.id] } });
+	expect(c.fields.link).toEqual({ id: a.id, url: expect.stringContaining(a.id) });
+	expect(c.fields.links.count).toBe(2);
+	const change = { link: c.fields.link, links: { remove: [a.id] } };
+	const after = (await client.patch(`${data}/${c.id}`, { fields: change })).data.data;
+	expect(after.fields.links.count).toBe(1);
+	expect((await client.get(after.fields.links.url)).data.data).toEqual([b]);
+});
+
+test('a checklist counts, and keeps its ids when it is sent without them', async () => {
+	const items = [{ header: 'x', checked: true }, { header: 'y' }];
+	const fields = { checklist: { lists: [{ header: 'l', items }] } };
+	const made = (await client.post(data, { fields })).data.data;
+	expect(made.fields.checklist).toMatchObject({
+		progress: 0.5,
+		lists: [{ checkedCount: 1, progress: 0.5, items: [{ checked: true }, { checked: false }] }],
+	});
+	expect((await client.patch(`${data}/${made.id}`, { fields })).data.data).toEqual(made);
+});
+
+test('derived fields are read and cannot be sorted by', async () => {
+	const made = (await client.post(data, { fields: { text: 'hey' } })).data.data;
+	expect(made.fields).toMatchObject({ sum: 'hey!', system: made.created });
+	expect(made.fields).not.toHaveProperty('button');
+	expect((await client.get(`${data}?sort=sum`)).status).toBe(400);
+});
+
+test('definitions may tell names under id, and no formulas', async () => {
+	const { items } = (await client.get('/apps/all/tables/types')).data.data;
+	expect(items[0]).toEqual({
+		id: 'text',
+		header: 'text',
+		type: 'text',
+		metadata: { maxLength: 5 },
+	});
+	expect(items.at(-1).metadata).toEqual({});
+});
+
+test("every field type of the contract is in the sample data, in the contract's form", async () => {
+	const types = new Map<string, string>();
+	const values: Array<[string, unknown]> = [];
+	for (const table of ['companies', 'contacts', 'deals']) {
+		const { items } = (await client.get(`/apps/crm/tables/${table}`)).data.data;
+		for (const item of items) types.set(`${table}.${item.name}`, item.type);
+		const records = (await client.get(`/${table}/data?limit=1000`)).data.data;
+		for (const { fields } of records) {
+			for (const [name, value] of Object.entries(fields)) {
+				values.push([types.get(`${table}.${name}`) ?? name, value]);
+			}
+		}
+	}
+	for (const [type, value] of values) checkFieldValue(type, 'read', value);
+	expect(new Set(types.values()).size).toBe(25);
+	const empty = new Set(['picture', 'file']);
+	const filled = new Set(values.filter(([, value]) => value !== null).map(([type]) => type));
+	const unseen = [...types.values()].filter((type) => !filled.has(type) && !empty.has(type));
+	expect(new Set(unseen)).toEqual(new Set(['buttonform', 'freehtmlinput']));
+});

@@ -1,0 +1,222 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { checkedClient, checkFieldValue } from './contract.cts';
+
+const data = '/apps/crm/tables/deals/data';
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+let url: string;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = checkedClient(sandbox);
+});
+afterAll(() => sandbox.stop());
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	const [deal] = await sandbox.admin.records('crm', 'deals');
+	url = `${data}/${deal?.id}`;
+});
+
+interface FileEntry {
+	fileId: string;
+	fileName: string;
+	fileSize: number;
+	fileUrl: string;
+	thumbnailUrl?: string;
+}
+const input = (filename: string, bytes: Buffer, mimetype = 'application/octet-stream') => ({
+	filename,
+	mimetype,
+	filedata: `data:${mimetype};base64,${bytes.toString('base64')}`,
+});
+const papers = async (value: unknown, by = client): Promise<FileEntry[]> => {
+	const answer = await by.patch(url, { fields: { papers: value } });
+	if (answer.status !== 200) throw new Error(answer.data.errors[0].message);
+	return answer.data.data.fields.papers;
+};
+const download = async (address: string, by = client) =>
+	Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
+
+test.each([0, 1, 2, 3, 1000, 5_000_000])('%d bytes come back as they went', async (size) => {
+	const bytes = randomBytes(size);
+	const [file] = await papers([input('data.bin', bytes)]);
+	expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
+	expect(file).not.toHaveProperty('thumbnailUrl');
+	expect((await download(file?.fileUrl ?? '')).equals(bytes)).toBe(true);
+});
+
+test.each([
+	['unicode', 'ключ 🔑.txt'],
+	['long', `${'long'.repeat(500)}.txt`],
+	['awkward', 'a"b\\c/d.txt'],
+])('a name that is %s stays as it is', async (_kind, name) => {
+	const [file] = await papers([input(name, Buffer.from('x'))]);
+	expect(file?.fileName).toBe(name);
+	expect((await client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(
+		encodeURIComponent(name),
+	);
+});
+
+test('files are added, removed and replaced', async () => {
+	const [first] = await papers([input('1', Buffer.from('1'))]);
+	const added = await papers({ add: [input('2', Buffer.from('2'))] });
+	expect(added.map((file) => file.fileName)).toEqual(['1', '2']);
+	checkFieldValue('file', 'read', added);
+	const changed = await papers({ add: [input('3', Buffer.from('3'))], remove: [first?.fileId] });
+	expect(changed.map((file) => file.fileName)).toEqual(['2', '3']);
+	expect((await client.get(first?.fileUrl ?? '')).status).toBe(404);
+	expect(await papers([input('4', Buffer.from('4'))])).toHaveLength(1);
+	expect(await papers(null)).toEqual([]);
+	await expect(papers({ remove: [first?.fileId] })).rejects.toThrow('no file');
+});
+
+test.each<[string, unknown]>([
+	['object', 7],
+	['filename', [{ mimetype: 'a/b', filedata: 'data:a/b;base64,' }]],
+	['mimetype', [{ filename: 'a', filedata: 'data:a/b;base64,' }]],
+	['data URL', [{ filename: 'a', mimetype: 'a/b', filedata: 'eA==' }]],
+	['data URL', [{ filename: 'a', mimetype: 'a/b', filedata: 'data:a/b;base64,###' }]],
+	['data URL', [{ filename: 'a', mimetype: 'a/b', filedata: `spooled:${'0'.repeat(36)}` }]],
+	['size', [{ filename: 'a', mimetype: 'a/b', filedata: 'data:a/b;base64,', size: 1 }]],
+	['loopback', 'https://example.com/file.txt'],
+	['loopback', 'not a URL'],
+])('a wrong file is refused: %s', async (message, value) => {
+	await expect(papers(value)).rejects.toThrow(message);
+	expect((await client.get(url)).data.data.ver).toBe(1);
+});
+
+test('pictures have thumbnails, and a picture field takes pictures alone', async () => {
+	const create = { width: 800, height: 400, channels: 3, background: 'red' } as const;
+	const bytes = await sharp({ create }).png().toBuffer();
+	const fields = { sketch: [input('sketch.png', bytes, 'image/png')] };
+	const [file] = (await client.patch(url, { fields })).data.data.fields.sketch as FileEntry[];
+	const thumbnail = await sharp(await download(file?.thumbnailUrl ?? '')).metadata();
+	expect([thumbnail.width, thumbnail.height]).toEqual([200, 100]);
+	const text = { sketch: [input('notes.txt', Buffer.from('x'), 'text/plain')] };
+	const refused = await client.patch(url, { fields: text });
+	expect(refused.data.errors[0].message).toContain("'sketch' takes pictures");
+});
+
+test('a short token is for attachments alone', async () => {
+	const short = checkedClient(sandbox, sandbox.tokens.short);
+	const [file] = await papers({ add: [input('a.txt', Buffer.from('short'))] }, short);
+	expect((await download(file?.fileUrl ?? '', short)).toString()).toBe('short');
+	const refusals = [
+		short.get(url),
+		short.patch(url, { fields: { title: 'x' } }),
+		short.patch(url, { fields: { title: 'x', papers: null } }),
+		short.patch(url, { fields: { papers: null }, useUpsert: true }),
+		short.put(url, { fields: { papers: null } }),
+		short.post(data, { fields: { papers: null } }),
+	];
+	for (const answer of await Promise.all(refusals)) {
+		expect(answer.status).toBe(403);
+		expect(answer.data.errors[0].message).toContain('token with a role');
+	}
+	const bare = checkedClient(sandbox, '');
+	const path = file?.fileUrl ?? '';
+	expect((await bare.get(path)).status).toBe(401);
+	expect((await bare.get(`${path}?token=${sandbox.tokens.short}`)).data).toBe('short');
+	expect((await bare.get(`${path}?token=demo-nothing`)).status).toBe(401);
+	expect((await bare.get(`${path}?token=${sandbox.tokens.role}`)).status).toBe(403);
+});
+
+test('the service fetches a URL', async () => {
+	const server = createServer((incoming, response) => {
+		response.statusCode = incoming.url === '/there.txt' ? 200 : 404;
+		response.setHeader('content-type', 'text/plain; charset=utf-8');
+		response.end('fetched');
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	const [file] = await papers(`${origin}/there.txt`);
+	expect(file).toMatchObject({ fileName: 'there.txt', mimetype: 'text/plain', fileSize: 7 });
+	await expect(papers(`${origin}/missing.txt`)).rejects.toThrow('cannot be fetched');
+	server.close();
+});
+
+test('too large a file is 413, and nothing is written', async () => {
+	await sandbox.admin.settings({ maxFileBytes: 10 });
+	const fields = { papers: [input('a', Buffer.alloc(11))] };
+	expect((await client.patch(url, { fields })).status).toBe(413);
+	const bulk = [{ id: url.split('/').at(-1), fields }];
+	expect((await client.patch(`${data}/bulk`, { bulk })).status).toBe(413);
+	expect(await papers([input('a', Buffer.alloc(10))])).toHaveLength(1);
+});
+
+test('a reset in mid-upload and a download cut short', async () => {
+	await sandbox.admin.faults([{ fault: { kind: 'resetUpload', bytes: 1_000_000 } }]);
+	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow();
+	expect((await sandbox.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
+	await sandbox.admin.faults([]);
+	expect((await client.get(url)).data.data.ver).toBe(1);
+	const [file] = await papers([input('a', randomBytes(10_000))]);
+	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'truncate' } }]);
+	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');
+});
+
+test.each([
+	['as they are', '/'],
+	['escaped', '\\/'],
+])('large files are decoded on their way in: slashes %s', async (_name, slash) => {
+	const bytes = randomBytes(700_000);
+	// A text that quotes a file is no file.
+	const quoted = `"data:text/plain;base64,${'A'.repeat(400_000)}`;
+	const text = `5" of "text" and a backslash \\ ${'é'.repeat(300_000)} ${quoted}`;
+	const body = Buffer.from(
+		JSON.stringify({
+			fields: { summary: text, papers: [input('a', bytes), input('b', bytes)] },
+		}).replaceAll('/', slash),
+	);
+	const sent = request(`${sandbox.baseUrl}/api/v2${url}`, {
+		method: 'PATCH',
+		headers: {
+			'Content-Type': 'application/json',
+			Authorization: `Bearer ${sandbox.tokens.role}`,
+		},
+	});
+	// Chunked, in pieces of odd sizes, so that every boundary is cut somewhere.
+	for (let at = 0, size = 1; at < body.length; at += size, size = (size * 7 + 3) % 9973) {
+		sent.write(body.subarray(at, at + Math.max(size, 1)));
+		if (size === 0) size = 1;
+	}
+	sent.end();
+	const [response] = await once(sent, 'response');
+	response.resume();
+	expect(response.statusCode).toBe(200);
+	const { fields } = (await client.get(url)).data.data;
+	expect(fields.summary).toBe(text);
+	for (const file of fields.papers as FileEntry[]) {
+		expect((await download(file.fileUrl)).equals(bytes)).toBe(true);
+	}
+});
+
+test('bytes lie beside the database, once for each content, and survive a restart', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+	const args = ['--db', join(folder, 'data.sqlite')];
+	const first = await startSandbox({ args });
+	const bytes = randomBytes(100);
+	const fields = { papers: [input('a', bytes), input('b', bytes)] };
+	const deal = (await first.client().patch(url, { fields })).data.data;
+	await first.stop('SIGKILL');
+	const second = await startSandbox({ args });
+	const path = new URL(deal.fields.papers[1].fileUrl).pathname;
+	const again = await download(`${second.baseUrl}${path}`, second.client());
+	expect(again.equals(bytes)).toBe(true);
+	const hash = createHash('sha256').update(bytes).digest('hex');
+	expect(readdirSync(`${args[1]}-files`)).toEqual([hash]);
+	await second.stop();
+	expect(existsSync(`${args[1]}-files`)).toBe(true);
+	rmSync(folder, { recursive: true });
+});

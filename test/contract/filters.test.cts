@@ -1,0 +1,232 @@
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { checkedClient } from './contract.cts';
+
+const people = '/apps/zoo/tables/people/data';
+const homes = '00000000-0000-4000-8000-00000000000';
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ args: ['--no-seed'] });
+	client = checkedClient(sandbox);
+	await sandbox.admin.createTable({
+		app: 'zoo',
+		timeZone: 'Europe/Berlin',
+		table: {
+			internalName: 'homes',
+			fields: [{ name: 'city', type: 'text' }],
+		},
+		records: [
+			{ id: `${homes}1`, fields: { city: 'Oslo' } },
+			{ id: `${homes}2`, fields: { city: 'Rome, Italy' } },
+		],
+	});
+	await sandbox.admin.createTable({
+		app: 'zoo',
+		table: {
+			internalName: 'people',
+			fields: [
+				{ name: 'key', type: 'text', metadata: { importKey: true } },
+				{ name: 'name', type: 'text' },
+				{ name: 'age', type: 'number' },
+				{ name: 'tall', type: 'checkbox' },
+				{ name: 'born', type: 'date' },
+				{ name: 'seen', type: 'datetime' },
+				{ name: 'tags', type: 'chips' },
+				{ name: 'pay', type: 'money_with_currency' },
+				{ name: 'home', type: 'schema_link', metadata: { linkTableId: 'homes' } },
+				{
+					name: 'visits',
+					type: 'schema_link',
+					metadata: { linkTableId: 'homes', multiple: true },
+				},
+				{ name: 'owner', type: 'text' },
+			],
+			views: [{ name: 'Grown up', filter: 'age(gte)18' }],
+		},
+		records: [
+			{
+				fields: {
+					key: 'a',
+					name: 'Fox',
+					age: 10,
+					tall: true,
+					born: '2014-05-01',
+					seen: '2024-01-01T00:30:00Z',
+					tags: ['red', 'quick'],
+					pay: { amount: 5, currency: 'EUR' },
+					home: { id: `${homes}1` },
+					visits: { add: [`${homes}1`, `${homes}2`] },
+					owner: 'admin@example.com',
+				},
+			},
+			{ fields: { key: 'b', name: 'fox terrier', age: 20, home: { id: `${homes}2` } } },
+			{ fields: { key: 'c', name: 'Dog, old', age: 30, tall: false, tags: ['quick'] } },
+			{ fields: { key: 'd', name: '', age: 20 } },
+			{ fields: { key: 'e' } },
+			{ fields: { key: 'f', name: 'a(b),c(eq)d' } },
+		],
+	});
+});
+afterAll(() => sandbox.stop());
+
+/** The keys of the records that a filter finds, one letter each. */
+async function found(request: Promise<{ status: number; data: { data: unknown } }>) {
+	const { status, data } = await request;
+	if (status !== 200) return status;
+	return (data.data as Array<{ fields: { key: string } }>)
+		.map((record) => record.fields.key)
+		.join('');
+}
+const byQuery = (filter: string) => found(client.get(people, { params: { filter } }));
+const byBody = (filter: unknown[], filterOperator?: 'and' | 'or') =>
+	found(client.post(`${people}/filter`, { filter, filterOperator }));
+
+const conditions: Array<[string, string, string | undefined, string]> = [
+	['name', 'contains', 'FOX', 'ab'],
+	['name', 'notcontains', 'fox', 'cdef'],
+	['name', 'startswith', 'fox', 'ab'],
+	['name', 'endswith', 'terrier', 'b'],
+	['name', 'endswith', 'OX', 'a'],
+	['name', 'eq', 'fox', 'a'],
+	['name', '===', 'fox', ''],
+	['name', '===', 'Fox', 'a'],
+	['name', 'neq', 'fox', 'bcdef'],
+	['name', 'empty', undefined, 'de'],
+	['name', 'notempty', undefined, 'abcf'],
+	['name', 'eq', 'Dog\\\\, old', 'c'],
+	['age', 'eq', '20', 'bd'],
+	['age', 'gt', '20', 'c'],
+	['age', 'gte', '20', 'bcd'],
+	['age', 'lt', '20', 'a'],
+	['age', 'lte', '20', 'abd'],
+	['age', 'neq', '20', 'acef'],
+	['age', 'duplicity', undefined, 'bd'],
+	['name', 'duplicity', undefined, ''],
+	['owner', 'currentuser', undefined, 'a'],
+	['tall', 'eq', 'true', 'a'],
+	['tall', 'eq', 'false', 'c'],
+	['tall', 'empty', undefined, 'bdef'],
+	['born', 'lt', '2014-05-02', 'a'],
+	['born', 'eq', '2014-05-01', 'a'],
+	['seen', 'gte', '2024-01-01T01:30:00', 'a'],
+	['seen', 'gt', '2024-01-01T01:30:00', ''],
+	['tags', 'eq', 'red', 'a'],
+	['tags', 'contains', 'ick', 'ac'],
+	['tags', 'neq', 'red', 'bcdef'],
+	['tags', 'empty', undefined, 'bdef'],
+	['pay', 'gte', '5', 'a'],
+	['home', 'eq', `${homes}1`, 'a'],
+	['home', 'notempty', undefined, 'ab'],
+	['home.city', 'eq', 'Oslo', 'a'],
+	['home.city', 'contains', 'Rome\\\\, I', 'b'],
+	['home.city', 'neq', 'Oslo', 'bcdef'],
+	['visits.city', 'startswith', 'rome', 'a'],
+	['key', 'eq', 'A', 'a'],
+	['key', 'gt', 'd', 'ef'],
+	['modified', 'gt', '2020-01-01T00:00:00Z', 'abcdef'],
+	['created', 'lt', '2020-01-01T00:00:00Z', ''],
+	['ver', 'eq', '1', 'abcdef'],
+];
+
+test.each(conditions)('%s %s %s finds %j, both ways', async (field, operator, value, keys) => {
+	expect(await byQuery(`${field}(${operator})${value ?? ''}`)).toBe(keys);
+	expect(await byBody([{ field, operator, value }])).toBe(keys);
+});
+
+test('several values', async () => {
+	expect(await byQuery('key(in)(a,C,x)')).toBe('ac');
+	expect(await byQuery('key(notin)(a,c)')).toBe('bdef');
+	expect(await byQuery('name(in)(Dog\\\\, old,Fox),age(lt)20')).toBe('a');
+	expect(await byQuery('name(in)(a(b)\\\\,c(eq)d,Fox)')).toBe('af');
+	expect(await byQuery('age(in)(10,30),tags(in)(quick)')).toBe('ac');
+	expect(await byQuery('age(in)()')).toBe(400);
+	expect(await byBody([{ field: 'name', operator: 'in', value: 'Dog\\\\, old,Fox' }])).toBe('ac');
+	expect(await byBody([{ field: 'age', operator: 'in', value: 10 }])).toBe('a');
+	const many = Array.from({ length: 5000 }, (_, index) => `k${index}`).join(',');
+	expect(await byBody([{ field: 'key', operator: 'in', value: `${many},a` }])).toBe('a');
+});
+
+test('trees', async () => {
+	const fox = { field: 'name', operator: 'contains', value: 'fox' };
+	const young = { field: 'age', operator: 'lt', value: 15 };
+	const old = { field: 'age', operator: 'gte', value: 30 };
+	expect(await byBody([fox, young])).toBe('a');
+	expect(await byBody([fox, old], 'or')).toBe('abc');
+	expect(await byBody([fox, { filter: [young, old], filterOperator: 'or' }])).toBe('a');
+	expect(await byBody([{ filter: [{ filter: [fox] }] }, { filter: [] }])).toBe('ab');
+	expect(await byBody([])).toBe('abcdef');
+});
+
+test.each([
+	'name',
+	'name(',
+	'name(is)x',
+	'name(eq)a,b',
+	'name(eq)a,',
+	',name(eq)a',
+	'name(empty)x',
+	'name(in)a',
+	'nothing(eq)a',
+	'age(gt)ten',
+	'tall(eq)maybe',
+	'born(gt)yesterday',
+	'name.city(eq)x',
+	'home.nothing(eq)x',
+	'home.city(duplicity)',
+	'age(currentuser)',
+])('the filter %s is refused', async (filter) => {
+	expect(await byQuery(filter)).toBe(400);
+});
+
+test('a body condition without its value is refused, and one with a needless value', async () => {
+	expect(await byBody([{ field: 'name', operator: 'eq' }])).toBe(400);
+	expect(await byBody([{ field: 'name', operator: 'empty', value: 'x' }])).toBe(400);
+	expect(await byBody([{ field: 'name', operator: 'eq', value: '' }])).toBe('d');
+});
+
+test('sort, limit and skip', async () => {
+	const list = (params: object) => found(client.get(people, { params }));
+	expect(await list({ sort: 'age(desc),name' })).toBe('cdbaef');
+	expect(await list({ sort: 'age(desc),name(desc)' })).toBe('cbdafe');
+	expect(await list({ sort: 'modified(desc)', limit: 2 })).toBe('fe');
+	expect(await list({ sort: 'id' })).toHaveLength(6);
+	expect(await list({ sort: 'created', skip: 4 })).toBe('ef');
+	expect(await list({ limit: 0 })).toBe('');
+	expect(await list({ skip: 99 })).toBe('');
+	for (const params of [{ limit: 1001 }, { limit: -1 }, { limit: 'x' }, { skip: -1 }]) {
+		expect(await list(params)).toBe(400);
+	}
+	for (const sort of ['nothing', 'age(up)', 'tags', '']) expect(await list({ sort })).toBe(400);
+	expect(await found(client.get(`${people}?limit=1&limit=2`))).toBe(400);
+});
+
+test('saved views', async () => {
+	const table = (await client.get('/apps/zoo/tables/people')).data.data;
+	const userFilter = table.settings.userFilters[0].id;
+	expect(await found(client.get(people, { params: { userFilter } }))).toBe('bcd');
+	const both = { userFilter, filter: 'name(contains)fox' };
+	expect(await found(client.get(people, { params: both }))).toBe('b');
+	expect((await client.get(`${people}/count`, { params: both })).data.data.count).toBe(1);
+	expect(await found(client.get(people, { params: { userFilter: 'nothing' } }))).toBe(400);
+});
+
+test('loadFields', async () => {
+	const body = { loadFields: ['name', 'age'] };
+	const answer = await client.post(`${people}/filter?limit=1`, body);
+	expect(answer.data.data[0].fields).toEqual({ name: 'Fox', age: 10 });
+	expect((await client.post(`${people}/filter`, { loadFields: ['nothing'] })).status).toBe(400);
+});
+
+test("a link's url leads to the linked records", async () => {
+	const [fox] = (await client.get(people, { params: { limit: 1 } })).data.data;
+	expect((await client.get(fox.fields.home.url)).data.data.fields.city).toBe('Oslo');
+	expect(fox.fields.visits.count).toBe(2);
+	const visits = (await client.get(fox.fields.visits.url)).data.data;
+	expect(visits.map((record: { id: string }) => record.id)).toEqual([`${homes}1`, `${homes}2`]);
+	const [url] = fox.fields.visits.url.split('&linkField');
+	expect((await client.get(url)).status).toBe(400);
+	expect((await client.get(`${url}&linkField=home2`)).status).toBe(400);
+});

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+afterAll(() => sandbox.stop());
+
+test('the page and its parts are served, and may load nothing from elsewhere', async () => {
+	const { http } = sandbox.admin;
+	for (const [path, type] of [
+		['/', 'text/html'],
+		['/page/app.js', 'text/javascript'],
+		['/page/views.js', 'text/javascript'],
+		['/page/style.css', 'text/css'],
+	] as const) {
+		const answer = await http.get(`${sandbox.baseUrl}${path}`);
+		expect(answer.headers['content-type']).toContain(type);
+		expect(answer.headers['content-security-policy']).toContain("default-src 'self'");
+	}
+});
+
+// A browser is not on every desk; where there is one, and always in CI, people's hands are tried
+// out too.
+const inBrowser = existsSync(executablePath) || process.env.CI ? describe : describe.skip;
+
+inBrowser('in a browser', () => {
+	let browser: Browser;
+	let page: Page;
+	const problems: string[] = [];
+
+	beforeAll(async () => {
+		const args = ['--no-sandbox', '--disable-background-networking'];
+		browser = await chromium.launch({ executablePath, args });
+		page = await browser.newPage();
+		page.on('pageerror', (error) => problems.push(error.message));
+		page.on('console', (message) => {
+			if (message.type() === 'error') problems.push(message.text());
+		});
+	});
+	afterAll(() => browser?.close());
+	afterEach(() => expect(problems).toEqual([]));
+
+	test('shows records as they change', async () => {
+		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
+		await page.getByText('ann.fox@example.com').waitFor();
+		const fields = { surname: 'Live', email: '<b>live@example.com</b>' };
+		await sandbox.client().post('/contacts/data', { fields });
+		await page.getByText('<b>live@example.com</b>').waitFor();
+		expect(await page.innerText('nav a[aria-current]')).toMatch(/Contacts\s*41/);
+	});
+
+	test('is used with the keyboard: sections, and the details of a run', async () => {
+		const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
+		await sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
+		await page.focus('nav a[href="#/runs"]');
+		await page.keyboard.press('Enter');
+		const payload = page.locator('details', { hasText: 'Payload' }).first();
+		await payload.waitFor();
+		await page.getByText('succeeded').waitFor();
+		await payload.locator('summary').focus();
+		await page.keyboard.press('Enter');
+		expect(await payload.innerText()).toContain('k@example.com');
+		await sandbox.client().get('/ping');
+		await page.waitForTimeout(500);
+		expect(await payload.innerText()).toContain('k@example.com');
+		expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
+	});
+
+	test.each(['tokens', 'workflows', 'runs', 'requests', 'files', 'records/crm/deals', 'nowhere'])(
+		'%s shows no token',
+		async (section) => {
+			await page.goto(`${sandbox.baseUrl}/#/${section}`);
+			await page.locator('main h2').waitFor();
+			await page.waitForTimeout(400);
+			const text = await page.content();
+			for (const value of Object.values(sandbox.tokens)) expect(text).not.toContain(value);
+		},
+	);
+});

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+const deals = '/apps/crm/tables/deals/data';
+const headers = { 'Content-Type': 'application/json' };
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = sandbox.client();
+});
+afterAll(() => sandbox.stop());
+
+const names = fc.constantFrom(
+	...['number', 'title', 'stage', 'seats', 'chance', 'value', 'signed', 'due', 'meeting', 'tags'],
+	...['channels', 'link', 'steps', 'talk', 'company', 'people', 'papers', 'send', 'caption'],
+	...['id', 'modified', 'company.name', 'people.company.city', 'nothing', '__proto__', ''],
+);
+const operators = fc.constantFrom(
+	...['contains', 'notcontains', 'startswith', 'endswith', 'eq', '===', 'neq', 'empty', 'in'],
+	...['notempty', 'notin', 'gt', 'lt', 'gte', 'lte', 'duplicity', 'currentuser', 'like'],
+);
+const text = fc.oneof(
+	fc.string({ unit: 'binary' }),
+	fc.constantFrom('\\\\,', '1', 'true', '(a,b)'),
+);
+const value = fc.oneof(fc.jsonValue(), text);
+
+/** Whatever comes in, the answer is the contract's: never a failure, never a broken connection. */
+async function survives(answer: Promise<{ status: number; data: unknown }>): Promise<void> {
+	const { status, data } = await answer;
+	if (status >= 500) throw new Error(`${status}: ${JSON.stringify(data)}`);
+	if (status >= 400) expect(data).toEqual({ errors: expect.any(Array) });
+}
+
+test('any fields in any bulk request', async () => {
+	const record = fc.record(
+		{ id: fc.option(fc.string()), fields: fc.dictionary(names, value) },
+		{ requiredKeys: ['fields'] },
+	);
+	const body = fc.record({ bulk: fc.array(record, { maxLength: 5 }), useUpsert: fc.boolean() });
+	const method = fc.constantFrom('post', 'patch', 'put');
+	await fc.assert(
+		fc.asyncProperty(method, body, async (verb, data) => {
+			const url = `${deals}/bulk?dataResponseType=MetadataOnly`;
+			await survives(client.request({ method: verb, url, data: JSON.stringify(data), headers }));
+		}),
+		{ numRuns: 300 },
+	);
+	await survives(client.get(`${deals}?limit=1000`));
+});
+
+test('any body at all', async () => {
+	const paths = fc.constantFrom('', '/bulk', '/filter', '/count/filter', '/summary');
+	await fc.assert(
+		fc.asyncProperty(paths, fc.oneof(fc.json(), fc.string()), async (path, body) => {
+			await survives(client.post(`${deals}${path}`, body, { headers }));
+		}),
+		{ numRuns: 200 },
+	);
+});
+
+test('any filter and sort', async () => {
+	const clause = fc.tuple(names, operators, text).map(([a, b, c]) => `${a}(${b})${c}`);
+	const filter = fc.oneof(
+		fc.array(clause, { maxLength: 3 }).map((clauses) => clauses.join(',')),
+		text,
+	);
+	const condition = fc.record({ field: names, operator: operators, value });
+	await fc.assert(
+		fc.asyncProperty(filter, text, fc.array(condition), async (query, sort, conditions) => {
+			const params = { filter: query, ...(sort.length % 2 ? { sort } : {}) };
+			await survives(client.get(deals, { params }));
+			await survives(client.post(`${deals}/filter`, { filter: conditions }));
+		}),
+		{ numRuns: 200 },
+	);
+});
+
+test.each([
+	['nested fields', (deep: string) => `{"fields":{"title":${deep}}}`, ''],
+	['nested filters', () => nestedFilter(5000), '/filter'],
+	['many conditions', () => manyConditions(2000), '/filter'],
+	['infinite numbers', () => '{"fields":{"number":"x","title":"x","weight":1e999}}', ''],
+])('%s', async (_name, body, path) => {
+	const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+	const answer = await client.post(`${deals}${path}`, body(deep), { headers });
+	expect(answer.status).toBe(400);
+	expect(answer.data.errors).toHaveLength(1);
+});
+
+function nestedFilter(depth: number): string {
+	return `${'{"filter":['.repeat(depth)}${']}'.repeat(depth)}`;
+}
+
+function manyConditions(count: number): string {
+	const condition = { field: 'title', operator: 'eq', value: 'x' };
+	return JSON.stringify({ filter: Array(count).fill(condition) });
+}

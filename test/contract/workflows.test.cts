@@ -1,0 +1,281 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { AxiosInstance } from 'axios';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { checkedClient } from './contract.cts';
+
+interface Run {
+	status: string;
+	output: unknown;
+	error: string | null;
+	log: string[];
+	actedAs: string;
+	payload: unknown;
+	durationMs: number | null;
+	request: number;
+	workflow: string;
+}
+
+let sandbox: RunningSandbox;
+let client: AxiosInstance;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	client = checkedClient(sandbox);
+});
+afterAll(() => sandbox.stop());
+beforeEach(() => sandbox.admin.reset());
+
+interface Made {
+	id: string;
+	webhookUrl: string;
+}
+async function workflow(script: string, options: object = {}): Promise<Made> {
+	const body = { name: 'Test', script, ...options };
+	return (await sandbox.admin.http.post('/workflows', body)).data.data;
+}
+async function lastRun(): Promise<Run> {
+	for (;;) {
+		const run = (await sandbox.admin.http.get<{ data: Run[] }>('/runs')).data.data.at(-1);
+		if (run && run.status !== 'running') return run;
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
+/** Runs a script and tells how it ended. */
+async function run(script: string, options: object = {}, payload: unknown = {}): Promise<Run> {
+	const { webhookUrl } = await workflow(script, options);
+	await client.post(webhookUrl, payload);
+	return lastRun();
+}
+
+test('the body is svc.workflow.payloadRequest, and the run is in the log', async () => {
+	const payload = { firstname: 'Ann', nested: [1, { '': null }] };
+	const script = "svc.log('Got', svc.workflow.payloadRequest); return svc.workflow.payloadRequest;";
+	const ended = await run(script, { name: 'Echo' }, payload);
+	expect(ended).toMatchObject({
+		status: 'succeeded',
+		workflow: 'Echo',
+		payload,
+		output: payload,
+		error: null,
+		actedAs: 'me (admin@example.com)',
+		log: [`Got ${JSON.stringify(payload)}`],
+		durationMs: expect.any(Number),
+	});
+	const [request] = await sandbox.admin.requests();
+	expect(request).toMatchObject({ number: ended.request, method: 'POST', token: 'role' });
+});
+
+test('the sample workflow writes a contact with the workflow token', async () => {
+	const [sample] = (await sandbox.admin.http.get('/workflows')).data.data;
+	const body = { firstname: 'Neo', surname: 'New', email: 'neo@example.com' };
+	const answer = await checkedClient(sandbox, sandbox.tokens.workflow).post(
+		sample.webhookUrl,
+		body,
+	);
+	expect(answer.status).toBe(202);
+	expect(await lastRun()).toMatchObject({ status: 'succeeded', log: ['Contact Neo New'] });
+	const contacts = await sandbox.admin.records('crm', 'contacts');
+	expect(contacts.at(-1)?.fields).toMatchObject(body);
+	const history = await sandbox.admin.history('crm', 'contacts', contacts.at(-1)?.id);
+	expect(history[0]?.request).toBe((await sandbox.admin.requests()).at(-1)?.number);
+});
+
+test('tables: list, count, get, create, update, delete', async () => {
+	const ended = await run(`
+		const deals = svc.table('deals');
+		const made = await deals.create({ number: 'W-1', title: 'Made' });
+		await deals.update(made.id, { title: 'Changed' });
+		const found = await deals.list({ filter: 'number(eq)W-1' });
+		const title = (await deals.get(made.id)).fields.title;
+		const before = await deals.count();
+		await deals.delete(made.id);
+		return [title, found.length, before, await svc.table('crm/deals').count({})];
+	`);
+	expect(ended).toMatchObject({ status: 'succeeded', output: ['Changed', 1, 13, 12] });
+});
+
+describe('Run As', () => {
+	const script = "return (await svc.table('crm/contacts').create({ surname: 'By script' })).ver;";
+	const call = async (token: string, options: object) => {
+		const { webhookUrl } = await workflow(script, options);
+		await checkedClient(sandbox, token).post(webhookUrl, {});
+		return lastRun();
+	};
+
+	test('me: the rights of who configured it, whoever calls', async () => {
+		const { tokens } = sandbox;
+		expect((await call(tokens.readonly, { runAs: 'me' })).status).toBe('succeeded');
+		const guest = { runAs: 'me', configuredBy: 'guest@example.com' };
+		const refused = await call(tokens.role, guest);
+		expect(refused.error).toContain("no right 'create'");
+		expect(refused.actedAs).toBe('me (guest@example.com)');
+	});
+
+	test('caller: the rights of the token in the call', async () => {
+		const { tokens } = sandbox;
+		expect((await call(tokens.jwt, { runAs: 'caller' })).status).toBe('succeeded');
+		expect((await call(tokens.readonly, { runAs: 'caller' })).error).toContain('Reader');
+		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('starts workflows');
+	});
+
+	test('token: the rights of the chosen token, as long as it is valid', async () => {
+		const { tokens, admin } = sandbox;
+		const permissions = [{ app: 'crm', table: 'contacts', allow: ['create'] }];
+		await admin.createToken({ name: 'writer', type: 'role', permissions });
+		const options = { runAs: 'token', token: 'writer' };
+		expect(await call(tokens.readonly, options)).toMatchObject({
+			status: 'succeeded',
+			actedAs: 'token writer',
+		});
+		await admin.changeToken('writer', { status: 'revoked' });
+		expect((await call(tokens.role, options)).error).toContain('not valid');
+	});
+});
+
+describe('the script', () => {
+	test.each([
+		['throws', "throw new Error('Stop.');", 'failed', 'Stop.'],
+		['rejects with anything', 'throw { a: 1 };', 'failed', '[object Object]'],
+		['cannot be read', 'return {;', 'failed', 'SyntaxError'],
+		['asks for nothing there', "return svc.table('nothing').list();", 'failed', 'no table'],
+		['asks wrongly', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
+		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
+		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
+	])('%s', async (_name, script, status, error) => {
+		// Enough for a thread to start on a busy machine, except where the limit is the point.
+		const ended = await run(script, { timeLimitMs: status === 'timedOut' ? 200 : 10_000 });
+		expect(ended.status).toBe(status);
+		expect(ended.error).toContain(error);
+	});
+
+	test.each([
+		'typeof process + typeof require + typeof fetch + typeof setTimeout',
+		"(() => { try { return eval('1'); } catch (e) { return e.name; } })()",
+		"(() => { try { return svc.log.constructor('return typeof process')(); } catch (e) { return e.name; } })()",
+	])('sees nothing of the process: %s', async (expression) => {
+		const { output } = await run(`return ${expression};`);
+		expect(['undefinedundefinedundefinedundefined', 'EvalError']).toContain(output);
+	});
+
+	test('is ended when it takes too much memory, and the sandbox goes on', async () => {
+		const script = 'const all = []; for (;;) all.push(new Array(1e5).fill(all.length));';
+		expect((await run(script, { timeLimitMs: 20_000 })).status).toBe('failed');
+		expect((await client.get('/ping')).status).toBe(200);
+	});
+});
+
+test('Send Webhook posts JSON with the headers of its author, to loopback alone', async () => {
+	const received: Array<{ headers: IncomingHttpHeaders; body: string }> = [];
+	const server = createServer(async (request, response) => {
+		received.push({ headers: request.headers, body: await text(request) });
+		response.statusCode = 201;
+		response.end('thanks');
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+	const sent = `svc.sendWebhook('${url}', { a: 1 }, { Authorization: 'Bearer demo-other' })`;
+	expect((await run(`return ${sent};`)).output).toEqual({ status: 201, body: 'thanks' });
+	expect(received[0]?.headers).toMatchObject({
+		authorization: 'Bearer demo-other',
+		'content-type': 'application/json',
+	});
+	expect(received[0]?.body).toBe('{"a":1}');
+	server.close();
+	const away = await run("return svc.sendWebhook('https://example.com/', {});");
+	expect(away.error).toContain('loopback');
+});
+
+describe('the webhook', () => {
+	test.each([
+		['accepted', 202, { data: { runId: expect.any(String) } }],
+		['output', 200, { done: true }],
+		['text', 200, 'OK'],
+		['empty', 204, ''],
+	])('can answer %s', async (answer, status, body) => {
+		const { webhookUrl } = await workflow('return { done: true };', { answer });
+		const response = await client.post(webhookUrl, {});
+		expect([response.status, response.data]).toEqual([status, body]);
+	});
+
+	test('tells a failure where it answers the output', async () => {
+		const { webhookUrl } = await workflow("throw new Error('No.');", { answer: 'output' });
+		const response = await client.post(webhookUrl, {});
+		expect(response.status).toBe(500);
+		expect(response.data.errors[0].message).toContain('No.');
+	});
+
+	test('wants a valid token of the right type, a JSON object and its own address', async () => {
+		const { webhookUrl, id } = await workflow('return 1;');
+		const by = (token: string) => checkedClient(sandbox, token).post(webhookUrl, {});
+		const { tokens } = sandbox;
+		for (const token of [tokens.expired, tokens.revoked, 'demo-unknown']) {
+			expect((await by(token)).status).toBe(401);
+		}
+		for (const token of [tokens.short, tokens.form]) expect((await by(token)).status).toBe(403);
+		for (const body of [[], 'x', 1]) {
+			const headers = { 'Content-Type': 'application/json' };
+			const answer = await client.post(webhookUrl, JSON.stringify(body), { headers });
+			expect(answer.status).toBe(400);
+		}
+		expect((await client.post(`${sandbox.baseUrl}/webhooks/nothing`, {})).status).toBe(404);
+		expect((await sandbox.admin.http.get('/runs')).data.data).toEqual([]);
+		await sandbox.admin.http.put(`/workflows/${id}`, { name: 'New', script: 'return 2;' });
+		const [, changed] = (await sandbox.admin.http.get('/workflows')).data.data;
+		expect(changed).toMatchObject({ id, webhookUrl, name: 'New' });
+		await sandbox.admin.http.delete(`/workflows/${id}`);
+		expect((await by(tokens.role)).status).toBe(404);
+	});
+
+	test('meets faults like any other request', async () => {
+		const { webhookUrl } = await workflow('return 1;');
+		const fault = { kind: 'status', status: 504, afterWrite: true };
+		await sandbox.admin.faults([{ match: { path: '^/webhooks/' }, fault }]);
+		expect((await client.post(webhookUrl, {})).status).toBe(504);
+		expect((await lastRun()).status).toBe('succeeded');
+	});
+});
+
+describe('a public form', () => {
+	const address = async () => (await sandbox.admin.http.get('/forms')).data.data[0].url as string;
+	const bare = () => checkedClient(sandbox, '');
+
+	test('is a page, and takes what its fields allow', async () => {
+		const url = await address();
+		const page = await bare().get(url);
+		expect(page.data).toContain('name="surname" type="text" required');
+		const body = { surname: 'Form', age: 33, email: 'form@example.com' };
+		const answer = await bare().post(url, body);
+		expect(answer.status).toBe(201);
+		const typed = new URLSearchParams({ surname: 'Typed', age: '44', newsletter: 'on', email: '' });
+		expect((await bare().post(url, typed)).status).toBe(201);
+		const [sent, filled] = (await sandbox.admin.records('crm', 'contacts')).slice(-2);
+		expect(sent).toMatchObject({ id: answer.data.data.id, fields: body });
+		expect(filled?.fields).toEqual({ surname: 'Typed', age: 44, newsletter: true });
+	});
+
+	test.each([
+		['a missing value', { age: 3 }],
+		['a wrong value', { surname: 'x', age: 'old' }],
+		['a value out of bounds', { surname: 'x', age: 200 }],
+		['a field that it does not have', { surname: 'x', company: null }],
+	])('refuses %s', async (_name, body) => {
+		expect((await bare().post(await address(), body)).status).toBe(400);
+	});
+
+	test('wants its own token', async () => {
+		const [url] = (await address()).split('?');
+		const tokens = [`?token=${sandbox.tokens.short}`, '', '?token=demo-unknown'];
+		for (const [index, query] of tokens.entries()) {
+			const expected = [403, 401, 401][index];
+			expect((await bare().get(`${url}${query}`)).status).toBe(expected);
+			expect((await bare().post(`${url}${query}`, { surname: 'x' })).status).toBe(expected);
+		}
+		expect((await client.get(url ?? '')).status).toBe(403);
+		const missing = `${sandbox.baseUrl}/forms/nothing?token=${sandbox.tokens.form}`;
+		expect((await bare().get(missing)).status).toBe(404);
+	});
+});

@@ -1,0 +1,64 @@
+/** Services of other people that the examples speak to, played by this machine. */
+
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Call {
+	method: string;
+	path: string;
+	headers: IncomingMessage['headers'];
+	body: unknown;
+}
+
+/** What is answered: an object as JSON, bytes as a PDF file of that name. */
+export type Answer = object | { name: string; bytes: Buffer };
+
+export interface LoopbackServer {
+	url: string;
+	/** What it was asked, in order. */
+	calls: Call[];
+	stop(): Promise<void>;
+}
+
+async function readBody(request: IncomingMessage): Promise<unknown> {
+	const chunks: Buffer[] = [];
+	for await (const chunk of request) chunks.push(chunk as Buffer);
+	const text = Buffer.concat(chunks).toString();
+	return text === '' ? undefined : (JSON.parse(text) as unknown);
+}
+
+const isFile = (answer: Answer): answer is { name: string; bytes: Buffer } =>
+	'bytes' in answer && Buffer.isBuffer(answer.bytes);
+
+/** Serves JSON on a free port; undefined as an answer is a 404. */
+export async function serve(answerTo: (call: Call) => Answer | undefined): Promise<LoopbackServer> {
+	const calls: Call[] = [];
+	const server = createServer((request, response) => {
+		const { method = '', url: path = '', headers } = request;
+		void readBody(request).then((body) => {
+			const call = { method, path, headers, body };
+			calls.push(call);
+			const answer = answerTo(call);
+			if (answer === undefined) {
+				response.writeHead(404).end('{}');
+			} else if (isFile(answer)) {
+				response.setHeader('content-type', 'application/pdf');
+				response.setHeader('content-disposition', `attachment; filename="${answer.name}"`);
+				response.end(answer.bytes);
+			} else {
+				response.setHeader('content-type', 'application/json');
+				response.end(JSON.stringify(answer));
+			}
+		});
+	});
+	await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+	const { port } = server.address() as AddressInfo;
+	return {
+		url: `http://127.0.0.1:${port}`,
+		calls,
+		stop: async () => {
+			server.closeAllConnections();
+			await new Promise((settle) => server.close(settle));
+		},
+	};
+}

@@ -1,0 +1,66 @@
+/**
+ * Polls through n8n's engine, as n8n polls an active workflow.
+ */
+import { PollContext } from 'n8n-core';
+import {
+	Workflow,
+	type IDataObject,
+	type INodeExecutionData,
+	type INodeParameters,
+	type IPollFunctions,
+} from 'n8n-workflow';
+import {
+	additionalData,
+	fullNode,
+	nodeTypes,
+	prepare,
+	TRIGGER_TYPE,
+	type Credential,
+} from './engine.cts';
+
+export interface WatchOptions {
+	/** What n8n stored of the workflow's static data. */
+	staticData?: string;
+	/** The workflow's time zone. */
+	timezone?: string;
+	/** What is called in place of the node's `poll`. */
+	run?(context: IPollFunctions): Promise<INodeExecutionData[][] | null>;
+}
+
+export interface Watching {
+	/** One poll: its items; null where it starts no execution. */
+	poll(mode?: 'trigger' | 'manual'): Promise<INodeExecutionData[] | null>;
+	/** The workflow's static data as n8n would store it now. */
+	staticData(): string;
+}
+
+/** A workflow with the trigger in it: its static data lives on from poll to poll. */
+export async function watch(
+	credential: Credential,
+	parameters: INodeParameters,
+	{ staticData = '{}', timezone, run }: WatchOptions = {},
+): Promise<Watching> {
+	await prepare();
+	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters }, 0);
+	const workflow = new Workflow({
+		id: 'workflow',
+		nodes: [node],
+		connections: {},
+		active: true,
+		nodeTypes,
+		staticData: JSON.parse(staticData) as IDataObject,
+		settings: { executionOrder: 'v1', timezone },
+	});
+	const type = nodeTypes.getByNameAndVersion(TRIGGER_TYPE, 1);
+	// With the defaults of the parameters that are left out.
+	const complete = workflow.getNode(node.name)!;
+	return {
+		async poll(mode = 'trigger') {
+			const data = additionalData(credential);
+			const context = new PollContext(workflow, complete, data, mode, 'activate');
+			const outputs = await (run ? run(context) : type.poll!.call(context));
+			return outputs && (outputs[0] ?? []);
+		},
+		staticData: () => JSON.stringify(workflow.staticData),
+	};
+}

@@ -1,0 +1,75 @@
+/** How often each thing happened: a generator that never makes something is seen here. */
+import { OUTCOMES, type Evidence } from './execute.mts';
+import { FAULT_NAMES, faultsOf } from './faults.mts';
+import type { Case } from './schedule.mts';
+
+const MODES = ['create', 'upsert', 'update', 'replace'] as const;
+
+/** Of a thousand schedules, in how many each must have been seen at least. */
+const LEAST_PER_THOUSAND = 2;
+
+export class Coverage {
+	readonly #counts = new Map<string, number>();
+	readonly #outcomes = new Map<string, number>();
+	#schedules = 0;
+	#requests = 0;
+
+	add(
+		{ mode, options, tries, onError, isKeyed, canRead, settings }: Case,
+		evidence: Evidence,
+	): void {
+		this.#schedules += 1;
+		this.#requests += evidence.requests.length;
+		const seen = new Set<string>(evidence.requests.flatMap(faultsOf));
+		seen.add(isKeyed ? 'with import key' : 'without import key');
+		seen.add(`batchFailure ${String(settings.batchFailure)}`);
+		if (settings.recordIndex === false) seen.add('no RecordIndex');
+		if (!canRead) seen.add('no right to read');
+		if (options.importKey) seen.add('import key named');
+		if (options.dryRun) seen.add('dry run');
+		if (options.skipUnchanged && mode !== 'create') seen.add('skip unchanged');
+		if (tries > 1) seen.add('retry on fail');
+		if (onError === 'continueErrorOutput') seen.add('error output');
+		if (evidence.summary) seen.add('summary');
+		if (evidence.stop) seen.add('stopped with an error');
+		if (seen.size === 2) seen.add('nothing went wrong');
+		for (const { outcome, supersededBy } of evidence.told) {
+			const key = `${mode} ${outcome}`;
+			this.#outcomes.set(key, (this.#outcomes.get(key) ?? 0) + 1);
+			seen.add(outcome);
+			if (supersededBy !== undefined) seen.add('superseded');
+		}
+		for (const name of seen) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+	}
+
+	/** What was seen too seldom. */
+	get missing(): string[] {
+		const least = Math.floor((this.#schedules / 1000) * LEAST_PER_THOUSAND);
+		return [...OUTCOMES, ...FAULT_NAMES].filter((name) => (this.#counts.get(name) ?? 0) < least);
+	}
+
+	/** The table to print. */
+	toString(): string {
+		const cell = (text: string | number) => String(text).padStart(11);
+		const outcomes = [
+			`${'items'.padEnd(10)}${OUTCOMES.map(cell).join('')}`,
+			...MODES.map((mode) => {
+				const counts = OUTCOMES.map((name) => this.#outcomes.get(`${mode} ${name}`) ?? 0);
+				return `${mode.padEnd(10)}${counts.map(cell).join('')}`;
+			}),
+		];
+		const isFault = new Set<string>(FAULT_NAMES);
+		const entries = (names: Iterable<string>) =>
+			[...names].map((name) => `${name} ${this.#counts.get(name) ?? 0}`).join(' · ');
+		const others = [...this.#counts.keys()].filter((name) => !isFault.has(name)).sort();
+		return [
+			...outcomes,
+			'',
+			`Schedules in which a fault was met: ${entries(FAULT_NAMES)}`,
+			'',
+			`Schedules with: ${entries(others)}`,
+			'',
+			`${this.#requests} requests`,
+		].join('\n');
+	}
+}

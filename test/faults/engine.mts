@@ -1,0 +1,24 @@
+/** The test engine (test/engine/engine.cts) outside Jest: compiled by what Jest compiles it with. */
+import { readFileSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { transformSync } from '@swc/core';
+import type * as Engine from '../engine/engine.cts';
+
+// Node strips types but leaves `import` in place, which a CommonJS file can't have.
+registerHooks({
+	load(url, context, nextLoad) {
+		if (!url.endsWith('.cts')) return nextLoad(url, context);
+		const { code } = transformSync(readFileSync(fileURLToPath(url), 'utf8'), {
+			jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+			module: { type: 'commonjs' },
+		});
+		return { format: 'commonjs', source: code, shortCircuit: true };
+	},
+});
+
+export const { runOperation, picked, automatic } = createRequire(import.meta.url)(
+	'../engine/engine.cts',
+) as typeof Engine;
+
+export type { RunResult } from '../engine/engine.cts';

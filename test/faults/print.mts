@@ -1,0 +1,49 @@
+/** A failing schedule for a person to read. */
+import type { Trial } from './check.mts';
+
+const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);
+
+export function describeTrial(trial: Trial): string {
+	const { given, evidence } = trial;
+	const { mode, isKeyed, onError, tries, options, settings, faults, records, items } = given;
+	return [
+		'  Disagreements:',
+		...trial.disagreements().map((text) => `    ${text}`),
+		'  Schedule:',
+		...lines([
+			{ mode, isKeyed, onError, tries, marking: given.marking, canRead: given.canRead },
+			{ options },
+			{ settings },
+		]),
+		...lines(
+			given.table.fields
+				.filter(({ metadata }) => metadata?.required || metadata?.importKey)
+				.map(({ name, metadata }) => ({ name, metadata })),
+		),
+		'  Faults:',
+		...lines(faults),
+		'  Records before:',
+		...lines(records),
+		'  Items:',
+		...lines(items.map(({ index, json }) => ({ index, ...json }))),
+		'  Requests:',
+		...evidence.requests.map(
+			({ number, method, path, status, outcome, records: count, faults: met }) =>
+				`    ${number} ${method} ${path} ${status ?? outcome} records ${count} ${met.join(', ')}`,
+		),
+		'  Written:',
+		...lines(
+			evidence.written.map(({ id, ver, action, request, fields }) => ({
+				request,
+				action,
+				id,
+				ver,
+				fields,
+			})),
+		),
+		'  Told:',
+		...lines(
+			evidence.stop ? [evidence.stop] : evidence.summary ? [evidence.summary] : evidence.told,
+		),
+	].join('\n');
+}

@@ -1,0 +1,222 @@
+import type { FaultRule } from '../sandbox.cts';
+import { expectErrorItem, numbered, outcomes, useShop } from './fixtures.cts';
+
+const shop = useShop();
+
+const bulk = { path: '/data/bulk$' };
+const first = (fault: FaultRule['fault']): FaultRule => ({
+	match: bulk,
+	when: { nth: [1] },
+	fault,
+});
+
+/** How the answer to the first batch gets lost; the short timeout makes it hang for a quarter of a second. */
+const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
+	['a reset before the write', first({ kind: 'resetBefore' }), false],
+	['a reset after the write', first({ kind: 'resetAfter' }), true],
+	['a timeout before the write', first({ kind: 'hang' }), false],
+	['a timeout after the write', first({ kind: 'hang', afterWrite: true }), true],
+	['an answer cut short', first({ kind: 'truncate' }), true],
+	['a gateway’s 502 before the write', first({ kind: 'html', status: 502 }), false],
+	['a gateway’s 502 after the write', first({ kind: 'html', status: 502, afterWrite: true }), true],
+	['an empty 200 after the write', first({ kind: 'empty', afterWrite: true }), true],
+	['an HTML page as a 200', first({ kind: 'html', status: 200, afterWrite: true }), true],
+];
+const options = { timeout: 0.25 };
+const repeated = <Value,>(value: Value, count: number) =>
+	Array.from({ length: count }, () => value);
+const onlyFirstVersions = async (table?: string) =>
+	expect((await shop.records(table)).map(({ ver }) => ver)).toEqual(
+		(await shop.records(table)).map(() => 1),
+	);
+
+describe.each(losses)('%s', (_, rule, isWritten) => {
+	test('upsert: sent again, told as inserted, nothing doubled', async () => {
+		await shop.faults(rule);
+		const result = await shop.run('upsertMany', { items: numbered(3), options });
+		expect(outcomes(result)).toEqual(repeated('inserted', 3));
+		expect(await shop.values('number')).toEqual(['1', '2', '3']);
+		await onlyFirstVersions();
+		expect((await shop.writes()).length).toBe(2);
+	});
+
+	test('update: sent again, told as updated', async () => {
+		const stored = await shop.fill('orders', ...numbered(3));
+		await shop.faults(rule);
+		const result = await shop.run('updateMany', {
+			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
+			parameters: { recordId: '={{ $json.id }}' },
+			options,
+		});
+		expect(outcomes(result)).toEqual(repeated('updated', 3));
+		expect(await shop.values('buyer')).toEqual(repeated('changed', 3));
+		expect((await shop.records()).map(({ ver }) => ver)).toEqual([2, 2, 2]);
+	});
+
+	test('create with an import key: looked up and told rightly, never sent again', async () => {
+		await shop.faults(rule);
+		const result = await shop.run('createMany', {
+			items: numbered(3),
+			options,
+			onError: 'continueRegularOutput',
+		});
+		expect(outcomes(result)).toEqual(repeated(isWritten ? 'inserted' : 'unknown', 3));
+		expect(await shop.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
+		expect(await shop.writes()).toHaveLength(1);
+		if (isWritten) {
+			const ids = (await shop.records()).map(({ id }) => id);
+			expect(result.json().map(({ id }) => id)).toEqual(ids);
+		} else {
+			const [item] = result.output('Data Platform');
+			expectErrorItem(item!, 0, "a look-up did not find the import key '1' yet");
+		}
+	});
+
+	test('create without an import key: unknown, and how to make it safe', async () => {
+		await shop.faults(rule);
+		const items = ['a', 'b'].map((text) => ({ text }));
+		const result = await shop.run('createMany', {
+			table: 'notes',
+			items,
+			options,
+			onError: 'continueRegularOutput',
+		});
+		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
+		const [item] = result.output('Data Platform');
+		expectErrorItem(item!, 0, 'It is not known whether this record was written');
+		expect(item!.json.message).toContain("'Create or Update Many'");
+		expect(await shop.records('notes')).toHaveLength(isWritten ? 2 : 0);
+		expect(await shop.writes()).toHaveLength(1);
+	});
+});
+
+describe('a single create without an answer', () => {
+	const lost = (kind: 'resetBefore' | 'resetAfter') =>
+		shop.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind } });
+
+	test.each(['resetBefore', 'resetAfter'] as const)('%s: unknown, not sent again', async (kind) => {
+		await lost(kind);
+		const result = await shop.run('create', {
+			items: numbered(2),
+			onError: 'continueRegularOutput',
+		});
+		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
+		const [item] = result.output('Data Platform');
+		expectErrorItem(item!, 0, 'It is not known whether the record was created');
+		expect(item!.json.message).toContain("'Create or Update'");
+		expect(await shop.records()).toHaveLength(kind === 'resetAfter' ? 2 : 0);
+		expect(await shop.writes()).toHaveLength(2);
+	});
+
+	test('a single upsert and update are sent again', async () => {
+		const [stored] = await shop.fill('orders', { number: '1', buyer: 'old' });
+		await shop.faults({
+			match: { method: 'POST' },
+			when: { first: 1 },
+			fault: { kind: 'resetAfter' },
+		});
+		const upserted = await shop.run('upsert', { items: [{ number: '1', buyer: 'new' }] });
+		expect(upserted.json()).toMatchObject([{ id: stored!.id }]);
+		await shop.faults({
+			match: { method: 'PATCH' },
+			when: { first: 1 },
+			fault: { kind: 'resetAfter' },
+		});
+		const updated = await shop.run('update', {
+			items: [{ buyer: 'newer' }],
+			parameters: { recordId: stored!.id },
+		});
+		expect(updated.json()).toMatchObject([{ id: stored!.id, fields: { buyer: 'newer' } }]);
+		expect(await shop.records()).toMatchObject([{ fields: { buyer: 'newer' } }]);
+	});
+
+	test('a delete whose answer is lost finds the record gone, and that is a success', async () => {
+		const [stored] = await shop.fill('orders', { number: '1', buyer: 'old' });
+		await shop.faults({
+			match: { method: 'DELETE' },
+			when: { first: 1 },
+			fault: { kind: 'resetAfter' },
+		});
+		const result = await shop.run('delete', { parameters: { recordId: stored!.id } });
+		expect(result.json()).toMatchObject([{ deleted: true, id: stored!.id }]);
+	});
+});
+
+test('import keys of any kind are found again', async () => {
+	await shop.faults(first({ kind: 'resetAfter' }));
+	const named = ['Dog, jr.', "O'Brien", '(ü)', ' a ', 'A', 'a', 'x\\\\', 'y\\', '"q"', '%_*', '🦊'];
+	const result = await shop.run('createMany', {
+		items: named.map((number) => ({ number, buyer: 'x' })),
+		onError: 'continueRegularOutput',
+	});
+	const stored = new Map((await shop.records()).map(({ id, fields }) => [id, fields.number]));
+	expect(outcomes(result)).toEqual(repeated('inserted', named.length));
+	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
+});
+
+test('an upsert of new and old records is told item by item after a lost answer', async () => {
+	await shop.fill('orders', { number: '2', buyer: 'old' });
+	await shop.faults(first({ kind: 'resetAfter' }));
+	const result = await shop.run('upsertMany', { items: numbered(3) });
+	expect(outcomes(result)).toEqual(['inserted', 'updated', 'inserted']);
+	expect(await shop.records()).toHaveLength(3);
+});
+
+test('an upsert that was written before its repeat is refused was still inserted', async () => {
+	await shop.faults(first({ kind: 'resetAfter' }), {
+		match: bulk,
+		when: { nth: [2] },
+		fault: { kind: 'status', status: 413 },
+	});
+	const items = numbered(4).map((order) => ({ ...order, price: 1 }));
+	const result = await shop.run('upsertMany', { items });
+	expect(outcomes(result)).toEqual(repeated('inserted', 4));
+	await onlyFirstVersions();
+});
+
+test('an upsert whose every try fails is settled by a look-up', async () => {
+	await shop.faults({ match: bulk, fault: { kind: 'resetAfter' } });
+	const result = await shop.run('upsertMany', {
+		items: numbered(2),
+		options: { maxWait: 0.5 },
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
+	expect(await shop.values('number')).toEqual(['1', '2']);
+});
+
+test('where the look-up fails too, nobody claims to know', async () => {
+	await shop.faults(first({ kind: 'resetAfter' }), {
+		match: { path: '/data/filter$' },
+		fault: { kind: 'status', status: 403 },
+	});
+	const result = await shop.run('createMany', {
+		items: numbered(2),
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['unknown', 'unknown']);
+	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up did not work');
+	expect(await shop.records()).toHaveLength(2);
+});
+
+test('the next batches are written after an ambiguous one', async () => {
+	await shop.faults(first({ kind: 'resetBefore' }));
+	const result = await shop.run('createMany', {
+		items: numbered(4),
+		options: { batchSize: 2 },
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['unknown', 'unknown', 'inserted', 'inserted']);
+	expect(await shop.values('number')).toEqual(['3', '4']);
+});
+
+test('a platform that cannot be reached: nothing was sent, and that is said', async () => {
+	const result = await shop.run('createMany', {
+		items: numbered(2),
+		credential: { baseUrl: 'http://127.0.0.1:9' },
+		options: { maxWait: 0 },
+		onError: 'continueRegularOutput',
+	});
+	expect(outcomes(result)).toEqual(['failed', 'failed']);
+	expectErrorItem(result.output('Data Platform')[1]!, 1, 'The platform could not be reached');
+});

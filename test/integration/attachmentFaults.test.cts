@@ -1,0 +1,308 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+import { defined, picked } from '../engine/engine.cts';
+import { hash, inMemory, openFiles, read, stored, useDesk } from './attachments.cts';
+
+const desk = useDesk();
+
+/** Large enough that its last byte is not handed over before most of it has travelled. */
+const LARGE = 24 * 1024 * 1024;
+
+const faults = async (...rules: Parameters<typeof desk.sandbox.admin.faults>[0]) =>
+	await desk.sandbox.admin.faults(rules);
+
+const upload = async (name = 'a.txt', run: Parameters<typeof desk.upload>[1] = {}) =>
+	await desk.upload([await stored(name, 'content')], run);
+
+const write = { method: 'PATCH' };
+const fetching = { method: 'GET', path: '/files/' };
+
+// A file is closed a moment after its stream has ended.
+afterEach(async () => {
+	for (let tries = 0; tries < 50 && openFiles() > 0; tries += 1) await sleep(20);
+	expect(openFiles()).toBe(0);
+});
+
+describe('an upload', () => {
+	test('too large for the platform', async () => {
+		await desk.sandbox.admin.settings({ maxFileBytes: 5 });
+		const { error } = await upload();
+		expect(error!.message).toMatch(/too large.*a\.txt/);
+		expect(error!.description).toContain('Nothing was written');
+		expect((await desk.records())[0]!.ver).toBe(1);
+		expect(await desk.writes()).toHaveLength(1);
+	});
+
+	test('too large for the platform, refused while it is on its way', async () => {
+		await desk.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
+		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
+			options: { maxWait: 1 },
+		});
+		expect(error!.message).toMatch(/too large|broke/);
+		expect((await desk.records())[0]!.ver).toBe(1);
+	});
+
+	test('above the limit of the options: nothing is sent', async () => {
+		const { error } = await desk.upload([await stored('big', randomBytes(2_000_000))], {
+			options: { maximumSize: 1 },
+		});
+		expect(error!.message).toBe("'big' has 1.9 MiB, more than the limit of 1.0 MiB");
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('broken off in the middle is sent again from its start', async () => {
+		await faults({
+			when: { nth: [1] },
+			match: write,
+			fault: { kind: 'resetUpload', bytes: 2_000_000 },
+		});
+		const bytes = [randomBytes(LARGE), randomBytes(1000)];
+		const files = await Promise.all(
+			bytes.map(async (content, index) => await stored(String(index), content)),
+		);
+		const { error } = await desk.upload(files);
+		expect(error).toBeUndefined();
+		const there = await desk.files();
+		expect(there).toHaveLength(2);
+		for (const [index, file] of there.entries()) {
+			expect(hash(await desk.bytes(file))).toBe(hash(bytes[index]!));
+		}
+		expect((await desk.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'answered']);
+	});
+
+	test('broken off in the middle again and again', async () => {
+		await faults({ match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
+		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
+			options: { maxWait: 1 },
+		});
+		expect(error!.message).toMatch(/^Nothing was stored: The connection broke/);
+		expect((await desk.records())[0]!.ver).toBe(1);
+	});
+
+	test('stored, but the answer is lost: it is not sent twice', async () => {
+		await faults({ match: write, fault: { kind: 'resetAfter' } });
+		const { json, error } = await upload();
+		expect(error).toBeUndefined();
+		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a.txt'] });
+		expect(await desk.names()).toEqual(['a.txt']);
+		expect(await desk.writes()).toHaveLength(1);
+	});
+
+	test('stored beside one of the same name and size, and the answer is lost', async () => {
+		await upload();
+		await faults({ match: write, fault: { kind: 'resetAfter' } });
+		expect((await upload()).error).toBeUndefined();
+		expect(await desk.names()).toEqual(['a.txt', 'a.txt']);
+	});
+
+	test.each(['resetBefore', 'hang'])('not stored, and no answer: %s', async (kind) => {
+		await upload();
+		await faults({ match: write, fault: { kind } });
+		const { error } = await upload('a.txt', { options: { timeout: 1 } });
+		expect(error!.message).toMatch(/^The files were not stored: .*does not have 'a\.txt'/);
+		expect(error!.description).toContain('Skip Existing');
+		expect(await desk.names()).toEqual(['a.txt']);
+	});
+
+	test('no answer, and the record cannot be read either', async () => {
+		await faults(
+			{ match: write, fault: { kind: 'resetAfter' } },
+			{
+				when: { nth: [2] },
+				match: { method: 'GET', path: '/data/' },
+				fault: { kind: 'status', status: 404 },
+			},
+		);
+		const { error } = await upload();
+		expect(error!.message).toMatch(/^It is not known whether the files were stored/);
+	});
+
+	test('an answer that is no record', async () => {
+		await faults({ match: write, fault: { kind: 'html', status: 200, afterWrite: true } });
+		expect((await upload()).error).toBeUndefined();
+		expect(await desk.writes()).toHaveLength(1);
+	});
+
+	test('in place of what is there may be repeated', async () => {
+		await upload('old');
+		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
+		const { error } = await upload('new', { parameters: { placement: 'replace' } });
+		expect(error).toBeUndefined();
+		expect(await desk.names()).toEqual(['new']);
+	});
+
+	test('with a new record, and no answer: a look-up says more', async () => {
+		await faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
+		const { error } = await upload('a', {
+			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
+		});
+		expect(error!.message).toMatch(/not known whether the record was created.*has a record/);
+		expect(await desk.records()).toHaveLength(2);
+	});
+
+	test('asked to wait: the body is made again', async () => {
+		await faults({
+			when: { first: 2 },
+			match: write,
+			fault: { kind: 'status', status: 429, retryAfterSeconds: 0 },
+		});
+		const content = randomBytes(5_000_000);
+		const { error } = await desk.upload([await stored('a', content), inMemory('b', 'B')]);
+		expect(error).toBeUndefined();
+		const [file] = await desk.files();
+		expect(hash(await desk.bytes(file!))).toBe(hash(content));
+		expect(await desk.writes()).toHaveLength(3);
+	});
+
+	test('with a token that expired', async () => {
+		const { error } = await upload('a', { token: desk.sandbox.tokens.expired });
+		expect(error!.message).toContain('did not accept the token');
+		expect(JSON.stringify(error)).not.toContain(desk.sandbox.tokens.expired);
+	});
+
+	test('onto a record that is not there: told before the file travels', async () => {
+		const { error } = await upload('a', { parameters: { recordId: picked('nobody') } });
+		expect(error!.message).toContain("no record 'nobody'");
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test.each([
+		['title', "The field 'title' holds no files: its type is text"],
+		['nope', "has no field 'nope'"],
+	])('into the field %s', async (fileField, message) => {
+		const { error } = await upload('a', { parameters: { fileField } });
+		expect(error!.message).toContain(message);
+		expect(error!.description).toContain("'papers', 'scans', 'photo'");
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('of a file that is gone from the store, second of three', async () => {
+		const binaryData = Container.get(BinaryDataService);
+		const files = await Promise.all(
+			['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))),
+		);
+		rmSync(binaryData.getPath(files[1]!.id!));
+		const { error } = await desk.upload(files);
+		expect(error!.message).toContain("'b'");
+		expect((await desk.records())[0]!.ver).toBe(1);
+	});
+
+	test.each([-1, 1])('of a file that is %d byte off what n8n told', async (by) => {
+		const file = await stored('odd', randomBytes(300_000));
+		const binaryData = Container.get(BinaryDataService);
+		const metadata = { ...(await binaryData.getMetadata(file.id!)) };
+		jest
+			.spyOn(binaryData, 'getMetadata')
+			.mockResolvedValueOnce({ ...metadata, fileSize: metadata.fileSize + by });
+		const { error } = await desk.upload([file]);
+		expect(error!.message).toContain("'odd' was read as");
+		expect((await desk.records())[0]!.ver).toBe(1);
+	});
+});
+
+describe('a download', () => {
+	const content = randomBytes(300_000);
+
+	beforeEach(async () => {
+		await desk.upload([await stored('a.bin', content)]);
+		await desk.sandbox.admin.clearRequests();
+	});
+
+	test.each([
+		{ kind: 'truncate' },
+		{ kind: 'truncate', bytes: 0 },
+		{ kind: 'wrongLength', by: 10 },
+		{ kind: 'wrongLength', by: -10 },
+		{ kind: 'resetBefore' },
+		{ kind: 'status', status: 503 },
+	])('that breaks off once: %j', async (fault) => {
+		await faults({ when: { nth: [1] }, match: fetching, fault });
+		const result = await desk.run('download');
+		expect(result.error).toBeUndefined();
+		expect(hash(await read(result.output('Data Platform')[0]))).toBe(hash(content));
+		expect(await desk.downloads()).toHaveLength(2);
+	});
+
+	test.each([
+		{ kind: 'truncate' },
+		{ kind: 'wrongLength', by: 10 },
+		{ kind: 'wrongLength', by: -10 },
+	])('that always breaks off is no file: %j', async (fault) => {
+		await faults({ match: fetching, fault });
+		const stopped = await desk.run('download', { options: { maxWait: 0 } });
+		expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
+		const goesOn = await desk.run('download', {
+			options: { maxWait: 0 },
+			onError: 'continueRegularOutput',
+		});
+		const [item] = goesOn.output('Data Platform');
+		expect(item!.binary).toBeUndefined();
+	});
+
+	test('that ends with nothing while it should have bytes', async () => {
+		await faults({ match: fetching, fault: { kind: 'empty' } });
+		const { error } = await desk.run('download', { options: { maxWait: 0 } });
+		expect(error!.message).toContain('0 bytes came instead of 300000');
+	});
+
+	test('that is refused', async () => {
+		await faults({ match: fetching, fault: { kind: 'status', status: 404 } });
+		const { error } = await desk.run('download');
+		expect(error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
+		expect(error!.description).toContain('the platform does not have it');
+	});
+
+	test('that redirects is not followed', async () => {
+		await faults({ match: fetching, fault: { kind: 'redirect', location: 'http://127.0.0.1:1/' } });
+		const { error } = await desk.run('download');
+		expect(error!.message).toContain('redirect');
+	});
+
+	test('of a file that is not there', async () => {
+		const { error } = await desk.run('download', { parameters: { fileId: 'nothing' } });
+		expect(error!.message).toBe(`Record '${desk.id}' has no file 'nothing' in the field 'papers'`);
+		expect(error!.description).toContain('a.bin (');
+	});
+
+	test.each([
+		['scans', 'has no files in the field'],
+		['title', 'holds no files'],
+		['nope', 'has no field'],
+	])('of the field %s', async (fileField, message) => {
+		const { error } = await desk.run('download', { parameters: { fileField } });
+		expect(error!.message).toContain(message);
+	});
+
+	test('the middle one of three', async () => {
+		const input = [desk.id, 'nobody', desk.id].map((id) => ({ json: { id } }));
+		const result = await desk.run('download', {
+			input,
+			onError: 'continueErrorOutput',
+			parameters: { recordId: picked('={{ $json.id }}') },
+		});
+		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 2 },
+		]);
+		const [failed] = result.output('Data Platform', 1);
+		expect(failed).toMatchObject({ pairedItem: { item: 1 } });
+		expect(String(failed!.json.error)).toContain('nobody');
+	});
+});
+
+describe('a removal', () => {
+	test('of which the answer is lost', async () => {
+		await upload();
+		const [file] = await desk.files();
+		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
+		const { json, error } = await desk.run('remove', {
+			parameters: { removeBy: 'id', fileId: file!.fileId },
+		});
+		expect(error).toBeUndefined();
+		expect(json()[0]).toMatchObject({ removed: [{ fileName: 'a.txt' }], remaining: 0 });
+		expect(await desk.names()).toEqual([]);
+	});
+});

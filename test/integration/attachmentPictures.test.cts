@@ -1,0 +1,52 @@
+import sharp from 'sharp';
+import { read, stored, useDesk } from './attachments.cts';
+
+const desk = useDesk();
+
+const picture = async () =>
+	await sharp({ create: { width: 600, height: 300, channels: 3, background: 'red' } })
+		.png()
+		.toBuffer();
+
+describe('pictures', () => {
+	const into = async (name: string, type: string) =>
+		await desk.upload([await stored(name, await picture(), type)], {
+			parameters: { fileField: 'photo' },
+		});
+
+	test.each([
+		['photo.png', 'image/png', 'photo.png', 'image/png'],
+		['photo.PNG', 'application/octet-stream', 'photo.PNG', 'image/png'],
+		['photo', 'image/png', 'photo.png', 'image/png'],
+		['photo', 'image/jpeg', 'photo.jpg', 'image/jpeg'],
+	])('%s as %s', async (name, type, told, toldType) => {
+		const { error } = await into(name, type);
+		expect(error).toBeUndefined();
+		const [file] = await desk.files('photo');
+		expect(file).toMatchObject({ fileName: told, mimetype: toldType });
+	});
+
+	test.each([
+		['notes.txt', 'text/plain', 'no picture'],
+		['photo.png', 'text/html', 'its type is text/html'],
+		['photo', 'application/octet-stream', 'no picture'],
+		['photo.gif', 'image/gif', 'no picture'],
+	])('%s as %s is refused, nothing is sent', async (name, type, message) => {
+		const { error } = await into(name, type);
+		expect(error!.message).toContain(message);
+		expect(error!.message).toContain(name);
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('a thumbnail, with the name that its type has', async () => {
+		await desk.upload([await stored('photo.png', await picture(), 'image/png')], {
+			parameters: { fileField: 'photo' },
+		});
+		const parameters = { fileField: 'photo' };
+		const result = await desk.run('downloadThumbnail', { parameters });
+		const [item] = result.output('Data Platform');
+		expect(item!.binary!.data).toMatchObject({ fileName: 'photo.webp', mimeType: 'image/webp' });
+		const { width, height } = await sharp(await read(item)).metadata();
+		expect([width, height]).toEqual([200, 100]);
+	});
+});

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../engine/engine.cts';
+import { read, stored, useDesk } from './attachments.cts';
+
+const desk = useDesk();
+
+const faults = async (...rules: Parameters<typeof desk.sandbox.admin.faults>[0]) =>
+	await desk.sandbox.admin.faults(rules);
+
+const upload = async (name = 'a.txt', run: Parameters<typeof desk.upload>[1] = {}) =>
+	await desk.upload([await stored(name, 'content')], run);
+
+const write = { method: 'PATCH' };
+
+describe('a file at another host', () => {
+	const heard: IncomingHttpHeaders[] = [];
+	let listener: RequestListener;
+	const server = createServer((request, response) => {
+		heard.push(request.headers);
+		listener(request, response);
+	});
+	let elsewhere = '';
+
+	beforeAll(async () => {
+		server.listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		elsewhere = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	});
+	afterAll(() => {
+		server.closeAllConnections();
+		server.close();
+	});
+	beforeEach(() => {
+		heard.length = 0;
+	});
+
+	const download = async (fileSize: number, options = {}) => {
+		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
+		const papers = [{ ...file, fileUrl: `${elsewhere}/there.txt?signature=1` }];
+		const record = { id: desk.id, ver: 1, fields: { papers } };
+		await faults({
+			match: { method: 'GET', path: '/data/' },
+			fault: { kind: 'status', status: 200, body: { data: record } },
+		});
+		return await desk.run('download', { options });
+	};
+
+	test('is fetched without the token', async () => {
+		listener = (_request, response) => response.end('there');
+		const result = await download(5);
+		expect(result.error).toBeUndefined();
+		expect((await read(result.output('Data Platform')[0])).toString()).toBe('there');
+		expect(heard).toHaveLength(1);
+		expect(heard[0]).not.toHaveProperty('authorization');
+		expect(JSON.stringify(heard)).not.toContain(desk.sandbox.tokens.role);
+	});
+
+	test('that refuses', async () => {
+		listener = (_request, response) => response.writeHead(401).end();
+		const { error } = await download(5);
+		expect(error!.message).toContain(`from ${new URL(elsewhere).host}, without the token`);
+	});
+
+	test('that falls silent: it ends within the timeout', async () => {
+		listener = (_request, response) => response.writeHead(200).write('th');
+		const start = Date.now();
+		const { error } = await download(5, { timeout: 1, maxWait: 0 });
+		expect(error!.message).toContain('stopped sending');
+		expect(Date.now() - start).toBeLessThan(5000);
+		const connections = async () =>
+			await new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+		for (let tries = 0; tries < 50 && (await connections()) !== 0; tries += 1) await sleep(20);
+		expect(await connections()).toBe(0);
+	});
+
+	test('that refuses, and falls silent', async () => {
+		listener = (_request, response) => response.writeHead(500).write('th');
+		const { error } = await download(5, { timeout: 1, maxWait: 0 });
+		expect(error!.message).toContain('failed (500)');
+	});
+
+	test('that is slow, but sends: it may take longer than the timeout', async () => {
+		listener = (_request, response) => {
+			response.writeHead(200);
+			const letters = [...'there'];
+			const next = () => {
+				response.write(letters.shift());
+				if (letters.length > 0) setTimeout(next, 500);
+				else response.end();
+			};
+			next();
+		};
+		expect((await download(5, { timeout: 1, maxWait: 0 })).error).toBeUndefined();
+	});
+
+	test('that sends more than it should', async () => {
+		listener = (_request, response) => response.end('there and more');
+		const { error } = await download(5, { maxWait: 0 });
+		expect(error!.message).toContain('14 bytes came instead of 5');
+	});
+});
+
+describe('a short token', () => {
+	const short = () => ({ token: desk.sandbox.tokens.short, access: 'short' });
+
+	test('uploads, though it may read neither table nor record', async () => {
+		const { json, error } = await upload('a.txt', short());
+		expect(error).toBeUndefined();
+		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a.txt'] });
+		expect(await desk.names()).toEqual(['a.txt']);
+	});
+
+	test('removes by id', async () => {
+		await upload();
+		const [file] = await desk.files();
+		const { json } = await desk.run('remove', {
+			...short(),
+			parameters: { removeBy: 'id', fileId: file!.fileId },
+		});
+		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
+	});
+
+	test('cannot tell what became of an upload without an answer', async () => {
+		await faults({ match: write, fault: { kind: 'resetAfter' } });
+		const { error } = await upload('a.txt', short());
+		expect(error!.message).toMatch(/not known whether the files were stored.*may not read/);
+		expect(await desk.writes()).toHaveLength(1);
+	});
+
+	test.each([
+		['download', {}],
+		['remove', { removeBy: 'all' }],
+		['upload', { target: 'new', columns: defined({ title: 'New' }) }],
+		['upload', { withFields: true, columns: defined({ title: 'New' }) }],
+	])('%s %j: says which token it takes', async (operation, parameters) => {
+		const { error } = await desk.run(operation, {
+			...short(),
+			input: [{ json: {}, binary: { data: await stored('a', 'a') } }],
+			parameters,
+		});
+		expect(error!.description).toContain("'API Token With Role' or 'Standard JWT Token'");
+		expect(error!.description).toContain("'Short API Token'");
+	});
+});

@@ -1,0 +1,179 @@
+/** A sandbox with tables that hold files, items with files in n8n's store, and the node between. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { runOperation, picked, type OperationRun, type RunResult } from '../engine/engine.cts';
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+const APP = 'shop';
+
+const docs = {
+	internalName: 'docs',
+	header: 'Documents',
+	fields: [
+		{ name: 'number', type: 'text', metadata: { importKey: true } },
+		{ name: 'title', type: 'text', metadata: { required: true } },
+		{ name: 'papers', type: 'file' },
+		{ name: 'scans', type: 'file' },
+		{ name: 'photo', type: 'picture' },
+	],
+};
+
+const receipts = {
+	internalName: 'receipts',
+	header: 'Receipts',
+	fields: [
+		{ name: 'shop', type: 'text', metadata: { required: true } },
+		{ name: 'image', type: 'file', metadata: { required: true } },
+	],
+};
+
+export interface StoredFile {
+	fileId: string;
+	fileName: string;
+	fileSize: number;
+	mimetype: string;
+	fileUrl: string;
+}
+
+export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
+	table?: string;
+	parameters?: IDataObject;
+	options?: IDataObject;
+	token?: string;
+	access?: string;
+}
+
+export class Desk {
+	private started?: RunningSandbox;
+	/** A document with nothing but a title. */
+	id = '';
+
+	get sandbox(): RunningSandbox {
+		if (!this.started) throw new Error('The sandbox has not been started yet');
+		return this.started;
+	}
+
+	async start() {
+		const binaryData = Container.get(BinaryDataService);
+		Container.get(BinaryDataConfig).mode = 'filesystem';
+		await binaryData.init();
+		this.started = await startSandbox({ args: ['--no-seed'] });
+	}
+
+	async empty() {
+		const { admin } = this.sandbox;
+		await admin.reset();
+		const records = [{ fields: { number: '1', title: 'First' } }];
+		await admin.createTable({ app: APP, table: docs, records });
+		await admin.createTable({ app: APP, table: receipts });
+		this.id = (await this.records())[0]!.id;
+		await admin.clearRequests();
+	}
+
+	/** Runs an attachment operation on the document, or as the parameters say. */
+	async run(operation: string, run: Run = {}): Promise<RunResult> {
+		const { table = 'docs', parameters = {}, options = {}, token, access, ...rest } = run;
+		return await runOperation(
+			{ baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, access },
+			{
+				...rest,
+				parameters: {
+					resource: 'attachment',
+					operation,
+					application: picked(APP),
+					table: picked(table),
+					recordId: picked(this.id),
+					fileField: 'papers',
+					options,
+					...parameters,
+				} as never,
+			},
+		);
+	}
+
+	/** Uploads files into a field of the document, by the node, and returns what is there then. */
+	async upload(files: IBinaryData[], run: Run = {}): Promise<RunResult> {
+		const binary = Object.fromEntries(files.map((file, index) => [`file${index}`, file]));
+		const parameters = { inputDataFieldName: '', ...run.parameters };
+		return await this.run('upload', { input: [{ json: {}, binary }], ...run, parameters });
+	}
+
+	records(table = 'docs') {
+		return this.sandbox.admin.records(APP, table);
+	}
+
+	/** What is stored in a field of the document, told by the sandbox itself. */
+	async files(field = 'papers', id = this.id): Promise<StoredFile[]> {
+		const record = (await this.records()).find((entry) => entry.id === id);
+		return (record?.fields[field] ?? []) as StoredFile[];
+	}
+
+	async names(field = 'papers'): Promise<string[]> {
+		return (await this.files(field)).map(({ fileName }) => fileName);
+	}
+
+	/** A stored file's bytes, fetched by an independent client. */
+	async bytes({ fileId }: StoredFile): Promise<Buffer> {
+		const path = `/apps/${APP}/tables/docs/files/${fileId}`;
+		const answer = await this.sandbox.client().get(path, { responseType: 'arraybuffer' });
+		if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
+		return Buffer.from(answer.data as ArrayBuffer);
+	}
+
+	/** The requests that write, in order. */
+	async writes() {
+		return (await this.sandbox.admin.requests()).filter(({ method }) => method !== 'GET');
+	}
+
+	/** The requests for bytes. */
+	async downloads() {
+		return (await this.sandbox.admin.requests()).filter(({ path }) => path.includes('/files/'));
+	}
+}
+
+/** A desk of its own for a test file, emptied before each test. */
+export function useDesk(): Desk {
+	const desk = new Desk();
+	beforeAll(async () => await desk.start());
+	beforeEach(async () => await desk.empty());
+	afterAll(async () => await desk.sandbox.stop());
+	return desk;
+}
+
+/** A file in n8n's store, as a node before ours leaves it. */
+export async function stored(
+	name: string | undefined,
+	bytes: Buffer | string,
+	mimeType = 'application/octet-stream',
+): Promise<IBinaryData> {
+	const location = { type: 'execution' as const, workflowId: 'workflow', executionId: 'earlier' };
+	const data = { fileName: name, mimeType, data: '' };
+	return await Container.get(BinaryDataService).store(location, Buffer.from(bytes), data);
+}
+
+/** A file as items carry it where n8n keeps them in memory. */
+export const inMemory = (name: string, bytes: Buffer | string, mimeType = 'text/plain') => ({
+	fileName: name,
+	mimeType,
+	data: Buffer.from(bytes).toString('base64'),
+});
+
+/** The bytes of an item's file. */
+export async function read(item: INodeExecutionData | undefined, name = 'data'): Promise<Buffer> {
+	return await Container.get(BinaryDataService).getAsBuffer(item!.binary![name]!);
+}
+
+export const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** How many files of n8n's store this process has open. */
+export const openFiles = () =>
+	readdirSync('/proc/self/fd').filter((descriptor) => {
+		try {
+			return readlinkSync(`/proc/self/fd/${descriptor}`).includes('/binary_data/');
+		} catch {
+			return false;
+		}
+	}).length;

@@ -1,0 +1,361 @@
+import { randomBytes } from 'node:crypto';
+import type { INodeExecutionData } from 'n8n-workflow';
+import { automatic, defined, loadOptions, picked } from '../engine/engine.cts';
+import { hash, inMemory, openFiles, read, stored, useDesk } from './attachments.cts';
+
+const desk = useDesk();
+
+const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => desk.upload(files);
+
+describe('there and back', () => {
+	test.each([0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1024 * 1024, 5_000_001])(
+		'%d bytes',
+		async (size) => {
+			const bytes = randomBytes(size);
+			const { error } = await upload(await stored('data.bin', bytes));
+			expect(error).toBeUndefined();
+			const [file] = await desk.files();
+			expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
+			expect(hash(await desk.bytes(file!))).toBe(hash(bytes));
+			const [item] = (await desk.run('download')).output('Data Platform');
+			expect(hash(await read(item))).toBe(hash(bytes));
+			expect(item!.binary!.data).toMatchObject({
+				bytes: size,
+				mimeType: 'application/octet-stream',
+			});
+		},
+	);
+
+	test.each([
+		['unicode', 'Zpráva – ключ 🔑 報告書.txt'],
+		['long', `${'very-long-'.repeat(200)}.txt`],
+		['long in unicode', `${'報告'.repeat(400)}.txt`],
+		['quotes', `it's "so" <b>&amp;%20.txt`],
+		['no ending', 'README'],
+		['a dot first', '.profile'],
+	])('a name with %s', async (_kind, name) => {
+		const { error } = await upload(await stored(name, 'x', 'text/plain'));
+		expect(error).toBeUndefined();
+		expect(await desk.names()).toEqual([name]);
+		const [item] = (await desk.run('download')).output('Data Platform');
+		expect(item!.binary!.data!.fileName).toBe(name);
+		expect((await read(item)).toString()).toBe('x');
+	});
+
+	test.each([
+		['../../etc/passwd', 'passwd'],
+		['C:\\Users\\me\\report.pdf', 'report.pdf'],
+		['line\nbreak\u0000.txt', 'linebreak.txt'],
+		['exe\u202egnp.txt', 'exegnp.txt'],
+		['..', 'file'],
+		['folder/', 'file'],
+	])('the name %j becomes %j', async (name, safe) => {
+		await upload({ ...(await stored('x', 'x')), fileName: name });
+		expect(await desk.names()).toEqual([safe]);
+	});
+
+	test('a name in the record that has a path stays inside n8n', async () => {
+		const path = `/apps/shop/tables/docs/data/${desk.id}`;
+		const file = {
+			filename: '../../up.txt',
+			mimetype: 'text/plain',
+			filedata: 'data:text/plain;base64,eA==',
+		};
+		expect((await desk.sandbox.client().patch(path, { fields: { papers: [file] } })).status).toBe(
+			200,
+		);
+		const [item] = (await desk.run('download')).output('Data Platform');
+		expect(item!.binary!.data).toMatchObject({ fileName: 'up.txt' });
+		expect(item!.binary!.data).not.toHaveProperty('directory');
+	});
+
+	test('data kept in memory', async () => {
+		const bytes = randomBytes(3_000_001);
+		await upload(inMemory('memory.bin', bytes), inMemory('empty.txt', ''));
+		const [file, empty] = await desk.files();
+		expect(hash(await desk.bytes(file!))).toBe(hash(bytes));
+		expect(empty!.fileSize).toBe(0);
+	});
+
+	test('stored and in memory in one request', async () => {
+		const contents = [randomBytes(500_000), randomBytes(7), randomBytes(700_001)];
+		await upload(
+			inMemory('a', contents[0]!),
+			await stored('b', contents[1]!),
+			await stored('c', contents[2]!),
+		);
+		const files = await desk.files();
+		for (const [index, file] of files.entries()) {
+			expect(hash(await desk.bytes(file))).toBe(hash(contents[index]!));
+		}
+		expect(await desk.writes()).toHaveLength(1);
+		expect(openFiles()).toBe(0);
+	});
+});
+
+describe('which files of the item', () => {
+	const item = async (): Promise<INodeExecutionData> => ({
+		json: {},
+		binary: {
+			one: await stored('1.txt', '1'),
+			two: await stored('2.txt', '2'),
+			three: await stored('3.txt', '3'),
+		},
+	});
+
+	test.each([
+		['one', ['1.txt']],
+		[' three , one ', ['3.txt', '1.txt']],
+		['one,one', ['1.txt']],
+		['', ['1.txt', '2.txt', '3.txt']],
+	])('%j', async (inputDataFieldName, names) => {
+		const { json } = await desk.run('upload', {
+			input: [await item()],
+			parameters: { inputDataFieldName },
+		});
+		expect(json()[0]!.uploaded).toEqual(names);
+		expect(await desk.names()).toEqual(names);
+	});
+
+	test('one that is not there', async () => {
+		const { error } = await desk.run('upload', {
+			input: [await item()],
+			parameters: { inputDataFieldName: 'one,four' },
+		});
+		expect(error!.message).toContain("'four'");
+		expect(error!.description).toContain('one, two, three');
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('an item without files', async () => {
+		const input = [{ json: {} }];
+		const all = await desk.run('upload', { input, parameters: { inputDataFieldName: '' } });
+		expect(all.error!.message).toContain('no file');
+		const named = await desk.run('upload', { input, parameters: { inputDataFieldName: 'data' } });
+		expect(named.error!.message).toContain("'data'");
+	});
+
+	test('a file without a name is called after its field', async () => {
+		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
+		await desk.run('upload', {
+			input: [{ json: {}, binary: { report: file } }],
+			parameters: { inputDataFieldName: 'report' },
+		});
+		expect(await desk.names()).toEqual(['report.csv']);
+	});
+
+	test('several items, records and fields', async () => {
+		const client = desk.sandbox.client();
+		const made = await client.post('/apps/shop/tables/docs/data', { fields: { title: 'Second' } });
+		const ids = [desk.id, made.data.data.id as string];
+		const input = await Promise.all(
+			[0, 1, 0, 1].map(async (record, index) => ({
+				json: { id: ids[record], field: index < 2 ? 'papers' : 'scans' },
+				binary: { data: await stored(`${index}.txt`, String(index)) },
+			})),
+		);
+		const result = await desk.run('upload', {
+			input,
+			parameters: {
+				recordId: picked('={{ $json.id }}'),
+				fileField: '={{ $json.field }}',
+				inputDataFieldName: 'data',
+			},
+		});
+		expect(result.error).toBeUndefined();
+		expect(result.output('Data Platform').map((entry) => entry.pairedItem)).toEqual(
+			input.map((_, index) => ({ item: index })),
+		);
+		const names = async (field: string, id?: string) =>
+			(await desk.files(field, id)).map(({ fileName }) => fileName);
+		expect([await names('papers'), await names('scans')]).toEqual([['0.txt'], ['2.txt']]);
+		expect([await names('papers', ids[1]), await names('scans', ids[1])]).toEqual([
+			['1.txt'],
+			['3.txt'],
+		]);
+	});
+});
+
+describe('what becomes of the files that are there', () => {
+	beforeEach(async () => {
+		await upload(await stored('a', 'a'), await stored('b', 'b'));
+	});
+
+	test('kept', async () => {
+		const { json } = await upload(await stored('a', 'new'));
+		expect(await desk.names()).toEqual(['a', 'b', 'a']);
+		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a'] });
+		expect(json()[0]!.files).toHaveLength(3);
+	});
+
+	test('replaced', async () => {
+		await desk.upload([await stored('c', 'c')], { parameters: { placement: 'replace' } });
+		expect(await desk.names()).toEqual(['c']);
+	});
+
+	test('skipped where they are the same', async () => {
+		const files = [await stored('a', 'x'), await stored('b', 'longer'), await stored('c', 'c')];
+		const { json } = await desk.upload(files, { options: { skipExisting: true } });
+		expect(json()[0]!.uploaded).toEqual(['b', 'c']);
+		expect(await desk.names()).toEqual(['a', 'b', 'b', 'c']);
+		await desk.sandbox.admin.clearRequests();
+		const again = await desk.upload(files, { options: { skipExisting: true } });
+		expect(again.json()[0]).toMatchObject({ id: desk.id, uploaded: [] });
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('replaced, with the same left in place', async () => {
+		const [kept] = await desk.files();
+		const run = { parameters: { placement: 'replace' }, options: { skipExisting: true } };
+		await desk.upload([await stored('a', 'a'), await stored('c', 'c')], run);
+		const files = await desk.files();
+		expect(files.map(({ fileName }) => fileName).sort()).toEqual(['a', 'c']);
+		expect(files.find(({ fileName }) => fileName === 'a')!.fileId).toBe(kept!.fileId);
+		await desk.upload([await stored('a', 'a')], run);
+		expect(await desk.names()).toEqual(['a']);
+	});
+
+	test('removed by id, by name, all, and none', async () => {
+		await upload(await stored('a', 'other'), await stored('c', 'c'));
+		const remove = (parameters: object) => desk.run('remove', { parameters: { ...parameters } });
+		const [first] = await desk.files();
+		const one = await remove({ removeBy: 'id', fileId: first!.fileId });
+		expect(one.json()[0]).toEqual({
+			id: desk.id,
+			removed: [{ fileId: first!.fileId, fileName: 'a' }],
+			remaining: 3,
+		});
+		const again = await remove({ removeBy: 'id', fileId: first!.fileId });
+		expect(again.error!.message).toContain(first!.fileId);
+		expect(again.error!.description).toContain('b (');
+		await remove({ removeBy: 'name', fileName: 'a' });
+		expect(await desk.names()).toEqual(['b', 'c']);
+		const unknown = await remove({ removeBy: 'name', fileName: 'x' });
+		expect(unknown.error!.message).toContain(`Record '${desk.id}' has no file 'x'`);
+		const all = await remove({ removeBy: 'all' });
+		expect(all.json()[0]).toMatchObject({ remaining: 0 });
+		expect((await remove({ removeBy: 'all' })).json()[0]).toMatchObject({ removed: [] });
+		expect(await desk.names()).toEqual([]);
+	});
+});
+
+describe('with the record', () => {
+	test('other fields in the same request', async () => {
+		await desk.upload([await stored('a', 'a')], {
+			input: [
+				{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } },
+			],
+			parameters: { withFields: true, columns: automatic },
+		});
+		const [record] = await desk.records();
+		expect(record).toMatchObject({ ver: 2, fields: { title: 'Changed' } });
+		expect(await desk.names()).toEqual(['a']);
+	});
+
+	test('a wrong value stops it before anything is sent', async () => {
+		const { error } = await desk.upload([await stored('a', 'a')], {
+			parameters: { withFields: true, columns: defined({ titel: 'x' }) },
+		});
+		expect(error!.message).toContain("'titel'");
+		expect(await desk.writes()).toEqual([]);
+	});
+
+	test('all are there already, but the fields are new', async () => {
+		await upload(await stored('a', 'a'));
+		const { json } = await desk.upload([await stored('a', 'a')], {
+			parameters: { withFields: true, columns: defined({ title: 'New' }) },
+			options: { skipExisting: true },
+		});
+		expect(json()[0]).toMatchObject({ uploaded: [], fields: { title: 'New' } });
+		expect(await desk.names()).toEqual(['a']);
+	});
+
+	test('a new record with its files', async () => {
+		const { json, error } = await desk.upload([await stored('a', 'a'), await stored('b', 'b')], {
+			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
+		});
+		expect(error).toBeUndefined();
+		expect(await desk.records()).toHaveLength(2);
+		const files = await desk.files('papers', String(json()[0]!.id));
+		expect(files.map(({ fileName }) => fileName)).toEqual(['a', 'b']);
+	});
+
+	test('a new record in a table whose file field is required', async () => {
+		const { error } = await desk.upload([await stored('a', 'a')], {
+			table: 'receipts',
+			parameters: { target: 'new', fileField: 'image', columns: defined({ shop: 'Corner' }) },
+		});
+		expect(error).toBeUndefined();
+		expect(await desk.records('receipts')).toHaveLength(1);
+	});
+});
+
+describe('downloads', () => {
+	test("the item's data and other files stay; further files are numbered", async () => {
+		await upload(await stored('a.txt', 'A', 'text/plain'), await stored('b.csv', 'B', 'text/csv'));
+		const other = await stored('other', 'other');
+		const result = await desk.run('download', {
+			input: [{ json: { mine: 1 }, binary: { other } }],
+			parameters: { outputField: 'paper' },
+		});
+		const [item] = result.output('Data Platform');
+		expect(item!.json).toEqual({ mine: 1 });
+		expect(Object.keys(item!.binary!)).toEqual(['other', 'paper', 'paper_1']);
+		expect((await read(item, 'other')).toString()).toBe('other');
+		expect((await read(item, 'paper_1')).toString()).toBe('B');
+		expect(item!.binary!.paper_1).toMatchObject({ fileName: 'b.csv', mimeType: 'text/csv' });
+		expect(item!.pairedItem).toEqual({ item: 0 });
+	});
+
+	test('one by its id', async () => {
+		await upload(await stored('a', 'A'), await stored('b', 'B'));
+		const [, second] = await desk.files();
+		const result = await desk.run('download', { parameters: { fileId: second!.fileId } });
+		const [item] = result.output('Data Platform');
+		expect(Object.keys(item!.binary!)).toEqual(['data']);
+		expect((await read(item)).toString()).toBe('B');
+	});
+
+	test('a file that has no thumbnail', async () => {
+		await upload(await stored('a.txt', 'A'));
+		const { error } = await desk.run('downloadThumbnail');
+		expect(error!.message).toBe(`'a.txt' of record '${desk.id}' has no thumbnail`);
+	});
+});
+
+test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as const])(
+	'the middle one of three items fails: %s',
+	async (onError) => {
+		const input: INodeExecutionData[] = await Promise.all(
+			['a', 'b', 'c'].map(
+				async (name): Promise<INodeExecutionData> => ({
+					json: { name },
+					binary: name === 'b' ? {} : { data: await stored(name, name) },
+				}),
+			),
+		);
+		const result = await desk.run('upload', {
+			input,
+			onError,
+			parameters: { inputDataFieldName: 'data' },
+		});
+		if (!onError) {
+			expect(result.error!.message).toContain("no file in 'data'");
+			expect(result.error!.description).toContain('1 of 3 items are done');
+			expect(result.error!.context).toMatchObject({ itemIndex: 1 });
+			expect(await desk.names()).toEqual(['a']);
+			return;
+		}
+		expect(await desk.names()).toEqual(['a', 'c']);
+		const failed = result.output('Data Platform', onError === 'continueErrorOutput' ? 1 : 0);
+		const item = failed.find(({ json }) => json.error);
+		expect(item).toMatchObject({ pairedItem: { item: 1 }, json: { details: { item: 1 } } });
+	},
+);
+
+test('the list of fields offers those for files', async () => {
+	const credential = { baseUrl: desk.sandbox.baseUrl, token: desk.sandbox.tokens.role };
+	const parameters = { application: picked('shop'), table: picked('docs') };
+	const fields = await loadOptions(credential, 'getFileFields', parameters);
+	expect(fields.map(({ value }) => value)).toEqual(['papers', 'scans', 'photo']);
+});

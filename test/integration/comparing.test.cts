@@ -1,0 +1,220 @@
+import type { IDataObject } from 'n8n-workflow';
+import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
+
+const shop = useShop();
+
+const goingOn: Run = { onError: 'continueRegularOutput' };
+const idParameter = { recordId: '={{ $json.id }}' };
+const old = { number: '1', buyer: 'Fox', price: 5, comment: 'kept', tags: ['a', 'b'] };
+
+describe('skip unchanged', () => {
+	const options = { skipUnchanged: true };
+
+	test('upsert: only what differs is sent', async () => {
+		await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const result = await shop.run('upsertMany', {
+			items: [
+				{ ...old, tags: ['b', 'a'] },
+				{ number: '2', buyer: 'changed' },
+				{ number: '3', buyer: 'Hare' },
+			],
+			options,
+		});
+		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);
+		expect((await shop.records()).map(({ ver }) => ver)).toEqual([1, 2, 1]);
+		expect((await shop.writes()).map(({ records }) => records)).toEqual([2]);
+	});
+
+	test('upsert: without a difference nothing is written', async () => {
+		await shop.fill('orders', old);
+		const result = await shop.run('upsertMany', { items: [old], options });
+		expect(outcomes(result)).toEqual(['unchanged']);
+		expect(result.json()[0]).toMatchObject({ id: (await shop.records())[0]!.id, ver: 1 });
+		expect(await shop.writes()).toEqual([]);
+	});
+
+	test('update: by id, and what is not there is told without a write', async () => {
+		const stored = await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const unknown = '00000000-0000-4000-8000-000000000000';
+		const result = await shop.run('updateMany', {
+			...goingOn,
+			items: [
+				{ id: stored[0]!.id, buyer: 'Fox' },
+				{ id: unknown, buyer: 'x' },
+				{ id: stored[1]!.id, buyer: 'changed' },
+			],
+			parameters: idParameter,
+			options,
+		});
+		expect(outcomes(result)).toEqual(['unchanged', 'notFound', 'updated']);
+		expect((await shop.writes()).map(({ records }) => records)).toEqual([1]);
+	});
+
+	describe('a full update', () => {
+		const run = async (item: IDataObject) => {
+			const [stored] = await shop.fill('orders', old);
+			const result = await shop.run('updateMany', {
+				items: [{ id: stored!.id, ...item }],
+				parameters: { ...idParameter, extent: 'full' },
+				options,
+			});
+			const [record] = await shop.records();
+			return { told: outcomes(result), ver: record!.ver, fields: record!.fields };
+		};
+
+		test('is skipped where it would change nothing', async () => {
+			expect(await run(old)).toEqual({ told: ['unchanged'], ver: 1, fields: old });
+		});
+
+		test('is sent where it clears a field, whether or not it names the import key', async () => {
+			const named = { number: '1', buyer: 'Fox', price: 5 };
+			expect(await run(named)).toEqual({ told: ['updated'], ver: 2, fields: named });
+			expect(await run({ buyer: 'Fox' })).toEqual({
+				told: ['updated'],
+				ver: 2,
+				fields: { buyer: 'Fox' },
+			});
+		});
+	});
+});
+
+describe('dry run', () => {
+	const options = { dryRun: true };
+
+	test('upsert: what would be, before and after, and no write', async () => {
+		await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const result = await shop.run('upsertMany', {
+			...goingOn,
+			items: [
+				{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' },
+				{ number: '2', buyer: 'Owl' },
+				{ number: '3', buyer: 'Hare' },
+				{ number: '4', price: 'much' },
+			],
+			options,
+		});
+		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'failed']);
+		expect(result.json()[0]).toMatchObject({ before: { price: 5 }, after: { price: 6 } });
+		expect(result.json()[2]).toMatchObject({ after: { number: '3', buyer: 'Hare' } });
+		expect(result.hints).toEqual([
+			expect.stringMatching(
+				/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/,
+			),
+		]);
+		expect(await shop.writes()).toEqual([]);
+		expect((await shop.records()).map(({ ver }) => ver)).toEqual([1, 1]);
+	});
+
+	test('full update: the fields that it would clear are shown, the calculated are not', async () => {
+		const [stored] = await shop.fill('orders', old);
+		const result = await shop.run('updateMany', {
+			items: [{ id: stored!.id, number: '1', buyer: 'Fox', price: 5 }],
+			parameters: { ...idParameter, extent: 'full' },
+			options,
+		});
+		expect(result.json()).toMatchObject([
+			{
+				outcome: 'updated',
+				before: { comment: 'kept', tags: ['a', 'b'] },
+				after: { comment: null, tags: null },
+			},
+		]);
+		expect(Object.keys(result.json()[0]!.before as IDataObject).sort()).toEqual([
+			'comment',
+			'tags',
+		]);
+		expect(await shop.writes()).toEqual([]);
+	});
+
+	test('create: a taken import key is told', async () => {
+		await shop.fill('orders', old);
+		const result = await shop.run('createMany', { ...goingOn, items: numbered(2), options });
+		expect(outcomes(result)).toEqual(['failed', 'inserted']);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "import key '1' is there already");
+		expect(await shop.writes()).toEqual([]);
+	});
+});
+
+describe('empty values', () => {
+	const items = [{ number: '1', buyer: 'Fox', price: null, comment: '', tags: [] }];
+	const run = async (emptyFields: string) => {
+		await shop.fill('orders', old);
+		return await shop.run('upsertMany', { ...goingOn, items, options: { emptyFields } });
+	};
+
+	test('are left as they are', async () => {
+		await run('leave');
+		expect((await shop.records())[0]!.fields).toEqual(old);
+	});
+
+	test('clear their fields', async () => {
+		expect(outcomes(await run('clear'))).toEqual(['updated']);
+		expect((await shop.records())[0]!.fields).toEqual({ number: '1', buyer: 'Fox' });
+	});
+
+	test('are an error that names all of them', async () => {
+		const result = await run('error');
+		expectErrorItem(
+			result.output('Data Platform')[0]!,
+			0,
+			"'price' is empty; 'comment' is empty; 'tags' is empty",
+		);
+		expect(await shop.writes()).toEqual([]);
+	});
+});
+
+describe('duplicates in the input', () => {
+	const items = ['a', 'b', 'a'].map((number, index) => ({ number, buyer: `Buyer ${index}` }));
+
+	test('the last one wins, the others say so', async () => {
+		const result = await shop.run('upsertMany', { items });
+		expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
+		expect(result.json()[0]).toMatchObject({ supersededBy: 2, id: result.json()[2]!.id });
+		expect(await shop.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
+	});
+
+	test('share the failure of the last one', async () => {
+		const bad = items.map((item, index) => (index === 2 ? { ...item, state: 'lost' } : item));
+		const result = await shop.run('upsertMany', { ...goingOn, items: bad });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'item 2 has the same key');
+	});
+
+	test('are errors where that is asked for', async () => {
+		const options = { duplicates: 'error' };
+		const result = await shop.run('upsertMany', { ...goingOn, items, options });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, "same import key 'a' as item 0");
+		const stopped = await shop.run('upsertMany', { items, options });
+		expect(stopped.error?.message).toContain('Nothing was sent, 2 items have problems');
+	});
+});
+
+describe('the report', () => {
+	const items = [...numbered(2), { number: '3', buyer: 'x', state: 'lost' }];
+
+	test('as a summary is one item, paired with all', async () => {
+		const options = { output: 'summary' };
+		const result = await shop.run('upsertMany', { ...goingOn, items, options });
+		const [item, ...others] = result.output('Data Platform');
+		expect(others).toEqual([]);
+		expect(item?.json).toEqual({
+			sent: 3,
+			inserted: 2,
+			updated: 0,
+			unchanged: 0,
+			notFound: 0,
+			failed: 1,
+			unknown: 0,
+			requests: (await shop.requests()).length,
+			retries: 0,
+			waitedMs: 0,
+		});
+		expect(item!.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
+	});
+
+	test('is told in a hint', async () => {
+		const result = await shop.run('upsertMany', { ...goingOn, items });
+		expect(result.hints).toEqual(['2 inserted, 1 failed (3 requests).']);
+	});
+});

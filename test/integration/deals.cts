@@ -1,0 +1,110 @@
+/** The sandbox's deals, a table with a field of every type, written by the node. */
+import type { IDataObject, INode } from 'n8n-workflow';
+import {
+	automatic,
+	defined,
+	picked,
+	runOperation,
+	type Credential,
+	type RunResult,
+} from '../engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+export interface Writing {
+	operation?: string;
+	columns?: IDataObject;
+	items?: IDataObject[];
+	options?: IDataObject;
+	parameters?: IDataObject;
+	timezone?: string;
+	onError?: INode['onError'];
+}
+
+export type Mode = 'defined' | 'automatic';
+
+let numbers = 0;
+
+/** What every deal must have, with a number of its own. */
+export const fresh = () => ({ number: `T-${(numbers += 1)}`, title: 'Test' });
+
+export class Deals {
+	private started?: RunningSandbox;
+	/** The ids of records that a deal can be linked to. */
+	people: string[] = [];
+	companies: string[] = [];
+
+	get sandbox(): RunningSandbox {
+		if (!this.started) throw new Error('The sandbox has not been started yet');
+		return this.started;
+	}
+
+	async start() {
+		this.started = await startSandbox();
+		this.people = (await this.records('contacts')).map(({ id }) => id);
+		this.companies = (await this.records('companies')).map(({ id }) => id);
+	}
+
+	records(table = 'deals') {
+		return this.sandbox.admin.records('crm', table);
+	}
+
+	/** What a deal holds in the sandbox's database. */
+	async held(id: unknown) {
+		return (await this.records()).find((record) => record.id === id)!.fields;
+	}
+
+	/** Runs an operation of the node on the deals. */
+	async run({
+		operation = 'create',
+		columns = automatic,
+		options = {},
+		parameters = {},
+		...rest
+	}: Writing): Promise<RunResult> {
+		const { baseUrl, tokens } = this.sandbox;
+		const credential: Credential = { baseUrl, token: tokens.role };
+		return await runOperation(credential, {
+			parameters: {
+				resource: 'record',
+				operation,
+				application: picked('crm'),
+				table: picked('deals'),
+				columns,
+				options,
+				...parameters,
+			} as never,
+			...rest,
+		});
+	}
+
+	/** The deal's fields as the service shows them to anyone. */
+	async shown(id: unknown): Promise<IDataObject> {
+		const path = `/apps/crm/tables/deals/data/${String(id)}`;
+		const { data } = await this.sandbox.client().get<{ data: { fields: IDataObject } }>(path);
+		return data.data.fields;
+	}
+
+	/** Creates a deal with one value more, set by hand or from the item. */
+	async create(mode: Mode, field: string, value: unknown, timezone?: string): Promise<RunResult> {
+		const values = { ...fresh(), [field]: value } as IDataObject;
+		return await this.run({
+			timezone,
+			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
+		});
+	}
+
+	/** What the service shows in a field after a value was written into it. */
+	async written(mode: Mode, field: string, value: unknown, timezone?: string): Promise<unknown> {
+		const result = await this.create(mode, field, value, timezone);
+		expect(result.error?.message).toBeUndefined();
+		return (await this.shown(result.json()[0]!.id))[field];
+	}
+}
+
+/** The deals of a sandbox of its own for a test file. */
+export function useDeals(): Deals {
+	const deals = new Deals();
+	beforeAll(async () => await deals.start());
+	afterAll(async () => await deals.sandbox.stop());
+	return deals;
+}

@@ -1,0 +1,196 @@
+import type { IDataObject } from 'n8n-workflow';
+import {
+	loadColumns,
+	loadOptions,
+	picked,
+	runOperation,
+	searchList,
+	type Credential,
+} from '../engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+let sandbox: RunningSandbox;
+let credential: Credential;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+	credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+});
+afterAll(() => sandbox.stop());
+
+const chosen = (application: string, table = '') => ({
+	resource: 'record',
+	operation: 'create',
+	application: picked(application),
+	table: picked(table),
+});
+const contacts = chosen('crm', 'contacts');
+const deals = chosen('crm', 'deals');
+
+describe('lists', () => {
+	test('applications, sorted and filtered', async () => {
+		const { results } = await searchList(credential, 'searchApplications', {});
+		expect(results.map(({ value }) => value)).toEqual(['crm', 'geo']);
+		const found = await searchList(credential, 'searchApplications', {}, 'GE');
+		expect(found.results.map(({ value }) => value)).toEqual(['geo']);
+		expect((await searchList(credential, 'searchApplications', {}, 'zzz')).results).toEqual([]);
+	});
+
+	test('tables of the chosen application, of all where none is chosen', async () => {
+		const { results } = await searchList(credential, 'searchTables', chosen('crm'));
+		expect(results.map(({ value }) => value)).toEqual(['companies', 'contacts', 'deals']);
+		const all = await searchList(credential, 'searchTables', chosen(''));
+		expect(all.results).toHaveLength(4);
+		expect(all.results.map(({ name }) => name)).toContainEqual(
+			expect.stringMatching(/: Airports$/),
+		);
+	});
+});
+
+describe('options', () => {
+	const values = async (method: string, parameters: IDataObject = contacts) =>
+		(await loadOptions(credential, method, parameters as never)).map(({ value }) => value);
+
+	test('the fields that hold data', async () => {
+		const fields = await values('getFields', deals);
+		expect(fields).toEqual(expect.arrayContaining(['number', 'caption', 'version', 'sketch']));
+		expect(fields).not.toContain('send');
+		expect(fields).not.toContain('hint');
+	});
+
+	test('fields of linked records can be filtered by, and find what they name', async () => {
+		expect(await values('getFilterFields')).toEqual(
+			expect.arrayContaining(['company', 'company.name', 'company.city']),
+		);
+		const condition = [{ field: 'company.name', operator: 'startswith', value: 'Elm' }];
+		const result = await runOperation(credential, {
+			parameters: {
+				...contacts,
+				operation: 'getAll',
+				returnAll: true,
+				filterBy: 'conditions',
+				conditions: { condition },
+			},
+		});
+		expect(result.json().length).toBeGreaterThan(0);
+		for (const { company } of result.json()) {
+			expect((company as IDataObject).name).toMatch(/^Elm/);
+		}
+	});
+
+	test('the fields to filter and to sort by', async () => {
+		const fields = await values('getFilterFields', deals);
+		expect(fields).toContain('stage');
+		expect(fields).not.toContain('send');
+		const sorts = await values('getSortFields', deals);
+		const own = fields.filter((name) => !String(name).includes('.'));
+		expect([...sorts].sort()).toEqual(['created', 'id', 'modified', ...own].sort());
+	});
+
+	test('saved views', async () => {
+		const views = await loadOptions(credential, 'getSavedViews', contacts);
+		expect(views.map(({ name }) => name)).toEqual(['Adults', 'Newsletter']);
+		expect(views[0]?.description).toBe('Eighteen and older');
+	});
+
+	test('nothing where no table is chosen yet', async () => {
+		expect(await values('getFields', chosen('crm'))).toEqual([]);
+	});
+});
+
+describe('columns', () => {
+	const columns = async (method: string, parameters: IDataObject = contacts) => {
+		const { fields } = await loadColumns(credential, method, parameters as never);
+		return new Map(fields.map((field) => [field.id, field]));
+	};
+
+	test('of a new record: required fields marked, read-only ones left out', async () => {
+		const fields = await columns('getColumnsToCreate');
+		expect(fields.has('fullName')).toBe(false);
+		expect(fields.get('surname')).toMatchObject({ displayName: 'Surname', required: true });
+		expect(fields.get('email')).toMatchObject({
+			displayName: 'E-mail (import key)',
+			required: false,
+		});
+		expect(fields.get('age')?.type).toBe('number');
+		// A switch would write false into a field that nobody touched.
+		expect(fields.get('newsletter')).toMatchObject({
+			type: 'options',
+			options: [{ value: true }, { value: false }],
+		});
+		expect(fields.get('dateOfBirth')?.type).toBe('dateTime');
+	});
+
+	test('of an upsert: the import key is required', async () => {
+		const fields = await columns('getColumnsToUpsert');
+		const required = [...fields.values()].filter((field) => field.required);
+		expect(required.map(({ id }) => id)).toEqual(['email']);
+	});
+
+	test('of an update: nothing is required', async () => {
+		const fields = await columns('getColumnsToUpdate');
+		expect([...fields.values()].some((field) => field.required)).toBe(false);
+	});
+
+	test('every type has its input, choices have their options in order', async () => {
+		const fields = await columns('getColumnsToCreate', deals);
+		expect(fields.get('stage')).toMatchObject({
+			type: 'options',
+			options: ['open', 'won', 'lost'].map((value) => ({ name: value, value })),
+		});
+		const types = (...names: string[]) => names.map((name) => fields.get(name)?.type);
+		expect(types('fee', 'chance', 'tags', 'value', 'steps', 'company', 'sketch', 'link')).toEqual([
+			'number',
+			'number',
+			'string',
+			'string',
+			'string',
+			'string',
+			'string',
+			'string',
+		]);
+		expect(fields.get('company')?.displayName).toContain('(record ID)');
+		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
+	});
+});
+
+describe('a list that cannot be loaded says why', () => {
+	const failing: Array<[what: string, change: () => Partial<Credential>, message: RegExp]> = [
+		['an expired token', () => ({ token: sandbox.tokens.expired }), /did not accept the token/],
+		['a revoked token', () => ({ token: sandbox.tokens.revoked }), /did not accept the token/],
+		['a token without the right', () => ({ token: sandbox.tokens.workflow }), /no right/],
+		['plain HTTP', () => ({ baseUrl: 'http://platform.example.com' }), /must use HTTPS/],
+		['no address', () => ({ baseUrl: 'platform' }), /is not a web address/],
+	];
+
+	test.each(failing)('%s', async (_, change, message) => {
+		const bad = { ...credential, ...change() };
+		const all = [
+			searchList(bad, 'searchApplications', {}),
+			searchList(bad, 'searchTables', chosen('crm')),
+			searchList(bad, 'searchTables', chosen('')),
+			loadOptions(bad, 'getFields', contacts),
+			loadOptions(bad, 'getFilterFields', contacts),
+			loadOptions(bad, 'getSortFields', contacts),
+			loadOptions(bad, 'getSavedViews', contacts),
+			loadColumns(bad, 'getColumnsToCreate', contacts),
+			loadColumns(bad, 'getColumnsToUpsert', contacts),
+			loadColumns(bad, 'getColumnsToUpdate', contacts),
+		];
+		for (const result of await Promise.allSettled(all)) {
+			const reason = (result as PromiseRejectedResult).reason as Error;
+			expect(reason.message).toMatch(message);
+			expect(JSON.stringify([reason.message, reason])).not.toContain(bad.token);
+		}
+	});
+
+	test('an unknown table', async () => {
+		const unknown = chosen('crm', 'nothing');
+		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow(
+			'does not have what was asked for',
+		);
+		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
+			"No application that this token sees has a table 'nothing'",
+		);
+	});
+});

@@ -1,0 +1,231 @@
+/** Every field type of the contract, written through the mapper and read back from the service. */
+import type { IDataObject } from 'n8n-workflow';
+import { automatic, defined, picked } from '../engine/engine.cts';
+import { fresh, useDeals } from './deals.cts';
+
+const deals = useDeals();
+
+const checklist = (...items: Array<[header: string, checked: boolean]>) => ({
+	lists: [{ header: 'Before', items: items.map(([header, checked]) => ({ header, checked })) }],
+});
+
+/** What is written, and what the service shows then. */
+const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
+	['title', 'O\'Brien, (x) \\ "q" 😀 <b> {{ 1 }}', 'O\'Brien, (x) \\ "q" 😀 <b> {{ 1 }}'],
+	['title', 42, '42'],
+	['title', true, 'true'],
+	['summary', 'Two\nlines\twith\ttabs\r\n', 'Two\nlines\twith\ttabs\r\n'],
+	['summary', ' ', ' '],
+	[
+		'notes',
+		'# Head\n\n- **bold** [x](https://example.com)',
+		'# Head\n\n- **bold** [x](https://example.com)',
+	],
+	['notes', '{"not":"an object"}', '{"not":"an object"}'],
+	['stage', 'won', 'won'],
+	['priority', 'high', 'high'],
+	['seats', 7, 7],
+	['seats', ' 7 ', 7],
+	['seats', '1e3', 1000],
+	['seats', Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+	['weight', -0.1, -0.1],
+	['weight', '.5', 0.5],
+	['weight', 0, 0],
+	['weight', '-12.50', -12.5],
+	['fee', 99.99, 99.99],
+	['fee', '0', 0],
+	['chance', 0.1, 0.1],
+	['chance', '0.335', 0.335],
+	['chance', 1, 1],
+	['value', { amount: 9.5, currency: 'EUR' }, { amount: 9.5, currency: 'EUR' }],
+	['value', '{"amount":-1,"currency":"USD"}', { amount: -1, currency: 'USD' }],
+	[
+		'value',
+		{ amount: 0, currency: 'CZK', date: '2026-02-28' },
+		{ amount: 0, currency: 'CZK', date: '2026-02-28' },
+	],
+	['signed', true, true],
+	['signed', false, false],
+	['signed', 'TRUE', true],
+	['due', '2028-02-29', '2028-02-29'],
+	['due', '2026-11-21T00:00:00', '2026-11-21'],
+	['due', '2026-11-21 00:00', '2026-11-21'],
+	['due', '2026-11-21T00:00:00Z', '2026-11-21'],
+	['due', '2026-11-21T23:30:00Z', '2026-11-22'],
+	['due', '2026-11-21T23:30:00+09:00', '2026-11-21'],
+	['due', '2026-11-21T22:59:59Z', '2026-11-21'],
+	['meeting', '2026-07-01T12:00:00Z', '2026-07-01T12:00:00.000Z'],
+	['meeting', '2026-07-01T12:00:00', '2026-07-01T10:00:00.000Z'],
+	['meeting', '2026-01-01 12:00', '2026-01-01T11:00:00.000Z'],
+	['meeting', '2026-07-01T12:00:00.123+05:30', '2026-07-01T06:30:00.123Z'],
+	['meeting', '2026-07-01T12:00:00-0700', '2026-07-01T19:00:00.000Z'],
+	['meeting', '2026-07-01', '2026-06-30T22:00:00.000Z'],
+	['channels', ['mail', 'web'], ['mail', 'web']],
+	['channels', 'phone', ['phone']],
+	['channels', '["web","mail"]', ['web', 'mail']],
+	['tags', ['a,b', "O'Brien", '😀', ' '], ['a,b', "O'Brien", '😀', ' ']],
+	['tags', 'a,b', ['a,b']],
+	['tags', [1, true], ['1', 'true']],
+	['link', 'https://example.com/a?b=c&d=%20#e', { href: 'https://example.com/a?b=c&d=%20#e' }],
+	[
+		'link',
+		{ href: 'https://example.com', description: 'Ö' },
+		{ href: 'https://example.com', description: 'Ö' },
+	],
+	[
+		'steps',
+		checklist(['Call', true], ['Write, then wait', false]),
+		expect.objectContaining({
+			progress: 0.5,
+			lists: [expect.objectContaining({ header: 'Before', checkedCount: 1, progress: 0.5 })],
+		}),
+	],
+	['steps', JSON.stringify(checklist(['Call', true])), expect.objectContaining({ progress: 1 })],
+	['steps', { lists: [] }, expect.objectContaining({ progress: 0, lists: [] })],
+	[
+		'talk',
+		{ messages: [{ text: 'Hello\n"you"' }] },
+		expect.objectContaining({ messages: [expect.objectContaining({ text: 'Hello\n"you"' })] }),
+	],
+];
+
+describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
+	test.each(VALUES)('%s: %j', async (field, given, expected) => {
+		expect(await deals.written(mode, field, given)).toEqual(expected);
+	});
+
+	test.each([
+		['a text', () => deals.companies[0]],
+		['an object', () => ({ id: deals.companies[0] })],
+		[
+			'a record that was read',
+			() => ({ id: deals.companies[0], url: 'https://example.com/x', name: 'Other' }),
+		],
+	])('company: one record, as %s', async (_, given) => {
+		expect(await deals.written(mode, 'company', given())).toMatchObject({ id: deals.companies[0] });
+	});
+
+	test.each([
+		['a text', () => deals.people[0], 1],
+		['a list', () => deals.people.slice(0, 3), 3],
+		['JSON', () => JSON.stringify(deals.people.slice(0, 2)), 2],
+		['additions', () => ({ add: deals.people.slice(0, 4) }), 4],
+	])('people: several records, as %s', async (_, given, count) => {
+		expect(await deals.written(mode, 'people', given())).toMatchObject({ count });
+	});
+
+	test('people: added to and taken from those that are linked', async () => {
+		const created = await deals.create(mode, 'people', deals.people.slice(0, 3));
+		const { id } = created.json()[0]!;
+		const change = {
+			people: { add: [deals.people[5]], remove: [deals.people[0], deals.people[1]] },
+		};
+		const columns = mode === 'defined' ? defined(change) : automatic;
+		const parameters = { recordId: picked(String(id)) };
+		const result = await deals.run({ operation: 'update', columns, items: [change], parameters });
+		expect(result.error).toBeUndefined();
+		expect((await deals.held(id)).people).toEqual([deals.people[2], deals.people[5]]);
+	});
+
+	test.each([
+		['sketch', 'dot.png', 'image/png'],
+		['papers', 'a b (1).txt', 'text/plain'],
+	])('%s: a file as data', async (field, filename, mimetype) => {
+		const filedata = `data:${mimetype};base64,${Buffer.from('x').toString('base64')}`;
+		const value = [{ filename, mimetype, filedata }];
+		expect(await deals.written(mode, field, value)).toMatchObject([
+			{ fileName: filename, mimetype },
+		]);
+	});
+});
+
+describe('clearing', () => {
+	const CLEARABLE = [
+		...['summary', 'notes', 'stage', 'priority', 'seats', 'weight', 'fee', 'chance', 'value'],
+		...['signed', 'due', 'meeting', 'channels', 'tags', 'link', 'steps', 'talk', 'company'],
+		...['people', 'sketch', 'papers'],
+	];
+
+	/** A deal with a value in every field. */
+	const full = async () => {
+		const filedata = `data:image/png;base64,${Buffer.from('x').toString('base64')}`;
+		const files = [{ filename: 'dot.png', mimetype: 'image/png', filedata }];
+		const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
+		const links = { company: deals.companies[0], people: deals.people.slice(0, 2) };
+		const item = { ...values, signed: true, ...links, sketch: files, papers: files, ...fresh() };
+		const created = await deals.run({ items: [item as IDataObject] });
+		expect(created.error).toBeUndefined();
+		return String(created.json()[0]!.id);
+	};
+
+	const emptied = async (id: string, empty: unknown, emptyFields: string, mode: string) => {
+		const values = Object.fromEntries(CLEARABLE.map((field) => [field, empty])) as IDataObject;
+		const result = await deals.run({
+			operation: 'update',
+			parameters: { recordId: picked(id) },
+			options: { emptyFields },
+			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
+		});
+		expect(result.error?.message).toBeUndefined();
+		const held = await deals.held(id);
+		const isThere = (value: unknown) =>
+			value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+		return CLEARABLE.filter((field) => isThere(held[field]));
+	};
+
+	test.each([
+		['defined', ''],
+		['defined', null],
+		['automatic', ''],
+		['automatic', null],
+		['automatic', []],
+	])('%s: %j empties a field of every type, if that is wanted', async (mode, empty) => {
+		const id = await full();
+		expect(await emptied(id, empty, 'leave', mode)).toEqual(CLEARABLE);
+		expect(await emptied(id, empty, 'clear', mode)).toEqual([]);
+	});
+});
+
+describe("the workflow's time zone", () => {
+	const ZONES = ['UTC', 'America/Los_Angeles', 'Asia/Tokyo', 'Pacific/Kiritimati'];
+
+	/** Values that name a day or an instant, and what Berlin, the application's zone, makes of it. */
+	const MEANT: Array<[field: string, given: string, shown: string]> = [
+		['due', '2026-11-21', '2026-11-21'],
+		['due', '2026-11-21T00:00:00', '2026-11-21'],
+		['due', '2026-11-21T23:30:00Z', '2026-11-22'],
+		['due', "={{ '2026-11-21'.toDateTime() }}", '2026-11-21'],
+		['due', '={{ DateTime.local(2026, 11, 21) }}', '2026-11-21'],
+		['due', "={{ DateTime.fromISO('2026-11-21T23:30:00Z') }}", '2026-11-22'],
+		['due', "={{ DateTime.fromISO('2026-11-21T22:30:00Z').toISO() }}", '2026-11-21'],
+		['due', "={{ DateTime.fromISO('2026-11-21T12:00:00Z').startOf('day') }}", '2026-11-21'],
+		['due', "={{ new Date('2026-11-21T23:30:00Z') }}", '2026-11-22'],
+		['meeting', '2026-07-01T12:00:00', '2026-07-01T10:00:00.000Z'],
+		['meeting', '2026-07-01T12:00:00Z', '2026-07-01T12:00:00.000Z'],
+		['meeting', "={{ DateTime.fromISO('2026-07-01T12:00:00Z') }}", '2026-07-01T12:00:00.000Z'],
+		['meeting', "={{ '2026-07-01T12:00:00+02:00'.toDateTime() }}", '2026-07-01T10:00:00.000Z'],
+		['meeting', "={{ new Date('2026-07-01T12:00:00Z') }}", '2026-07-01T12:00:00.000Z'],
+	];
+
+	test.each(MEANT)('does not change %s: %s', async (field, given, expected) => {
+		const all = await Promise.all(
+			ZONES.map(async (zone) => await deals.written('defined', field, given, zone)),
+		);
+		// Kiritimati is 14 hours ahead: noon in UTC is the next day there, and so is its start.
+		const startOfDay = given.includes('startOf');
+		expect(startOfDay ? all.slice(0, 3) : all).toEqual(
+			Array.from({ length: startOfDay ? 3 : 4 }, () => expected),
+		);
+	});
+
+	test('does not change what an item brings', async () => {
+		const item = { due: '2026-11-21', meeting: '2026-07-01T12:00:00' };
+		for (const timezone of ZONES) {
+			const { json } = await deals.run({ items: [{ ...fresh(), ...item }], timezone });
+			expect(await deals.shown(json()[0]!.id)).toMatchObject({
+				due: '2026-11-21',
+				meeting: '2026-07-01T10:00:00.000Z',
+			});
+		}
+	});
+});

@@ -1,0 +1,200 @@
+/** Every operator and every awkward value finds what it names, from the builder and as a tree. */
+import type { IDataObject } from 'n8n-workflow';
+import { loadOptions, picked } from '../engine/engine.cts';
+import { APP, useShop } from './fixtures.cts';
+
+const shop = useShop();
+
+/** Values that a careless filter would cut up, quote wrongly or lose. */
+const AWKWARD = [
+	"O'Brien",
+	'a,b',
+	'a, b',
+	'\\',
+	'a\\',
+	'\\,',
+	'(x)',
+	'eq(1)',
+	'100%',
+	'"quoted"',
+	'😀 smile',
+	'ü & ö = ?#/',
+	' ', // only white space
+	'a)b(c',
+];
+
+const found = async (parameters: IDataObject, options: IDataObject = {}) => {
+	const result = await shop.run('getAll', {
+		parameters: { returnAll: true, simple: true, ...parameters },
+		options: { sort: { by: [{ field: 'number', direction: 'asc' }] }, ...options },
+	});
+	expect(result.error).toBeUndefined();
+	return result.json().map(({ number }) => number);
+};
+
+const condition = (field: string, operator: string, value?: unknown) => ({
+	filterBy: 'conditions',
+	conditions: { condition: [{ field, operator, value }] },
+});
+
+describe('awkward values', () => {
+	beforeEach(async () => {
+		const records = AWKWARD.map((buyer, index) => ({ number: String(100 + index), buyer }));
+		await shop.fill('orders', ...records);
+	});
+
+	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))(
+		'%j is found by what it is',
+		async (value, number) => {
+			expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
+			expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
+			const filterTree = { filter: [{ field: 'buyer', operator: '===', value }] };
+			expect(await found({ filterBy: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([
+				number,
+			]);
+		},
+	);
+
+	test('are found together, as a list', async () => {
+		const all = await found(condition('buyer', 'in', AWKWARD));
+		expect(all).toHaveLength(AWKWARD.length);
+		expect(await found(condition('buyer', 'notin', AWKWARD.slice(1)))).toEqual(['100']);
+	});
+});
+
+describe('operators', () => {
+	beforeEach(async () => {
+		await shop.fill(
+			'orders',
+			{ number: '1', buyer: 'Fox', price: 1.5, state: 'open', tags: ['red', 'blue'] },
+			{ number: '2', buyer: 'Foxglove', price: 10, state: 'sent', tags: ['blue'] },
+			{ number: '3', buyer: 'Hare', comment: 'slow', tags: [] },
+			{ number: '4', buyer: 'Hare', price: 20, state: 'open' },
+		);
+	});
+
+	test.each([
+		['buyer', 'eq', 'Fox', ['1']],
+		['buyer', 'exactly', 'Fox', ['1']],
+		['buyer', 'neq', 'Hare', ['1', '2']],
+		['buyer', 'contains', 'glo', ['2']],
+		['buyer', 'notcontains', 'ox', ['3', '4']],
+		['buyer', 'startswith', 'Fox', ['1', '2']],
+		['buyer', 'endswith', 'are', ['3', '4']],
+		['buyer', 'in', 'Fox, Hare', ['1', '3', '4']],
+		['buyer', 'notin', 'Fox, Hare', ['2']],
+		['buyer', 'duplicity', undefined, ['3', '4']],
+		['price', 'gt', '1.5', ['2', '4']],
+		['price', 'gte', 1.5, ['1', '2', '4']],
+		['price', 'lt', '10', ['1']],
+		['price', 'lte', '10', ['1', '2']],
+		['price', 'empty', undefined, ['3']],
+		['price', 'notempty', undefined, ['1', '2', '4']],
+		['state', 'eq', 'open', ['1', '4']],
+		['comment', 'notempty', undefined, ['3']],
+		['tags', 'contains', 'blue', ['1', '2']],
+	])('%s %s %j', async (field, operator, value, expected) => {
+		expect(await found(condition(field, operator, value))).toEqual(expected);
+	});
+
+	test("currentuser asks for the token's own user", async () => {
+		const me = await shop.sandbox.client().get('/users/me');
+		await shop.fill(
+			'orders',
+			{ number: '1', buyer: me.data.data.email },
+			{ number: '2', buyer: 'guest' },
+		);
+		expect(await found(condition('buyer', 'currentuser'))).toEqual(['1']);
+	});
+
+	test('join by any, and in groups', async () => {
+		const any = {
+			...condition('buyer', 'eq', 'Fox'),
+			combine: 'or',
+			groups: {
+				group: [
+					{
+						combine: 'and',
+						conditions: {
+							condition: [
+								{ field: 'buyer', operator: 'eq', value: 'Hare' },
+								{ field: 'price', operator: 'notempty' },
+							],
+						},
+					},
+				],
+			},
+		};
+		expect(await found(any)).toEqual(['1', '4']);
+		expect(await found({ ...any, combine: 'and' })).toEqual([]);
+	});
+
+	test('go with a saved view, and with fields to load', async () => {
+		const [open] = await loadOptions(shop.credential, 'getSavedViews', {
+			application: picked(APP),
+			table: picked('orders'),
+		});
+		const savedView = open!.value as string;
+		expect(await found(condition('price', 'gte', '10'), { savedView })).toEqual(['4']);
+		const result = await shop.run('getAll', {
+			parameters: { ...condition('price', 'gte', '10'), simple: false },
+			options: { savedView, fieldsToLoad: ['number', 'price'] },
+		});
+		expect(result.json()).toMatchObject([{ fields: { number: '4', price: 20 } }]);
+		expect(Object.keys(result.json()[0]!.fields as IDataObject)).toEqual(['number', 'price']);
+
+		const refused = await shop.run('getAll', {
+			parameters: {
+				filterBy: 'conditions',
+				combine: 'or',
+				conditions: {
+					condition: [
+						{ field: 'price', operator: 'gte', value: '10' },
+						{ field: 'buyer', operator: 'eq', value: 'Fox' },
+					],
+				},
+			},
+			options: { savedView },
+		});
+		expect(refused.error?.message).toContain("A saved view can't be combined");
+	});
+
+	test('count and summarize what they match', async () => {
+		const summary = { field: 'price', aggregations: ['sum', 'min', 'max', 'avg'] };
+		const parameters = { ...condition('price', 'notempty'), summaries: { summary: [summary] } };
+		const counted = await shop.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
+		expect(counted.json()).toEqual([{ count: 2 }]);
+		const summed = await shop.run('summarize', { parameters });
+		expect(summed.json()).toEqual([
+			{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } },
+		]);
+		const nothing = await shop.run('summarize', {
+			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
+		});
+		expect(nothing.error?.message).toBe("Nothing is chosen to compute of 'price'");
+	});
+});
+
+describe('what the editor offers', () => {
+	const at = { application: picked(APP), table: picked('orders') };
+	const path = 'parameters.conditions.condition[0].operator';
+	const offered = async (method: string, field: string) => {
+		const conditions = { condition: [{ field }] };
+		const options = await loadOptions(shop.credential, method, { ...at, conditions }, path);
+		return options.map(({ value }) => value);
+	};
+
+	test('operators that fit the type of the field', async () => {
+		expect(await offered('getOperators', 'price')).toEqual(
+			expect.arrayContaining(['gt', 'lte', 'eq', 'empty']),
+		);
+		expect(await offered('getOperators', 'price')).not.toContain('contains');
+		expect(await offered('getOperators', 'buyer')).toContain('contains');
+	});
+
+	test('aggregations that fit it', async () => {
+		expect(await offered('getAggregations', 'price')).toEqual(['avg', 'max', 'min', 'sum']);
+		const fields = await loadOptions(shop.credential, 'getSummaryFields', at);
+		expect(fields.map(({ value }) => value)).toEqual(['price']);
+	});
+});

@@ -1,0 +1,186 @@
+/** A sandbox with a small shop, and the node run against it by n8n's engine. */
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import {
+	automatic,
+	picked,
+	runOperation,
+	type Credential,
+	type OperationRun,
+	type RunResult,
+} from '../engine/engine.cts';
+import {
+	startSandbox,
+	type FaultRule,
+	type LoggedRequest,
+	type RunningSandbox,
+	type StoredRecord,
+} from '../sandbox.cts';
+
+export const APP = 'shop';
+
+/** Orders are found again by their number; notes have no import key. */
+const orders = {
+	internalName: 'orders',
+	header: 'Orders',
+	fields: [
+		{ name: 'number', type: 'text', metadata: { importKey: true } },
+		{ name: 'buyer', type: 'text', metadata: { required: true, maxLength: 30 } },
+		{ name: 'price', type: 'decimal', metadata: { min: 0 } },
+		{
+			name: 'state',
+			type: 'dropdown',
+			metadata: { items: ['open', 'sent'].map((value, order) => ({ value, order })) },
+		},
+		{ name: 'comment', type: 'long_text' },
+		{ name: 'tags', type: 'chips' },
+		{ name: 'related', type: 'schema_link', metadata: { linkTableId: 'orders', multiple: true } },
+		{ name: 'label', type: 'calculated', metadata: { template: '{number}: {buyer}' } },
+	],
+	views: [{ name: 'Open', filter: 'state(eq)open' }],
+};
+
+const notes = {
+	internalName: 'notes',
+	header: 'Notes',
+	fields: [
+		{ name: 'text', type: 'text', metadata: { required: true } },
+		{ name: 'rank', type: 'number' },
+	],
+};
+
+export interface Run extends Omit<OperationRun, 'parameters'> {
+	table?: string;
+	parameters?: IDataObject;
+	options?: IDataObject;
+	credential?: Partial<Credential>;
+}
+
+export type OnError = NonNullable<OperationRun['onError']>;
+
+/** The parameters of a record operation on a table of the shop, mapped automatically. */
+export const recordParameters = (
+	operation: string,
+	{ table = 'orders', parameters = {}, options = {} }: Run = {},
+) => ({
+	resource: 'record',
+	operation,
+	application: picked(APP),
+	table: picked(table),
+	columns: automatic,
+	options,
+	...parameters,
+});
+
+export class Shop {
+	private started?: RunningSandbox;
+
+	get sandbox(): RunningSandbox {
+		if (!this.started) throw new Error('The sandbox has not been started yet');
+		return this.started;
+	}
+
+	get credential(): Credential {
+		return { baseUrl: this.sandbox.baseUrl, token: this.sandbox.tokens.role };
+	}
+
+	async start() {
+		this.started = await startSandbox({ args: ['--no-seed'] });
+	}
+
+	/** Empty tables, no faults, default settings. */
+	async empty() {
+		const { admin } = this.sandbox;
+		await admin.reset();
+		await admin.createTable({ app: APP, table: orders });
+		await admin.createTable({ app: APP, table: notes });
+		await admin.clearRequests();
+	}
+
+	/** Puts records in before the run. */
+	async fill(table: 'orders' | 'notes', ...records: IDataObject[]): Promise<StoredRecord[]> {
+		await this.sandbox.admin.createTable({
+			app: APP,
+			table: table === 'orders' ? orders : notes,
+			records: records.map((fields) => ({ fields })),
+		});
+		await this.sandbox.admin.clearRequests();
+		return await this.records(table);
+	}
+
+	faults(...rules: FaultRule[]) {
+		return this.sandbox.admin.faults(rules);
+	}
+
+	settings(change: Record<string, unknown>) {
+		return this.sandbox.admin.settings(change);
+	}
+
+	/** Runs a record operation of the node. */
+	async run(operation: string, run: Run = {}): Promise<RunResult> {
+		return await runOperation(
+			{ ...this.credential, ...run.credential },
+			{ ...run, parameters: recordParameters(operation, run) as never },
+		);
+	}
+
+	records(table = 'orders'): Promise<StoredRecord[]> {
+		return this.sandbox.admin.records(APP, table);
+	}
+
+	/** The values of one field, in the order of creation. */
+	async values(field: string, table = 'orders'): Promise<unknown[]> {
+		return (await this.records(table)).map(({ fields }) => fields[field]);
+	}
+
+	requests(): Promise<LoggedRequest[]> {
+		return this.sandbox.admin.requests();
+	}
+
+	/** The requests that could have written something. */
+	async writes(): Promise<LoggedRequest[]> {
+		const isRead = ({ method, path }: LoggedRequest) =>
+			method === 'GET' || path.endsWith('/filter');
+		return (await this.requests()).filter((request) => !isRead(request));
+	}
+}
+
+/** A shop of its own for a test file, emptied before each test. */
+export function useShop(): Shop {
+	const shop = new Shop();
+	beforeAll(async () => await shop.start());
+	beforeEach(async () => await shop.empty());
+	afterAll(async () => await shop.sandbox.stop());
+	return shop;
+}
+
+/** Orders with the numbers `1` to `count`. */
+export const numbered = (count: number, more: IDataObject = {}): IDataObject[] =>
+	Array.from({ length: count }, (_, index) => ({
+		number: String(index + 1),
+		buyer: `Buyer ${index + 1}`,
+		...more,
+	}));
+
+export const outcomes = (result: RunResult) =>
+	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
+
+/** Which input item each output item comes from. */
+export const pairs = (items: INodeExecutionData[]) =>
+	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
+
+/** Checks that an error item has the shape that n8n routes, and nothing else. */
+export function expectErrorItem(
+	{ json, pairedItem }: INodeExecutionData,
+	index: number,
+	error: string | RegExp,
+	details: IDataObject = {},
+) {
+	expect(Object.keys(json).filter((key) => !['error', 'message', 'details'].includes(key))).toEqual(
+		[],
+	);
+	expect(json.error).toEqual(
+		typeof error === 'string' ? expect.stringContaining(error) : expect.stringMatching(error),
+	);
+	expect(json.details).toMatchObject({ item: index, ...details });
+	expect(pairedItem).toEqual({ item: index });
+}

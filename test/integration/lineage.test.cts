@@ -1,0 +1,69 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
+import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../engine/engine.cts';
+import { numbered, recordParameters, useShop } from './fixtures.cts';
+
+/** The error branch and the good branch both know the item that theirs comes from. */
+const shop = useShop();
+
+const to = (node: string) => [{ node, type: NodeConnectionTypes.Main, index: 0 }];
+
+/** Writes a note of what the item was that this one comes from. */
+const note = (name: string) => ({
+	name,
+	type: NODE_TYPE,
+	parameters: recordParameters('create', {
+		table: 'notes',
+		parameters: {
+			columns: defined({
+				text: `={{ "${name}: " + $('Items').item.json.number + " " + ($json.error ?? $json.outcome ?? $json.id ?? "") }}`,
+			}),
+		},
+	}) as never,
+});
+
+const workflow = (operation: string, options = {}): WorkflowJson => ({
+	nodes: [
+		{ name: 'Items', type: 'test.items' },
+		{
+			name: 'Data Platform',
+			type: NODE_TYPE,
+			parameters: recordParameters(operation, { options }) as never,
+			onError: 'continueErrorOutput',
+		},
+		note('good'),
+		note('bad'),
+	],
+	connections: {
+		Items: { main: [to('Data Platform')] },
+		'Data Platform': { main: [to('good'), to('bad')] },
+	},
+});
+
+describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('after %s', (operation) => {
+	test("$('Items').item resolves on both branches", async () => {
+		const items = numbered(5).map((order, index) => ({
+			json: index === 2 ? { ...order, state: 'lost' } : order,
+		}));
+		const result = await runWorkflow(workflow(operation), items, shop.credential);
+		expect(result.error).toBeUndefined();
+		const notes = (await shop.values('text', 'notes')).map(String);
+		expect(notes).toHaveLength(5);
+		const good = notes.filter((text) => text.startsWith('good: '));
+		expect(good.map((text) => text.split(' ')[1])).toEqual(['1', '2', '4', '5']);
+		const bad = notes.filter((text) => text.startsWith('bad: '));
+		expect(bad).toEqual([expect.stringMatching(/^bad: 3 .*'state'/)]);
+	});
+});
+
+test('two nodes further on the items are still known', async () => {
+	const { nodes, connections } = workflow('upsertMany');
+	nodes.push(note('later'));
+	connections.good = { main: [to('later')] };
+	const items = numbered(3).map((json) => ({ json }));
+	const result = await runWorkflow({ nodes, connections }, items, shop.credential);
+	expect(result.error).toBeUndefined();
+	const later = (await shop.values('text', 'notes'))
+		.map(String)
+		.filter((t) => t.startsWith('later'));
+	expect(later.map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);
+});

@@ -1,0 +1,234 @@
+import type { IDataObject } from 'n8n-workflow';
+import type { RunResult } from '../engine/engine.cts';
+import type { StoredRecord } from '../sandbox.cts';
+import { expectErrorItem, pairs, useShop, type OnError, type Run } from './fixtures.cts';
+
+const shop = useShop();
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+/** An operation that gets three items, of which the middle one fails. */
+interface Case {
+	operation: string;
+	run: (stored: StoredRecord[]) => Run;
+	error: string;
+	details: IDataObject;
+	/** What the sandbox holds after a run that goes on, and after one that stops. */
+	afterGoingOn: unknown[];
+	afterStopping: unknown[];
+	/** What the first and last output items tell. */
+	good: (json: IDataObject) => unknown;
+	told: [unknown, unknown];
+}
+
+const byId = (stored: StoredRecord[], more: IDataObject = {}): IDataObject[] =>
+	[stored[0]?.id, UNKNOWN_ID, stored[2]?.id].map((id) => ({ id, ...more }));
+
+const buyerOf = ({ fields }: IDataObject) => (fields as IDataObject).buyer;
+const fresh = (bad: IDataObject): IDataObject[] => [
+	{ number: '7', buyer: 'new 7' },
+	{ number: '8', buyer: 'new 8', ...bad },
+	{ number: '9', buyer: 'new 9' },
+];
+const old = ['old 1', 'old 2', 'old 3'];
+const idParameter = { recordId: '={{ $json.id }}' };
+
+const cases: Case[] = [
+	{
+		operation: 'create',
+		run: () => ({ items: fresh({ number: '1' }) }),
+		error: "Field 'number' must be unique",
+		details: { outcome: 'failed', status: 400 },
+		afterGoingOn: [...old, 'new 7', 'new 9'],
+		afterStopping: [...old, 'new 7'],
+		good: buyerOf,
+		told: ['new 7', 'new 9'],
+	},
+	{
+		operation: 'upsert',
+		run: () => ({ items: [{ number: '1', buyer: 'new 1' }, { state: 'lost' }, ...fresh({})] }),
+		error: "the import key 'number' has no value",
+		details: { outcome: 'failed', field: 'number' },
+		afterGoingOn: ['new 1', 'old 2', 'old 3', 'new 7', 'new 8', 'new 9'],
+		afterStopping: ['new 1', 'old 2', 'old 3'],
+		good: buyerOf,
+		told: ['new 1', 'new 9'],
+	},
+	{
+		operation: 'get',
+		run: (stored) => ({ items: byId(stored), parameters: { ...idParameter, simple: false } }),
+		error: 'The platform does not have what was asked for',
+		details: { outcome: 'failed', status: 404 },
+		afterGoingOn: old,
+		afterStopping: old,
+		good: buyerOf,
+		told: ['old 1', 'old 3'],
+	},
+	{
+		operation: 'getAll',
+		run: () => ({
+			items: ['1', 'colour', '3'].map((value) => ({ value })),
+			parameters: {
+				returnAll: true,
+				simple: false,
+				filterBy: 'conditions',
+				conditions: {
+					condition: [
+						{
+							field: '={{ $json.value === "colour" ? "colour" : "number" }}',
+							operator: 'eq',
+							value: '={{ $json.value }}',
+						},
+					],
+				},
+			},
+		}),
+		error: 'colour',
+		details: { outcome: 'failed', status: 400 },
+		afterGoingOn: old,
+		afterStopping: old,
+		good: buyerOf,
+		told: ['old 1', 'old 3'],
+	},
+	...(['partial', 'full'] as const).map(
+		(extent): Case => ({
+			operation: 'update',
+			run: (stored) => ({
+				items: byId(stored, { buyer: 'changed' }),
+				parameters: { ...idParameter, extent },
+			}),
+			error: 'The platform does not have what was asked for',
+			details: { outcome: 'failed', status: 404 },
+			afterGoingOn: ['changed', 'old 2', 'changed'],
+			afterStopping: ['changed', 'old 2', 'old 3'],
+			good: ({ fields }) => (fields as IDataObject).comment ?? null,
+			told: extent === 'full' ? [null, null] : ['kept', 'kept'],
+		}),
+	),
+	{
+		operation: 'delete',
+		run: (stored) => ({ items: byId(stored), parameters: idParameter }),
+		error: 'The platform does not have what was asked for',
+		details: { outcome: 'failed', status: 404 },
+		afterGoingOn: ['old 2'],
+		afterStopping: ['old 2'],
+		good: ({ deleted }) => deleted,
+		told: [true, true],
+	},
+	{
+		operation: 'createMany',
+		run: () => ({ items: fresh({ number: '1' }) }),
+		error: "Field 'number' must be unique",
+		details: { outcome: 'failed', key: '1' },
+		afterGoingOn: [...old, 'new 7', 'new 9'],
+		afterStopping: [...old, 'new 7', 'new 9'],
+		good: ({ outcome }) => outcome,
+		told: ['inserted', 'inserted'],
+	},
+	{
+		operation: 'upsertMany',
+		run: () => ({
+			items: [
+				{ number: '1', buyer: 'new 1' },
+				{ number: '2', buyer: 'new 2', state: 'lost' },
+				{ number: '9', buyer: 'new 9' },
+			],
+		}),
+		error: "'state'",
+		details: { outcome: 'failed', key: '2' },
+		afterGoingOn: ['new 1', 'old 2', 'old 3', 'new 9'],
+		afterStopping: ['new 1', 'old 2', 'old 3', 'new 9'],
+		good: ({ outcome }) => outcome,
+		told: ['updated', 'inserted'],
+	},
+	...(['partial', 'full'] as const).map(
+		(extent): Case => ({
+			operation: 'updateMany',
+			run: (stored) => ({
+				items: byId(stored, { buyer: 'changed' }),
+				parameters: { ...idParameter, extent },
+			}),
+			error: `The table has no record with the id '${UNKNOWN_ID}'`,
+			details: { outcome: 'notFound', id: UNKNOWN_ID },
+			afterGoingOn: ['changed', 'old 2', 'changed'],
+			afterStopping: ['changed', 'old 2', 'changed'],
+			good: ({ outcome }) => outcome,
+			told: ['updated', 'updated'],
+		}),
+	),
+	{
+		operation: 'deleteMany',
+		run: () => ({
+			items: ['1', 'old', '3'].map((value) => ({ value })),
+			parameters: {
+				maximum: 1,
+				filterBy: 'conditions',
+				conditions: {
+					condition: [
+						{
+							field: '={{ $json.value === "old" ? "buyer" : "number" }}',
+							operator: '={{ $json.value === "old" ? "contains" : "eq" }}',
+							value: '={{ $json.value }}',
+						},
+					],
+				},
+			},
+		}),
+		error: 'more than the maximum of 1',
+		details: { outcome: 'failed' },
+		afterGoingOn: ['old 2'],
+		afterStopping: ['old 2', 'old 3'],
+		good: ({ deletedCount }) => deletedCount,
+		told: [1, 1],
+	},
+];
+
+describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s', (_, entry) => {
+	let stored: StoredRecord[];
+
+	const run = async (onError: OnError): Promise<RunResult> => {
+		stored = await shop.fill(
+			'orders',
+			...[1, 2, 3].map((n) => ({ number: String(n), buyer: `old ${n}`, comment: 'kept' })),
+		);
+		return await shop.run(entry.operation, { ...entry.run(stored), onError });
+	};
+	const last = (size: number) => (size > 3 ? size - 1 : 2);
+
+	test('stops at the item that fails, and names it', async () => {
+		const result = await run('stopWorkflow');
+		expect(result.run.status).toBe('error');
+		expect(result.error?.message).toContain(entry.error);
+		expect(result.error?.context?.itemIndex).toBe(1);
+		expect(result.output('Data Platform')).toEqual([]);
+		// Deleting works on several items at a time: the last may be gone as well.
+		const values = await shop.values('buyer');
+		if (entry.operation === 'delete') expect(values).toContain('old 2');
+		else expect(values).toEqual(entry.afterStopping);
+	});
+
+	test('goes on, with the error in its place', async () => {
+		const result = await run('continueRegularOutput');
+		expect(result.error).toBeUndefined();
+		const items = result.output('Data Platform');
+		const size = entry.run(stored).items!.length;
+		expect(pairs(items)).toEqual(Array.from({ length: size }, (__, index) => index));
+		expectErrorItem(items[1]!, 1, entry.error, entry.details);
+		const ends = [items[0], items[last(size)]];
+		expect(ends.map((item) => entry.good(item!.json))).toEqual(entry.told);
+		expect(await shop.values('buyer')).toEqual(entry.afterGoingOn);
+	});
+
+	test('goes on, with the error on the other output', async () => {
+		const result = await run('continueErrorOutput');
+		const [good, bad] = [0, 1].map((output) => result.output('Data Platform', output));
+		expect(pairs(bad!)).toEqual([1]);
+		expect(bad![0]?.json.error).toContain(entry.error);
+		expect(bad![0]?.json.details).toMatchObject({ item: 1, ...entry.details });
+		const input = entry.run(stored).items!;
+		expect(pairs(good!)).toEqual(input.map((__, index) => index).filter((index) => index !== 1));
+		expect(good!.some(({ json }) => 'error' in json)).toBe(false);
+		// n8n adds the input's own data to what goes out there.
+		expect(bad![0]?.json).toMatchObject(input[1]!);
+		expect(await shop.values('buyer')).toEqual(entry.afterGoingOn);
+	});
+});

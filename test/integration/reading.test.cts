@@ -1,0 +1,225 @@
+import type { IDataObject } from 'n8n-workflow';
+import { picked, runOperation } from '../engine/engine.cts';
+import { APP, expectErrorItem, numbered, pairs, useShop } from './fixtures.cts';
+
+const shop = useShop();
+
+const getMany = async (parameters: IDataObject, options?: IDataObject) => {
+	const result = await shop.run('getAll', {
+		parameters: { returnAll: true, ...parameters },
+		options,
+	});
+	expect(result.error).toBeUndefined();
+	return result.json();
+};
+const numbers = (items: IDataObject[]) => items.map(({ number }) => number);
+
+describe('get many records', () => {
+	test('reads all pages, each record once', async () => {
+		await shop.fill('orders', ...numbered(2345));
+		const items = await getMany({});
+		expect(new Set(numbers(items)).size).toBe(2345);
+		expect(items).toHaveLength(2345);
+		expect(await shop.requests()).toHaveLength(3);
+	});
+
+	test('stops at the limit', async () => {
+		await shop.fill('orders', ...numbered(60));
+		expect(await getMany({ returnAll: false, limit: 7 })).toHaveLength(7);
+		expect(await getMany({ returnAll: false, limit: 50 })).toHaveLength(50);
+		expect((await shop.requests()).map(({ records }) => records)).toEqual([7, 50]);
+	});
+
+	test('filters by all conditions, or by any', async () => {
+		await shop.fill(
+			'orders',
+			{ number: 'a', buyer: 'Dog, jr.', price: 1 },
+			{ number: 'b', buyer: 'Dog', price: 2 },
+			{ number: 'c', buyer: 'Fox', price: 3 },
+		);
+		const conditions = (...condition: IDataObject[]) => ({
+			filterBy: 'conditions',
+			conditions: { condition },
+		});
+		const dog = { field: 'buyer', operator: 'eq', value: 'Dog, jr.' };
+		const dear = { field: 'price', operator: 'gte', value: 3 };
+		expect(numbers(await getMany(conditions(dog)))).toEqual(['a']);
+		expect(numbers(await getMany(conditions(dog, dear)))).toEqual([]);
+		expect(numbers(await getMany({ ...conditions(dog, dear), combine: 'or' })).sort()).toEqual([
+			'a',
+			'c',
+		]);
+		const list = { field: 'number', operator: 'in', value: 'a, c' };
+		expect(numbers(await getMany(conditions(list))).sort()).toEqual(['a', 'c']);
+		const empty = { field: 'price', operator: 'empty' };
+		expect(await getMany(conditions(empty))).toEqual([]);
+	});
+
+	test('takes a filter tree, sorts, loads chosen fields and a saved view', async () => {
+		await shop.fill('orders', ...numbered(4), { number: '5', buyer: 'x', state: 'open', price: 2 });
+		const filterTree = JSON.stringify({
+			filterOperator: 'or',
+			filter: [
+				{ field: 'number', operator: 'eq', value: '1' },
+				{ filter: [{ field: 'number', operator: 'in', value: ['2', '4'] }] },
+			],
+		});
+		const sorted = await getMany(
+			{ filterBy: 'json', filterTree },
+			{ sort: { by: [{ field: 'number', direction: 'desc' }] }, fieldsToLoad: ['number'] },
+		);
+		expect(numbers(sorted)).toEqual(['4', '2', '1']);
+		expect(sorted[0]).not.toHaveProperty('buyer');
+		const { client } = shop.sandbox;
+		const definition = await client().get(`/apps/${APP}/tables/orders`);
+		const [view] = definition.data.data.settings.userFilters as Array<{ id: string }>;
+		expect(numbers(await getMany({}, { savedView: view!.id }))).toEqual(['5']);
+	});
+
+	test('says what is wrong with a filter', async () => {
+		const told = async (parameters: IDataObject) =>
+			(await shop.run('getAll', { parameters })).error?.message;
+		expect(await told({ filterBy: 'json', filterTree: '{"filter":' })).toBe(
+			"'Filter Tree' is not valid JSON",
+		);
+		expect(await told({ filterBy: 'json', filterTree: '[{"field":"a","operator":"like"}]' })).toBe(
+			"The condition at 'filter[0]' has no known operator",
+		);
+		expect(
+			await told({ filterBy: 'conditions', conditions: { condition: [{ field: '' }] } }),
+		).toContain('names no field');
+		expect(await told({ limit: 0 })).toContain("'Limit' must be a number at least 1");
+		expect(await shop.requests()).toEqual([]);
+	});
+});
+
+test('a simplified record keeps its names apart from what n8n and the platform use', async () => {
+	const [record] = await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	const get = (simple: boolean) =>
+		shop.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
+	expect((await get(true)).json()[0]).toMatchObject({ id: record!.id, number: '1', buyer: 'Fox' });
+	expect((await get(false)).json()[0]).toMatchObject({
+		id: record!.id,
+		ver: 1,
+		fields: { number: '1', buyer: 'Fox', label: '1: Fox' },
+	});
+});
+
+test('a field called error does not send its record to the error output', async () => {
+	await shop.sandbox.admin.createTable({
+		app: APP,
+		table: { internalName: 'log', fields: [{ name: 'error', type: 'text' }] },
+		records: [{ fields: { error: 'only a value' } }],
+	});
+	for (const simple of [true, false]) {
+		const result = await shop.run('getAll', {
+			table: 'log',
+			parameters: { simple },
+			onError: 'continueErrorOutput',
+		});
+		expect(result.output('Data Platform', 0)).toHaveLength(1);
+		expect(result.output('Data Platform', 1)).toEqual([]);
+	}
+});
+
+describe('applications and tables', () => {
+	const items = [{ app: APP }, { app: 'nowhere' }, { app: APP }];
+	const tables = {
+		resource: 'table',
+		operation: 'getAll',
+		application: picked('={{ $json.app }}'),
+	};
+
+	test('tables: the unknown application fails alone', async () => {
+		const result = await runOperation(shop.credential, {
+			parameters: tables,
+			items,
+			onError: 'continueRegularOutput',
+		});
+		const output = result.output('Data Platform');
+		expect(pairs(output)).toEqual([0, 0, 1, 2, 2]);
+		expectErrorItem(output[2]!, 1, 'does not have what was asked for', { status: 404 });
+		const names = [0, 1, 3, 4].map((index) => output[index]!.json.internalName);
+		expect(new Set(names)).toEqual(new Set(['orders', 'notes']));
+		expect(output.find(({ json }) => json.internalName === 'orders')?.json).toMatchObject({
+			header: 'Orders',
+			importKey: 'number',
+			fields: expect.arrayContaining([
+				expect.objectContaining({ name: 'buyer', type: 'text', required: true }),
+			]),
+		});
+	});
+
+	test('tables: an error on its own output, and an error that stops', async () => {
+		const apart = await runOperation(shop.credential, {
+			parameters: tables,
+			items,
+			onError: 'continueErrorOutput',
+		});
+		expect(pairs(apart.output('Data Platform', 0))).toEqual([0, 0, 2, 2]);
+		expect(pairs(apart.output('Data Platform', 1))).toEqual([1]);
+		const stopped = await runOperation(shop.credential, { parameters: tables, items });
+		expect(stopped.error?.context?.itemIndex).toBe(1);
+	});
+
+	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
+		'applications: %s when the second request is refused',
+		async (onError) => {
+			const status = { kind: 'status', status: 403 };
+			await shop.faults({ match: { path: '/apps$' }, when: { nth: [2] }, fault: status });
+			const result = await runOperation(shop.credential, {
+				parameters: { resource: 'application', operation: 'getAll' },
+				items: [{}, {}, {}],
+				onError,
+			});
+			if (onError === 'stopWorkflow') {
+				expect(result.error?.message).toContain('The token has no right to do this');
+				expect(result.error?.context?.itemIndex).toBe(1);
+				return;
+			}
+			const [good, bad] = [0, 1].map((output) => result.output('Data Platform', output));
+			const isApart = onError === 'continueErrorOutput';
+			expect(pairs(good!)).toEqual(isApart ? [0, 2] : [0, 1, 2]);
+			expect(pairs(bad!)).toEqual(isApart ? [1] : []);
+			expect(good![0]?.json).toMatchObject({ internalName: APP });
+			const error = isApart ? bad![0] : good![1];
+			expectErrorItem(error!, 1, 'no right', { status: 403 });
+		},
+	);
+});
+
+test('a table is found without its application, by URL and by id', async () => {
+	const [record] = await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	const at = (application: object, table: object) =>
+		shop.run('get', { parameters: { recordId: record!.id, application, table } as never });
+	const none = picked('');
+	const url = `https://platform.example.com/apps/${APP}/tables/orders?view=1`;
+	const locators: Array<[object, object]> = [
+		[none, picked('orders')],
+		[none, { __rl: true, mode: 'id', value: 'orders' }],
+		[
+			{ __rl: true, mode: 'url', value: url },
+			{ __rl: true, mode: 'url', value: url },
+		],
+	];
+	for (const [application, table] of locators) {
+		expect((await at(application, table)).json()).toMatchObject([{ id: record!.id }]);
+	}
+	const nothing = await at(none, picked('={{ "" }}'));
+	expect(nothing.error?.message).toContain("'Table' is empty");
+});
+
+test('an id cannot lead out of its table', async () => {
+	await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	for (const recordId of ['..', '.', '../..', '../../../users/me', 'a?b#c']) {
+		for (const operation of ['get', 'delete']) {
+			const result = await shop.run(operation, { parameters: { recordId } });
+			expect(result.error?.message).toContain('does not have what was asked for');
+		}
+	}
+	const inside = (await shop.requests()).every(({ path }) =>
+		path.startsWith(`/api/v2/apps/${APP}/tables/orders/data/`),
+	);
+	expect(inside).toBe(true);
+	expect(await shop.records()).toHaveLength(1);
+});

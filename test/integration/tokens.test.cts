@@ -1,0 +1,216 @@
+/** Where the token goes, where it does not, and what is said when it does not fit. */
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { IDataObject } from 'n8n-workflow';
+import { PlatformApi } from '../../credentials/PlatformApi.credentials';
+import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+/** A server of somebody else, which remembers what it was sent. */
+class Stranger {
+	readonly seen: IncomingHttpHeaders[] = [];
+	private readonly server: Server = createServer((request, response) => {
+		this.seen.push(request.headers);
+		request.resume().on('end', () => response.end('{"data":[]}'));
+	});
+
+	async open(): Promise<void> {
+		await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+	}
+
+	get origin(): string {
+		return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+	}
+
+	async close(): Promise<void> {
+		await new Promise((resolve) => this.server.close(resolve));
+	}
+}
+
+let sandbox: RunningSandbox;
+const stranger = new Stranger();
+
+beforeAll(async () => {
+	await stranger.open();
+	sandbox = await startSandbox();
+});
+afterAll(async () => {
+	await sandbox.stop();
+	await stranger.close();
+});
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	stranger.seen.length = 0;
+});
+
+const contacts = {
+	resource: 'record',
+	application: picked('crm'),
+	table: picked('contacts'),
+	columns: automatic,
+	options: {},
+};
+
+const run = async (
+	parameters: IDataObject,
+	credential: { token?: string; access?: string; baseUrl?: string; webhookOrigins?: string } = {},
+	items: IDataObject[] = [{}],
+) =>
+	await runOperation(
+		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
+		{ parameters: parameters as never, items },
+	);
+
+describe('the token stays where it belongs', () => {
+	test.each([301, 302, 303, 307, 308])('a redirect with %d is not followed', async (status) => {
+		await sandbox.admin.faults([
+			{ fault: { kind: 'redirect', status, location: `${stranger.origin}/elsewhere` } },
+		]);
+		for (const operation of ['getAll', 'upsertMany', 'create']) {
+			const items = [{ surname: 'Sample', email: 'sample@example.com' }];
+			const result = await run({ ...contacts, operation }, {}, items);
+			expect(result.error?.message).toContain(`redirect (${status})`);
+		}
+		expect(stranger.seen).toEqual([]);
+	});
+
+	test('a webhook URL elsewhere gets nothing, and the error says where to allow it', async () => {
+		const webhookUrl = `${stranger.origin}/hooks/1`;
+		const trigger = { resource: 'workflow', operation: 'trigger', webhookUrl, options: {} };
+		const result = await run(trigger);
+		expect(result.error?.message).toContain('nothing was sent');
+		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
+		expect(stranger.seen).toEqual([]);
+
+		const allowed = await run(trigger, {
+			webhookOrigins: `https://a.example.com ${stranger.origin}`,
+		});
+		expect(allowed.error).toBeUndefined();
+		expect(stranger.seen).toMatchObject([{ authorization: `Bearer ${sandbox.tokens.role}` }]);
+	});
+
+	test.each([
+		'http://platform.example.com/hooks/1',
+		'ftp://127.0.0.1/hooks/1',
+		'http://user:pass@127.0.0.1/hooks/1',
+		'//127.0.0.1/hooks/1',
+		'javascript:1',
+	])('a webhook URL such as %s is refused', async (webhookUrl) => {
+		const result = await run({
+			resource: 'workflow',
+			operation: 'trigger',
+			webhookUrl,
+			options: {},
+		});
+		expect(result.error?.message).toContain("'Webhook URL'");
+		expect(await sandbox.admin.requests()).toEqual([]);
+	});
+
+	test.each(['http://platform.example.com', 'https://user:pass@example.com', 'platform', ''])(
+		'a base URL such as %j is refused before anything is sent',
+		async (baseUrl) => {
+			const result = await run({ ...contacts, operation: 'getAll' }, { baseUrl });
+			expect(result.error?.message).toContain("'Base URL'");
+		},
+	);
+
+	test('a base URL may be pasted with its path', async () => {
+		const baseUrl = `${sandbox.baseUrl}/api/v2/`;
+		const result = await run({ ...contacts, operation: 'getAll', limit: 1 }, { baseUrl });
+		expect(result.json()).toHaveLength(1);
+	});
+});
+
+describe('the credential elsewhere in n8n', () => {
+	const { authenticate } = new PlatformApi();
+	const attach = async (options: IDataObject) => {
+		if (typeof authenticate !== 'function') throw new Error('authenticate is no function');
+		const credential = { baseUrl: sandbox.baseUrl, token: 'demo', webhookOrigins: '' };
+		return (await authenticate(credential, options as never)) as unknown as IDataObject;
+	};
+
+	test.each(['url', 'uri'])('gets its token for the platform, given as %s', async (name) => {
+		const options = await attach({ [name]: `${sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
+		expect(options.headers).toEqual({ a: '1', Authorization: 'Bearer demo' });
+		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
+	});
+
+	test('is not used for another address', async () => {
+		await expect(attach({ uri: `${stranger.origin}/` })).rejects.toThrow(
+			'The token is not sent to',
+		);
+		const look = attach({ baseURL: sandbox.baseUrl, url: `${stranger.origin}/` });
+		await expect(look).rejects.toThrow('The token is not sent to');
+	});
+});
+
+describe('what is said about a token that does not fit', () => {
+	const items = [{ surname: 'Sample', email: 'sample@example.com' }];
+
+	test('an expired JWT: when it expired', async () => {
+		const { expired } = sandbox.tokens;
+		const result = await run(
+			{ ...contacts, operation: 'getAll' },
+			{ token: expired, access: 'jwt' },
+		);
+		expect(result.error?.message).toContain('did not accept the token');
+		expect(result.error?.description).toMatch(/The token expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+		expect(JSON.stringify(result.run)).not.toContain(expired);
+	});
+
+	test('a revoked token', async () => {
+		const result = await run(
+			{ ...contacts, operation: 'getAll' },
+			{ token: sandbox.tokens.revoked },
+		);
+		expect(result.error?.description).toContain('mistyped, expired or revoked');
+	});
+
+	test.each([
+		['short', 'Short API Token'],
+		['workflow', 'Workflow Execution Token'],
+	] as const)('a %s token for data: which type it takes', async (access, name) => {
+		const token = sandbox.tokens[access];
+		const result = await run({ ...contacts, operation: 'getAll' }, { token, access });
+		expect(result.error?.description).toContain("'API Token With Role' or 'Standard JWT Token'");
+		expect(result.error?.description).toContain(`'${name}'`);
+	});
+
+	test('a role without the right: the role', async () => {
+		const token = sandbox.tokens.readonly;
+		const result = await run({ ...contacts, operation: 'upsertMany' }, { token }, items);
+		expect(result.error?.message).toContain('no right');
+		expect(result.error?.description).toContain("token's role");
+	});
+
+	test('in a list of the editor too, which is never silently empty', async () => {
+		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.revoked };
+		await expect(searchList(credential, 'searchApplications', {})).rejects.toThrow(
+			'did not accept the token',
+		);
+	});
+});
+
+test('no token is in anything that a failing run leaves behind', async () => {
+	const secret = 'sample-secret-that-must-not-be-seen';
+	const faults: IDataObject[] = [
+		{ kind: 'status', status: 500, body: { errors: [{ message: 'no' }] } },
+		{ kind: 'html', status: 403 },
+		{ kind: 'redirect', location: `${stranger.origin}/` },
+	];
+	const base = { ...contacts, options: { maxWait: 0 } };
+	for (const operation of ['getAll', 'create', 'upsertMany', 'deleteMany']) {
+		for (const baseUrl of [sandbox.baseUrl, 'http://127.0.0.1:1', `${stranger.origin}`]) {
+			const result = await run({ ...base, operation }, { token: secret, baseUrl }, [
+				{ surname: 'Sample', email: 'sample@example.com' },
+			]);
+			expect(JSON.stringify(result.run)).not.toContain(secret);
+		}
+	}
+	for (const fault of faults) {
+		await sandbox.admin.faults([{ fault: fault as never }]);
+		const result = await run({ ...base, operation: 'getAll' });
+		expect(result.error).toBeDefined();
+		expect(JSON.stringify(result.run)).not.toContain(sandbox.tokens.role);
+	}
+});

@@ -1,0 +1,330 @@
+/** The trigger, polled by n8n's engine against a sandbox. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { picked } from '../engine/engine.cts';
+import { watch, type Watching, type WatchOptions } from '../engine/polls.cts';
+import { APP, useShop } from './fixtures.cts';
+
+const shop = useShop();
+
+const parametersOf = (more: IDataObject = {}): INodeParameters =>
+	({
+		application: picked(APP),
+		table: picked('orders'),
+		triggerOn: 'createdOrUpdated',
+		...more,
+	}) as INodeParameters;
+
+const start = (more: IDataObject = {}, options?: WatchOptions) =>
+	watch(shop.credential, parametersOf(more), options);
+
+const orders = () => shop.sandbox.client();
+const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
+
+/** Changes of the same millisecond have no order; these tests want one. */
+async function nextMillisecond() {
+	const now = Date.now();
+	while (Date.now() <= now) await pause(1);
+}
+
+/** Creates orders with these numbers, from outside. */
+async function create(...numbers: string[]) {
+	for (const number of numbers) {
+		const { status } = await orders().post(path(), { fields: { number, buyer: 'Fox' } });
+		expect(status).toBe(201);
+		await nextMillisecond();
+	}
+}
+
+async function change(number: string, fields: IDataObject) {
+	const record = (await shop.records()).find((order) => order.fields.number === number)!;
+	const { status } = await orders().patch(path(`/${record.id}`), { fields });
+	expect(status).toBe(200);
+	await nextMillisecond();
+}
+
+/** What a poll tells, as `created 1`. */
+const told = async (watching: Watching) =>
+	(await watching.poll())?.map(({ json }) => {
+		const { number } = json.fields as { number: string };
+		return `${String(json.event)} ${number}`;
+	}) ?? null;
+
+const failureOf = async (watching: Watching, mode: 'trigger' | 'manual' = 'trigger') => {
+	const error = await watching.poll(mode).then(
+		() => undefined,
+		(caught: unknown) => caught,
+	);
+	return error as
+		| { message: string; description: string; httpCode?: string; failure?: IDataObject }
+		| undefined;
+};
+
+describe('where it begins', () => {
+	test('now: nothing that is there, in one item each what comes', async () => {
+		await create('1', '2');
+		const watching = await start();
+		expect(await watching.poll()).toBeNull();
+		expect(await watching.poll()).toBeNull();
+		await create('3');
+		const items = await watching.poll();
+		const [stored] = (await shop.records()).slice(-1);
+		expect(items?.map(({ json }) => json)).toEqual([
+			{
+				event: 'created',
+				id: stored!.id,
+				created: expect.any(String) as string,
+				modified: expect.any(String) as string,
+				ver: 1,
+				fields: expect.objectContaining({ number: '3', buyer: 'Fox' }) as object,
+			},
+		]);
+		await change('1', { buyer: 'Hare' });
+		expect(await told(watching)).toEqual(['updated 1']);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	test('now, in an empty table', async () => {
+		const watching = await start();
+		expect(await watching.poll()).toBeNull();
+		await create('1');
+		expect(await told(watching)).toEqual(['created 1']);
+	});
+
+	test('the beginning: everything, the oldest change first', async () => {
+		await create('1', '2', '3');
+		await change('1', { buyer: 'Hare' });
+		const watching = await start({ startFrom: 'beginning' });
+		expect(await told(watching)).toEqual(['created 2', 'created 3', 'created 1']);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	test('a date, with its zone', async () => {
+		await create('1');
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		const startDate = new Date().toISOString();
+		await create('2');
+		const watching = await start({ startFrom: 'date', startDate });
+		expect(await told(watching)).toEqual(['created 2']);
+	});
+
+	test("a date without a zone is one of the workflow's", async () => {
+		await create('1');
+		const local = (timeZone: string, time: number) =>
+			new Date(time).toLocaleString('sv', { timeZone }).replace(' ', 'T');
+		const [earlier, later] = [Date.now() - 60_000, Date.now() + 60_000];
+		for (const timezone of ['Asia/Tokyo', 'America/Lima']) {
+			const begin = async (time: number) =>
+				await start({ startFrom: 'date', startDate: local(timezone, time) }, { timezone });
+			expect(await told(await begin(earlier))).toEqual(['created 1']);
+			expect(await told(await begin(later))).toBeNull();
+		}
+	});
+
+	test('a date that is none is refused', async () => {
+		const watching = await start({ startFrom: 'date', startDate: 'soon' });
+		expect((await failureOf(watching))?.message).toBe("'Date' is no date");
+	});
+});
+
+describe('what it watches', () => {
+	test('the records that a filter finds', async () => {
+		const watching = await start({
+			startFrom: 'beginning',
+			filterBy: 'conditions',
+			conditions: { condition: [{ field: 'buyer', operator: 'eq', value: 'Hare' }] },
+		});
+		await create('1', '2');
+		await change('2', { buyer: 'Hare' });
+		expect(await told(watching)).toEqual(['created 2']);
+	});
+
+	test('the records of a saved view', async () => {
+		const { data } = await orders().get(`/apps/${APP}/tables/orders`);
+		const [view] = data.data.settings.userFilters as Array<{ id: string }>;
+		const watching = await start({ startFrom: 'beginning', options: { savedView: view!.id } });
+		await create('1', '2');
+		await change('1', { state: 'open' });
+		expect(await told(watching)).toEqual(['created 1']);
+	});
+
+	test('new records alone, changed ones alone', async () => {
+		const created = await start({ triggerOn: 'created', startFrom: 'beginning' });
+		const updated = await start({ triggerOn: 'updated', startFrom: 'beginning' });
+		await create('1');
+		expect([await told(created), await told(updated)]).toEqual([['created 1'], null]);
+		await change('1', { buyer: 'Hare' });
+		expect([await told(created), await told(updated)]).toEqual([null, ['updated 1']]);
+	});
+
+	test('the fields to load stand in the item, and no other', async () => {
+		const watching = await start({
+			startFrom: 'beginning',
+			options: { fieldsToLoad: ['number'], watchedFields: ['state'] },
+		});
+		await create('1');
+		const items = await watching.poll();
+		expect(items?.[0]?.json.fields).toEqual({ number: '1' });
+	});
+
+	test('an update of watched fields alone', async () => {
+		const watching = await start({
+			startFrom: 'beginning',
+			options: { watchedFields: ['state'] },
+		});
+		await create('1');
+		expect(await told(watching)).toEqual(['created 1']);
+		await change('1', { buyer: 'Hare' });
+		expect(await told(watching)).toBeNull();
+		await change('1', { state: 'open' });
+		expect(await told(watching)).toEqual(['updated 1']);
+	});
+
+	test('so many a poll at most, the rest in the next', async () => {
+		const watching = await start({ startFrom: 'beginning', options: { maximum: 2 } });
+		await create('1', '2', '3', '4', '5');
+		expect(await told(watching)).toEqual(['created 1', 'created 2']);
+		expect(await told(watching)).toEqual(['created 3', 'created 4']);
+		expect(await told(watching)).toEqual(['created 5']);
+		expect(await told(watching)).toBeNull();
+	});
+
+	test('the table by its name alone', async () => {
+		const watching = await start({ startFrom: 'beginning', application: picked('') });
+		await create('1');
+		expect(await told(watching)).toEqual(['created 1']);
+	});
+
+	test('no table is an error in plain words', async () => {
+		expect((await failureOf(await start({ table: picked('') })))?.message).toBe("'Table' is empty");
+	});
+});
+
+describe('a test from the editor', () => {
+	test('gives the latest record and leaves the cursor alone', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1', '2');
+		const before = watching.staticData();
+		const items = await watching.poll('manual');
+		expect(items?.map(({ json }) => [json.event, (json.fields as IDataObject).number])).toEqual([
+			['created', '2'],
+		]);
+		expect(watching.staticData()).toBe(before);
+		expect(await told(watching)).toEqual(['created 1', 'created 2']);
+	});
+
+	test('says so where no record matches', async () => {
+		const failure = await failureOf(await start(), 'manual');
+		expect(failure?.message).toBe('No record matches');
+		expect(failure?.description).toMatch(/Add a record/);
+	});
+});
+
+describe('what is kept', () => {
+	test('the same settings go on where they were', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1');
+		const again = await start(
+			{ options: { maximum: 7, overlap: 300 } },
+			{ staticData: watching.staticData() },
+		);
+		expect(await told(again)).toEqual(['created 1']);
+	});
+
+	test('another filter begins anew', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1');
+		const filter = {
+			filterBy: 'conditions',
+			conditions: { condition: [{ field: 'number', operator: 'notempty' }] },
+		};
+		const other = await start(filter, { staticData: watching.staticData() });
+		expect(await told(other)).toBeNull();
+		await create('2');
+		expect(await told(other)).toEqual(['created 2']);
+	});
+
+	test('a filter that is computed is the same filter tomorrow', async () => {
+		const watching = await start({
+			filterBy: 'conditions',
+			conditions: {
+				condition: [{ field: 'number', operator: 'neq', value: '={{ Math.random() }}' }],
+			},
+		});
+		await watching.poll();
+		await create('1');
+		expect(await told(watching)).toEqual(['created 1']);
+	});
+
+	test('a failing poll leaves it as it is', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1');
+		const before = watching.staticData();
+		await shop.faults({ fault: { kind: 'status', status: 403 } });
+		expect(await failureOf(watching)).toMatchObject({ httpCode: '403' });
+		expect(watching.staticData()).toBe(before);
+		await shop.faults();
+		expect(await told(watching)).toEqual(['created 1']);
+	});
+
+	test('polls that overlap tell each change once', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1', '2', '3');
+		const both = await Promise.all([told(watching), told(watching), told(watching)]);
+		expect(both.flatMap((one) => one ?? [])).toEqual(['created 1', 'created 2', 'created 3']);
+	});
+
+	test('a failing first poll keeps nothing', async () => {
+		await shop.faults({ fault: { kind: 'status', status: 403 } });
+		const watching = await start({ startFrom: 'beginning' });
+		expect(await failureOf(watching)).toBeDefined();
+		expect(watching.staticData()).not.toContain('told');
+	});
+});
+
+describe("n8n's back-off learns", () => {
+	const failing = async (fault: Record<string, unknown>) => {
+		const watching = await start();
+		await watching.poll();
+		await shop.faults({ fault: { kind: 'status', ...fault } });
+		return await failureOf(watching);
+	};
+
+	test('how long the platform asks to wait', async () => {
+		expect(await failing({ status: 429, retryAfterSeconds: 3600 })).toMatchObject({
+			httpCode: '429',
+			failure: { cause: 'rate-limited', retryAfterMs: 3_600_000 },
+		});
+	});
+
+	test('that the token is not accepted', async () => {
+		expect(await failing({ status: 401 })).toMatchObject({
+			httpCode: '401',
+			failure: { cause: 'credential-invalid' },
+		});
+	});
+
+	test('that the platform is down for a while', async () => {
+		expect(await failing({ status: 503, retryAfterSeconds: 600 })).toMatchObject({
+			httpCode: '503',
+			failure: { cause: 'temporarily-unavailable', retryAfterMs: 600_000 },
+		});
+	});
+});
+
+test('a poll with nothing new is one request', async () => {
+	await create('1', '2');
+	const watching = await start();
+	await watching.poll();
+	await shop.sandbox.admin.clearRequests();
+	await watching.poll();
+	const requests = await shop.requests();
+	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([
+		`GET /api/v2${path()}`,
+	]);
+});

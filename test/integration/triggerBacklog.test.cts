@@ -1,0 +1,68 @@
+/** A large backlog: told to its end over many polls, in bounded memory. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { picked } from '../engine/engine.cts';
+import { watch } from '../engine/polls.cts';
+import { APP, useShop } from './fixtures.cts';
+
+const shop = useShop();
+
+const RECORDS = 50_000;
+const BATCH = 5000;
+
+/** More than one poll's records, far less than all of them. */
+const MOST_GROWTH_MIB = 100;
+const MOST_STATE_BYTES = 800_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const heapMib = () => {
+	collect();
+	return process.memoryUsage().heapUsed / 2 ** 20;
+};
+
+test('50,000 records changed between two polls are all told, in bounded memory', async () => {
+	await shop.settings({ history: false });
+	const watching = await watch(shop.credential, {
+		application: picked(APP),
+		table: picked('notes'),
+		triggerOn: 'createdOrUpdated',
+	});
+	const url = `/apps/${APP}/tables/notes/data`;
+	const client = shop.sandbox.client();
+	await client.post(url, { fields: { text: 'before' } });
+	expect(await watching.poll()).toBeNull();
+	for (let start = 0; start < RECORDS; start += BATCH) {
+		const bulk = Array.from({ length: BATCH }, (_, index) => ({
+			fields: { text: `Note ${start + index} ${'x'.repeat(200)}`, rank: start + index },
+		}));
+		expect((await client.post(`${url}/bulk`, { bulk })).status).toBe(200);
+	}
+	const ranks = new Set<number>();
+	const before = heapMib();
+	let [highest, polls, last] = [0, 0, -1];
+	for (; ranks.size < RECORDS && polls < 60; polls += 1) {
+		const items = (await watching.poll()) ?? [];
+		highest = Math.max(highest, heapMib() - before);
+		expect(items.length).toBeGreaterThan(0);
+		expect(items.length).toBeLessThanOrEqual(1000);
+		for (const { json } of items) {
+			expect(json.event).toBe('created');
+			const { rank } = json.fields as { rank: number };
+			expect(ranks.has(rank)).toBe(false);
+			ranks.add(rank);
+			last = rank;
+		}
+		expect(watching.staticData().length).toBeLessThan(MOST_STATE_BYTES);
+	}
+	expect(ranks.size).toBe(RECORDS);
+	expect(last).toBeGreaterThan(RECORDS - BATCH);
+	expect(highest).toBeLessThan(MOST_GROWTH_MIB);
+	// Once it has caught up, it takes one look to see so, and one request from then on.
+	expect(await watching.poll()).toBeNull();
+	await shop.sandbox.admin.clearRequests();
+	expect(await watching.poll()).toBeNull();
+	expect(await shop.requests()).toHaveLength(1);
+	console.log(`${polls} polls, ${highest.toFixed(1)} MiB more at most`);
+}, 120_000);

@@ -1,0 +1,258 @@
+/** Starting the platform's workflows, and what their scripts see and may do. */
+import type { IDataObject } from 'n8n-workflow';
+import { runOperation, type Credential, type OperationRun } from '../engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+
+interface WorkflowRun {
+	status: string;
+	actedAs: unknown;
+	payload: IDataObject;
+	output: unknown;
+	error: string | null;
+	log: string[];
+}
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+afterAll(async () => await sandbox.stop());
+beforeEach(async () => await sandbox.admin.reset());
+
+/** Makes a workflow; its webhook URL. */
+async function workflow(script: string, settings: IDataObject = {}): Promise<string> {
+	const { data } = await sandbox.admin.http.post('/workflows', {
+		name: 'Under test',
+		script,
+		answer: 'output',
+		...settings,
+	});
+	return data.data.webhookUrl as string;
+}
+
+const runs = async (): Promise<WorkflowRun[]> =>
+	(await sandbox.admin.http.get('/runs')).data.data as WorkflowRun[];
+
+type Start = Omit<OperationRun, 'parameters'> & {
+	parameters?: IDataObject;
+	options?: IDataObject;
+	credential?: Partial<Credential>;
+};
+
+const start = async (
+	webhookUrl: string,
+	{ parameters, options = {}, credential, ...rest }: Start = {},
+) =>
+	await runOperation(
+		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
+		{
+			parameters: {
+				resource: 'workflow',
+				operation: 'trigger',
+				webhookUrl,
+				options,
+				...parameters,
+			} as OperationRun['parameters'],
+			...rest,
+		},
+	);
+
+const ECHO = 'return svc.workflow.payloadRequest;';
+
+describe('the body', () => {
+	test('is the input item, once for each item, in order and paired', async () => {
+		const url = await workflow('return { hello: svc.workflow.payloadRequest.firstname };');
+		const items = ['Ada', 'Bob', 'Cleo'].map((firstname) => ({ firstname, nested: { deep: [1] } }));
+		const result = await start(url, { items });
+		expect(result.error).toBeUndefined();
+		expect(result.json()).toEqual([
+			{ body: { hello: 'Ada' } },
+			{ body: { hello: 'Bob' } },
+			{ body: { hello: 'Cleo' } },
+		]);
+		expect(result.output('Data Platform').map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 1 },
+			{ item: 2 },
+		]);
+		expect((await runs()).map(({ payload }) => payload)).toEqual(items);
+	});
+
+	test('is made of fields', async () => {
+		const field = [
+			{ name: 'firstname', value: '={{ $json.who }}' },
+			{ name: 'fixed', value: 'yes' },
+		];
+		const result = await start(await workflow(ECHO), {
+			items: [{ who: 'Ada' }],
+			parameters: { bodyFrom: 'fields', bodyFields: { field } },
+		});
+		expect(result.json()).toEqual([{ body: { firstname: 'Ada', fixed: 'yes' } }]);
+	});
+
+	test.each([
+		['text', '{"a": {"b": [1, null, "x"]}}', { a: { b: [1, null, 'x'] } }],
+		['an expression', '={{ { from: $json.who } }}', { from: 'Ada' }],
+	])('is JSON given as %s', async (_form, bodyJson, expected) => {
+		const result = await start(await workflow(ECHO), {
+			items: [{ who: 'Ada' }],
+			parameters: { bodyFrom: 'json', bodyJson },
+		});
+		expect(result.json()).toEqual([{ body: expected }]);
+	});
+
+	test.each([
+		['[1, 2]', "'JSON' is a list, not an object"],
+		['"text"', "'JSON' is a string, not an object"],
+		['5', "'JSON' is a number, not an object"],
+		['null', "'JSON' is null, not an object"],
+		['{broken', "'JSON' is not valid JSON"],
+	])('that is %s is refused, and nothing is sent', async (bodyJson, message) => {
+		const result = await start(await workflow(ECHO), {
+			parameters: { bodyFrom: 'json', bodyJson },
+		});
+		expect(result.error?.message).toContain(message);
+		expect(result.error?.description).toContain('{"firstname":"Ada"}');
+		expect(await runs()).toEqual([]);
+	});
+});
+
+describe('the answer', () => {
+	test.each([
+		['text', 'OK'],
+		['empty', null],
+	])('may be %s', async (answer, body) => {
+		const result = await start(await workflow(ECHO, { answer }));
+		expect(result.error).toBeUndefined();
+		expect(result.json()).toEqual([{ body }]);
+	});
+
+	test('is given whole when asked for', async () => {
+		const [output] = (
+			await start(await workflow(ECHO, { answer: 'accepted' }), { options: { fullResponse: true } })
+		).json();
+		expect(output).toMatchObject({
+			statusCode: 202,
+			headers: { 'content-type': expect.stringContaining('application/json') },
+			body: { data: { runId: expect.any(String) } },
+		});
+	});
+
+	test('does not send an item to the error output when it has a key called error', async () => {
+		const url = await workflow('return { error: "a word like any other" };');
+		const result = await start(url, { onError: 'continueErrorOutput' });
+		expect(result.json('Data Platform', 0)).toEqual([{ body: { error: 'a word like any other' } }]);
+		expect(result.json('Data Platform', 1)).toEqual([]);
+	});
+
+	test('tells the correlation id that went along', async () => {
+		const result = await start(await workflow(ECHO), {
+			items: [{}, {}],
+			options: { correlationHeader: 'X-Correlation-ID' },
+		});
+		const ids = result.json().map(({ correlationId }) => correlationId);
+		expect(new Set(ids).size).toBe(2);
+		expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+	});
+
+	test.each(['Authorization', 'host', 'two words', 'new\nline'])(
+		'refuses %j as the name of the correlation header',
+		async (correlationHeader) => {
+			const result = await start(await workflow(ECHO), { options: { correlationHeader } });
+			expect(result.error?.message).toContain('Correlation ID Header');
+			expect(await runs()).toEqual([]);
+		},
+	);
+});
+
+describe('failures', () => {
+	const items = [{ n: 0 }, { n: 1 }, { n: 2 }];
+	const script = 'if (svc.workflow.payloadRequest.n === 1) throw new Error("no"); return 1;';
+
+	test('of the middle item stop the node without Continue On Fail', async () => {
+		const result = await start(await workflow(script), { items });
+		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect(result.error?.context?.itemIndex).toBe(1);
+		expect(await runs()).toHaveLength(2);
+	});
+
+	test('of the middle item leave the others alone with Continue On Fail', async () => {
+		const result = await start(await workflow(script), { items, onError: 'continueErrorOutput' });
+		expect(result.json('Data Platform', 0)).toEqual([{ body: 1 }, { body: 1 }]);
+		const failed = result.output('Data Platform', 1);
+		expect(failed).toHaveLength(1);
+		expect(failed[0]).toMatchObject({
+			json: { details: { item: 1, outcome: 'unknown', status: 500 } },
+			pairedItem: { item: 1 },
+		});
+		expect(await runs()).toHaveLength(3);
+	});
+
+	test.each([
+		['resetAfter', { kind: 'resetAfter' }],
+		['a gateway that gives up', { kind: 'html', status: 504, afterWrite: true }],
+	])('of unknown result are not repeated: %s', async (_name, fault) => {
+		const url = await workflow(ECHO);
+		await sandbox.admin.faults([{ match: { path: '^/(?!sandbox)' }, fault }]);
+		const result = await start(url);
+		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect(result.error?.description).toContain("workflow's runs");
+		await sandbox.admin.settled();
+		expect((await runs()).length).toBeLessThanOrEqual(1);
+		const sent = (await sandbox.admin.requests()).filter(({ method }) => method === 'POST');
+		expect(sent).toHaveLength(1);
+	});
+
+	test('that ask to wait are repeated', async () => {
+		const url = await workflow(ECHO);
+		await sandbox.admin.faults([
+			{ when: { first: 2 }, fault: { kind: 'status', status: 429, retryAfterSeconds: 0 } },
+		]);
+		const result = await start(url, { items: [{ a: 1 }] });
+		expect(result.json()).toEqual([{ body: { a: 1 } }]);
+		expect(await runs()).toHaveLength(1);
+	});
+
+	test("are not told twice by n8n's Retry On Fail", async () => {
+		const url = await workflow(script);
+		const result = await start(url, { items, retry: { maxTries: 3 } });
+		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect((await runs()).map(({ payload }) => payload.n)).toEqual([0, 1, 2]);
+	});
+});
+
+describe('Run As', () => {
+	const writes = `const made = await svc.table('crm/contacts').create({
+		firstname: svc.workflow.payloadRequest.firstname, surname: 'Sample', email: 'made@example.com' });
+		return made.id;`;
+	const stored = async () =>
+		(await sandbox.admin.records('crm', 'contacts')).filter(
+			({ fields }) => fields.email === 'made@example.com',
+		);
+
+	test.each([
+		['me', { runAs: 'me', configuredBy: 'admin@example.com' }, 'readonly'],
+		['the caller', { runAs: 'caller' }, 'role'],
+		['a token', { runAs: 'token', token: 'role' }, 'readonly'],
+	] as const)('%s gives the right that it should', async (_name, settings, token) => {
+		const url = await workflow(writes, settings);
+		const credential = { token: sandbox.tokens[token] };
+		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
+		expect(result.error).toBeUndefined();
+		expect(await stored()).toMatchObject([{ fields: { firstname: 'Ada' } }]);
+	});
+
+	test.each([
+		['me', { runAs: 'me', configuredBy: 'guest@example.com' }, 'role'],
+		['the caller', { runAs: 'caller' }, 'readonly'],
+		['a token', { runAs: 'token', token: 'readonly' }, 'role'],
+	] as const)('%s refuses what it should', async (_name, settings, token) => {
+		const url = await workflow(writes, settings);
+		const credential = { token: sandbox.tokens[token] };
+		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
+		expect(result.error).toBeDefined();
+		expect(await stored()).toEqual([]);
+		expect(await runs()).toMatchObject([{ status: 'failed' }]);
+	});
+});

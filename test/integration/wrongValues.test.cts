@@ -1,0 +1,90 @@
+/** Wrong values of every field type: what is told names the item and the field. */
+import type { IDataObject } from 'n8n-workflow';
+import { fresh, useDeals } from './deals.cts';
+
+const deals = useDeals();
+
+describe('wrong values', () => {
+	const WRONG: Array<[field: string, given: unknown, message: RegExp]> = [
+		['title', { a: 1 }, /takes text/],
+		['summary', ['a'], /takes text/],
+		['notes', { a: 1 }, /takes text/],
+		['stage', 'nearly', /open.*won.*lost/],
+		['priority', 'High', /low.*normal.*high/],
+		['seats', 1.5, /whole number/],
+		['seats', 0, /at least 1/],
+		['seats', '7 seats', /takes a number/],
+		['weight', '1,5', /takes a number/],
+		['weight', true, /takes a number/],
+		['fee', -1, /at least 0/],
+		['fee', '€ 5', /takes a number/],
+		['chance', 50, /at most 1/],
+		['chance', '50 %', /takes a number/],
+		['value', 9.5, /"amount".*"currency"/],
+		['value', { amount: 1 }, /"currency"/],
+		['value', { amount: '1', currency: 'EUR' }, /a number as 'amount'/],
+		['value', { amount: 1, currency: 'euro' }, /currency/],
+		['value', '{"amount":1,', /"amount".*"currency"/],
+		['signed', 'yes', /true or false/],
+		['signed', 1, /true or false/],
+		['due', '2026-02-29', /takes a date/],
+		['due', '21.11.2026', /takes a date/],
+		['due', 1795219200, /takes a date/],
+		['meeting', '12:00', /takes a date and time/],
+		['meeting', '2026-11-21T24:30', /takes a date and time/],
+		['channels', ['mail', 'pigeon'], /mail.*phone.*web/],
+		['channels', { a: 1 }, /takes a list of texts/],
+		['tags', [{ a: 1 }], /takes a list of texts/],
+		['link', { url: 'https://example.com' }, /"href"/],
+		['link', 5, /"href"/],
+		['steps', 'Call, write', /"lists"/],
+		['steps', { lists: [{ header: 'x' }] }, /items/],
+		['steps', '{"lists":[', /"lists"/],
+		['talk', 'Hello', /"messages"/],
+		['company', 'Acorn Sample Ltd', /does not exist/],
+		['company', ['a', 'b'], /id of one record/],
+		['people', [1, 2], /record ids/],
+		['people', { add: 'x' }, /record ids/],
+		['people', ['00000000-0000-4000-8000-000000000000'], /does not exist/],
+		['sketch', 5, /takes a web address/],
+		['papers', { file: 'x' }, /takes a web address/],
+		['caption', 'x', /read-only/],
+		['version', 3, /read-only/],
+		['send', 'x', /read-only/],
+		['hint', 'x', /read-only/],
+		['sumary', 'x', /did you mean 'summary'/],
+	];
+
+	const three = (field: string, value: unknown) =>
+		[{}, { [field]: value }, {}].map((extra) => ({ ...fresh(), ...extra }) as IDataObject);
+
+	test.each(WRONG)(
+		'%s: %j stops the node, naming item and field',
+		async (field, given, message) => {
+			const one = await deals.run({ items: three(field, given) });
+			expect(one.error?.message).toMatch(message);
+			expect(one.error?.message).toContain(`'${field}'`);
+			expect(one.error?.context?.itemIndex).toBe(1);
+
+			const many = await deals.run({ operation: 'createMany', items: three(field, given) });
+			expect(many.error?.message).toMatch(message);
+			expect(many.error?.message).toContain(`'${field}'`);
+			expect(many.error?.context?.itemIndex).toBe(1);
+		},
+	);
+
+	test.each(WRONG)('%s: %j goes to the error output alone', async (field, given, message) => {
+		const items = three(field, given);
+		for (const operation of ['create', 'createMany']) {
+			const fresher = items.map((item) => ({ ...item, number: fresh().number }));
+			const result = await deals.run({ operation, items: fresher, onError: 'continueErrorOutput' });
+			expect(result.json('Data Platform', 0)).toHaveLength(2);
+			const failed = result.output('Data Platform', 1);
+			expect(failed).toHaveLength(1);
+			expect(failed[0]!.json.error).toMatch(message);
+			expect(failed[0]!.json.error).toContain(`'${field}'`);
+			expect(failed[0]!.json.details).toMatchObject({ item: 1 });
+			expect(failed[0]!.pairedItem).toEqual({ item: 1 });
+		}
+	});
+});

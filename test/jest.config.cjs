@@ -1,0 +1,22 @@
+/** @type {import('jest').Config} */
+module.exports = {
+	rootDir: '..',
+	testMatch: ['<rootDir>/test/{unit,contract,integration,package}/**/*.test.cts'],
+	moduleFileExtensions: ['cts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
+	modulePathIgnorePatterns: [
+		'<rootDir>/n8n/node_modules',
+		'<rootDir>/.cache',
+		'<rootDir>/dist/package.json',
+	],
+	setupFiles: ['<rootDir>/test/jest.setup.cjs'],
+	testTimeout: 30_000,
+	transform: {
+		'\\.(cts|ts)$': [
+			'@swc/jest',
+			{
+				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+				module: { type: 'commonjs' },
+			},
+		],
+	},
+};

@@ -1,0 +1,249 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { isBuiltin } from 'node:module';
+import type {
+	ICredentialType,
+	INodeProperties,
+	INodePropertyCollection,
+	INodePropertyOptions,
+	INodeType,
+	Icon,
+} from 'n8n-workflow';
+
+/** The package as it is shipped: package.json and dist. */
+const root = resolve(__dirname, '../..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+	name: string;
+	files: string[];
+	keywords: string[];
+	dependencies?: object;
+	bundledDependencies?: object;
+	optionalDependencies?: object;
+	peerDependencies: Record<string, string>;
+	scripts: Record<string, string>;
+	n8n: { n8nNodesApiVersion: number; strict: boolean; nodes: string[]; credentials: string[] };
+};
+const { nodes: nodePaths, credentials: credentialPaths } = manifest.n8n;
+
+/** n8n makes a class of the name that the file has. */
+function load<Type>(path: string): Type {
+	const name = basename(path).replace(/\.(node|credentials)\.js$/, '');
+	const exported = require(join(root, path)) as Record<string, new () => Type>;
+	const Loaded = exported[name];
+	if (!Loaded) throw new Error(`${path} exports no class ${name}`);
+	return new Loaded();
+}
+
+const nodes = nodePaths.map((path) => [path, load<INodeType>(path)] as const);
+const credentials = credentialPaths.map((path) => [path, load<ICredentialType>(path)] as const);
+
+const iconFiles = (icon: Icon | undefined) => {
+	if (icon === undefined) return [];
+	const { light, dark } = typeof icon === 'string' ? { light: icon, dark: icon } : icon;
+	return [light, dark].map((file) => file.replace(/^file:/, ''));
+};
+
+describe('the manifest', () => {
+	test('names the package as n8n finds it, and needs nothing at run time', () => {
+		expect(manifest.name).toMatch(/^n8n-nodes-/);
+		expect(manifest.keywords).toContain('n8n-community-node-package');
+		expect(manifest.files).toEqual(['dist']);
+		expect(manifest.peerDependencies).toEqual({ 'n8n-workflow': '*' });
+		for (const kind of ['dependencies', 'bundledDependencies', 'optionalDependencies'] as const) {
+			expect(Object.keys(manifest[kind] ?? {})).toEqual([]);
+		}
+	});
+
+	test('runs nothing when it is installed', () => {
+		for (const script of ['preinstall', 'install', 'postinstall', 'prepare']) {
+			expect(manifest.scripts[script]).toBeUndefined();
+		}
+	});
+
+	test('is strict, and lists only what is in dist', () => {
+		expect(manifest.n8n).toMatchObject({ n8nNodesApiVersion: 1, strict: true });
+		for (const path of [...nodePaths, ...credentialPaths]) {
+			expect(path).toMatch(/^dist\//);
+			expect(existsSync(join(root, path))).toBe(true);
+		}
+		expect(nodePaths.length).toBeGreaterThan(0);
+		expect(credentialPaths.length).toBeGreaterThan(0);
+	});
+});
+
+test.each(credentials)('%s is a credential with icons', (path, credential) => {
+	expect(credential.name).toMatch(/Api$/);
+	expect(credential.properties.find(({ name }) => name === 'token')?.typeOptions?.password).toBe(
+		true,
+	);
+	expect(typeof credential.authenticate).toBe('function');
+	expect(credential.test).toBeDefined();
+	const icons = iconFiles(credential.icon);
+	expect(icons).toHaveLength(2);
+	for (const icon of icons) expect(existsSync(join(root, dirname(path), icon))).toBe(true);
+});
+
+/** Every parameter, those inside of collections too, beside the ones on its level. */
+function* parameters(
+	properties: INodeProperties[],
+): Generator<{ property: INodeProperties; siblings: INodeProperties[] }> {
+	for (const property of properties) {
+		yield { property, siblings: properties };
+		const options = property.options ?? [];
+		if (property.type === 'collection') yield* parameters(options as INodeProperties[]);
+		if (property.type !== 'fixedCollection') continue;
+		for (const { values } of options as INodePropertyCollection[]) yield* parameters(values);
+	}
+}
+
+describe.each(nodes)('%s', (path, { description, methods }) => {
+	const all = [...parameters(description.properties)];
+	const rootNames = new Set(description.properties.map(({ name }) => name));
+
+	test('is named as its file, and has a credential of this package', () => {
+		const file = basename(path).replace('.node.js', '');
+		expect(description.name).toBe(file[0]!.toLowerCase() + file.slice(1));
+		const own = credentials.map(([, { name }]) => name);
+		for (const { name } of description.credentials ?? []) expect(own).toContain(name);
+		expect(description.credentials).toHaveLength(1);
+	});
+
+	test('has its icons and its codex in dist', () => {
+		const icons = iconFiles(description.icon as Icon);
+		expect(icons).toHaveLength(2);
+		for (const icon of icons) expect(existsSync(join(root, dirname(path), icon))).toBe(true);
+		const codex = JSON.parse(readFileSync(join(root, path.replace(/\.js$/, '.json')), 'utf8')) as {
+			node: string;
+			categories: string[];
+		};
+		expect(codex.node).toContain(manifest.name);
+		expect(codex.categories.length).toBeGreaterThan(0);
+	});
+
+	test('every operation has an action, and none is listed twice', () => {
+		const lists = description.properties.filter(({ name }) => name === 'operation');
+		const resources = description.properties.find(({ name }) => name === 'resource');
+		expect(lists).toHaveLength((resources?.options ?? []).length);
+		for (const { options = [] } of lists) {
+			const entries = options as INodePropertyOptions[];
+			for (const { value, name, action, description: text } of entries) {
+				expect({ value, name, action, text }).toEqual({
+					value: expect.stringMatching(/^[a-z][A-Za-z]+$/),
+					name: expect.any(String),
+					action: expect.stringMatching(/^[A-Z]/),
+					text: expect.any(String),
+				});
+			}
+			expect(new Set(entries.map(({ value }) => value)).size).toBe(entries.length);
+		}
+	});
+
+	test('every parameter that another one depends on exists', () => {
+		for (const { property, siblings } of all) {
+			const { show = {}, hide = {} } = property.displayOptions ?? {};
+			const names = [...Object.keys(show), ...Object.keys(hide)];
+			for (const name of names.filter((entry) => !entry.startsWith('@'))) {
+				const known = name.startsWith('/')
+					? rootNames
+					: new Set(siblings.map((entry) => entry.name));
+				expect([property.name, name, known.has(name.replace(/^\//, ''))]).toEqual([
+					property.name,
+					name,
+					true,
+				]);
+			}
+		}
+	});
+
+	test('every value that a parameter is shown for can be chosen', () => {
+		for (const { property, siblings } of all) {
+			for (const [name, values] of Object.entries(property.displayOptions?.show ?? {})) {
+				const owners = (name.startsWith('/') ? description.properties : siblings).filter(
+					(entry) => entry.name === name.replace(/^\//, '') && entry.type === 'options',
+				);
+				if (owners.length === 0) continue;
+				const choices = owners.flatMap(({ options = [] }) =>
+					(options as INodePropertyOptions[]).map(({ value }) => value),
+				);
+				for (const value of values ?? []) expect(choices).toContain(value);
+			}
+		}
+	});
+
+	test('every method that a list asks for exists', () => {
+		for (const { property } of all) {
+			const { loadOptionsMethod, resourceMapper } = property.typeOptions ?? {};
+			if (loadOptionsMethod) expect(methods?.loadOptions).toHaveProperty(loadOptionsMethod);
+			if (resourceMapper?.resourceMapperMethod) {
+				expect(methods?.resourceMapping).toHaveProperty(resourceMapper.resourceMapperMethod);
+			}
+			for (const mode of property.modes ?? []) {
+				const search = mode.typeOptions?.searchListMethod;
+				if (search) expect(methods?.listSearch).toHaveProperty(search);
+			}
+		}
+	});
+
+	test('every option has a default that can be chosen', () => {
+		for (const { property } of all.filter((entry) => entry.property.type === 'options')) {
+			const options = (property.options ?? []) as INodePropertyOptions[];
+			if (options.length === 0 || property.typeOptions?.loadOptionsMethod) continue;
+			expect([property.name, options.map(({ value }) => value)]).toEqual([
+				property.name,
+				expect.arrayContaining([property.default]),
+			]);
+		}
+	});
+
+	test('the descriptions of output belong to operations', () => {
+		const folder = join(root, dirname(path), '__schema__');
+		const resources = description.properties.find(({ name }) => name === 'resource');
+		if (!resources || !existsSync(folder)) return;
+		const described = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+			.filter((file) => file.endsWith('.json'))
+			.map((file) => file.split(/[\\/]/).slice(-2).join('/').replace('.json', ''));
+		const operations = description.properties
+			.filter(({ name }) => name === 'operation')
+			.flatMap(({ options, displayOptions }) =>
+				(options as INodePropertyOptions[]).map(
+					({ value }) => `${String(displayOptions?.show?.resource?.[0])}/${String(value)}`,
+				),
+			);
+		expect(operations).toEqual(expect.arrayContaining(described));
+		expect(described.length).toBeGreaterThan(0);
+	});
+});
+
+describe('the built code', () => {
+	/** What the entries named in package.json load, and what that loads. */
+	function reach(file: string, seen = new Map<string, string[]>()) {
+		if (seen.has(file)) return seen;
+		const code = readFileSync(file, 'utf8');
+		const named = [...code.matchAll(/\b(?:require|import)\(\s*['"]([^'"]+)['"]\s*\)/g)];
+		const imports = named.map((match) => match[1]!);
+		seen.set(file, imports);
+		for (const name of imports.filter((entry) => entry.startsWith('.'))) {
+			reach(require.resolve(resolve(dirname(file), name)), seen);
+		}
+		return seen;
+	}
+
+	const reached = new Map<string, string[]>();
+	for (const path of [...nodePaths, ...credentialPaths]) reach(join(root, path), reached);
+
+	test('imports n8n-workflow, node:crypto and its own files, nothing else', () => {
+		const foreign = [...reached.values()].flat().filter((name) => !name.startsWith('.'));
+		expect(new Set(foreign)).toEqual(new Set(['n8n-workflow', 'node:crypto']));
+		expect(foreign.filter(isBuiltin).every((name) => name === 'node:crypto')).toBe(true);
+		for (const file of reached.keys()) {
+			expect(relative(join(root, 'dist'), file)).not.toMatch(/^\.\./);
+		}
+	});
+
+	test('uses no process, timer, console or dynamic import', () => {
+		for (const file of reached.keys()) {
+			const code = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+			expect(code).not.toMatch(/\b(process\.|setTimeout|setInterval|console\.|eval\(|import\()/);
+		}
+	});
+});

@@ -1,0 +1,106 @@
+/** Changes at random on a fake platform (changesTable.cts), ties ordered in ways that ours is not. */
+import fc from 'fast-check';
+import { LIMITS } from '../../nodes/Platform/service/changes.ts';
+import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
+
+interface Step {
+	what: 'create' | 'update' | 'delete' | 'wait' | 'late' | 'look';
+	many: number;
+	pick: number;
+	/** What happens while the look reads: after how many requests, and what. */
+	during: Array<{ after: number; what: 'create' | 'update' | 'delete'; pick: number }>;
+}
+
+const write = fc.constantFrom('create' as const, 'update' as const, 'delete' as const);
+const step: fc.Arbitrary<Step> = fc.record({
+	what: fc.constantFrom('create', 'create', 'update', 'update', 'delete', 'wait', 'late', 'look'),
+	many: fc.constantFrom(1, 1, 2, 5, 13, 40),
+	pick: fc.nat({ max: 1000 }),
+	during: fc.array(
+		fc.record({ after: fc.nat({ max: 12 }), what: write, pick: fc.nat({ max: 1000 }) }),
+		{ maxLength: 6 },
+	),
+});
+
+function change(table: Table, what: 'create' | 'update' | 'delete', pick: number, many = 1) {
+	for (let count = 0; count < many; count += 1) {
+		const ids = [...table.rows.keys()];
+		const id = ids[(pick * 7 + count * 3) % Math.max(1, ids.length)];
+		if (what === 'create' || id === undefined) table.create();
+		else if (what === 'update') table.update(id);
+		else table.rows.delete(id);
+	}
+}
+
+const schedule = fc.record({
+	order: fc.constantFrom(...(Object.keys(ORDERS) as Order[])),
+	existing: fc.constantFrom(0, 3, 30),
+	isNow: fc.boolean(),
+	overlapMs: fc.constantFrom(0, 3, 60, 60_000),
+	maximum: fc.constantFrom(1, 4, 15, 1000),
+	isSmall: fc.boolean(),
+	page: fc.integer({ min: 4, max: 9 }),
+	margin: fc.integer({ min: 1, max: 3 }),
+	held: fc.constantFrom(3, 10, 20_000),
+	remembered: fc.constantFrom(4, 9, 5000),
+	steps: fc.array(step, { maxLength: 14 }),
+});
+
+test('at random: the last version of each record once, each new record as created once', async () => {
+	await fc.assert(
+		fc.asyncProperty(schedule, async (given) => {
+			const { isSmall, page, margin, held, remembered } = given;
+			const limits = isSmall ? { ...LIMITS, page, margin, held, remembered } : LIMITS;
+			const table = new Table(given.order, limits);
+			for (let count = 0; count < given.existing; count += 1) table.create();
+			const old = new Map([...table.rows].map(([id, { ver }]) => [id, ver]));
+			const follower = new Follower(table, given, limits);
+			if (given.isNow) {
+				await follower.startNow();
+				table.now += 1;
+			}
+			for (const { what, many, pick, during } of given.steps) {
+				if (what === 'wait') table.now += pick;
+				else if (what === 'late') {
+					// As late as the overlap allows; where little is remembered, not late at all.
+					const lag = given.isNow ? 0 : Math.min(given.overlapMs, pick);
+					const times = [...table.rows.values()].map(({ modified }) => modified);
+					const isLate = !isSmall && times.length > 0;
+					table.create(isLate ? Math.max(1, Math.max(...times) - lag) : table.now);
+				} else if (what === 'look') {
+					let requests = 0;
+					table.onRequest = () => {
+						for (const entry of during) {
+							if (entry.after !== requests) continue;
+							if (isSmall) table.now += 1;
+							change(table, entry.what, entry.pick);
+						}
+						requests += 1;
+					};
+					await follower.look();
+					table.onRequest = () => undefined;
+				} else change(table, what, pick, many);
+				// Where little is remembered, a moment must not be split by a look.
+				if (isSmall) table.now += 1;
+			}
+			await follower.settle();
+
+			const versions = follower.told.map(({ id, ver }) => `${id}/${ver}`);
+			expect(new Set(versions).size).toBe(versions.length);
+			const born = follower.told.filter(({ kind }) => kind === 'created').map(({ id }) => id);
+			expect(new Set(born).size).toBe(born.length);
+			for (const { id, ver } of table.rows.values()) {
+				const wasThere = given.isNow && old.has(id);
+				const isDue = !wasThere || old.get(id) !== ver;
+				expect([id, ver, versions.includes(`${id}/${ver}`)]).toEqual([id, ver, isDue]);
+				expect([id, born.includes(id)]).toEqual([id, !wasThere]);
+			}
+			for (const look of follower.looks) {
+				const times = look.map(({ time }) => time);
+				expect(times).toEqual([...times].sort((a, b) => a - b));
+				expect(look.length).toBeLessThanOrEqual(given.maximum);
+			}
+		}),
+		{ numRuns: 400 },
+	);
+});

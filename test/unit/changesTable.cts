@@ -1,0 +1,157 @@
+/**
+ * A fake platform with one table, which can do what a real one can't be made to do at will: order
+ * ties as it likes, change between two pages, show a record late.
+ */
+import type { ChangeOptions, ChangeState, Limits } from '../../nodes/Platform/service/changes.ts';
+import { LIMITS, takeChanges } from '../../nodes/Platform/service/changes.ts';
+import {
+	ChangePages,
+	readChanges,
+	startFromNow,
+} from '../../nodes/Platform/service/changePages.ts';
+import type { PlatformRecord } from '../../nodes/Platform/service/contract.ts';
+import { answer, fakePlatform } from './connection.cts';
+
+export interface Row {
+	id: string;
+	ver: number;
+	created: number;
+	modified: number;
+	fields: Record<string, string>;
+}
+
+/** How the platform orders ids. */
+export const ORDERS = {
+	asText: (a: string, b: string) => (a < b ? -1 : 1),
+	backwards: (a: string, b: string) => (a < b ? 1 : -1),
+	asNumbers: (a: string, b: string) => Number(a) - Number(b),
+	byTheirEnd: (a: string, b: string) =>
+		[...a].reverse().join('') < [...b].reverse().join('') ? -1 : 1,
+};
+export type Order = keyof typeof ORDERS;
+
+const iso = (time: number) => new Date(time).toISOString();
+
+/** A row as the platform answers it. */
+export const toRecord = ({ id, ver, created, modified, fields }: Row): PlatformRecord => ({
+	id,
+	ver,
+	created: iso(created),
+	modified: iso(modified),
+	fields,
+});
+
+export class Table {
+	readonly rows = new Map<string, Row>();
+	/** Every version ever, as `id/ver`. */
+	readonly written = new Set<string>();
+	/** Called before each request is answered. */
+	onRequest: () => void = () => undefined;
+	requests = 0;
+	now = 1_000_000;
+	private last = 0;
+	readonly pages: ChangePages;
+	private readonly order: Order;
+
+	constructor(order: Order = 'asText', limits: Limits = LIMITS) {
+		this.order = order;
+		const { connection } = fakePlatform((options) => {
+			this.requests += 1;
+			this.onRequest();
+			return answer(200, { data: this.read(new URL(String(options.url)).searchParams) });
+		});
+		this.pages = new ChangePages(connection, { table: 'things' }, {}, limits);
+	}
+
+	/** @param time when it counts as made; earlier than now for one that becomes visible late */
+	create(time = this.now, fields: Row['fields'] = {}): Row {
+		this.last += 1;
+		// Digits so few that orders by text and by number differ.
+		const id = String(this.last);
+		const row = { id, ver: 1, created: time, modified: time, fields };
+		this.rows.set(id, row);
+		this.written.add(`${id}/1`);
+		return row;
+	}
+
+	update(id: string, fields: Row['fields'] = {}) {
+		const row = this.rows.get(id)!;
+		const next = { ...row, ver: row.ver + 1, modified: this.now, fields };
+		this.rows.set(id, next);
+		this.written.add(`${id}/${next.ver}`);
+	}
+
+	private read(query: URLSearchParams): PlatformRecord[] {
+		const isBackwards = query.get('sort') === 'modified(desc),id(desc)';
+		if (!isBackwards && query.get('sort') !== 'modified,id') throw new Error('Another order');
+		const byId = ORDERS[this.order];
+		const rows = [...this.rows.values()].sort(
+			(a, b) => a.modified - b.modified || byId(a.id, b.id),
+		);
+		if (isBackwards) rows.reverse();
+		const skip = Number(query.get('skip') ?? 0);
+		return rows.slice(skip, skip + Number(query.get('limit'))).map(toRecord);
+	}
+}
+
+export interface Told {
+	kind: string;
+	id: string;
+	ver: number;
+	time: number;
+}
+
+/** One who watches a table. */
+export class Follower {
+	state: ChangeState = { told: {} };
+	readonly looks: Told[][] = [];
+	private readonly table: Table;
+	readonly options: ChangeOptions;
+	private readonly limits: Limits;
+
+	constructor(table: Table, options: Partial<ChangeOptions> = {}, limits: Limits = LIMITS) {
+		this.table = table;
+		this.limits = limits;
+		this.options = {
+			kinds: new Set(['created', 'updated']),
+			overlapMs: 60_000,
+			maximum: 1000,
+			...options,
+		};
+	}
+
+	get told(): Told[] {
+		return this.looks.flat();
+	}
+
+	async startNow() {
+		const times = [...this.table.rows.values()].map(({ modified }) => modified);
+		const latest = times.length > 0 ? iso(Math.max(...times)) : undefined;
+		this.state = await startFromNow(this.table.pages, latest, this.options.overlapMs);
+	}
+
+	/** One look, with the state stored and read again; answers what it told as `c1/1` (created). */
+	async look(hasTime: () => boolean = () => true): Promise<string[]> {
+		const state = JSON.parse(JSON.stringify(this.state)) as ChangeState;
+		const found = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
+		const taken = takeChanges(state, found, this.options, this.limits);
+		this.state = taken.state;
+		const told = taken.changes.map(({ kind, record }) => ({
+			kind,
+			id: record.id,
+			ver: record.ver!,
+			time: Date.parse(record.modified!),
+		}));
+		this.looks.push(told);
+		return told.map(({ kind, id, ver }) => `${kind[0]}${id}/${ver}`);
+	}
+
+	/** Looks until there is nothing more. */
+	async settle(most = 3000) {
+		for (let looks = 0; looks < most; looks += 1) {
+			const before = JSON.stringify(this.state);
+			if ((await this.look()).length === 0 && JSON.stringify(this.state) === before) return;
+		}
+		throw new Error(`No end after ${most} looks`);
+	}
+}

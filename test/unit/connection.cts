@@ -1,0 +1,66 @@
+/** A connection to a fake platform, for what a real one can't be made to do at will. */
+import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
+import {
+	Connection,
+	type ConnectionSettings,
+	type Sender,
+} from '../../nodes/Platform/service/request.ts';
+
+export const answer = (
+	status: number,
+	body: unknown,
+	headers: Record<string, string> = {},
+): IN8nHttpFullResponse => ({
+	statusCode: status,
+	headers,
+	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
+});
+
+/** An error as the network gives it, wrapped as n8n does. */
+export const networkError = (code: string, syscall?: string) =>
+	Object.assign(new Error('The service refused the connection'), {
+		httpCode: null,
+		cause: Object.assign(new Error(code), { code, syscall }),
+	});
+
+export type Serve = (options: IHttpRequestOptions, count: number) => IN8nHttpFullResponse | Error;
+
+export interface Fake {
+	connection: Connection;
+	sent: IHttpRequestOptions[];
+	/** What went to the node's log at debug level; at other levels nothing does. */
+	log: string[];
+	/** Ends the execution. */
+	cancel(): void;
+}
+
+/** A fake platform: `serve` answers each request, or gives the error that the network has. */
+export function fakePlatform(serve: Serve, settings: Partial<ConnectionSettings> = {}): Fake {
+	const sent: IHttpRequestOptions[] = [];
+	const log: string[] = [];
+	const cancellation = new AbortController();
+	const send: Sender['send'] = async (options) => {
+		sent.push(options);
+		const result = serve(options, sent.length);
+		if (result instanceof Error) throw result;
+		return result;
+	};
+	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
+	const sender: Sender = {
+		send,
+		sendWithoutToken: send,
+		logger,
+		cancelled: cancellation.signal,
+	};
+	const connection = new Connection(sender, {
+		baseUrl: 'https://platform.example.com/api/v2',
+		webhookOrigins: '',
+		requestsPerMinute: 0,
+		ignoreSslIssues: false,
+		token: { type: 'role' },
+		timeoutMs: 1000,
+		maxWaitMs: 300_000,
+		...settings,
+	});
+	return { connection, sent, log, cancel: () => cancellation.abort() };
+}

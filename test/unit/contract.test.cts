@@ -1,0 +1,169 @@
+import {
+	holdsData,
+	importKeyOf,
+	isMultipleChoice,
+	isWritable,
+	paths,
+	toApplication,
+	toErrorEntries,
+	toMetadata,
+	toRecord,
+	toTable,
+} from '../../nodes/Platform/service/contract.ts';
+import { fieldOf } from './fixtures.cts';
+
+test('a table is found directly, or below its application', () => {
+	expect(paths.records({ table: 'contacts' })).toBe('/api/v2/contacts/data');
+	const at = { application: 'crm', table: 'contacts' };
+	expect(paths.record(at, 'r1')).toBe('/api/v2/apps/crm/tables/contacts/data/r1');
+	expect(paths.bulk(at)).toBe('/api/v2/apps/crm/tables/contacts/data/bulk');
+	expect(paths.filter(at)).toBe('/api/v2/apps/crm/tables/contacts/data/filter');
+	expect(paths.count(at)).toBe('/api/v2/apps/crm/tables/contacts/data/count');
+	expect(paths.countFilter(at)).toBe('/api/v2/apps/crm/tables/contacts/data/count/filter');
+});
+
+test.each([
+	['../users/me', '..%2Fusers%2Fme'],
+	['a/b?c#d', 'a%2Fb%3Fc%23d'],
+	['..', '%252E%252E'],
+	['.', '%252E'],
+	['...', '...'],
+	['ü x', '%C3%BC%20x'],
+])('%s cannot leave its segment', (id, segment) => {
+	expect(paths.record({ table: id }, id)).toBe(`/api/v2/${segment}/data/${segment}`);
+	expect(new URL(paths.record({ table: id }, id), 'https://x.example').pathname).toMatch(
+		/^\/api\/v2\//,
+	);
+});
+
+test('a record is read, whatever is beside it', () => {
+	const record = { id: 'r1', created: 'c', modified: 'm', ver: 3, fields: { a: 1 }, extra: true };
+	expect(toRecord(record)).toEqual({
+		id: 'r1',
+		created: 'c',
+		modified: 'm',
+		ver: 3,
+		fields: { a: 1 },
+	});
+	expect(toRecord({ id: 'r1', ver: '3', created: 5, fields: [] })).toEqual({
+		id: 'r1',
+		created: undefined,
+		modified: undefined,
+		ver: undefined,
+		fields: {},
+	});
+});
+
+test.each([undefined, null, 'r1', [], {}, { id: 5 }, { id: '' }])('%j is no record', (value) => {
+	expect(toRecord(value)).toBeUndefined();
+	expect(toMetadata(value)).toBeUndefined();
+});
+
+test('errors are read whatever is in them', () => {
+	const errors = [
+		{ type: 'info', id: 'code', message: 'No', RecordIndex: 2 },
+		{ message: 5, recordindex: 0 },
+		{ RECORDINDEX: 1.5 },
+		'text',
+		null,
+	];
+	expect(toErrorEntries(errors)).toEqual([
+		{ type: 'info', id: 'code', message: 'No', recordIndex: 2 },
+		{ type: undefined, id: undefined, message: undefined, recordIndex: 0 },
+		{ type: undefined, id: undefined, message: undefined, recordIndex: undefined },
+	]);
+	for (const none of [undefined, null, {}, 'errors']) expect(toErrorEntries(none)).toEqual([]);
+});
+
+describe('a table', () => {
+	test('is read with its fields and saved views', () => {
+		const table = toTable({
+			id: 't1',
+			internalNameApi: 'people',
+			header: 'People',
+			items: [
+				{
+					name: 'email',
+					header: 'E-mail',
+					type: 'text',
+					metadata: { required: true, maxLength: 5, items: [{ value: 1, order: 2 }] },
+				},
+				{ id: 'age', type: 'number', metadata: { min: 0, max: '9' } },
+				{ header: 'nameless' },
+				'text',
+			],
+			settings: { userFilters: [{ id: 'v1', name: 'Adults' }, { id: 'v2' }, { name: 'none' }] },
+		});
+		expect(table).toMatchObject({
+			id: 't1',
+			internalName: 'people',
+			header: 'People',
+			savedViews: [
+				{ id: 'v1', name: 'Adults' },
+				{ id: 'v2', name: 'v2' },
+			],
+		});
+		const [email, age, ...others] = table!.fields;
+		expect(others).toEqual([]);
+		expect(email).toMatchObject({ name: 'email', header: 'E-mail', type: 'text' });
+		expect(email?.metadata).toMatchObject({
+			required: true,
+			maxLength: 5,
+			items: [{ value: '1', order: 2 }],
+		});
+		expect(age).toMatchObject({ name: 'age', header: 'age', metadata: { min: 0, max: undefined } });
+	});
+
+	test('has names even where the service gives few', () => {
+		expect(toTable({ id: 't1' })).toMatchObject({ internalName: 't1', header: 't1', fields: [] });
+		expect(toTable({ shortid: 's1', name: 'N' })).toMatchObject({ id: 's1', header: 'N' });
+		for (const none of [undefined, null, [], {}, 'x']) expect(toTable(none)).toBeUndefined();
+	});
+
+	test.each([
+		[{ metadata: { importKey: true } }],
+		[{ metadata: { isImportKey: true } }],
+		[{ importKey: true }],
+	])('its import key is marked by %j', (mark) => {
+		const table = toTable({ id: 't', items: [{ name: 'a' }, { name: 'b', ...mark }] });
+		expect(importKeyOf(table!)?.name).toBe('b');
+	});
+
+	test.each([
+		[{ readOnly: true }],
+		[{ isReadOnly: true }],
+		[{ calculated: true }],
+		[{ isCalculated: true }],
+	])('a field with %j is not written', (metadata) => {
+		const table = toTable({ id: 't', items: [{ name: 'a', metadata }] });
+		expect(isWritable(table!.fields[0]!)).toBe(false);
+	});
+});
+
+test('an application is read by any of its names', () => {
+	expect(toApplication({ id: 'a', name: 'CRM', internalName: 'crm' })).toEqual({
+		id: 'a',
+		name: 'CRM',
+		internalName: 'crm',
+	});
+	expect(toApplication({ id: 'a' })).toEqual({ id: 'a', name: 'a', internalName: 'a' });
+	expect(toApplication({ name: 'CRM' })).toBeUndefined();
+});
+
+test.each([
+	['text', true, true],
+	['schema_link', true, true],
+	['calculated', true, false],
+	['system_type', true, false],
+	['buttonform', false, false],
+	['freehtmlinput', false, false],
+])('%s: holds data %s, writable %s', (type, holds, writable) => {
+	expect(holdsData(fieldOf('f', type))).toBe(holds);
+	expect(isWritable(fieldOf('f', type))).toBe(writable);
+});
+
+test('chips and multiple dropdowns hold several choices', () => {
+	expect(
+		['dropdownmulti', 'chips', 'dropdown'].map((type) => isMultipleChoice(fieldOf('f', type))),
+	).toEqual([true, true, false]);
+});

@@ -1,0 +1,164 @@
+import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
+import {
+	Report,
+	toFailure,
+	toNodeError,
+	withoutGaps,
+} from '../../nodes/Platform/resources/report.ts';
+import { InputError, ServiceError } from '../../nodes/Platform/service/errors.ts';
+import { OriginError } from '../../nodes/Platform/service/origins.ts';
+
+const node = {
+	name: 'Data Platform',
+	type: 't',
+	typeVersion: 1,
+	parameters: {},
+} as unknown as INode;
+
+describe('failures in the user’s words', () => {
+	test('of the service', () => {
+		const error = new ServiceError('No', {
+			certainty: 'refused',
+			status: 400,
+			code: 'c',
+			hint: 'h',
+		});
+		expect(toFailure(error)).toEqual({
+			message: 'No',
+			hint: 'h',
+			status: 400,
+			details: { outcome: 'failed', status: 400, code: 'c' },
+		});
+	});
+
+	test('an ambiguous one is unknown', () => {
+		const error = new ServiceError('No answer', { certainty: 'ambiguous' });
+		expect(toFailure(error).details).toEqual({ outcome: 'unknown' });
+	});
+
+	test('of the input, the address, n8n and anything else', () => {
+		expect(toFailure(new InputError('Bad', { field: 'age', hint: 'h', item: 3 }))).toEqual({
+			message: 'Bad',
+			hint: 'h',
+			item: 3,
+			details: { outcome: 'failed', field: 'age' },
+		});
+		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({ message: 'Not sent', hint: 'h' });
+		expect(toFailure(new NodeOperationError(node, 'Op', { description: 'd' }))).toEqual({
+			message: 'Op',
+			hint: 'd',
+		});
+		expect(toFailure(new Error('odd'))).toEqual({ message: 'odd' });
+		expect(toFailure('text')).toEqual({ message: 'text' });
+	});
+});
+
+test('the error that stops the node keeps message, hint, status and item', () => {
+	const api = toNodeError(node, { message: 'No', hint: 'h', status: 404 }, 2);
+	expect(api).toBeInstanceOf(NodeApiError);
+	expect(api).toMatchObject({ message: 'No', description: 'h', httpCode: '404' });
+	expect(api.context.itemIndex).toBe(2);
+	const operation = toNodeError(node, { message: 'Bad', hint: 'h' }, 0);
+	expect(operation).toBeInstanceOf(NodeOperationError);
+	expect(operation).toMatchObject({ message: 'Bad', description: 'h', context: { itemIndex: 0 } });
+});
+
+describe('a report', () => {
+	const ok = (name: string) => [{ json: { name } }];
+
+	test('gives an item for each, in order and paired, whatever came first', () => {
+		const report = new Report(3);
+		report.done(2, ok('c'));
+		report.failed(1, { message: 'No', hint: 'h', details: { outcome: 'failed' } });
+		report.done(0, [...ok('a'), ...ok('a2')]);
+		expect(report.items()).toEqual([
+			{ json: { name: 'a' }, pairedItem: { item: 0 } },
+			{ json: { name: 'a2' }, pairedItem: { item: 0 } },
+			{
+				json: { error: 'No', message: 'h', details: { item: 1, outcome: 'failed' } },
+				pairedItem: { item: 1 },
+			},
+			{ json: { name: 'c' }, pairedItem: { item: 2 } },
+		]);
+	});
+
+	test('an error item has no other keys than n8n routes by', () => {
+		const report = new Report(1);
+		report.failed(0, { message: 'No', status: 400 });
+		expect(report.items()).toEqual([
+			{ json: { error: 'No', details: { item: 0 } }, pairedItem: { item: 0 } },
+		]);
+	});
+
+	test('knows how far everything succeeded', () => {
+		const report = new Report(4);
+		expect([report.doneCount, report.doneThrough]).toEqual([0, 0]);
+		report.done(0, ok('a'));
+		report.done(1, ok('b'));
+		report.failed(2, { message: 'No' });
+		report.done(3, ok('d'));
+		expect([report.doneCount, report.doneThrough]).toEqual([3, 2]);
+		expect(report.firstFailure()).toEqual({ index: 2, failure: { message: 'No' } });
+		report.done(2, ok('c'));
+		expect([report.doneCount, report.doneThrough]).toEqual([4, 4]);
+		expect(report.firstFailure()).toBeUndefined();
+	});
+
+	test('keeps from being repeated what succeeded, and what may have', () => {
+		const report = new Report(4);
+		report.done(0, ok('a'));
+		report.failed(1, { message: 'No', details: { outcome: 'failed' } });
+		report.failed(2, { message: 'No answer', details: { outcome: 'unknown' } });
+		expect(report.notToRepeat().map(([index]) => index)).toEqual([0, 2]);
+		expect([...report.outcomes()]).toEqual(['failed', 'unknown']);
+		const next = new Report(4);
+		for (const [index, result] of report.notToRepeat()) next.restore(index, result);
+		expect([0, 1, 2, 3].map((index) => next.isSettled(index))).toEqual([true, false, true, false]);
+	});
+
+	test('what may have been done stays so, whatever a later try that does it again fails with', () => {
+		const unknown = { message: 'No answer', details: { outcome: 'unknown' } };
+		const again = () => {
+			const report = new Report(1);
+			report.restore(0, unknown, true);
+			expect(report.isSettled(0)).toBe(false);
+			return report;
+		};
+		const failed = again();
+		failed.failed(0, { message: 'Not sent', details: { outcome: 'failed' } });
+		expect(failed.firstFailure()?.failure).toEqual(unknown);
+		const missing = again();
+		missing.failed(0, { message: 'There is none', details: { outcome: 'notFound' } });
+		expect([...missing.outcomes()]).toEqual(['notFound']);
+		const done = again();
+		done.done(0, ok('a'));
+		expect(done.firstFailure()).toBeUndefined();
+	});
+
+	test('a failure that follows from others is not the one to tell about', () => {
+		const report = new Report(3);
+		report.failed(0, { message: 'Not sent', isConsequence: true });
+		expect(report.rootFailure()?.index).toBe(0);
+		report.failed(1, { message: 'No' });
+		report.failed(2, { message: 'Never' });
+		expect(report.rootFailure()?.index).toBe(1);
+		expect(report.firstFailure()?.index).toBe(0);
+	});
+
+	test('a summary is one item, paired with all', () => {
+		const report = new Report(2);
+		report.done(0, ok('a'));
+		report.failed(1, { message: 'No' });
+		report.summarize({ sent: 2 });
+		expect(report.items()).toEqual([{ json: { sent: 2 }, pairedItem: [{ item: 0 }, { item: 1 }] }]);
+	});
+});
+
+test('gaps are left out, empty values are not', () => {
+	expect(withoutGaps({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({
+		b: null,
+		c: '',
+		d: 0,
+		e: false,
+	});
+});

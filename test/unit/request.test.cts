@@ -1,0 +1,306 @@
+import { ServiceError } from '../../nodes/Platform/service/errors.ts';
+import { OriginError } from '../../nodes/Platform/service/origins.ts';
+import { asFailure } from '../../nodes/Platform/service/answers.ts';
+import type { Answer, Call } from '../../nodes/Platform/service/request.ts';
+import { answer, fakePlatform, networkError, type Serve } from './connection.cts';
+
+const read: Call = { method: 'GET', path: '/api/v2/apps', repeat: 'whenAmbiguous' };
+const create: Call = { method: 'POST', path: '/api/v2/t/data', body: {}, repeat: 'onlyWhenUnsent' };
+
+const script =
+	(...steps: Array<ReturnType<Serve>>): Serve =>
+	(_, count) =>
+		steps[Math.min(count, steps.length) - 1]!;
+
+const isFailure = (result: Answer | ServiceError): ServiceError => {
+	expect(result).toBeInstanceOf(ServiceError);
+	return result as ServiceError;
+};
+
+const good = answer(200, { data: [] });
+
+beforeEach(() => jest.useFakeTimers({ now: Date.parse('2026-11-21T09:30:00Z') }));
+afterEach(() => jest.useRealTimers());
+
+/** Runs a call to its end, however long it waits. */
+async function attempt(serve: Serve, call: Call = read, settings = {}) {
+	const { connection, sent } = fakePlatform(serve, settings);
+	const start = Date.now();
+	const running = connection.attempt(call);
+	await jest.runAllTimersAsync();
+	const result = await running;
+	return { result, sent, effort: connection.effort, waited: Date.now() - start };
+}
+
+describe('what is sent', () => {
+	test('a path below the origin, encoded queries, JSON, no redirects', async () => {
+		const query = { filter: 'a(eq)x&y', limit: 5, skip: 0, sort: undefined, userFilter: '' };
+		const { sent } = await attempt(script(good), { ...create, query });
+		expect(sent[0]).toMatchObject({
+			method: 'POST',
+			url: 'https://platform.example.com/api/v2/t/data?filter=a(eq)x%26y&limit=5&skip=0',
+			headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
+			body: '{}',
+			disableFollowRedirect: true,
+			ignoreHttpStatusErrors: true,
+			timeout: 1000,
+			encoding: 'text',
+		});
+	});
+
+	test('nothing where the base URL is not safe', () => {
+		expect(() => fakePlatform(script(good), { baseUrl: 'http://platform.example.com' })).toThrow(
+			OriginError,
+		);
+	});
+});
+
+describe('answers', () => {
+	test.each([
+		[400, 'refused', 'The platform refused the request (400)'],
+		[401, 'refused', 'The platform did not accept the token'],
+		[403, 'refused', 'The token has no right to do this'],
+		[404, 'refused', 'The platform does not have what was asked for'],
+		[413, 'refused', 'The platform found the request too large'],
+		[429, 'unsent', 'The platform asked to wait: too many requests'],
+		[500, 'ambiguous', 'The platform failed (500)'],
+		[503, 'ambiguous', 'The platform failed (503)'],
+		[307, 'refused', 'answered with a redirect (307), which is not followed'],
+	])('%d is %s', async (status, certainty, message) => {
+		const { result } = await attempt(script(answer(status, '')), create, { maxWaitMs: 0 });
+		expect(isFailure(result)).toMatchObject({ status, certainty });
+		expect(isFailure(result).message).toContain(message);
+	});
+
+	test("the service's own words and code are told", async () => {
+		const body = { errors: [{ id: 'code1', message: 'Too young' }] };
+		const { result } = await attempt(script(answer(400, body)));
+		expect(isFailure(result)).toMatchObject({ code: 'code1', message: 'Too young', body });
+		const forbidden = await attempt(script(answer(403, body)));
+		expect(isFailure(forbidden.result).message).toBe(
+			'The token has no right to do this: Too young',
+		);
+	});
+
+	test.each(['<html>…</html>', '', '[]', '"text"', 'null', '{"data":'])(
+		'a success with %j leaves open whether it was done',
+		async (body) => {
+			const { result, sent } = await attempt(
+				script(answer(200, body, { 'content-type': 'text/html' })),
+				create,
+			);
+			expect(isFailure(result)).toMatchObject({ certainty: 'ambiguous', status: 200 });
+			expect(isFailure(result).message).toContain(`(text/html, ${body.length} characters)`);
+			expect(sent).toHaveLength(1);
+		},
+	);
+
+	test('an empty success is enough where nothing is expected', async () => {
+		const call: Call = { ...create, method: 'DELETE', expect: 'anything' };
+		expect((await attempt(script(answer(204, '')), call)).result).toMatchObject({
+			status: 204,
+			body: {},
+		});
+	});
+});
+
+describe('failures without an answer', () => {
+	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])(
+		'%s never reached the service',
+		(code) => {
+			expect(asFailure(networkError(code))).toMatchObject({
+				certainty: 'unsent',
+				message: `The platform could not be reached (${code})`,
+			});
+		},
+	);
+
+	test('a timeout of the connection was not sent, one of the answer may have been done', () => {
+		expect(asFailure(networkError('ETIMEDOUT', 'connect')).certainty).toBe('unsent');
+		for (const code of ['ETIMEDOUT', 'ECONNABORTED']) {
+			expect(asFailure(networkError(code))).toMatchObject({
+				certainty: 'ambiguous',
+				message: 'The platform did not answer in time',
+			});
+		}
+	});
+
+	test.each(['ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE'])('%s may have been done', (code) => {
+		const failure = asFailure(networkError(code));
+		expect(failure.certainty).toBe('ambiguous');
+		expect(failure.message).toContain(code);
+	});
+
+	test.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
+		'%s is a refusal that says what to do',
+		(code) => {
+			expect(asFailure(networkError(code))).toMatchObject({
+				certainty: 'refused',
+				hint: expect.stringContaining('Ignore SSL Issues'),
+			});
+		},
+	);
+
+	test('a refusal to send the token keeps its words', () => {
+		const wrapped = Object.assign(new Error('x'), { cause: new OriginError('not sent', 'do') });
+		expect(asFailure(wrapped)).toMatchObject({
+			certainty: 'refused',
+			message: 'not sent',
+			hint: 'do',
+		});
+	});
+
+	test('anything else is ambiguous, circular causes too', () => {
+		const circular: { message: string; cause?: unknown } = { message: 'odd' };
+		circular.cause = circular;
+		expect(asFailure(circular).certainty).toBe('ambiguous');
+		expect(asFailure(undefined).message).toContain('no reason given');
+	});
+});
+
+describe('trying again', () => {
+	const reset = networkError('ECONNRESET');
+	const busy = (retryAfter?: string, date?: string) =>
+		answer(429, '', { ...(retryAfter && { 'retry-after': retryAfter }), ...(date && { date }) });
+
+	test('after a 429, as late as the service says', async () => {
+		const { result, effort, waited } = await attempt(script(busy('7'), good), create);
+		expect(result).toMatchObject({ status: 200, repeated: false });
+		expect(effort).toMatchObject({ requests: 2, retries: 1 });
+		expect(waited).toBeGreaterThanOrEqual(7000);
+		expect(waited).toBeLessThan(8000);
+		expect(effort.waitedMs).toBe(waited);
+	});
+
+	test("after a 429 with a date, by the service's own clock", async () => {
+		const wrongClock = 'Sat, 21 Nov 2020 00:00:00 GMT';
+		const { waited } = await attempt(
+			script(busy('Sat, 21 Nov 2020 00:00:09 GMT', wrongClock), good),
+		);
+		expect(waited).toBeGreaterThanOrEqual(9000);
+		expect(waited).toBeLessThan(10_000);
+	});
+
+	test('after a 429 that says nothing, a minute later', async () => {
+		const { waited, result } = await attempt(script(busy(), good), create);
+		expect(result).not.toBeInstanceOf(ServiceError);
+		expect(waited).toBeGreaterThanOrEqual(60_000);
+		expect(waited).toBeLessThan(61_500);
+	});
+
+	test('a read after a reset, and says that it was repeated', async () => {
+		const { result, effort } = await attempt(script(reset, reset, good));
+		expect(result).toMatchObject({ status: 200, repeated: true });
+		expect(effort).toMatchObject({ requests: 3, retries: 2 });
+	});
+
+	test('never a create after a reset', async () => {
+		const { result, sent } = await attempt(script(reset, good), create);
+		expect(isFailure(result).certainty).toBe('ambiguous');
+		expect(sent).toHaveLength(1);
+	});
+
+	test('a create that never reached the service', async () => {
+		const { result, sent } = await attempt(script(networkError('ECONNREFUSED'), good), create);
+		expect(result).toMatchObject({ status: 200, repeated: false });
+		expect(sent).toHaveLength(2);
+	});
+
+	test('stays ambiguous when the repeats do not reach the service any more', async () => {
+		const { result } = await attempt(script(reset, networkError('ECONNREFUSED')));
+		expect(isFailure(result).certainty).toBe('ambiguous');
+	});
+
+	test('a refusal that means an earlier try did it', async () => {
+		const call: Call = { ...read, method: 'DELETE', expect: 'anything', doneStatus: 404 };
+		const { result } = await attempt(script(reset, answer(404, '')), call);
+		expect(result).toMatchObject({ status: 404, repeated: true });
+		const first = await attempt(script(answer(404, '')), call);
+		expect(isFailure(first.result).status).toBe(404);
+	});
+
+	test('gives up after five repeats', async () => {
+		const { result, sent } = await attempt(script(answer(502, '')));
+		expect(isFailure(result).status).toBe(502);
+		expect(sent).toHaveLength(6);
+	});
+
+	test('gives up where the wait is longer than what is left, and says so', async () => {
+		const serve = script(busy('5'), busy('5'), busy('5'), good);
+		const { result, sent } = await attempt(serve, read, { maxWaitMs: 12_000 });
+		expect(sent).toHaveLength(3);
+		expect(isFailure(result)).toMatchObject({
+			certainty: 'unsent',
+			status: 429,
+			message: expect.stringContaining('would pass the limit of 12 s for this execution'),
+			hint: expect.stringContaining("'Longest Wait'"),
+		});
+	});
+
+	test('one budget serves all calls of an execution', async () => {
+		const serve: Serve = (_, count) => (count % 2 === 1 ? busy('5') : good);
+		const { connection } = fakePlatform(serve, { maxWaitMs: 9000 });
+		const both = Promise.all([connection.attempt(read).then(() => connection.attempt(read))]);
+		await jest.runAllTimersAsync();
+		expect(isFailure((await both)[0]).status).toBe(429);
+	});
+
+	test('keeping the pace costs nothing of the budget', async () => {
+		const { connection, sent } = fakePlatform(script(good), {
+			requestsPerMinute: 2,
+			maxWaitMs: 0,
+		});
+		const start = Date.now();
+		const all = Promise.all([1, 2, 3, 4, 5].map(async () => await connection.attempt(read)));
+		await jest.runAllTimersAsync();
+		for (const result of await all) expect(result).toMatchObject({ status: 200 });
+		expect(sent).toHaveLength(5);
+		expect(Date.now() - start).toBe(120_000);
+	});
+});
+
+describe('cancelling', () => {
+	test('ends a wait at once', async () => {
+		const { connection, sent, cancel } = fakePlatform(script(answer(429, '')));
+		const running = connection.attempt(read);
+		await jest.advanceTimersByTimeAsync(1000);
+		cancel();
+		await jest.advanceTimersByTimeAsync(1);
+		expect(isFailure(await running).certainty).toBe('cancelled');
+		expect(sent).toHaveLength(1);
+		expect(connection.effort.waitedMs).toBeLessThan(1100);
+	});
+
+	test('sends nothing any more', async () => {
+		const { connection, sent, cancel } = fakePlatform(script(good));
+		cancel();
+		expect(isFailure(await connection.attempt(create)).certainty).toBe('cancelled');
+		expect(sent).toHaveLength(0);
+	});
+
+	test('a write that was under way may have been done', async () => {
+		const fake = fakePlatform(() => {
+			fake.cancel();
+			return networkError('ERR_CANCELED');
+		});
+		const result = isFailure(await fake.connection.attempt(create));
+		expect(result.certainty).toBe('ambiguous');
+		expect(result.message).toContain('canceled');
+	});
+
+	test('an answer that still came counts', async () => {
+		const fake = fakePlatform(() => {
+			fake.cancel();
+			return good;
+		});
+		expect(await fake.connection.attempt(create)).toMatchObject({ status: 200 });
+	});
+});
+
+test('no failure tells the token', async () => {
+	const leaky = Object.assign(networkError('ECONNRESET'), {
+		config: { headers: { Authorization: 'Bearer s3cret' } },
+	});
+	const { result } = await attempt(script(leaky), create);
+	expect(JSON.stringify([String(result), result])).not.toContain('s3cret');
+});

@@ -1,0 +1,126 @@
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { Report } from '../../nodes/Platform/resources/report.ts';
+import { planRecords, type Row } from '../../nodes/Platform/service/bulk/plan.ts';
+import { writeMany } from '../../nodes/Platform/service/bulk/write.ts';
+import { fieldOf, people } from './fixtures.cts';
+import { answer, fakePlatform } from './connection.cts';
+
+/** A fake platform that inserts whatever it gets, at once. */
+const insertAll = (options: IHttpRequestOptions) => {
+	if (options.method === 'GET') return answer(200, { data: [] });
+	const { bulk } = JSON.parse(options.body as string) as { bulk: unknown[] };
+	const time = '2026-01-01T00:00:00Z';
+	return answer(200, {
+		bulk: { successCount: bulk.length, insertedCount: bulk.length, updatedCount: 0 },
+		data: bulk.map(() => ({ id: crypto.randomUUID(), created: time, modified: time, ver: 1 })),
+	});
+};
+
+/** Counts how often an entry of a list is read, through whatever method. */
+function counted<Entry>(list: Entry[]) {
+	const count = { reads: 0 };
+	const watched = new Proxy(list, {
+		get(target, name, receiver) {
+			if (typeof name === 'string' && /^\d+$/.test(name)) count.reads += 1;
+			return Reflect.get(target, name, receiver) as unknown;
+		},
+	});
+	return { watched, count };
+}
+
+function* rows(size: number): Generator<Row> {
+	for (let index = 0; index < size; index += 1) {
+		yield { index, values: { email: `person-${index}@example.com`, surname: 'Fox', age: 7 } };
+	}
+}
+
+async function upsert(size: number, batchSize: number) {
+	const plan = planRecords(people, rows(size), {
+		mode: 'upsert',
+		empty: 'leave',
+		unknownFields: 'error',
+		duplicates: 'lastWins',
+	});
+	const { watched, count } = counted(plan.records);
+	const { connection, sent, log } = fakePlatform(insertAll);
+	const report = new Report(size);
+	const stopped = await writeMany(
+		connection,
+		{ table: 'people' },
+		people,
+		watched,
+		{
+			mode: 'upsert',
+			batchSize,
+			batchBytes: 4 * 1024 * 1024,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: true,
+		},
+		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
+	);
+	expect(stopped).toBeUndefined();
+	expect(report.doneThrough).toBe(size);
+	const bytes = sent.reduce((sum, { body }) => sum + Buffer.byteLength(String(body ?? '')), 0);
+	return { requests: sent.length, reads: count.reads, bytes, log, items: report.items() };
+}
+
+test('four times the items are four times the work, no more', async () => {
+	const small = await upsert(10_000, 100);
+	const large = await upsert(40_000, 100);
+	// One more request reads the newest change.
+	expect(small.requests).toBe(101);
+	expect(large.requests).toBe(401);
+	expect(small.reads).toBeGreaterThanOrEqual(10_000);
+	expect(large.reads / small.reads).toBeCloseTo(4, 1);
+	expect(large.bytes / small.bytes).toBeCloseTo(4, 1);
+});
+
+test('progress goes to the log', async () => {
+	const { log } = await upsert(250, 100);
+	expect(log).toEqual([100, 200, 250].map((sent) => `Data Platform: ${sent} of 250 records sent`));
+});
+
+test('100,000 items come through, in order and paired', async () => {
+	const { requests, items } = await upsert(100_000, 1000);
+	expect(requests).toBe(101);
+	expect(items).toHaveLength(100_000);
+	expect(items.at(-1)).toMatchObject({
+		json: { outcome: 'inserted' },
+		pairedItem: { item: 99_999 },
+	});
+});
+
+test('100,000 items with problems are planned without one copying the other', () => {
+	const many = Array.from({ length: 100_000 }, (_, index) => ({
+		index,
+		values: { email: `p${index % 50_000}@example.com`, [`unknown${index % 7}`]: 1, age: 'x' },
+	}));
+	const options = { mode: 'upsert', empty: 'leave', duplicates: 'error' } as const;
+	const strict = planRecords(people, many, { ...options, unknownFields: 'error' });
+	expect(strict.problems).toHaveLength(200_000);
+	const fields = { ...people, fields: [...people.fields, fieldOf('x')] };
+	const good = many.map(({ index, values: { email } }) => ({ index, values: { email } }));
+	const lastWins = planRecords(fields, good, {
+		...options,
+		unknownFields: 'error',
+		duplicates: 'lastWins',
+	});
+	expect(lastWins.records).toHaveLength(50_000);
+	expect(lastWins.superseded.size).toBe(50_000);
+});
+
+test('records that share one key are told apart without comparing each with each', () => {
+	const same = Array.from({ length: 20_000 }, (_, index) => ({
+		index,
+		values: { email: 'same@example.com' },
+	}));
+	const plan = planRecords(people, same, {
+		mode: 'upsert',
+		empty: 'leave',
+		unknownFields: 'error',
+		duplicates: 'error',
+	});
+	expect(plan.problems).toHaveLength(20_000);
+	expect(plan.problems[0]?.message).toContain('as item 1, 2, 3');
+});

@@ -1,0 +1,28 @@
+/** A table and times for the tests of outcomes: before the run, its baseline, and since. */
+import { readBulkAnswer } from '../../nodes/Platform/service/bulk/answer.ts';
+import type { WriteMode } from '../../nodes/Platform/service/bulk/plan.ts';
+import type { Baseline, WriteContext } from '../../nodes/Platform/service/bulk/settle.ts';
+import { ServiceError } from '../../nodes/Platform/service/errors.ts';
+import { fieldOf } from './fixtures.cts';
+
+export const BEFORE = '2026-01-01T00:00:00Z';
+export const BASELINE = '2026-02-01T00:00:00+01:00';
+export const SINCE = '2026-03-01T00:00:00Z';
+
+export const fields: WriteContext['fields'] = new Map(
+	[
+		fieldOf('code'),
+		fieldOf('n', 'number'),
+		fieldOf('file', 'file'),
+		fieldOf('sum', 'calculated'),
+	].map((field) => [field.name, field]),
+);
+
+export const context = (mode: WriteMode, baseline: Baseline = BASELINE): WriteContext => ({
+	mode,
+	baseline,
+	fields,
+});
+
+export const timedOut = new ServiceError('No answer', { certainty: 'ambiguous' });
+export const answerOf = (body: Record<string, unknown>, size = 1) => readBulkAnswer(body, size);

@@ -1,0 +1,201 @@
+import type { FieldMetadata, JsonValue } from '../../nodes/Platform/service/contract.ts';
+import { holdsValue, show, toFieldValue } from '../../nodes/Platform/service/values.ts';
+import { fieldOf } from './fixtures.cts';
+
+const convert = (type: string, value: unknown, metadata?: FieldMetadata) =>
+	toFieldValue(fieldOf('f', type, metadata), value, 'leave');
+
+const luxonTime = {
+	toISO: () => '2026-11-21T09:30:00.000+01:00',
+};
+
+const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: FieldMetadata]> = [
+	['text', 'Fox', 'Fox'],
+	['text', ' Fox ', ' Fox '],
+	['text', 0, '0'],
+	['text', false, 'false'],
+	['text', 'abc', 'abc', { maxLength: 3 }],
+	['long_text', 'a\nb', 'a\nb'],
+	['markdown', '# a', '# a'],
+	['radio', 'low', 'low'],
+	['dropdown', 7, '7'],
+	['a type of tomorrow', 'x', 'x'],
+	['number', 7, 7],
+	['number', '7', 7],
+	['number', ' -7 ', -7],
+	['number', '+7', 7],
+	['number', '1e3', 1000],
+	['number', 0, 0, { min: 0 }],
+	['number', 150, 150, { max: 150 }],
+	['number', 9007199254740991, 9007199254740991],
+	['decimal', '.5', 0.5],
+	['decimal', '5.', 5],
+	['decimal', 1.5e-7, 1.5e-7],
+	['money', -0.01, -0.01],
+	['percentage', '0.1', 0.1],
+	['checkbox', true, true],
+	['checkbox', false, false],
+	['checkbox', ' TRUE ', true],
+	['checkbox', 'false', false],
+	['date', '2026-11-21', '2026-11-21'],
+	['date', '2024-02-29', '2024-02-29'],
+	['date', '2026-11-21T00:00:00', '2026-11-21'],
+	['date', '2026-11-21 00:00', '2026-11-21'],
+	['date', '2026-11-21T00:00:00Z', '2026-11-21T00:00:00Z'],
+	['date', '2026-11-21T23:30:00-05:00', '2026-11-21T23:30:00-05:00'],
+	['date', luxonTime, '2026-11-21T09:30:00.000+01:00'],
+	['date', '2026-11-21T00:00:00.000+09:00', '2026-11-21'],
+	['date', '2026-11-21T00:00-0500', '2026-11-21'],
+	['date', '2026-11-21T00:00:01+09:00', '2026-11-21T00:00:01+09:00'],
+	['date', new Date('2026-11-21T00:00:00Z'), '2026-11-21T00:00:00.000Z'],
+	['datetime', '2026-11-21', '2026-11-21T00:00:00'],
+	['datetime', '2026-11-21 09:30', '2026-11-21T09:30'],
+	['datetime', '2026-11-21T09:30:00.123+0100', '2026-11-21T09:30:00.123+0100'],
+	['datetime', luxonTime, '2026-11-21T09:30:00.000+01:00'],
+	['datetime', new Date('2026-11-21T09:30:00Z'), '2026-11-21T09:30:00.000Z'],
+	['dropdownmulti', ['a', 1, true], ['a', '1', 'true']],
+	['dropdownmulti', '["a","b"]', ['a', 'b']],
+	['chips', 'a, b', ['a, b']],
+	['chips', '[broken', ['[broken']],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }],
+	['money_with_currency', '{"amount":1,"currency":"EUR"}', { amount: 1, currency: 'EUR' }],
+	['url_link', 'https://example.com', { href: 'https://example.com' }],
+	['url_link', { href: 'x', description: 'd' }, { href: 'x', description: 'd' }],
+	['checklist', { lists: [] }, { lists: [] }],
+	['chat', '{"messages":[]}', { messages: [] }],
+	['schema_link', 'id-1', { id: 'id-1' }],
+	['schema_link', { id: 'id-1', name: 'Acorn', url: '/x' }, { id: 'id-1' }],
+	['schema_link', 'id-1', { add: ['id-1'] }, { multiple: true }],
+	['schema_link', ['id-1', 'id-2'], { add: ['id-1', 'id-2'] }, { multiple: true }],
+	['schema_link', { remove: ['id-1'] }, { remove: ['id-1'] }, { multiple: true }],
+	['schema_link', '{"add":["a"],"remove":[]}', { add: ['a'], remove: [] }, { multiple: true }],
+	['picture', 'https://example.com/a.png', 'https://example.com/a.png'],
+	['file', [{ filename: 'a' }], [{ filename: 'a' }]],
+	['file', { remove: ['id-1'] }, { remove: ['id-1'] }],
+];
+
+test.each(accepted)('%s takes %j', (...[type, value, sent, metadata]) => {
+	expect(convert(type, value, metadata)).toEqual({ value: sent });
+});
+
+const refused: Array<[type: string, value: unknown, problem: string, metadata?: FieldMetadata]> = [
+	['text', { a: 1 }, 'takes text, not a list or an object'],
+	['text', ['a'], 'takes text, not a list or an object'],
+	['text', 'abcd', 'takes at most 3 characters, this has 4', { maxLength: 3 }],
+	['number', 'seven', 'takes a number, not "seven"'],
+	['number', '7,5', 'takes a number, not "7,5"'],
+	['number', '0x10', 'takes a number, not "0x10"'],
+	['number', '.', 'takes a number, not "."'],
+	['number', true, 'takes a number, not true'],
+	['number', 7.5, 'takes a whole number, not 7.5'],
+	['number', '1e400', 'takes a number, not 1e400'],
+	['number', Number.NaN, 'takes a number, not NaN'],
+	['number', Infinity, 'takes a number, not Infinity'],
+	['number', '9007199254740993', 'takes a whole number, not "9007199254740993"'],
+	['number', -1, 'must be at least 0, not -1', { min: 0 }],
+	['number', 151, 'must be at most 150, not 151', { max: 150 }],
+	['decimal', { amount: 1 }, 'takes a number, not {"amount":1}'],
+	['checkbox', 1, 'takes true or false, not 1'],
+	['checkbox', 'yes', 'takes true or false, not "yes"'],
+	['checkbox', 'constructor', 'takes true or false, not "constructor"'],
+	['date', '2026-02-30', 'takes a date such as 2026-11-21, not "2026-02-30"'],
+	['date', '2026-13-01', 'takes a date such as 2026-11-21, not "2026-13-01"'],
+	['date', '21.11.2026', 'takes a date such as 2026-11-21, not "21.11.2026"'],
+	['date', { toISO: () => null }, 'takes a date such as 2026-11-21, not {}'],
+	['date', new Date(NaN), 'takes a date such as 2026-11-21, not null'],
+	['datetime', new Date(NaN), 'takes a date and time such as 2026-11-21T09:30:00Z, not null'],
+	['date', 20261121, 'takes a date such as 2026-11-21, not 20261121'],
+	['datetime', '09:30', 'takes a date and time such as 2026-11-21T09:30:00Z, not "09:30"'],
+	['datetime', '2026-11-21T25:00', expect.stringContaining('takes a date and time') as never],
+	['dropdownmulti', [{ a: 1 }], 'takes a list of texts, not [{"a":1}]'],
+	['dropdownmulti', [null], 'takes a list of texts, not [null]'],
+	['money_with_currency', 5, expect.stringContaining('takes an object such as') as never],
+	['money_with_currency', { amount: 5 }, expect.stringContaining('"currency":"EUR"') as never],
+	['money_with_currency', { amount: '5', currency: 'EUR' }, `takes a number as 'amount', not "5"`],
+	['url_link', { url: 'x' }, expect.stringContaining('takes an object such as') as never],
+	['url_link', 5, expect.stringContaining('takes an object such as') as never],
+	['chat', 'hello', expect.stringContaining('{"messages":[…]}') as never],
+	['schema_link', 5, 'takes the id of one record, not 5'],
+	['schema_link', { name: 'Acorn' }, 'takes the id of one record, not {"name":"Acorn"}'],
+	['schema_link', ['a', 'b'], 'takes the id of one record, not ["a","b"]'],
+	['schema_link', [1], expect.stringContaining('takes record ids') as never, { multiple: true }],
+	['schema_link', {}, expect.stringContaining('takes record ids') as never, { multiple: true }],
+	['picture', 5, expect.stringContaining('takes a web address') as never],
+	['file', { fileId: 'x' }, expect.stringContaining('takes a web address') as never],
+];
+
+test.each(refused)('%s does not take %j', (...[type, value, problem, metadata]) => {
+	expect(convert(type, value, metadata)).toEqual({ problem });
+});
+
+test('a long text of digits with one letter at its end is refused at once', () => {
+	expect(convert('number', `${'1'.repeat(10_000_000)}x`)).toEqual({
+		problem: expect.stringContaining('takes a number, not "111'),
+	});
+});
+
+test.each(['', null, []])('%j is empty: left, cleared or an error as asked', (value) => {
+	const field = fieldOf('f', 'number');
+	expect(toFieldValue(field, value, 'leave')).toBe('leave');
+	expect(toFieldValue(field, value, 'clear')).toEqual({ value: null });
+	expect(toFieldValue(field, value, 'error')).toEqual({ problem: 'is empty' });
+});
+
+test.each([0, false, ' '])('%j is not empty', (value) => {
+	expect(toFieldValue(fieldOf('f'), value, 'error')).toEqual({ value: String(value) });
+});
+
+test('undefined is never sent, whatever empty values mean', () => {
+	expect(toFieldValue(fieldOf('f'), undefined, 'clear')).toBe('leave');
+	expect(toFieldValue(fieldOf('f'), undefined, 'error')).toBe('leave');
+});
+
+test('a value in a message is cut to 60 characters', () => {
+	expect(show('a'.repeat(100))).toBe(`"${'a'.repeat(56)}…`);
+	expect(show(undefined)).toBe('undefined');
+});
+
+type Held = [type: string, stored: JsonValue, sent: JsonValue, holds: boolean | undefined];
+
+const held: Held[] = [
+	['text', 'a', 'a', true],
+	['text', 'a', 'A', false],
+	['text', null, '', true],
+	['text', 'a', null, false],
+	['text', null, 'a', false],
+	['number', 0, null, false],
+	['number', 0, 0, true],
+	['checkbox', false, null, false],
+	['date', '2026-11-21', '2026-11-21', true],
+	['date', '2026-11-21T00:00:00+01:00', '2026-11-21', true],
+	['date', '2026-11-21', '2026-11-22', false],
+	['date', '2026-11-21', '2026-11-21T23:00:00Z', undefined],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T10:30:00+01:00', true],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T09:30:01Z', false],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T09:30:00', undefined],
+	['datetime', '2026-11-21T09:30:00', '2026-11-21T09:30:00', true],
+	['dropdownmulti', ['a', 'b'], ['b', 'a'], true],
+	['chips', ['a'], ['a', 'b'], false],
+	['money_with_currency', { amount: 1, currency: 'EUR', date: 'd' }, { amount: 1 }, true],
+	['money_with_currency', { amount: 1 }, { amount: 1, currency: 'EUR' }, false],
+	['url_link', { href: 'x', description: null }, { href: 'x' }, true],
+	['schema_link', { id: 'a', url: '/x' }, { id: 'a' }, true],
+	['schema_link', { id: 'a' }, { id: 'b' }, false],
+	['picture', [{ fileId: 'a' }], 'https://example.com/a.png', undefined],
+	['picture', [], null, true],
+	['file', null, [{ filename: 'a' }], false],
+	['file', [], { remove: ['a'] }, undefined],
+	['chat', { messages: [] }, { messages: [] }, undefined],
+];
+
+test.each(held)('%s: stored %j, sent %j: holds it %s', (type, stored, sent, holds) => {
+	expect(holdsValue(fieldOf('f', type), stored, sent)).toBe(holds);
+});
+
+test('a link to many holds nothing when it counts none, and cannot be compared otherwise', () => {
+	const field = fieldOf('f', 'schema_link', { multiple: true });
+	expect(holdsValue(field, { count: 0, url: '/x' }, null)).toBe(true);
+	expect(holdsValue(field, { count: 2, url: '/x' }, null)).toBe(false);
+	expect(holdsValue(field, { count: 2, url: '/x' }, { add: ['a'] })).toBeUndefined();
+	expect(holdsValue(field, { count: 0, url: '/x' }, { remove: ['a'] })).toBeUndefined();
+});

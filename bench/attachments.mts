@@ -1,0 +1,106 @@
+/**
+ * A file of 300 MB up and down, by the node in n8n's engine and by a bare client that streams the
+ * same body. The sandbox, the engine and the bare client are processes of their own.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { open, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import axios from 'axios';
+import { startSandbox } from '../n8n/sandbox.mts';
+import { rowOf, type Benchmark } from './row.mts';
+
+const MEGABYTES = Number(process.env.BENCH_MEGABYTES ?? 300);
+const RUNS = Number(process.env.BENCH_RUNS ?? 5);
+
+export const PLACE = { app: 'bench', table: 'papers', field: 'file' };
+
+/** What a process of its own is told to do. */
+export interface Task {
+	who: 'ours' | 'limit';
+	work: 'upload' | 'download';
+	baseUrl: string;
+	token: string;
+	record: string;
+	/** The file to send. */
+	path: string;
+	bytes: number;
+}
+
+export interface Measure {
+	seconds: number;
+	memoryMB: number;
+}
+
+async function makeFile(path: string): Promise<void> {
+	const file = await open(path, 'w');
+	for (let written = 0; written < MEGABYTES; written += 1) await file.write(randomBytes(1024 ** 2));
+	await file.close();
+}
+
+async function makeRecord(baseUrl: string): Promise<string> {
+	const { app, table, field } = PLACE;
+	const fields = [{ name: field, type: 'file' }];
+	const admin = axios.create({ baseURL: `${baseUrl}/sandbox` });
+	await admin.post('/tables', {
+		app,
+		table: { internalName: table, fields },
+		records: [{ fields: {} }],
+	});
+	const { data } = await admin.get<{ data: Array<{ id: string }> }>(
+		`/tables/${app}/${table}/records`,
+	);
+	return data.data[0]!.id;
+}
+
+const run = promisify(execFile);
+
+async function measure(task: Task): Promise<Measure> {
+	const program = join(import.meta.dirname, 'attachments-process.mts');
+	const profile = process.env.BENCH_PROFILE
+		? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROFILE}`]
+		: [];
+	const args = ['--expose-gc', ...profile, program, JSON.stringify(task)];
+	const { stdout } = await run(process.execPath, args);
+	return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measure;
+}
+
+export const attachments: Benchmark = {
+	name: 'attachments',
+	async run() {
+		const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+		const sandbox = await startSandbox();
+		try {
+			const path = join(folder, 'file.bin');
+			await makeFile(path);
+			const record = await makeRecord(sandbox.baseUrl);
+			const { baseUrl, tokens } = sandbox;
+			const bytes = MEGABYTES * 1024 ** 2;
+			const rows = [];
+			for (const work of ['upload', 'download'] as const) {
+				const ours: Measure[] = [];
+				const limit: Measure[] = [];
+				// In turns, so that whatever else the machine does falls on both.
+				for (let count = 0; count < RUNS; count += 1) {
+					const task = { work, baseUrl, token: tokens.role, record, path, bytes };
+					ours.push(await measure({ ...task, who: 'ours' }));
+					limit.push(await measure({ ...task, who: 'limit' }));
+				}
+				const seconds = (measures: Measure[]) => measures.map((entry) => entry.seconds);
+				rows.push(
+					rowOf(
+						`${work} ${MEGABYTES} MB`,
+						{ ours: seconds(ours), limit: seconds(limit) },
+						ours.map(({ memoryMB }) => memoryMB),
+					),
+				);
+			}
+			return rows;
+		} finally {
+			await sandbox.stop();
+			await rm(folder, { recursive: true, force: true });
+		}
+	},
+};

@@ -49,6 +49,8 @@ export class Table {
 	onRequest: () => void = () => undefined;
 	requests = 0;
 	now = 1_000_000;
+	/** When the newest change ever was, also of a record that is deleted since. */
+	newest = 0;
 	private last = 0;
 	readonly pages: ChangePages;
 	private readonly order: Order;
@@ -69,16 +71,20 @@ export class Table {
 		// Digits so few that orders by text and by number differ.
 		const id = String(this.last);
 		const row = { id, ver: 1, created: time, modified: time, fields };
-		this.rows.set(id, row);
-		this.written.add(`${id}/1`);
+		this.keep(row);
 		return row;
 	}
 
 	update(id: string, fields: Row['fields'] = {}) {
 		const row = this.rows.get(id)!;
 		const next = { ...row, ver: row.ver + 1, modified: this.now, fields };
-		this.rows.set(id, next);
-		this.written.add(`${id}/${next.ver}`);
+		this.keep(next);
+	}
+
+	private keep(row: Row) {
+		this.rows.set(row.id, row);
+		this.written.add(`${row.id}/${row.ver}`);
+		this.newest = Math.max(this.newest, row.modified);
 	}
 
 	private read(query: URLSearchParams): PlatformRecord[] {

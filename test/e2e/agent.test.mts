@@ -5,6 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import axios from 'axios';
 import { type Desk, setUpDesk } from '../../n8n/desk.mts';
 import {
 	CREDENTIAL_NAME,
@@ -26,6 +27,8 @@ import type { LoopbackServer } from './loopback.mts';
 import { type ModelCall, type OfferedTool, type Saying, startModel, textOf } from './model.mts';
 import { readRecords } from './outside.mts';
 
+const PIXEL =
+	'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOOL = 'n8n-nodes-data-platform.platformTool';
 
 let desk: Desk;
@@ -173,4 +176,31 @@ for (const [how, change] of [
 
 test('nobody found is no failure', async () => {
 	assert.match(await ask([find('nobody at all')]), /^(""|\[\])$/);
+});
+
+test('files are told of: their names, not their contents', async () => {
+	const { baseUrl, tokens } = desk.sandbox;
+	const records = await contacts();
+	const { id } = records[0]!;
+	const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];
+	await axios.patch(
+		`${baseUrl}/api/v2/apps/crm/tables/contacts/data/${id}`,
+		{ fields: { photo } },
+		{ headers: { Authorization: `Bearer ${tokens.role}` } },
+	);
+	const download = {
+		resource: 'attachment',
+		operation: 'download',
+		recordId: { __rl: true, mode: 'id', value: id },
+		fileField: 'photo',
+		outputField: 'data',
+	};
+	const told = await ask([find('')], (node) =>
+		node.name === 'Find contacts'
+			? { ...node, parameters: { ...node.parameters, ...download } }
+			: node,
+	);
+	const [{ files, note }] = JSON.parse(told) as [{ files: object[]; note: string }];
+	assert.partialDeepStrictEqual(files, [{ fileName: 'me.png', mimetype: 'image/png' }]);
+	assert.match(note, /no file contents/);
 });

@@ -2,14 +2,14 @@
  * Runs the chosen operation: the one loop over the items, and the one place where a failure
  * becomes an error item or stops the node.
  */
-import type { IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from './connect';
 import { findOperation } from './index';
 import type { ItemOperation, Operation } from './operation';
 import { Report, toFailure, toNodeError, type Failure } from './report';
 import { keep, takeUp } from './resume';
-import { Run } from './run';
+import { isTool, Run } from './run';
 
 /** Runs `work`; its error as a value, in the user's words. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
@@ -78,8 +78,6 @@ function progress(report: Report, size: number): string {
 	const confirmed = through > 0 ? `, all confirmed through item ${through - 1}` : '';
 	return `${done} of ${size} items are done${confirmed}.`;
 }
-
-const isTool = ({ type }: INode) => type.endsWith('Tool');
 
 /** An agent is handed an error's message alone: what to do must be in it. */
 const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({

@@ -2,7 +2,7 @@
  * One run of the node as operations see it: its parameters in plain types, its connection, and
  * the tables it works on.
  */
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
 import type { TableAddress, TableDefinition } from '../service/contract';
 import { InputError, ServiceError } from '../service/errors';
@@ -15,8 +15,12 @@ function asUnsent(error: unknown): never {
 	throw new ServiceError(error.message, { ...error, certainty: 'unsent' });
 }
 
+/** Whether an AI agent uses the node: n8n then gives it a type of its own. */
+export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
+
 export class Run {
 	readonly items: INodeExecutionData[];
+	readonly isTool: boolean;
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
 
 	constructor(
@@ -24,6 +28,7 @@ export class Run {
 		readonly connection: Connection,
 	) {
 		this.items = context.getInputData();
+		this.isTool = isTool(context.getNode());
 	}
 
 	/** A parameter as it is; undefined where it has no value. */

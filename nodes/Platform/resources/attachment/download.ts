@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { Attachment } from '../../service/contract';
 import { InputError } from '../../service/errors';
@@ -19,7 +19,11 @@ const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
 	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
 };
 
-async function download(run: Run, index: number, kind: Kind): Promise<INodeExecutionData> {
+async function download(
+	run: Run,
+	index: number,
+	kind: Kind,
+): Promise<INodeExecutionData | IDataObject> {
 	const at = run.table(index);
 	const field = run.text('fileField', 'Field', index);
 	const id = run.text('recordId', 'Record', index);
@@ -28,6 +32,15 @@ async function download(run: Run, index: number, kind: Kind): Promise<INodeExecu
 	const files = chosenFiles(record, field, run.option('fileId', index, '').trim());
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
+	}
+	// n8n hands an agent no files and no word about them.
+	if (run.isTool) {
+		return {
+			files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
+				return { fileId, fileName, fileSize, mimetype };
+			}),
+			note: 'These files are on the record. Agents get no file contents.',
+		};
 	}
 	const binary: IBinaryKeyData = { ...run.items[index]?.binary };
 	for (const [position, file] of files.entries()) {

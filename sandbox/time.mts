@@ -14,7 +14,7 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /** The zone's distance from UTC in milliseconds at an instant. */
-export function offsetAt(zone: string, instant: number): number {
+function offsetAt(zone: string, instant: number): number {
 	if (zone === 'UTC') return 0;
 	const slot = `${zone} ${Math.floor(instant / quarter)}`;
 	const known = offsets.get(slot);

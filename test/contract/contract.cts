@@ -52,7 +52,7 @@ export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosIns
 }
 
 /** Throws when status, media type or body are not in the contract. */
-export function checkAnswer(response: AxiosResponse): void {
+function checkAnswer(response: AxiosResponse): void {
 	const url = new URL(response.config.url ?? '', `${response.config.baseURL ?? ''}/`);
 	const path = (response.config.url ?? '').startsWith('http')
 		? url.pathname

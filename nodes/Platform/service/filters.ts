@@ -20,7 +20,7 @@ const OPERATORS_WITH_VALUE = [
 	'lte',
 ] as const;
 
-export const OPERATORS: readonly string[] = [
+const OPERATORS: readonly string[] = [
 	...OPERATORS_WITH_VALUE,
 	...OPERATORS_WITH_LIST,
 	...OPERATORS_WITHOUT_VALUE,

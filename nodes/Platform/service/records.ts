@@ -170,7 +170,7 @@ export async function countRecords(
 	return count;
 }
 
-export const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
+const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
 
 export type Aggregation = (typeof AGGREGATIONS)[number];
 

@@ -31,7 +31,7 @@ const FITTING: Record<TokenPurpose, { types: string[]; what: string }> = {
 const LATEST_TIME_S = 8.64e12;
 
 /** The time in a JWT's `exp`, read without checking the signature; undefined for other tokens. */
-export function jwtExpiry(token: string): string | undefined {
+function jwtExpiry(token: string): string | undefined {
 	const [, payload, signature] = token.split('.');
 	if (!payload || signature === undefined) return undefined;
 	const claims = readJson(Buffer.from(payload, 'base64url').toString('utf8'));

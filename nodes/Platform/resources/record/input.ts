@@ -17,7 +17,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
  * Field values from an item's JSON: its own keys, or, where the item is a record as this node
  * gives it, those under `fields`.
  */
-export function fieldsOfItem(json: unknown, table: TableDefinition): unknown {
+function fieldsOfItem(json: unknown, table: TableDefinition): unknown {
 	if (!isObject(json)) return undefined;
 	const isField = new Set(table.fields.map(({ name }) => name));
 	if (isObject(json.fields) && !isField.has('fields')) return json.fields;

@@ -11,7 +11,7 @@ import type { PlannedRecord } from './plan';
 const PARALLEL_READS = 4;
 
 /** Records by import key; a key may fit several. Loads only the fields named, all where none is. */
-export async function lookUpByKey(
+async function lookUpByKey(
 	connection: Connection,
 	at: TableAddress,
 	key: string,

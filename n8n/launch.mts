@@ -36,14 +36,14 @@ const READY_MILLISECONDS = 180_000;
 export interface N8nOptions {
 	/** Where n8n keeps its `.n8n` folder: database, key, installed packages. */
 	userFolder: string;
-	/** The editor's port; a free one when left out. */
+	/** The editor's port (of a worker: the one of its health check); a free one when left out. */
 	port?: number;
 	/** More environment variables for n8n. */
 	env?: Readonly<Record<string, string>>;
 }
 
 export interface RunningN8n {
-	/** The editor's address, without a slash at its end. */
+	/** The editor's address (of a worker: its health check's), without a slash at its end. */
 	url: string;
 	pid: number;
 	userFolder: string;
@@ -66,7 +66,7 @@ export async function makeUserFolder(): Promise<string> {
  * nothing that calls outside.
  */
 async function n8nEnvironment(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
-	const foreign = /^(N8N|DB|EXECUTIONS|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
+	const foreign = /^(N8N|DB|EXECUTIONS|OFFLOAD|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
 	const inherited = Object.entries(process.env).filter(([name]) => !foreign.test(name));
 	return {
 		...Object.fromEntries(inherited),
@@ -110,15 +110,35 @@ async function isReady(url: string): Promise<boolean> {
  * @throws Error when the port is taken, or with n8n's last words when it ends or hangs
  */
 export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
+	return await launch('start', options, (port) => ({ N8N_PORT: port }));
+}
+
+/**
+ * Starts a worker of n8n's queue mode and waits until it takes jobs: about five seconds.
+ *
+ * @throws Error as `startN8n` does
+ */
+export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
+	return await launch('worker', options, (port) => ({
+		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+		QUEUE_HEALTH_CHECK_PORT: port,
+	}));
+}
+
+async function launch(
+	command: 'start' | 'worker',
+	options: N8nOptions,
+	portSettings: (port: string) => Record<string, string>,
+): Promise<RunningN8n> {
 	if (options.port !== undefined && !(await isPortFree(options.port))) {
-		throw new Error(`Port ${options.port} for n8n's editor is in use.`);
+		throw new Error(`Port ${options.port} for n8n is in use.`);
 	}
 	const port = options.port ?? (await findFreePort());
 	const url = `http://127.0.0.1:${port}`;
 	await mkdir(options.userFolder, { recursive: true });
-	const n8n = startProcess(process.execPath, [N8N_COMMAND, 'start'], {
+	const n8n = startProcess(process.execPath, [N8N_COMMAND, command], {
 		cwd: options.userFolder,
-		env: { ...(await n8nEnvironment(options)), N8N_PORT: String(port) },
+		env: { ...(await n8nEnvironment(options)), ...portSettings(String(port)) },
 	});
 	let ended = false;
 	void n8n.exited.then(() => (ended = true));

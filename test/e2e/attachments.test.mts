@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type Desk, setUpDesk } from '../../n8n/desk.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../n8n/examples.mts';
+import { sandboxCredential } from '../../n8n/examples.mts';
 import { startN8n } from '../../n8n/launch.mts';
 import {
 	failureOf,
@@ -17,13 +17,9 @@ import {
 	itemsOf,
 	type JsonObject,
 	signIn,
-	type WorkflowJson,
-	type WorkflowNode,
 } from '../../n8n/session.mts';
+import { chain, FOR_N8N, NODE_TYPE, type Step } from './chain.mts';
 import { readRecords } from './outside.mts';
-
-const FOR_N8N = 'n8n-nodes-base';
-const NODE_TYPE = 'n8n-nodes-data-platform.platform';
 
 const files = {
 	web: { name: 'from the web.bin', bytes: randomBytes(3_000_001) },
@@ -61,8 +57,6 @@ after(async () => {
 	await desk?.clear();
 });
 
-type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'>;
-
 const platform = (name: string, operation: string, parameters: JsonObject): Step => ({
 	name,
 	type: NODE_TYPE,
@@ -84,28 +78,6 @@ const disk = (name: string, parameters: JsonObject): Step => ({
 	typeVersion: 1,
 	parameters: { options: {}, ...parameters },
 });
-
-/** A workflow of steps one after the other. */
-function chain(name: string, credentialId: string, steps: Step[]): WorkflowJson {
-	const start = { name: 'Start', type: `${FOR_N8N}.manualTrigger`, typeVersion: 1, parameters: {} };
-	const nodes = [start, ...steps].map((step, index) => ({
-		...step,
-		id: `node-${index}`,
-		position: [index * 200, 0] as [number, number],
-		...(step.type === NODE_TYPE && {
-			credentials: { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } },
-		}),
-	}));
-	const connections = Object.fromEntries(
-		nodes
-			.slice(0, -1)
-			.map((node, index) => [
-				node.name,
-				{ main: [[{ node: nodes[index + 1]!.name, type: 'main', index: 0 }]] },
-			]),
-	);
-	return { name, nodes, connections };
-}
 
 const web = (): Step => ({
 	name: 'Get',

@@ -34,11 +34,11 @@ export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
 		type: CREDENTIAL_TYPE,
 		data: {
 			baseUrl: sandbox.baseUrl,
-			tokenType: 'role',
+			access: 'role',
 			token: sandbox.tokens.role,
 			webhookOrigins: '',
 			requestsPerMinute: 0,
-			allowUnauthorizedCerts: false,
+			ignoreSslIssues: false,
 		},
 	};
 }

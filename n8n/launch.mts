@@ -122,6 +122,7 @@ export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
 	return await launch('worker', options, (port) => ({
 		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 		QUEUE_HEALTH_CHECK_PORT: port,
+		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
 	}));
 }
 

@@ -50,7 +50,9 @@ function findCommand(name: string, folders: readonly string[]): string {
 		.map((folder) => join(folder, name))
 		.find((file) => existsSync(file));
 	if (found === undefined) {
-		throw new Error(`Queue mode needs Redis and PostgreSQL, and ${name} is not here. ${INSTALL_HINT}`);
+		throw new Error(
+			`Queue mode needs Redis and PostgreSQL, and ${name} is not here. ${INSTALL_HINT}`,
+		);
 	}
 	return found;
 }

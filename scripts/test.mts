@@ -2,7 +2,8 @@
  * Runs the project's checks one after the other and closes with a line that counts them all.
  *
  *   npm test             everything that needs no n8n of its own
- *   npm run test:e2e     real n8n, its editor in a real browser, and n8n's own scan of the package
+ *   npm run test:e2e     real n8n, its editor in a real browser, its queue mode, and n8n's own scan of
+ *                        the package
  *
  * Arguments name the checks to run, such as `node scripts/test.mts lint unit`.
  */
@@ -143,10 +144,11 @@ const checks: Record<string, Check> = {
 	scan: counting("n8n's scan of community packages", ['node', 'test/scan/scan.mts']),
 	e2e: nodeTest('e2e'),
 	browser: nodeTest('browser'),
+	queue: nodeTest('queue'),
 };
 
 /** Checks that install hundreds of megabytes first. */
-const HEAVY = ['scan', 'e2e', 'browser'];
+const HEAVY = ['scan', 'e2e', 'browser', 'queue'];
 
 async function main() {
 	const asked = process.argv.slice(2);

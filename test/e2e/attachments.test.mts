@@ -11,13 +11,7 @@ import { after, before, test } from 'node:test';
 import { type Desk, setUpDesk } from '../../n8n/desk.mts';
 import { sandboxCredential } from '../../n8n/examples.mts';
 import { startN8n } from '../../n8n/launch.mts';
-import {
-	failureOf,
-	inventOwner,
-	itemsOf,
-	type JsonObject,
-	signIn,
-} from '../../n8n/session.mts';
+import { failureOf, inventOwner, itemsOf, type JsonObject, signIn } from '../../n8n/session.mts';
 import { chain, FOR_N8N, NODE_TYPE, type Step } from './chain.mts';
 import { readRecords } from './outside.mts';
 

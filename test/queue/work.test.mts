@@ -79,16 +79,23 @@ async function activate(workflowId: string): Promise<void> {
 	await session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
 }
 
-/** The executions of a workflow that have ended. */
-async function ended(workflowId: string): Promise<Execution[]> {
+/** A workflow's executions, ended or not. */
+async function list(workflowId: string): Promise<Array<{ id: string; status: string }>> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 	const { results } = await session.call<{ results: Array<{ id: string; status: string }> }>(
 		'GET',
 		`/executions?filter=${filter}&limit=100`,
 	);
-	const done = results.filter(({ status }) => !['new', 'running', 'waiting'].includes(status));
+	return results;
+}
+
+const hasEnded = ({ status }: { status: string }) =>
+	!['new', 'running', 'waiting'].includes(status);
+
+/** The executions of a workflow that have ended, with what they did. */
+async function ended(workflowId: string): Promise<Execution[]> {
 	return await Promise.all(
-		done.map(async ({ id }) => {
+		(await list(workflowId)).filter(hasEnded).map(async ({ id }) => {
 			const execution = await session.call<Execution & { data: string }>(
 				'GET',
 				`/executions/${id}`,
@@ -124,7 +131,9 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
 	}
 	const byWorker = await Promise.all([0, 1].map(desk.executionsOf));
-	context.diagnostic(`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`);
+	context.diagnostic(
+		`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`,
+	);
 	assert.ok(byWorker.every((ids) => ids.length > 0));
 	assert.deepEqual(byWorker.flat().sort(), executions.map(({ id }) => id).sort());
 
@@ -246,9 +255,10 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const expectTold = async (...numbers: string[]) => {
 		const expected = numbers.map((number) => `created ${number}`).sort();
 		await until('all is told', async () => (await told()).length >= expected.length);
+		// One that began after that, whole, and what it may have started.
 		const before = await polls();
-		await until('one more poll', async () => (await polls()) > before);
-		await until('and its execution', async () => (await told()).length >= expected.length);
+		await until('two more polls', async () => (await polls()) >= before + 2);
+		await until('all executions end', async () => (await list(workflow)).every(hasEnded));
 		assert.deepEqual(await told(), expected);
 	};
 	await create('T1', 'T2', 'T3');
@@ -280,7 +290,10 @@ async function holdsAny(file: string, forms: readonly string[]): Promise<boolean
 }
 
 test('neither Redis nor the database nor a log holds the token as it is', async () => {
-	for (const fault of [{ kind: 'status', status: 500 }, { kind: 'html', status: 403 }]) {
+	for (const fault of [
+		{ kind: 'status', status: 500 },
+		{ kind: 'html', status: 403 },
+	]) {
 		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
 		const write = writeMany('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxWait: 0 } };
@@ -296,7 +309,11 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 
 	// As it is, and as bytes would look in the database's text.
 	const bytes = Buffer.from(token);
-	const forms = [token, bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, '').slice(0, -1)];
+	const forms = [
+		token,
+		bytes.toString('hex'),
+		bytes.toString('base64').replace(/=+$/, '').slice(0, -1),
+	];
 	const logs = ['main', 'worker-0', 'worker-1'].map((name) => logOf(join(desk.folder, name)));
 	for (const file of [redisKeys, desk.redis.commands, database, ...logs]) {
 		assert.ok(!(await holdsAny(file, forms)), file);

@@ -170,9 +170,7 @@ export async function countRecords(
 	return count;
 }
 
-const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
-
-export type Aggregation = (typeof AGGREGATIONS)[number];
+export type Aggregation = 'avg' | 'max' | 'min' | 'sum';
 
 export interface Summary {
 	count: number;

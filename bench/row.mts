@@ -1,26 +1,54 @@
 /** What a measurement says: one row for each work that was measured. */
 
+/** What issue and design ask of a work, and whether it was reached. */
+export interface Goal {
+	/** Such as `≤ 1.15 × limit`. */
+	text: string;
+	isMet: boolean;
+}
+
+export type Spread = [fastest: number, slowest: number];
+
 export interface Row {
 	name: string;
 	/** Seconds: the median of several runs. */
 	ours: number;
 	/** The same work done with n8n's own nodes; null where it was not measured. */
 	peer: number | null;
-	/** The same work done by a bare client, with nothing around it. */
-	limit: number;
+	/** The same work done by a bare client, with nothing around it; null where there is none. */
+	limit: number | null;
 	/** How many times as long the peer takes as ours. */
 	ratioToPeer: number | null;
 	/** How many times as long ours takes as the limit. */
-	ratioToLimit: number;
+	ratioToLimit: number | null;
 	/** The most memory that was held above what the process had before, in MB. */
-	memoryMB: number;
+	memoryMB: number | null;
 	/** From the fastest run to the slowest, in seconds. */
-	spread: { ours: [number, number]; limit: [number, number] };
+	spread: { ours: Spread; limit: Spread | null; peer: Spread | null };
+	runs: { ours: number; limit: number; peer: number };
+	/** As the sandbox counted them. */
+	requests?: { ours?: number; limit?: number; peer?: number };
+	goals: Goal[];
+	/** What else there is to say. */
+	note?: string;
+}
+
+/** What a process that was measured says. */
+export interface Measure {
+	seconds: number;
+	memoryMB: number;
+}
+
+export interface Scale {
+	/** Tiny sizes and single runs: whether it works, not how fast it is. */
+	isSmoke: boolean;
+	/** Whether n8n is there, and with it the peer. */
+	hasPeer: boolean;
 }
 
 export interface Benchmark {
 	name: string;
-	run(): Promise<Row[]>;
+	run(scale: Scale): Promise<Row[]>;
 }
 
 export function median(values: number[]): number {
@@ -29,33 +57,50 @@ export function median(values: number[]): number {
 	return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export const spreadOf = (values: number[]): [number, number] => [
-	Math.min(...values),
-	Math.max(...values),
-];
-
 const round = (value: number, digits: number) => Number(value.toFixed(digits));
 
-/** Makes a row of the seconds that each run took. */
-export function rowOf(
-	name: string,
-	seconds: { ours: number[]; limit: number[]; peer?: number[] },
-	memoryMB: number[],
-): Row {
-	const ours = median(seconds.ours);
-	const limit = median(seconds.limit);
-	const peer = seconds.peer ? median(seconds.peer) : null;
+const spreadOf = (values: number[]): Spread => [
+	round(Math.min(...values), 4),
+	round(Math.max(...values), 4),
+];
+
+export interface Runs {
+	ours: Measure[];
+	limit?: Measure[];
+	peer?: Measure[];
+}
+
+const secondsOf = (measures: Measure[] = []) => measures.map(({ seconds }) => seconds);
+
+/** Makes a row of what each run took; `more` adds to it, or says why a number is not there. */
+export function rowOf(name: string, runs: Runs, more: Partial<Row> = {}): Row {
+	const [ours, limit, peer] = [runs.ours, runs.limit, runs.peer].map(secondsOf) as [
+		number[],
+		number[],
+		number[],
+	];
+	const mid = (values: number[]) => (values.length > 0 ? round(median(values), 4) : null);
+	const ratio = (above: number[], below: number[]) =>
+		above.length > 0 && below.length > 0 ? round(median(above) / median(below), 3) : null;
+	const spread = (values: number[]) => (values.length > 0 ? spreadOf(values) : null);
 	return {
 		name,
-		ours: round(ours, 3),
-		peer: peer === null ? null : round(peer, 3),
-		limit: round(limit, 3),
-		ratioToPeer: peer === null ? null : round(peer / ours, 2),
-		ratioToLimit: round(ours / limit, 2),
-		memoryMB: round(median(memoryMB), 0),
-		spread: {
-			ours: spreadOf(seconds.ours).map((value) => round(value, 3)) as [number, number],
-			limit: spreadOf(seconds.limit).map((value) => round(value, 3)) as [number, number],
-		},
+		ours: mid(ours)!,
+		peer: mid(peer),
+		limit: mid(limit),
+		ratioToPeer: ratio(peer, ours),
+		ratioToLimit: ratio(ours, limit),
+		// Of several runs in one process only the first has to ask the system for memory.
+		memoryMB: round(Math.max(...runs.ours.map(({ memoryMB }) => memoryMB)), 0),
+		spread: { ours: spreadOf(ours), limit: spread(limit), peer: spread(peer) },
+		runs: { ours: ours.length, limit: limit.length, peer: peer.length },
+		goals: [],
+		...more,
 	};
 }
+
+/** A goal on the ratio to the limit. */
+export const withinLimit = (row: Row, most: number): Goal => ({
+	text: `≤ ${most} × limit`,
+	isMet: row.ratioToLimit !== null && row.ratioToLimit <= most,
+});

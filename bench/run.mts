@@ -1,47 +1,69 @@
 /**
- * Measures the nodes in n8n's engine, beside a bare client that does the same.
+ * Measures the nodes in n8n's engine, beside a bare client and beside n8n's own nodes.
  *
- *   node bench/run.mts [--only NAME] [--json FILE]
+ *   node bench/run.mts [--only NAME] [--json FILE] [--write] [--smoke]
+ *
+ * `--write` puts the table and the chart into docs/performance.md. `--smoke` only looks whether
+ * every measurement runs, with tiny sizes, without n8n's own nodes and without a word on time.
  *
  * The package must be built (`npm run build`). Times of one run on one machine are comparable;
  * times of two machines are not, the ratios are.
  */
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { ensureN8n } from '../n8n/install.mts';
 import { attachments } from './attachments.mts';
 import type { Benchmark, Row } from './row.mts';
+import { printed } from './table.mts';
+import { getMany } from './getMany.mts';
+import { overhead } from './overhead.mts';
+import { poll } from './poll.mts';
+import { rateLimit } from './rateLimit.mts';
+import { start } from './start.mts';
+import { sweep } from './sweep.mts';
+import { upsert } from './upsert.mts';
 
-const benchmarks: Benchmark[] = [attachments];
+const benchmarks: Benchmark[] = [
+	upsert,
+	rateLimit,
+	getMany,
+	attachments,
+	overhead,
+	poll,
+	start,
+	sweep,
+];
 
-const seconds = (value: number | null) => (value === null ? '–' : `${value.toFixed(2)} s`);
-
-function print(rows: Row[]): void {
-	const cells = rows.map((row) => [
-		row.name,
-		`${seconds(row.ours)} (${row.spread.ours.map((value) => value.toFixed(2)).join('–')})`,
-		`${seconds(row.limit)} (${row.spread.limit.map((value) => value.toFixed(2)).join('–')})`,
-		seconds(row.peer),
-		row.ratioToLimit.toFixed(2),
-		row.ratioToPeer?.toFixed(1) ?? '–',
-		`${row.memoryMB} MB`,
-	]);
-	const head = ['work', 'ours', 'limit', 'peer', 'ours/limit', 'peer/ours', 'memory'];
-	const widths = head.map((title, column) =>
-		Math.max(title.length, ...cells.map((line) => line[column]!.length)),
-	);
-	for (const line of [head, ...cells]) {
-		console.log(line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '));
-	}
-}
-
-const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
+const { values } = parseArgs({
+	options: {
+		only: { type: 'string' },
+		json: { type: 'string' },
+		write: { type: 'boolean', default: false },
+		smoke: { type: 'boolean', default: false },
+	},
+});
+const isSmoke = values.smoke;
 const chosen = benchmarks.filter(({ name }) => values.only === undefined || name === values.only);
 if (chosen.length === 0) {
 	const names = benchmarks.map(({ name }) => name).join(', ');
 	console.error(`There is no benchmark '${values.only}'. There are: ${names}`);
 	process.exit(2);
 }
+if (!isSmoke) await ensureN8n();
 const rows: Row[] = [];
-for (const { run } of chosen) rows.push(...(await run()));
-print(rows);
+const failed: string[] = [];
+for (const { name, run } of chosen) {
+	const start = Date.now();
+	try {
+		rows.push(...(await run({ isSmoke, hasPeer: !isSmoke })));
+	} catch (error) {
+		// What the others say is worth telling all the same.
+		failed.push(name);
+		console.error(`${name} failed:`, error);
+	}
+	console.error(`${name}: ${Math.round((Date.now() - start) / 1000)} s`);
+}
+console.log(printed(rows));
 if (values.json !== undefined) await writeFile(values.json, JSON.stringify(rows, null, '\t'));
+if (isSmoke) console.log(`${chosen.length - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

@@ -26,16 +26,21 @@ export interface RunningSandbox {
 }
 
 /**
- * Starts a sandbox whose content lives in memory, on a free port when none is given.
+ * Starts a sandbox, on a free port when none is given.
+ *
+ * @param options.db the file with its content, which lives in memory where none is given
  *
  * @throws Error when the port is taken, or with the sandbox's last words when it does not start
  */
-export async function startSandbox(options: { port?: number } = {}): Promise<RunningSandbox> {
+export async function startSandbox(
+	options: { port?: number; db?: string } = {},
+): Promise<RunningSandbox> {
 	if (options.port !== undefined && !(await isPortFree(options.port))) {
 		throw new Error(`Port ${options.port} for the sandbox is in use.`);
 	}
 	const main = join(ROOT, 'sandbox', 'main.mts');
 	const args = [main, '--json', '--port', String(options.port ?? 0)];
+	if (options.db !== undefined) args.push('--db', options.db);
 	const sandbox = startProcess(process.execPath, args, { cwd: ROOT });
 	let timer: NodeJS.Timeout | undefined;
 	const line = await Promise.race([

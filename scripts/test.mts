@@ -141,6 +141,7 @@ const checks: Record<string, Check> = {
 		'--seed',
 		'1',
 	]),
+	bench: counting('Every measurement runs (no word on time)', ['node', 'bench/run.mts', '--smoke']),
 	scan: counting("n8n's scan of community packages", ['node', 'test/scan/scan.mts']),
 	e2e: nodeTest('e2e'),
 	browser: nodeTest('browser'),

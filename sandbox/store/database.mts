@@ -23,6 +23,7 @@ const schema = `
 	CREATE INDEX IF NOT EXISTS records_key_any_case ON records (tbl, key COLLATE NOCASE);
 	CREATE INDEX IF NOT EXISTS records_modified ON records (tbl, modified, seq);
 	CREATE INDEX IF NOT EXISTS records_created ON records (tbl, created, seq);
+	CREATE INDEX IF NOT EXISTS records_created_id ON records (tbl, created, id);
 	CREATE INDEX IF NOT EXISTS records_order ON records (tbl, seq);
 	CREATE TABLE IF NOT EXISTS history (
 		seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -40,6 +40,7 @@ import {
 	type INodeType,
 	type INodeTypes,
 	type IRun,
+	type IVersionedNodeType,
 	type IWorkflowExecuteAdditionalData,
 	type ResourceMapperFields,
 } from 'n8n-workflow';
@@ -47,7 +48,7 @@ import {
 const PACKAGE_FOLDER = resolve(__dirname, '../..');
 export const NODE_TYPE = 'n8n-nodes-data-platform.platform';
 export const TRIGGER_TYPE = 'n8n-nodes-data-platform.platformTrigger';
-const ITEMS_TYPE = 'test.items';
+export const ITEMS_TYPE = 'test.items';
 const CREDENTIAL_TYPE = 'platformApi';
 
 /** Hands on the items that a test puts in; where a workflow starts. */
@@ -71,6 +72,11 @@ const itemsTrigger: INodeType = {
 	},
 };
 
+/** Types that no package brings, by their full name. */
+export const ownTypes = new Map<string, INodeType | IVersionedNodeType>([
+	[ITEMS_TYPE, itemsTrigger],
+]);
+
 const loaded = new PackageDirectoryLoader(PACKAGE_FOLDER);
 const loading = loaded.loadAll();
 
@@ -78,9 +84,10 @@ const loading = loaded.loadAll();
 export const nodeTypes: INodeTypes = {
 	getByName: (type) => loaded.getNode(type.replace(/^.*\./, '')).type,
 	getByNameAndVersion: (type, version) =>
-		type === ITEMS_TYPE
-			? itemsTrigger
-			: NodeHelpers.getVersionedNodeType(loaded.getNode(type.replace(/^.*\./, '')).type, version),
+		NodeHelpers.getVersionedNodeType(
+			ownTypes.get(type) ?? loaded.getNode(type.replace(/^.*\./, '')).type,
+			version,
+		),
 	getKnownTypes: () => ({}),
 };
 

@@ -17,8 +17,8 @@ registerHooks({
 	},
 });
 
-export const { runOperation, picked, automatic } = createRequire(import.meta.url)(
-	'../engine/engine.cts',
-) as typeof Engine;
+export const { runOperation, runWorkflow, ownTypes, ITEMS_TYPE, picked, automatic } = createRequire(
+	import.meta.url,
+)('../engine/engine.cts') as typeof Engine;
 
 export type { RunResult } from '../engine/engine.cts';

@@ -40,7 +40,7 @@ describe('what is sent', () => {
 			method: 'POST',
 			url: 'https://platform.example.com/api/v2/t/data?filter=a(eq)x%26y&limit=5&skip=0',
 			headers: { Accept: 'application/json', 'Content-Type': 'application/json' },
-			body: '{}',
+			body: Buffer.from('{}'),
 			disableFollowRedirect: true,
 			ignoreHttpStatusErrors: true,
 			timeout: 1000,

@@ -206,7 +206,10 @@ export class Connection {
 			options.body = stream.body as unknown as IDataObject;
 		} else if (call.body !== undefined) {
 			options.headers = { ...JSON_TYPE, ...options.headers };
-			options.body = typeof call.body === 'string' ? call.body : JSON.stringify(call.body);
+			// As bytes: n8n's HTTP library would read JSON text to see whether it is JSON.
+			options.body = Buffer.from(
+				typeof call.body === 'string' ? call.body : JSON.stringify(call.body),
+			);
 		}
 		const hangUp = new AbortController();
 		if (call.receive) endWith(options, hangUp.signal, this.sender.cancelled);

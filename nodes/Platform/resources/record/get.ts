@@ -1,7 +1,7 @@
 import { readRecord } from '../../service/records';
 import { recordId } from '../locators';
 import type { ItemOperation } from '../operation';
-import { readOutput, simple } from './output';
+import { outputOf, simple } from './output';
 import { callSettings, options, tableParameters } from './parameters';
 
 export const get: ItemOperation = {
@@ -12,10 +12,8 @@ export const get: ItemOperation = {
 	description: 'Retrieve one record by its ID',
 	fields: [...tableParameters, recordId, simple, options(...callSettings)],
 	parallel: 4,
-	execute: async (run, index) =>
-		readOutput(
-			run,
-			index,
-			await readRecord(run.connection, run.table(index), run.text('recordId', 'Record', index)),
-		),
+	execute: async (run, index) => {
+		const id = run.text('recordId', 'Record', index);
+		return outputOf(run, index)(await readRecord(run.connection, run.table(index), id));
+	},
 };

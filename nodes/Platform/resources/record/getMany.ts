@@ -4,7 +4,7 @@ import { readRecords } from '../../service/records';
 import { TABLE, listedBy } from '../locators';
 import type { ItemOperation } from '../operation';
 import { filterOf, filterParameters } from './filter';
-import { readOutput, simple } from './output';
+import { outputOf, simple } from './output';
 import { callSettings, options, tableParameters } from './parameters';
 
 export const fieldsToLoad: INodeProperties = {
@@ -115,8 +115,9 @@ export const getMany: ItemOperation = {
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const at = run.table(index);
+		const toOutput = outputOf(run, index);
 		for await (const record of readRecords(run.connection, at, reading, limit, notes)) {
-			records.push(readOutput(run, index, record));
+			records.push(toOutput(record));
 		}
 		if (notes.hasShifted) {
 			run.context.addExecutionHints({

@@ -13,27 +13,38 @@ const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
 const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Reads the field values of one item. */
+export type ValuesReader = (index: number) => unknown;
+
 /**
  * Field values from an item's JSON: its own keys, or, where the item is a record as this node
  * gives it, those under `fields`.
  */
-function fieldsOfItem(json: unknown, table: TableDefinition): unknown {
-	if (!isObject(json)) return undefined;
+function itemReader(run: Run, table: TableDefinition): ValuesReader {
 	const isField = new Set(table.fields.map(({ name }) => name));
-	if (isObject(json.fields) && !isField.has('fields')) return json.fields;
-	const entries = Object.entries(json);
-	return Object.fromEntries(
-		entries.filter(([name]) => isField.has(name) || !RECORD_PARTS.includes(name)),
-	);
+	const parts = RECORD_PARTS.filter((name) => !isField.has(name));
+	return (index) => {
+		const json = run.json(index);
+		if (!isObject(json)) return undefined;
+		if (isObject(json.fields) && !isField.has('fields')) return json.fields;
+		// Most items have none of them: they need no copy.
+		if (!parts.some((name) => Object.hasOwn(json, name))) return json;
+		return Object.fromEntries(Object.entries(json).filter(([name]) => !parts.includes(name)));
+	};
 }
 
-/** The values as mapped in the editor, or the item's own where mapping is automatic. */
-export function mappedValues(run: Run, index: number, table: TableDefinition): unknown {
+/**
+ * Reads values as mapped in the editor, or each item's own where mapping is automatic.
+ *
+ * @param index the item that says how it is mapped, which is the same for all
+ */
+export function valuesReader(run: Run, index: number, table: TableDefinition): ValuesReader {
 	const isAutomatic =
 		run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
-	if (isAutomatic) return fieldsOfItem(run.json(index), table);
+	if (isAutomatic) return itemReader(run, table);
 	// n8n's own check knows the table as it was when the workflow was saved; ours knows it as it is.
-	return run.context.getNodeParameter('columns.value', index, {}, { skipValidation: true }) ?? {};
+	return (at) =>
+		run.context.getNodeParameter('columns.value', at, {}, { skipValidation: true }) ?? {};
 }
 
 export function planOptions(
@@ -72,7 +83,7 @@ export async function plannedRecord(
 	except?: string,
 ): Promise<PlannedRecord> {
 	const definition = await run.definition(run.table(index));
-	const mapped = mappedValues(run, index, definition);
+	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } =
 		except === undefined
 			? { table: definition, values: mapped }

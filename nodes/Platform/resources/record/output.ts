@@ -37,9 +37,9 @@ export const simplified = ({ id, created, modified, ver, fields }: PlatformRecor
 		ver,
 	});
 
-/** A record that was read, as the parameter Simplify says. */
-export const readOutput = (run: Run, index: number, record: PlatformRecord): IDataObject =>
-	run.parameter('simple', index) === true ? simplified(record) : recordOutput(record);
+/** What becomes of a record that was read, as the parameter Simplify says. */
+export const outputOf = (run: Run, index: number): ((record: PlatformRecord) => IDataObject) =>
+	run.parameter('simple', index) === true ? simplified : recordOutput;
 
 export const writeOptions = (run: Run, index: number): WriteOptions => ({
 	skipAudit: run.option('options.skipAudit', index, false),

@@ -17,7 +17,7 @@ import { InputError } from '../../service/errors';
 import { withoutGaps, type Failure, type Report } from '../report';
 import type { Run } from '../run';
 import { DEFAULT_BATCH_MIB, DEFAULT_BATCH_SIZE } from './batchParameters';
-import { mappedValues, planOptions } from './input';
+import { planOptions, valuesReader } from './input';
 
 const MIB = 1024 * 1024;
 
@@ -142,10 +142,11 @@ function* rowsOf(
 	table: TableDefinition,
 	withId: boolean,
 ): Generator<Row> {
+	const valuesOf = valuesReader(run, 0, table);
 	for (const index of run.items.keys()) {
 		if (report.isSettled(index)) continue;
 		const id = withId ? run.parameter('itemRecordId', index) : undefined;
-		yield { index, values: mappedValues(run, index, table), id };
+		yield { index, values: valuesOf(index), id };
 	}
 }
 

@@ -21,7 +21,10 @@ export function registerParsers(server: FastifyInstance, world: World): void {
 				files: world.files,
 				onProgress(bytes) {
 					if (entry) entry.bodyBytes = bytes;
-					if (!upload || bytes < upload.bytes) return;
+					const isCut = upload !== undefined && bytes >= upload.bytes;
+					// A body that came in over a reset belongs to a world that is gone, its files too.
+					const isStale = request.worldAge !== undefined && request.worldAge !== world.age;
+					if (!isCut && !isStale) return;
 					request.raw.socket.destroy();
 					// All of a small body may be here already: it must not be served any more.
 					throw Object.assign(new Error('Cut off by a fault.'), { code: 'ECONNRESET' });

@@ -15,6 +15,8 @@ declare module 'fastify' {
 	interface FastifyRequest {
 		journalEntry?: JournalEntry;
 		platformToken?: Token;
+		/** The world's age when the request began. */
+		worldAge?: number;
 	}
 }
 
@@ -32,6 +34,7 @@ export function registerOperation(
 		onRequest: async (request) => {
 			const entry = world.journal.start(request.method, request.url);
 			request.journalEntry = entry;
+			request.worldAge = world.age;
 			const token = tokenOf(world, operation, request);
 			entry.token = token.name;
 			request.platformToken = token;
@@ -64,7 +67,6 @@ async function serve(
 	token: Token,
 ): Promise<Wire> {
 	const { method, body } = request;
-	const { age } = world;
 	const query = operation.checkQuery(request.query);
 	operation.checkBody(body);
 	if (world.settings.latencyMs > 0) await sleep(world.settings.latencyMs);
@@ -83,7 +85,7 @@ async function serve(
 	};
 	return serveWith(met, body, async () => {
 		// What was held up over a reset belongs to a world that is gone.
-		if (world.age !== age) return { kind: 'reset' };
+		if (world.age !== request.worldAge) return { kind: 'reset' };
 		const answer = await handler(call);
 		entry.records = recordsIn(call, answer);
 		return { kind: 'answer', answer };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { onlyProperties, quote, ValueProblem } from '../fields/codec.mts';
@@ -21,6 +21,8 @@ export interface StoredFile {
 }
 
 const dataUrl = /^data:[^,]{0,200};base64,/;
+/** How a file's name begins while its bytes come in. */
+const incoming = 'incoming-';
 const pictureExtensions = ['avif', 'jpg', 'png', 'jfif', 'bmp', 'ico', 'svg', 'webp', 'heic'];
 
 /** The bytes of attachments, on disk by content; contract.md, "Attachments". */
@@ -40,6 +42,15 @@ export class FileStore {
 			? join(tmpdir(), `sandbox-files-${randomUUID()}`)
 			: `${databaseFile}-files`;
 		this.#known = known;
+		this.#dropHalves();
+	}
+
+	/** What a killed sandbox was taking in. */
+	#dropHalves(): void {
+		if (!existsSync(this.#folder)) return;
+		for (const name of readdirSync(this.#folder)) {
+			if (name.startsWith(incoming)) rmSync(join(this.#folder, name), { force: true });
+		}
 	}
 
 	/** Stores one `{filename, mimetype, filedata}`. Throws a ValueProblem or a Problem (413). */
@@ -67,7 +78,7 @@ export class FileStore {
 	begin(): FileIntake {
 		// Not before there is a file: most sandboxes never see one.
 		mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-		return new FileIntake(join(this.#folder, `incoming-${randomUUID()}`));
+		return new FileIntake(join(this.#folder, `${incoming}${randomUUID()}`));
 	}
 
 	/** Ends it. Returns what stands for its bytes in a record's `filedata`. */

@@ -6,6 +6,7 @@ export class FileIntake {
 	readonly path: string;
 	readonly #file: number;
 	readonly #hash = createHash('sha256');
+	#isOpen = true;
 	#rest = '';
 	#size = 0;
 	/** How large it must be if all of the text was base64. */
@@ -27,13 +28,13 @@ export class FileIntake {
 	/** Undefined when the text was no base64. */
 	finish(): { hash: string; size: number } | undefined {
 		this.#decode(this.#rest);
-		closeSync(this.#file);
+		this.#close();
 		const isSound = this.#size === Math.floor(this.#sound);
 		return isSound ? { hash: this.#hash.digest('hex'), size: this.#size } : undefined;
 	}
 
 	abandon(): void {
-		closeSync(this.#file);
+		this.#close();
 		rmSync(this.path, { force: true });
 	}
 
@@ -41,6 +42,12 @@ export class FileIntake {
 	pushBytes(bytes: Buffer): void {
 		this.#write(bytes);
 		this.#sound += bytes.length;
+	}
+
+	/** Once: the number of a closed file may be another file's by now. */
+	#close(): void {
+		if (this.#isOpen) closeSync(this.#file);
+		this.#isOpen = false;
 	}
 
 	#decode(text: string): void {

@@ -166,6 +166,33 @@ test('a reset in mid-upload and a download cut short', async () => {
 	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');
 });
 
+/** Sends the first half of a file of 2 MB, and waits until the sandbox has it. */
+async function uploadHalf({ baseUrl, tokens, admin }: RunningSandbox) {
+	const body = JSON.stringify({ fields: { papers: [input('a', randomBytes(2_000_000))] } });
+	const sent = request(`${baseUrl}/api/v2${url}`, {
+		method: 'PATCH',
+		headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${tokens.role}` },
+	});
+	const ended = once(sent, 'response').then(
+		([response]) => String(response.statusCode),
+		(error: Error) => error.message,
+	);
+	sent.write(body.slice(0, 1_000_000));
+	const arrived = async () => (await admin.requests()).at(-1)?.bodyBytes ?? 0;
+	while ((await arrived()) < 1_000_000) await new Promise((done) => setTimeout(done, 10));
+	return { ended, sendRest: () => sent.end(body.slice(1_000_000)) };
+}
+
+const broken = /socket hang up|ECONNRESET|EPIPE/;
+
+test('a reset of the sandbox while a file comes in ends the request', async () => {
+	const { ended, sendRest } = await uploadHalf(sandbox);
+	await sandbox.admin.reset();
+	sendRest();
+	expect(await ended).toMatch(broken);
+	expect(await papers([input('b', randomBytes(2_000_000))])).toHaveLength(1);
+});
+
 test.each([
 	['as they are', '/'],
 	['escaped', '\\/'],
@@ -209,7 +236,10 @@ test('bytes lie beside the database, once for each content, and survive a restar
 	const bytes = randomBytes(100);
 	const fields = { papers: [input('a', bytes), input('b', bytes)] };
 	const deal = (await first.client().patch(url, { fields })).data.data;
+	const { ended } = await uploadHalf(first);
+	expect(readdirSync(`${args[1]}-files`)).toHaveLength(2);
 	await first.stop('SIGKILL');
+	expect(await ended).toMatch(broken);
 	const second = await startSandbox({ args });
 	const path = new URL(deal.fields.papers[1].fileUrl).pathname;
 	const again = await download(`${second.baseUrl}${path}`, second.client());

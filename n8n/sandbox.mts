@@ -16,7 +16,15 @@ export interface SandboxTokens {
 	expired: string;
 }
 
+export interface SandboxOptions {
+	/** A free one when left out. */
+	port?: number;
+	/** Its database, which the next start with the same file goes on with; else it is in memory. */
+	db?: string;
+}
+
 export interface RunningSandbox {
+	pid: number;
 	/** The service's origin, without a slash at its end. */
 	baseUrl: string;
 	tokens: SandboxTokens;
@@ -28,13 +36,9 @@ export interface RunningSandbox {
 /**
  * Starts a sandbox, on a free port when none is given.
  *
- * @param options.db the file with its content, which lives in memory where none is given
- *
  * @throws Error when the port is taken, or with the sandbox's last words when it does not start
  */
-export async function startSandbox(
-	options: { port?: number; db?: string } = {},
-): Promise<RunningSandbox> {
+export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
 	if (options.port !== undefined && !(await isPortFree(options.port))) {
 		throw new Error(`Port ${options.port} for the sandbox is in use.`);
 	}
@@ -56,6 +60,6 @@ export async function startSandbox(
 		throw new Error(`The sandbox did not start. It said:\n${sandbox.output().slice(-3_000)}`);
 	}
 	const ready = JSON.parse(line) as { baseUrl: string; tokens: SandboxTokens };
-	const { exited, output, stop } = sandbox;
-	return { baseUrl: ready.baseUrl, tokens: ready.tokens, exited, output, stop };
+	const { pid, exited, output, stop } = sandbox;
+	return { pid, baseUrl: ready.baseUrl, tokens: ready.tokens, exited, output, stop };
 }

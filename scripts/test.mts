@@ -146,10 +146,18 @@ const checks: Record<string, Check> = {
 	e2e: nodeTest('e2e'),
 	browser: nodeTest('browser'),
 	queue: nodeTest('queue'),
+	crash: counting('n8n and the sandbox, killed', [
+		'node',
+		'test/crash/run.mts',
+		'--rounds',
+		'2',
+		'--seed',
+		'1',
+	]),
 };
 
 /** Checks that install hundreds of megabytes first. */
-const HEAVY = ['scan', 'e2e', 'browser', 'queue'];
+const HEAVY = ['scan', 'e2e', 'browser', 'queue', 'crash'];
 
 async function main() {
 	const asked = process.argv.slice(2);

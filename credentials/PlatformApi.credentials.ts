@@ -29,9 +29,17 @@ async function authenticate(
 			`If this address belongs to your platform, add ${url.origin} to 'Webhook Origins' in the credential.`,
 		);
 	}
+	const others = Object.entries(options.headers ?? {}).filter(
+		([name]) => name.toLowerCase() !== 'authorization',
+	);
 	return {
 		...options,
-		headers: { ...options.headers, Authorization: `Bearer ${String(credentials.token).trim()}` },
+		// In small letters: the first releases of n8n 1.123 know nothing of the setting below, and put
+		// `Authorization` back where a redirect to another host has taken it off.
+		headers: {
+			...Object.fromEntries(others),
+			authorization: `Bearer ${String(credentials.token).trim()}`,
+		},
 		sendCredentialsOnCrossOriginRedirect: false,
 		...(credentials.ignoreSslIssues === true && { skipSslCertificateValidation: true }),
 	};
@@ -130,8 +138,9 @@ export class PlatformApi implements ICredentialType {
 
 	test: ICredentialTestRequest = {
 		request: {
-			baseURL: '={{$credentials.baseUrl.trim().replace(/^(\\w+:\\/\\/[^/]+).*$/, "$1")}}',
+			baseURL: '={{$credentials.baseUrl.trim().replace(/^(\\w+:\\/\\/[^/?#]+).*$/, "$1")}}',
 			url: paths.ping(),
+			disableFollowRedirect: true,
 			skipSslCertificateValidation: '={{$credentials.ignoreSslIssues}}',
 		},
 		rules: [

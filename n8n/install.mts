@@ -2,6 +2,9 @@
  * Installs the pinned n8n of this folder when it is not there yet. It is large (2.2 GB), so
  * it comes on demand and not with the development packages.
  *
+ * Where the environment names another version in `TEST_N8N`, that one is installed and run
+ * instead: in a folder of its own, `.cache/n8n/<version>`.
+ *
  * `node n8n/install.mts` does it from a shell.
  */
 
@@ -13,13 +16,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, runCommand } from './processes.mts';
 
-/** The folder of the pinned n8n: its package.json, lock file and node_modules. */
-export const N8N_FOLDER = dirname(fileURLToPath(import.meta.url));
+/** What npm needs to know: the version, and which of its packages to replace by others. */
+interface Manifest {
+	dependencies: { n8n: string };
+	[key: string]: unknown;
+}
+
+/** In place of the pinned one's, for a line of n8n that another of these packages belongs to. */
+const OVERRIDES: Readonly<Record<string, Record<string, string>>> = {
+	'1': { linkedom: '0.18.12', xlsx: '0.18.5', '@langchain/langgraph-checkpoint': '1.0.0' },
+};
+
+const PINNED_FOLDER = dirname(fileURLToPath(import.meta.url));
+const ROOT = dirname(PINNED_FOLDER);
+
+const pinned = JSON.parse(readFileSync(join(PINNED_FOLDER, 'package.json'), 'utf8')) as Manifest;
+
+/** The version of n8n that is run. */
+export const N8N_VERSION = process.env.TEST_N8N || pinned.dependencies.n8n;
+
+const IS_PINNED = N8N_VERSION === pinned.dependencies.n8n;
+
+/** The folder of the n8n that is run: its package.json, node_modules, and a lock if it is pinned. */
+export const N8N_FOLDER = IS_PINNED ? PINNED_FOLDER : join(ROOT, '.cache', 'n8n', N8N_VERSION);
 
 /** n8n's command, a script for the Node that runs this file. */
 export const N8N_COMMAND = join(N8N_FOLDER, 'node_modules', 'n8n', 'bin', 'n8n');
 
-const ROOT = dirname(N8N_FOLDER);
 const MODULES = join(N8N_FOLDER, 'node_modules');
 const MARKER = join(MODULES, '.complete');
 const INSTALLING = join(N8N_FOLDER, '.installing');
@@ -50,7 +73,7 @@ function fingerprint(): string {
 	return `${hash.digest('hex')} ${platform} ${arch} ${versions.modules}`;
 }
 
-/** Whether the pinned n8n is there and complete. */
+/** Whether the n8n that is to be run is there and complete. */
 export function isN8nInstalled(): boolean {
 	try {
 		return readFileSync(MARKER, 'utf8') === fingerprint();
@@ -85,8 +108,9 @@ async function npm(...args: string[]): Promise<CommandResult> {
 	return await runCommand('npm', args, { cwd: N8N_FOLDER, env: npmEnvironment() });
 }
 
-/** The folders of all packages that the lock file names. */
+/** The folders of all packages that the lock file names; none where there is no such file. */
 function lockedFolders(): string[] {
+	if (!IS_PINNED) return [];
 	const text = readFileSync(join(N8N_FOLDER, 'package-lock.json'), 'utf8');
 	const lock = JSON.parse(text) as { packages: Record<string, { optional?: boolean }> };
 	return Object.entries(lock.packages)
@@ -135,7 +159,7 @@ async function installPackages(): Promise<void> {
 	const folders = lockedFolders();
 	const stop = showProgress('packages', () => {
 		const there = folders.filter((folder) => existsSync(folder)).length;
-		return `${there} of ${folders.length}, `;
+		return folders.length > 0 ? `${there} of ${folders.length}, ` : '';
 	});
 	// Scripts are left out: of the fifteen packages that have one, n8n starts without any but
 	// the two above. Without --no-save npm would rewrite the lock file for each platform.
@@ -144,6 +168,7 @@ async function installPackages(): Promise<void> {
 		'--legacy-peer-deps',
 		'--ignore-scripts',
 		'--no-save',
+		...(IS_PINNED ? [] : ['--package-lock=false']),
 		'--no-audit',
 		'--no-fund',
 		'--no-progress',
@@ -196,14 +221,27 @@ async function withLock(work: () => Promise<void>, report: Report): Promise<void
 	}
 }
 
+/** Another version has the pinned one's package.json, with a number of its own. */
+async function writeManifest(): Promise<void> {
+	if (!/^\d+\.\d+\.\d+$/.test(N8N_VERSION)) {
+		throw new Error(`TEST_N8N is '${N8N_VERSION}', not a version such as 1.123.81.`);
+	}
+	const dependencies = { ...pinned.dependencies, n8n: N8N_VERSION };
+	const overrides = OVERRIDES[N8N_VERSION.split('.', 1)[0]!] ?? pinned.overrides;
+	const manifest = JSON.stringify({ ...pinned, dependencies, overrides }, null, '\t');
+	await mkdir(N8N_FOLDER, { recursive: true });
+	await writeFile(join(N8N_FOLDER, 'package.json'), manifest);
+}
+
 /**
- * Installs the pinned n8n into `n8n/node_modules` if it is not there, complete and for this
- * machine. Takes three to five minutes the first time, nothing afterwards. What an interrupted
- * install left is thrown away.
+ * Installs the n8n that is to be run if it is not there, complete and for this machine. Takes
+ * three to five minutes the first time, nothing afterwards. What an interrupted install left is
+ * thrown away.
  *
  * @throws Error with a message for people when npm, a compiler or Node 24 is missing
  */
 export async function ensureN8n(report: Report = reportToTerminal): Promise<void> {
+	if (!IS_PINNED) await writeManifest();
 	if (isN8nInstalled()) return;
 	if (Number(process.versions.node.split('.')[0]) !== NODE_MAJOR) {
 		throw new Error(
@@ -214,20 +252,14 @@ export async function ensureN8n(report: Report = reportToTerminal): Promise<void
 	await withLock(async () => {
 		if (isN8nInstalled()) return;
 		const started = Date.now();
-		const version = readPinnedVersion();
-		report(`Installing n8n ${version}, once: 2.2 GB, about three to five minutes…`);
+		report(`Installing n8n ${N8N_VERSION}, once: 2.2 GB, about three to five minutes…`);
 		// npm repairs a half-written folder only in part: it trusts files that it finds.
 		await rm(MODULES, { recursive: true, force: true });
 		await installPackages();
 		await buildNativePackages();
 		await writeFile(MARKER, fingerprint());
-		report(`n8n ${version} installed in ${Math.round((Date.now() - started) / 1000)} s.`);
+		report(`n8n ${N8N_VERSION} installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 	}, report);
-}
-
-function readPinnedVersion(): string {
-	const text = readFileSync(join(N8N_FOLDER, 'package.json'), 'utf8');
-	return (JSON.parse(text) as { dependencies: { n8n: string } }).dependencies.n8n;
 }
 
 if (import.meta.main) {

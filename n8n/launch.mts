@@ -1,6 +1,6 @@
-/** Runs the pinned n8n as a user would run it, and installs the package as a user would. */
+/** Runs n8n as a user would run it, and installs the package as a user would. */
 
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import {
 } from './processes.mts';
 
 /** The folder of the package: this repository. */
-export const ROOT = dirname(N8N_FOLDER);
+export const ROOT = dirname(import.meta.dirname);
 
 /** Parts of n8n that call outside (lists of servers, AI) and that no workflow here needs. */
 const UNUSED_MODULES = [
@@ -29,6 +29,13 @@ const UNUSED_MODULES = [
 	'quick-connect',
 	'workflow-builder',
 ];
+
+/** Those that this n8n has: older ones do not start where they are told of one that they lack. */
+function disabledModules(): string {
+	const folder = join(N8N_FOLDER, 'node_modules', 'n8n', 'dist', 'modules');
+	const known = new Set(readdirSync(folder).map((name) => name.replace(/\.ee$/, '')));
+	return UNUSED_MODULES.filter((name) => known.has(name)).join(',');
+}
 
 /** A slow machine takes long for the first start, which creates n8n's database. */
 const READY_MILLISECONDS = 180_000;
@@ -79,7 +86,7 @@ async function n8nEnvironment(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 		N8N_RUNNERS_BROKER_PORT: String(await findFreePort()),
 		N8N_PYTHON_ENABLED: 'false',
 		N8N_DIAGNOSTICS_ENABLED: 'false',
-		N8N_DISABLED_MODULES: UNUSED_MODULES.join(','),
+		N8N_DISABLED_MODULES: disabledModules(),
 		N8N_DYNAMIC_BANNERS_ENABLED: 'false',
 		N8N_HIRING_BANNER_ENABLED: 'false',
 		N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
@@ -94,11 +101,15 @@ async function n8nEnvironment(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	};
 }
 
+/** n8n 1 calls itself ready before its editor can be asked for anything. */
 async function isReady(url: string): Promise<boolean> {
 	try {
-		const answer = await fetch(`${url}/healthz/readiness`);
-		await answer.body?.cancel();
-		return answer.ok;
+		for (const path of ['/healthz/readiness', '/rest/settings']) {
+			const answer = await fetch(`${url}${path}`);
+			await answer.body?.cancel();
+			if (!answer.ok) return false;
+		}
+		return true;
 	} catch {
 		return false;
 	}

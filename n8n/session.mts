@@ -84,6 +84,10 @@ export interface Session {
 	createCredential(credential: NewCredential): Promise<string>;
 	/** Stores a workflow and returns its id. */
 	createWorkflow(workflow: WorkflowJson): Promise<string>;
+	/** Makes a stored workflow active: its trigger starts it from then on. */
+	publish(workflowId: string): Promise<void>;
+	/** Makes it inactive again. */
+	unpublish(workflowId: string): Promise<void>;
 	/**
 	 * Starts a stored workflow at a trigger and waits until it has ended, well or not. Items stand
 	 * for what the trigger would have got from outside.
@@ -195,14 +199,26 @@ export async function signIn(url: string, owner: Owner): Promise<Session> {
 		await call('POST', '/login', { emailOrLdapLoginId: email, password });
 	}
 
+	const setActive = async (id: string, active: boolean, versionId?: string) => {
+		const path = `/workflows/${id}/${active ? 'activate' : 'deactivate'}`;
+		try {
+			await call('POST', path, { versionId });
+		} catch (error) {
+			// The first releases of n8n 1.123 have no such address.
+			if (!String(error).includes('answered 404')) throw error;
+			await call('PATCH', `/workflows/${id}`, { active, versionId });
+		}
+	};
+
 	const readExecution = async (id: string): Promise<Execution | undefined> => {
 		const execution = await call<Omit<Execution, 'data'> & { data: string }>(
 			'GET',
 			`/executions/${id}`,
 		);
 		if (['new', 'running', 'waiting', 'unknown'].includes(execution.status)) return undefined;
-		const data = parseExecutionData(execution.data) as Execution['data'];
-		return { ...execution, data };
+		const data = parseExecutionData(execution.data) as Execution['data'] | undefined;
+		// n8n 1 says that an execution has ended a moment before it stores what came of it.
+		return data && { ...execution, data };
 	};
 
 	return {
@@ -214,12 +230,20 @@ export async function signIn(url: string, owner: Owner): Promise<Session> {
 		createCredential: async (credential) =>
 			(await call<{ id: string }>('POST', '/credentials', credential)).id,
 		createWorkflow: async ({ name, nodes, connections, settings: workflowSettings }) => {
-			const body = { name, nodes, connections, settings: workflowSettings ?? {} };
+			// n8n 1 does not store a workflow that leaves open whether it is active.
+			const body = { name, nodes, connections, settings: workflowSettings ?? {}, active: false };
 			return (await call<{ id: string }>('POST', '/workflows', body)).id;
 		},
+		publish: async (id) => {
+			const { versionId } = await call<{ versionId: string }>('GET', `/workflows/${id}`);
+			await setActive(id, true, versionId);
+		},
+		unpublish: async (id) => await setActive(id, false),
 		runWorkflow: async (workflowId, triggerName, items) => {
 			const data = { startTime: 0, executionTime: 0, source: [], data: { main: [items] } };
 			const started = await call<{ executionId?: string }>('POST', `/workflows/${workflowId}/run`, {
+				// n8n 1 runs what it is sent; newer ones run what they have stored.
+				workflowData: await call<JsonObject>('GET', `/workflows/${workflowId}`),
 				triggerToStartFrom: { name: triggerName, ...(items && { data }) },
 			});
 			if (started.executionId === undefined) throw new Error('n8n did not start the workflow.');

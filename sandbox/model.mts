@@ -3,6 +3,10 @@
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
+/** What fields hold under a name: one called `constructor` is none that every object inherits. */
+export const held = (fields: JsonObject, name: string): Json | undefined =>
+	Object.hasOwn(fields, name) ? fields[name] : undefined;
+
 export const fieldTypes = [
 	'text',
 	'long_text',

@@ -1,3 +1,4 @@
+import { held } from '../model.mts';
 import { withOffset } from '../time.mts';
 import type { Codec } from './codec.mts';
 
@@ -14,7 +15,7 @@ export const systemType: Codec = {
 export const calculated: Codec = {
 	show(_value, field, { record }) {
 		return (field.metadata.template ?? '').replace(/\{(\w+)\}/g, (_match, name: string) =>
-			String(record.fields[name] ?? ''),
+			String(held(record.fields, name) ?? ''),
 		);
 	},
 };

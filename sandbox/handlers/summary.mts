@@ -37,7 +37,7 @@ export const summarizeRecords: Handler = (call) => {
 		['COUNT(*) AS count', ...expressions].join(', '),
 		where,
 	);
-	const fields: { [name: string]: JsonObject } = {};
+	const fields = Object.create(null) as { [name: string]: JsonObject };
 	wanted.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
 		const isInstant = column.as === 'instant' && typeof value === 'number';

@@ -1,7 +1,7 @@
 import { demandRight } from '../access/rights.mts';
 import type { Call } from '../call.mts';
 import { appOf, findTable, linkedTable } from '../catalog/find.mts';
-import type { Table } from '../model.mts';
+import { held, type Table } from '../model.mts';
 import { invalid, notFound } from '../problems.mts';
 import type { Sql } from '../store/records.mts';
 
@@ -24,6 +24,6 @@ export function linkedRecords(call: Call, table: Table): Sql | undefined {
 	}
 	const record = call.world.records.get(source, linkId);
 	if (!record) throw notFound(`There is no record '${linkId}' in '${source.internalName}'.`);
-	const ids = [record.fields[linkField] ?? []].flat();
+	const ids = [held(record.fields, linkField) ?? []].flat();
 	return { text: 'r.id IN (SELECT value FROM json_each(?))', values: [JSON.stringify(ids)] };
 }

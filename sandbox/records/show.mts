@@ -1,7 +1,7 @@
 import { appOf, linkedTable, tableUrl } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import type { ShowContext } from '../fields/codec.mts';
-import type { Json, JsonObject, StoredRecord, Table } from '../model.mts';
+import { held, type Json, type JsonObject, type StoredRecord, type Table } from '../model.mts';
 import { withOffset } from '../time.mts';
 import type { World } from '../world.mts';
 
@@ -42,7 +42,7 @@ export class Showing {
 		for (const field of this.#table.fields) {
 			if (displayOnly.has(field.type) || this.#names?.has(field.name) === false) continue;
 			const codec = codecOf(field);
-			const value: Json = record.fields[field.name] ?? codec.empty ?? null;
+			const value: Json = held(record.fields, field.name) ?? codec.empty ?? null;
 			const derived = codec.store === undefined;
 			shown[field.name] =
 				codec.show && (derived || value !== null) ? codec.show(value, field, context) : value;
@@ -63,7 +63,9 @@ export class Showing {
 				const names = field.metadata.filterableFields ?? [];
 				if (names.length === 0) return {};
 				const linked = world.records.get(linkedTable(world, this.#table, field), id);
-				return Object.fromEntries(names.map((name) => [name, linked?.fields[name] ?? null]));
+				return Object.fromEntries(
+					names.map((name) => [name, held(linked?.fields ?? {}, name) ?? null]),
+				);
 			},
 		};
 	}

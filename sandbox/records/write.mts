@@ -2,7 +2,14 @@ import type { Call } from '../call.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import { ValueProblem, type StoreContext } from '../fields/codec.mts';
-import type { Field, Json, JsonObject, StoredRecord, Table } from '../model.mts';
+import {
+	held,
+	type Field,
+	type Json,
+	type JsonObject,
+	type StoredRecord,
+	type Table,
+} from '../model.mts';
 import { fieldError, Problem, type ErrorItem } from '../problems.mts';
 
 export interface Written {
@@ -91,9 +98,9 @@ export class Writing {
 			if (given && this.#whyNot(name)) continue;
 			try {
 				const value = given
-					? this.#stored(field, input[name] ?? null, current[name])
+					? this.#stored(field, input[name] ?? null, held(current, name))
 					: mode === 'partial'
-						? current[name]
+						? held(current, name)
 						: undefined;
 				const isEmpty = value === undefined || value === null || (value as Json[]).length === 0;
 				if (field.metadata.required && isEmpty && (given || mode === 'full')) {
@@ -148,7 +155,7 @@ export class Writing {
 	}
 
 	#keyOf(fields: JsonObject): string | null {
-		const value = this.#key && fields[this.#key.name];
+		const value = this.#key && held(fields, this.#key.name);
 		return value === undefined || value === null || value === '' ? null : keyText(value);
 	}
 

@@ -212,8 +212,7 @@ test('an event from outside starts the workflow of the platform', async () => {
 		'http://127.0.0.1:5999': desk.sandbox.baseUrl,
 	});
 	const id = await session.createWorkflow(workflow);
-	const { versionId } = await session.call<{ versionId: string }>('GET', `/workflows/${id}`);
-	await session.call('POST', `/workflows/${id}/activate`, { versionId });
+	await session.publish(id);
 
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
 	const send = async () =>
@@ -228,7 +227,7 @@ test('an event from outside starts the workflow of the platform', async () => {
 	const record = await until(async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
 	assert.equal(record.fields.surname, person.last_name);
-	await session.call('POST', `/workflows/${id}/deactivate`, {});
+	await session.unpublish(id);
 });
 
 test('the nightly summary says what the platform computed', async () => {

@@ -82,19 +82,11 @@ async function createWorkflow(): Promise<string> {
 	});
 }
 
-async function publish(): Promise<void> {
-	const { versionId } = await session.call<{ versionId: string }>(
-		'GET',
-		`/workflows/${workflowId}`,
-	);
-	await session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
-}
-
 /** Activates the workflow and waits for its first poll, which n8n does not wait for. */
 async function activate(): Promise<void> {
 	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
 	await axios.delete(requests);
-	await publish();
+	await session.publish(workflowId);
 	// Two requests: what changed last in the table, and what of it the workflow would see.
 	const end = Date.now() + PATIENCE_MS;
 	while ((await axios.get<{ data: unknown[] }>(requests)).data.data.length < 2) {
@@ -167,7 +159,7 @@ test('n8n is killed and started again: nothing is lost, nothing told again', asy
 });
 
 test('killed before it had anything to tell, it still begins where it was activated', async () => {
-	await session.call('POST', `/workflows/${workflowId}/deactivate`);
+	await session.unpublish(workflowId);
 	workflowId = await createWorkflow();
 	await activate();
 	process.kill(n8n.pid, 'SIGKILL');
@@ -195,7 +187,7 @@ test('instant events: the platform calls, and is refused without the header', as
 			: node,
 	);
 	workflowId = await session.createWorkflow({ ...example, nodes });
-	await publish();
+	await session.publish(workflowId);
 	const contacts = `${desk.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
 	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, {
 		headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` },

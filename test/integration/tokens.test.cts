@@ -1,46 +1,22 @@
 /** Where the token goes, where it does not, and what is said when it does not fit. */
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { IDataObject } from 'n8n-workflow';
 import { PlatformApi } from '../../credentials/PlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../sandbox.cts';
-
-/** A server of somebody else, which remembers what it was sent. */
-class Stranger {
-	readonly seen: IncomingHttpHeaders[] = [];
-	private readonly server: Server = createServer((request, response) => {
-		this.seen.push(request.headers);
-		request.resume().on('end', () => response.end('{"data":[]}'));
-	});
-
-	async open(): Promise<void> {
-		await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-	}
-
-	get origin(): string {
-		return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-	}
-
-	async close(): Promise<void> {
-		await new Promise((resolve) => this.server.close(resolve));
-	}
-}
+import { useListener } from './listener.cts';
 
 let sandbox: RunningSandbox;
-const stranger = new Stranger();
+/** Somebody else's server. */
+const stranger = useListener();
 
 beforeAll(async () => {
-	await stranger.open();
 	sandbox = await startSandbox();
 });
 afterAll(async () => {
 	await sandbox.stop();
-	await stranger.close();
 });
 beforeEach(async () => {
 	await sandbox.admin.reset();
-	stranger.seen.length = 0;
 });
 
 const contacts = {
@@ -71,7 +47,7 @@ describe('the token stays where it belongs', () => {
 			const result = await run({ ...contacts, operation }, {}, items);
 			expect(result.error?.message).toContain(`redirect (${status})`);
 		}
-		expect(stranger.seen).toEqual([]);
+		expect(stranger.heard).toEqual([]);
 	});
 
 	test('a webhook URL elsewhere gets nothing, and the error says where to allow it', async () => {
@@ -80,13 +56,15 @@ describe('the token stays where it belongs', () => {
 		const result = await run(trigger);
 		expect(result.error?.message).toContain('nothing was sent');
 		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
-		expect(stranger.seen).toEqual([]);
+		expect(stranger.heard).toEqual([]);
 
 		const allowed = await run(trigger, {
 			webhookOrigins: `https://a.example.com ${stranger.origin}`,
 		});
 		expect(allowed.error).toBeUndefined();
-		expect(stranger.seen).toMatchObject([{ authorization: `Bearer ${sandbox.tokens.role}` }]);
+		expect(stranger.heard).toMatchObject([
+			{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } },
+		]);
 	});
 
 	test.each([
@@ -131,7 +109,7 @@ describe('the credential elsewhere in n8n', () => {
 
 	test.each(['url', 'uri'])('gets its token for the platform, given as %s', async (name) => {
 		const options = await attach({ [name]: `${sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
-		expect(options.headers).toEqual({ a: '1', Authorization: 'Bearer demo' });
+		expect(options.headers).toEqual({ a: '1', authorization: 'Bearer demo' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
 	});
 

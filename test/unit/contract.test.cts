@@ -25,15 +25,20 @@ test('a table is found directly, or below its application', () => {
 test.each([
 	['../users/me', '..%2Fusers%2Fme'],
 	['a/b?c#d', 'a%2Fb%3Fc%23d'],
-	['..', '%252E%252E'],
-	['.', '%252E'],
 	['...', '...'],
+	['%2e%2e', '%252e%252e'],
+	['a\\b', 'a%5Cb'],
 	['ü x', '%C3%BC%20x'],
 ])('%s cannot leave its segment', (id, segment) => {
 	expect(paths.record({ table: id }, id)).toBe(`/api/v2/${segment}/data/${segment}`);
 	expect(new URL(paths.record({ table: id }, id), 'https://x.example').pathname).toMatch(
 		/^\/api\/v2\//,
 	);
+});
+
+test.each(['.', '..', ''])('%j stands for no name, however it is encoded', (id) => {
+	expect(() => paths.record({ table: 'contacts' }, id)).toThrow('cannot be the name or ID');
+	expect(() => paths.records({ table: id })).toThrow('nothing was sent');
 });
 
 test('a record is read, whatever is beside it', () => {

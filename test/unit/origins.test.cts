@@ -92,7 +92,7 @@ describe('the credential', () => {
 
 	test('adds the token, trimmed, and forbids it to travel on', async () => {
 		const options = await send({ url: 'https://platform.example.com/api/v2/ping' });
-		expect(options.headers).toEqual({ Authorization: 'Bearer s3cret' });
+		expect(options.headers).toEqual({ authorization: 'Bearer s3cret' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
 		expect(options.skipSslCertificateValidation).toBeUndefined();
 	});
@@ -102,7 +102,7 @@ describe('the credential', () => {
 			{ baseURL: 'https://hooks.example.com', url: '/start', headers: { Accept: 'x' } },
 			{ ...credential, ignoreSslIssues: true },
 		);
-		expect(options.headers).toEqual({ Accept: 'x', Authorization: 'Bearer s3cret' });
+		expect(options.headers).toEqual({ Accept: 'x', authorization: 'Bearer s3cret' });
 		expect(options.skipSslCertificateValidation).toBe(true);
 	});
 

@@ -90,6 +90,19 @@ describe('a report', () => {
 		]);
 	});
 
+	test('for a node with an error output, n8n 1 finds a mark on error items, and a copy has none', () => {
+		const report = new Report(2);
+		report.done(0, ok('a'));
+		report.failed(1, { message: 'No', hint: 'h' });
+		const [done, failed] = report.items(true);
+		expect(done?.error).toBeUndefined();
+		expect(failed?.error?.message).toBe('No');
+		const copy = { ...failed };
+		expect(Object.keys(copy)).toEqual(['json', 'pairedItem']);
+		expect(copy).not.toHaveProperty('error');
+		expect(report.items()[1]?.error).toBeUndefined();
+	});
+
 	test('knows how far everything succeeded', () => {
 		const report = new Report(4);
 		expect([report.doneCount, report.doneThrough]).toEqual([0, 0]);

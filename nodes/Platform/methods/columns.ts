@@ -15,6 +15,7 @@ import {
 	type FieldDefinition,
 	type TableDefinition,
 } from '../service/contract';
+import { own } from '../service/json';
 import { chosenTable, inEditor } from './editor';
 
 // Lists and objects are written as JSON text: n8n's own editor for them begins with an error mark.
@@ -59,7 +60,7 @@ const linkHint = ({ type, metadata }: FieldDefinition) =>
 	type === 'schema_link' ? (metadata.multiple ? 'record IDs to add' : 'record ID') : undefined;
 
 function label(field: FieldDefinition, isKey: boolean): string {
-	const hint = isKey ? 'import key' : (linkHint(field) ?? LABEL_HINTS[field.type]);
+	const hint = isKey ? 'import key' : (linkHint(field) ?? own(LABEL_HINTS, field.type));
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 
@@ -72,7 +73,7 @@ function column(field: FieldDefinition, required: boolean, isKey: boolean): Reso
 		defaultMatch: false,
 		canBeUsedToMatch: false,
 		display: true,
-		type: options ? 'options' : (TYPES[field.type] ?? 'string'),
+		type: options ? 'options' : (own(TYPES, field.type) ?? 'string'),
 		...(options && { options }),
 	};
 }

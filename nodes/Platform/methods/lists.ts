@@ -13,6 +13,7 @@ import {
 	type PlatformRecord,
 	type TableDefinition,
 } from '../service/contract';
+import { own } from '../service/json';
 import { readPage } from '../service/records';
 import { readApplications, readTables } from '../service/tables';
 import { chosen, chosenTable, inEditor } from './editor';
@@ -70,7 +71,7 @@ function titleOf(
 ): string {
 	const texts = fields.filter(({ type }) => type === 'text' || type === 'long_text').slice(0, 3);
 	const shown = [...new Set([...(key ? [key] : []), ...texts])]
-		.map(({ name }) => record.fields[name])
+		.map(({ name }) => own(record.fields, name))
 		.filter((value) => value !== null && value !== undefined && value !== '');
 	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
 }

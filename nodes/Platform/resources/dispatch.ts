@@ -116,5 +116,5 @@ export async function dispatch(context: IExecuteFunctions): Promise<INodeExecuti
 		const node = context.getNode();
 		throw toNodeError(node, isTool(node) ? inOneText(told) : told, failure.item ?? index);
 	}
-	return [report.items()];
+	return [report.items(context.getNode().onError === 'continueErrorOutput')];
 }

@@ -83,6 +83,14 @@ export function toNodeError(
 	return error;
 }
 
+/**
+ * Marks an item for n8n 1, which does not know that items with `details` are errors. Not enumerable,
+ * so that it is gone once n8n has routed the item: n8n puts the message alone in the place of the
+ * JSON of an item that still has it.
+ */
+const marked = (item: INodeExecutionData, message: string): INodeExecutionData =>
+	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
+
 export class Report {
 	private readonly results: Array<Result | undefined>;
 	/** Items that an earlier try may have done: nothing that fails later can rule that out. */
@@ -165,8 +173,12 @@ export class Report {
 		return index < 0 ? this.firstFailure() : { index, failure: this.results[index] as Failure };
 	}
 
-	/** The output; a failure becomes an item of the shape that n8n routes to the error output. */
-	items(): INodeExecutionData[] {
+	/**
+	 * The output; a failure becomes an item of the shape that n8n routes to the error output.
+	 *
+	 * @param isRouted whether the node has an error output
+	 */
+	items(isRouted = false): INodeExecutionData[] {
 		if (this.summary) {
 			const pairedItem = this.results.map((_, item) => ({ item }));
 			return [{ json: this.summary, pairedItem }];
@@ -182,7 +194,8 @@ export class Report {
 				message: hint,
 				details: { item: index, ...details },
 			});
-			return [{ json, pairedItem: { item: index } }];
+			const item = { json, pairedItem: { item: index } };
+			return [isRouted ? marked(item, message) : item];
 		});
 	}
 }

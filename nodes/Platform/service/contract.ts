@@ -2,6 +2,7 @@
  * The service's contract as the nodes use it: paths, bodies and types. When the platform
  * changes, this file changes. Facts: contract.md sections 2 and 3, contract/openapi.yaml.
  */
+import { segment } from './encoding';
 
 export type JsonValue =
 	| string
@@ -100,10 +101,6 @@ export interface Application {
 }
 
 const API = '/api/v2';
-
-// `..` leads out of the path even as `%2E%2E`; encoded twice it is a name that nothing has.
-const segment = (text: string) =>
-	encodeURIComponent(text).replace(/^\.{1,2}$/, (dots) => dots.replaceAll('.', '%252E'));
 
 const tablePath = ({ application, table }: TableAddress) =>
 	application

@@ -15,6 +15,8 @@ import {
 	type TableAddress,
 } from './contract';
 import { ServiceError } from './errors';
+import { own } from './json';
+import { isLoopback, OriginError, safeUrl } from './origins';
 import { readRecord, traceOf, type RecordKey, type WriteOptions } from './records';
 import type { Connection } from './request';
 import type { ByteStream } from './streams';
@@ -41,7 +43,7 @@ const isSame = (upload: Upload, file: Attachment) =>
 
 /** The files that are in a field of a record. */
 export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
-	toAttachments(record.fields[field]);
+	toAttachments(own(record.fields, field));
 
 /** Which files the field does not have yet by name and size, and which it has beside them. */
 export const compareFiles = (uploads: Upload[], existing: Attachment[]) => ({
@@ -131,13 +133,25 @@ async function confirmUpload(
 	throw unknown(`The files were not stored: ${why}; the record '${id}' does not have ${names}`);
 }
 
-/** Where a file's bytes are; at another host than the platform's the token is not sent along. */
-function source(connection: Connection, url: string | undefined, path: string) {
-	if (url === undefined || !URL.canParse(url)) return { path };
-	const address = new URL(url);
-	return address.origin === connection.origin
-		? { path: `${address.pathname}${address.search}` }
-		: { to: { url: address.href, withToken: false } };
+/**
+ * Where a file's bytes are; at another host than the platform's the token is not sent along. A
+ * platform elsewhere has no business on this computer: what listens there may trust its callers.
+ *
+ * @throws {OriginError} where it is no address that anything is fetched from
+ */
+function source(connection: Connection, url: string | undefined, path: () => string) {
+	if (url === undefined || !URL.canParse(url)) return { path: path() };
+	const address = safeUrl(url, 'Address of the File');
+	if (address.origin === connection.origin) {
+		return { path: `${address.pathname}${address.search}` };
+	}
+	if (isLoopback(address.hostname) && !isLoopback(new URL(connection.origin).hostname)) {
+		throw new OriginError(
+			`The platform says that the file is on this computer (${address.host}); it was not fetched`,
+			'Look at the record in the platform.',
+		);
+	}
+	return { to: { url: address.href, withToken: false } };
 }
 
 /** The failure of a download, with the file's name and the host where it is not the platform. */
@@ -168,7 +182,7 @@ export async function downloadFile(
 ): Promise<void> {
 	const isFile = kind === 'file';
 	const url = isFile ? file.fileUrl : file.thumbnailUrl;
-	const path = isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId);
+	const path = () => (isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId));
 	const from = source(connection, url, path);
 	const result = await connection.attempt({
 		method: 'GET',

@@ -6,3 +6,10 @@ export function readJson(text: string): unknown {
 		return undefined;
 	}
 }
+
+/**
+ * What an object itself holds under a name that somebody else chose: every object inherits a
+ * `constructor`, a `toString` and more.
+ */
+export const own = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
+	Object.hasOwn(object, name) ? object[name] : undefined;

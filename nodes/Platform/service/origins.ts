@@ -14,7 +14,8 @@ export class OriginError extends Error {
 	}
 }
 
-const isLoopback = (hostname: string) =>
+/** Whether a URL's host name is this computer's own; other forms the URL parser has made plain. */
+export const isLoopback = (hostname: string) =>
 	hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 
 /**

@@ -16,6 +16,7 @@ import {
 } from './contract';
 import { InputError, ServiceError } from './errors';
 import { conjunction, isEmptyFilter, toBody, toQuery, type Group } from './filters';
+import { own } from './json';
 import type { Answer, Call, Connection } from './request';
 
 export interface Reading {
@@ -67,7 +68,7 @@ export async function readPage(
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	...record,
-	fields: Object.fromEntries(names.map((name) => [name, record.fields[name] ?? null])),
+	fields: Object.fromEntries(names.map((name) => [name, own(record.fields, name) ?? null])),
 });
 
 /** A saved view goes into a query string, fields and groups of conditions into a body. */

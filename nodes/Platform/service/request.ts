@@ -12,6 +12,7 @@ import {
 } from 'n8n-workflow';
 
 import { asFailure, readAnswer, type ReadAnswer } from './answers';
+import { encoded } from './encoding';
 import { ServiceError } from './errors';
 import { allowedOrigins, baseOrigin } from './origins';
 import { tokenHint, type TokenFacts, type TokenPurpose } from './tokens';
@@ -297,6 +298,6 @@ const cancelledUnderWay = ({ certainty }: ServiceError) =>
 function queryString(query: Call['query'] = {}): string {
 	const parts = Object.entries(query)
 		.filter(([, value]) => value !== undefined && value !== '')
-		.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`);
+		.map(([key, value]) => `${encoded(key)}=${encoded(String(value))}`);
 	return parts.length ? `?${parts.join('&')}` : '';
 }

@@ -3,6 +3,7 @@
  */
 import { PICTURES, holdsFiles, type FieldDefinition, type TableDefinition } from './contract';
 import { InputError } from './errors';
+import { own } from './json';
 import type { Upload } from './uploadBody';
 
 const MIB = 1024 * 1024;
@@ -37,9 +38,11 @@ const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 /** A picture's name with the ending that its type has, where it has none that fits. */
 export function pictureName(name: string, mimetype: string): string {
 	const type = bare(mimetype);
-	if (PICTURES[extensionOf(name)]?.includes(type)) return name;
+	if (own(PICTURES, extensionOf(name))?.includes(type)) return name;
 	const extension = Object.keys(PICTURES).find((key) => PICTURES[key]!.includes(type));
-	const stem = extensionOf(name) in PICTURES ? name.slice(0, name.lastIndexOf('.')) : name;
+	const stem = Object.hasOwn(PICTURES, extensionOf(name))
+		? name.slice(0, name.lastIndexOf('.'))
+		: name;
 	return extension === undefined ? name : `${stem}.${extension === 'jfif' ? 'jpg' : extension}`;
 }
 
@@ -70,7 +73,7 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 
 function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	const { name, mimetype } = upload;
-	const types = PICTURES[extensionOf(name)];
+	const types = own(PICTURES, extensionOf(name));
 	const type = bare(mimetype);
 	if (types?.includes(type)) return upload;
 	if (types && UNKNOWN_TYPES.has(type)) return { ...upload, mimetype: types[0]! };

@@ -4,7 +4,7 @@
  * Follows contract.md "Field types" and "Attachments (adopted)".
  */
 import { isMultipleChoice, type FieldDefinition, type JsonValue } from './contract';
-import { readJson } from './json';
+import { own, readJson } from './json';
 
 /** What to do with a value that is empty: `''`, `null`, `[]`. `undefined` is always left out. */
 export type EmptyPolicy = 'leave' | 'clear' | 'error';
@@ -213,7 +213,7 @@ export function toFieldValue(
 		if (empty === 'leave') return 'leave';
 		return empty === 'clear' ? { value: null } : problem('is empty');
 	}
-	return (CONVERSIONS[field.type] ?? text)(value, field);
+	return (own(CONVERSIONS, field.type) ?? text)(value, field);
 }
 
 const asInstant = (value: string) => Date.parse(value);
@@ -231,7 +231,7 @@ function covers(stored: unknown, sent: unknown): boolean {
 	}
 	if (isPlainObject(sent)) {
 		return (
-			isPlainObject(stored) && Object.keys(sent).every((key) => covers(stored[key], sent[key]))
+			isPlainObject(stored) && Object.keys(sent).every((key) => covers(own(stored, key), sent[key]))
 		);
 	}
 	return stored === sent;

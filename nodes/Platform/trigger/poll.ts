@@ -27,6 +27,7 @@ import {
 import { ChangePages, readChanges, startFromNow, startFromTime } from '../service/changePages';
 import type { PlatformRecord, TableAddress } from '../service/contract';
 import { InputError } from '../service/errors';
+import { own } from '../service/json';
 import { readLatestChange, readPage, type Reading } from '../service/records';
 import type { Connection } from '../service/request';
 import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
@@ -73,7 +74,7 @@ const hash = (value: unknown) =>
 const digestOf =
 	(fields: string[]) =>
 	(record: PlatformRecord): string =>
-		hash(fields.map((name) => record.fields[name] ?? null)).slice(0, 11);
+		hash(fields.map((name) => own(record.fields, name) ?? null)).slice(0, 11);
 
 /** What names the records that are watched, as it stands in the workflow: expressions unresolved. */
 const SELECTION = ['filterBy', 'combine', 'conditions', 'filterTree', 'options.savedView'];
@@ -126,7 +127,7 @@ const toItem = ({ shown }: Watch, { kind, record }: Change): INodeExecutionData 
 	const fields =
 		shown.length === 0
 			? record.fields
-			: Object.fromEntries(shown.map((name) => [name, record.fields[name] ?? null]));
+			: Object.fromEntries(shown.map((name) => [name, own(record.fields, name) ?? null]));
 	return { json: { event: kind, ...recordOutput({ ...record, fields }) } };
 };
 

@@ -6,6 +6,7 @@ import type { IBinaryData } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../service/contract';
 import { InputError, ServiceError } from '../../service/errors';
 import { filesOf } from '../../service/files';
+import { own } from '../../service/json';
 import type { ByteStream } from '../../service/streams';
 import type { Upload } from '../../service/uploadBody';
 import { safeFileName, safeMimetype } from '../../service/uploadGuard';
@@ -71,7 +72,7 @@ export async function uploadsOf(run: Run, index: number, names: string): Promise
  * @throws {InputError} where the field is not one for files
  */
 export function filesIn(record: PlatformRecord, field: string): Attachment[] {
-	const value = record.fields[field];
+	const value = own(record.fields, field);
 	if (Array.isArray(value) || value === null) return filesOf(record, field);
 	throw new InputError(
 		value === undefined

@@ -3,6 +3,7 @@
  * a dry run. Pure.
  */
 import type { PlatformRecord } from '../contract';
+import { own } from '../json';
 import { holdsValue } from '../values';
 import { toSendable, type Sendable } from './batches';
 import type { ItemOutcome } from './outcome';
@@ -40,7 +41,7 @@ export function compare(
 	}
 	const cleared = mode === 'replace' ? leftOutFields(record, before, fields) : {};
 	const changed = Object.entries({ ...cleared, ...record.fields }).filter(
-		([name, value]) => holdsValue(fields.get(name), before.fields[name], value) !== true,
+		([name, value]) => holdsValue(fields.get(name), own(before.fields, name), value) !== true,
 	);
 	const { id, created, modified, ver } = before;
 	if (changed.length === 0) {
@@ -48,7 +49,9 @@ export function compare(
 	}
 	const after = Object.fromEntries(changed);
 	if (isDryRun) {
-		const now = Object.fromEntries(changed.map(([name]) => [name, before.fields[name] ?? null]));
+		const now = Object.fromEntries(
+			changed.map(([name]) => [name, own(before.fields, name) ?? null]),
+		);
 		return { change: whole, outcome: { outcome: 'updated', id, before: now, after } };
 	}
 	// A full update clears what it leaves out, so it is sent whole; upsert needs its key.

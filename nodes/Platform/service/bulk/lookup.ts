@@ -3,6 +3,7 @@
  */
 import type { PlatformRecord, TableAddress } from '../contract';
 import { ServiceError } from '../errors';
+import { own } from '../json';
 import { readRecord, readRecords } from '../records';
 import type { Connection } from '../request';
 import type { PlannedRecord } from './plan';
@@ -26,7 +27,7 @@ async function lookUpByKey(
 	};
 	const reading = { filter, fields: fields && [...new Set([key, ...fields])] };
 	for await (const record of readRecords(connection, at, reading, Infinity)) {
-		const value = String(record.fields[key]);
+		const value = String(own(record.fields, key));
 		const same = found.get(value);
 		if (same) same.push(record);
 		else found.set(value, [record]);

@@ -11,6 +11,7 @@ import {
 	type RecordMetadata,
 } from '../contract';
 import type { ServiceError } from '../errors';
+import { own } from '../json';
 import { holdsValue, show } from '../values';
 import { contradictsItself, type BulkAnswer } from './answer';
 import type { Sendable } from './batches';
@@ -122,7 +123,7 @@ function differences(
 	const cleared = mode === 'replace' ? leftOutFields(sendable, stored, fields) : {};
 	const states = Object.entries({ ...cleared, ...sendable.fields }).map(([name, sent]) => ({
 		name,
-		holds: holdsValue(fields.get(name), stored.fields[name], sent),
+		holds: holdsValue(fields.get(name), own(stored.fields, name), sent),
 	}));
 	return {
 		different: states.filter(({ holds }) => holds === false).map(({ name }) => name),
@@ -203,7 +204,7 @@ function foundItem(
 	const name = different[0];
 	if (name !== undefined) {
 		if (refusal) return { ...refusal, id };
-		const still = `the record holds ${show(stored.fields[name] ?? null)} in '${name}'`;
+		const still = `the record holds ${show(own(stored.fields, name) ?? null)} in '${name}'`;
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
 		const entry = answer?.loose.length === 1 ? answer.loose[0] : undefined;
 		return {

@@ -1,0 +1,339 @@
+/**
+ * Names that every JavaScript object has already, as fields, ids, keys and in what the platform
+ * answers: values are written and read as any others, and nothing else changes.
+ */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { automatic, defined, loadColumns, picked, runOperation } from '../engine/engine.cts';
+import { watch } from '../engine/polls.cts';
+import { APP, outcomes, useShop, type Run } from './fixtures.cts';
+import { useListener } from './listener.cts';
+
+const shop = useShop();
+const stranger = useListener();
+
+const odd = {
+	internalName: 'odd',
+	header: 'Odd',
+	fields: [
+		{ name: 'constructor', type: 'text', metadata: { importKey: true } },
+		{ name: 'toString', type: 'text' },
+		{ name: 'hasOwnProperty', type: 'number' },
+		{ name: 'valueOf', type: 'checkbox' },
+		{ name: 'isPrototypeOf', type: 'chips' },
+		{ name: 'then', type: 'text' },
+		{ name: 'toJSON', type: 'text' },
+		{ name: 'length', type: 'number' },
+	],
+};
+
+/** JSON is read the way that gives `__proto__` to an object itself. */
+const json = (text: string) => JSON.parse(text) as IDataObject;
+
+const full = json(
+	`{"constructor":"c1","toString":"t","hasOwnProperty":7,"valueOf":true,
+	"isPrototypeOf":["a","b"],"then":"now","toJSON":"j","length":3}`,
+);
+
+const make = async (...records: Array<{ id?: string; fields: IDataObject }>) => {
+	await shop.sandbox.admin.createTable({ app: APP, table: odd, records });
+	await shop.sandbox.admin.clearRequests();
+};
+
+const run = async (operation: string, more: Run = {}) =>
+	await shop.run(operation, { table: 'odd', ...more });
+
+const stored = async () => (await shop.records('odd')).map(({ fields }) => fields);
+
+const inherited = JSON.stringify(Object.getOwnPropertyNames(Object.prototype));
+afterEach(() => {
+	expect(JSON.stringify(Object.getOwnPropertyNames(Object.prototype))).toBe(inherited);
+	expect(({} as IDataObject).polluted).toBeUndefined();
+	expect(([] as unknown as IDataObject).polluted).toBeUndefined();
+});
+
+describe('fields that are called like what every object has', () => {
+	beforeEach(async () => await make());
+
+	test('are written and read back', async () => {
+		const written = await run('upsertMany', { items: [full, { constructor: 'c2' }] });
+		expect(outcomes(written)).toEqual(['inserted', 'inserted']);
+		expect(await stored()).toEqual([full, json('{"constructor":"c2"}')]);
+		const simple = { parameters: { simple: false, returnAll: true } };
+		const read = (await run('getAll', simple)).json().map(({ fields }) => fields as IDataObject);
+		const byKey = new Map(read.map((fields) => [String(fields.constructor), fields]));
+		expect(byKey.get('c1')).toMatchObject(full);
+		expect(byKey.get('c2')?.toString).toBeNull();
+	});
+
+	test('are created, updated and cleared one by one', async () => {
+		const created = await run('create', { items: [full] });
+		expect(created.error).toBeUndefined();
+		const recordId = String(created.json()[0]?.id);
+		const update = { toString: 'new', valueOf: '', isPrototypeOf: null };
+		const updated = await run('update', {
+			items: [update as unknown as IDataObject],
+			parameters: { recordId: { __rl: true, mode: 'id', value: recordId } },
+			options: { emptyFields: 'clear' },
+		});
+		expect(updated.error).toBeUndefined();
+		const { valueOf: _valueOf, isPrototypeOf: _isPrototypeOf, ...kept } = full;
+		expect(await stored()).toEqual([{ ...kept, toString: 'new' }]);
+	});
+
+	// n8n itself drops `constructor`, `prototype` and `__proto__` from what is mapped by hand.
+	test('are mapped by hand', async () => {
+		const values = { toString: '={{ $json.n }}', then: 'now' } as never;
+		const parameters = { columns: defined(values) };
+		const result = await run('createMany', { items: [{ n: 'x' }], parameters });
+		expect(outcomes(result)).toEqual(['inserted']);
+		expect(await stored()).toEqual([json('{"toString":"x","then":"now"}')]);
+	});
+
+	test('are compared with what the record itself holds', async () => {
+		await make({ fields: { constructor: 'c1' } as never });
+		const items = [json('{"constructor":"c1","toString":"t"}')];
+		const options = { skipUnchanged: true, dryRun: true };
+		const dry = await run('upsertMany', { items, options });
+		expect(dry.json()).toMatchObject([
+			{ outcome: 'updated', before: { toString: null }, after: { toString: 't' } },
+		]);
+		const written = await run('upsertMany', { items, options: { skipUnchanged: true } });
+		expect(outcomes(written)).toEqual(['updated']);
+		const again = await run('upsertMany', { items, options: { skipUnchanged: true } });
+		expect(outcomes(again)).toEqual(['unchanged']);
+	});
+
+	test('are not missed where the record has no value for them', async () => {
+		await make({ fields: { constructor: 'c1' } as never });
+		const parameters = { simple: false };
+		const options = { fieldsToLoad: ['toString', 'valueOf'], savedView: '' };
+		const [record] = (await run('getAll', { parameters, options })).json();
+		for (const name of ['toString', 'valueOf']) {
+			const value = Object.getOwnPropertyDescriptor(record?.fields, name)?.value;
+			expect(value ?? null).toBeNull();
+		}
+	});
+
+	test('are found by a filter', async () => {
+		await make({ fields: full }, { fields: { constructor: 'c2' } as never });
+		const filter = [{ field: 'constructor', operator: 'eq', value: 'c2' }];
+		const parameters = {
+			filterBy: 'json',
+			filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
+		};
+		const result = await run('getAll', { parameters });
+		expect(result.json().map((record) => record.constructor)).toEqual(['c2']);
+	});
+
+	test('are offered in the editor', async () => {
+		const parameters = { application: picked(APP), table: picked('odd'), resource: 'record' };
+		const { fields } = await loadColumns(
+			shop.credential,
+			'getColumnsToUpsert',
+			parameters as INodeParameters,
+		);
+		expect(fields.map(({ id }) => id)).toEqual(odd.fields.map(({ name }) => name));
+	});
+
+	test('are watched by the trigger', async () => {
+		await make({ fields: { constructor: 'c1' } as never });
+		const watching = await watch(shop.credential, {
+			application: picked(APP),
+			table: picked('odd'),
+			triggerOn: 'createdOrUpdated',
+			startFrom: 'beginning',
+			options: { watchedFields: ['toString'], fieldsToLoad: ['toString', 'constructor'] },
+		} as INodeParameters);
+		const [item] = (await watching.poll()) ?? [];
+		expect(item?.json.fields).toEqual({ toString: null, constructor: 'c1' });
+	});
+});
+
+describe('ids and import keys that are called so', () => {
+	const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
+
+	test('are matched by their import key', async () => {
+		await make();
+		const items = ids.map((id) => json(`{"constructor":"${id}","then":"${id}"}`));
+		expect(outcomes(await run('upsertMany', { items }))).toEqual(ids.map(() => 'inserted'));
+		await shop.faults({ when: { nth: [2] }, fault: { kind: 'resetAfter' } });
+		const changed = items.map((item) => ({ ...item, length: 1 }));
+		const options = { batchSize: 2 };
+		expect(outcomes(await run('upsertMany', { items: changed, options }))).toEqual(
+			ids.map(() => 'updated'),
+		);
+		expect(await stored()).toEqual(changed);
+	});
+
+	// The sandbox makes ids of its own, so the platform is a listener in the next two.
+	const records = ids.map((id, index) => ({
+		id,
+		ver: 1,
+		created: `2026-11-21T10:00:0${index}Z`,
+		modified: `2026-11-21T10:00:0${index}Z`,
+		fields: { a: id },
+	}));
+	const platform = () => ({ baseUrl: stranger.origin, token: 'made-up' });
+	const table = { application: picked('crm'), table: picked('t') };
+
+	test('are told once by the trigger, over a restart of n8n too', async () => {
+		const newestFirst = [...records].reverse();
+		stranger.answer = ({ target }) => {
+			const query = new URL(target, stranger.origin).searchParams;
+			const [limit, skip] = [Number(query.get('limit') ?? 25), Number(query.get('skip') ?? 0)];
+			const inOrder = query.get('sort')?.includes('desc') ? newestFirst : records;
+			return { body: JSON.stringify({ data: inOrder.slice(skip, skip + limit) }) };
+		};
+		const parameters = {
+			...table,
+			triggerOn: 'createdOrUpdated',
+			startFrom: 'beginning',
+			options: { watchedFields: ['a'] },
+		} as INodeParameters;
+		const watching = await watch(platform(), parameters);
+		const told = (await watching.poll())?.map(({ json: { id } }) => id);
+		expect(told).toEqual(ids);
+		expect(await watching.poll()).toBeNull();
+		const staticData = watching.staticData();
+		const restarted = await watch(platform(), parameters, { staticData });
+		expect(await restarted.poll()).toBeNull();
+	});
+
+	test('are told apart in a bulk update', async () => {
+		stranger.answer = ({ target, body }) => {
+			if (target.includes('/bulk')) {
+				const sent = (JSON.parse(body) as { bulk: Array<{ id: string }> }).bulk;
+				const data = sent.filter(({ id }) => id !== 'toString').map(({ id }) => ({ id, ver: 2 }));
+				const errors = [{ message: 'no', RecordIndex: ids.indexOf('toString') }];
+				return { body: JSON.stringify({ data, errors, bulk: { successCount: data.length } }) };
+			}
+			const items = [{ name: 'a', type: 'text' }];
+			if (target.endsWith('/tables/t'))
+				return { body: JSON.stringify({ data: { id: 't', items } }) };
+			return { body: JSON.stringify({ data: records }) };
+		};
+		const result = await runOperation(platform(), {
+			parameters: {
+				resource: 'record',
+				operation: 'updateMany',
+				...table,
+				recordId: '={{ $json.id }}',
+				columns: automatic,
+				options: {},
+			} as INodeParameters,
+			items: ids.map((id) => json(`{"id":"${id}","a":"new"}`)),
+			onError: 'continueRegularOutput',
+		});
+		const failed = result.json().filter(({ error }) => error !== undefined);
+		expect(failed).toMatchObject([{ error: expect.stringContaining('no') }]);
+		expect(outcomes(result)).toEqual(ids.map((id) => (id === 'toString' ? 'failed' : 'updated')));
+		expect(result.json().flatMap(({ id }) => (id === undefined ? [] : [id]))).toEqual(
+			ids.filter((id) => id !== 'toString'),
+		);
+	});
+});
+
+describe('__proto__ in what goes out', () => {
+	const hostile = json(
+		'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}',
+	);
+
+	test('is a key like any other in a webhook call', async () => {
+		const result = await runOperation(
+			{ baseUrl: stranger.origin, token: 'made-up' },
+			{
+				parameters: {
+					resource: 'workflow',
+					operation: 'trigger',
+					webhookUrl: `${stranger.origin}/hook`,
+					bodyFrom: 'json',
+					bodyJson: JSON.stringify(hostile),
+					options: {},
+				},
+			},
+		);
+		expect(result.error).toBeUndefined();
+		expect(stranger.heard.map(({ body }) => body)).toEqual([JSON.stringify(hostile)]);
+	});
+
+	test('is no field of a table, with the other values written', async () => {
+		const items = [json('{"number":"1","buyer":"x","__proto__":{"polluted":true}}')];
+		const refused = await shop.run('createMany', { items });
+		expect(refused.error?.message).toContain("has no field '__proto__'");
+		const options = { unknownFields: 'ignore' };
+		expect(outcomes(await shop.run('createMany', { items, options }))).toEqual(['inserted']);
+		expect((await shop.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
+	});
+});
+
+describe('__proto__ in what comes back', () => {
+	const field = '"__proto__":{"polluted":true}';
+	const answers = {
+		record: `{"data":{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}}`,
+		records: `{"data":[{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}],${field}}`,
+		errors: `{"errors":[{"id":"x","message":"no",${field}}],${field}}`,
+		table: `{"data":{"id":"t","internalNameApi":"t","items":[{"name":"__proto__","type":"constructor",
+			"metadata":{"importKey":true,${field}}},{"name":"a","type":"__proto__"},{"name":"b","type":"toString"}],
+			"settings":{"userFilters":[],${field}}}}`,
+	};
+	const ask = async (operation: string, more: IDataObject = {}, items?: IDataObject[]) =>
+		await runOperation(
+			{ baseUrl: stranger.origin, token: 'made-up' },
+			{
+				parameters: {
+					resource: 'record',
+					operation,
+					application: picked('crm'),
+					table: picked('t'),
+					recordId: { __rl: true, mode: 'id', value: 'r1' },
+					columns: automatic,
+					options: {},
+					...more,
+				} as INodeParameters,
+				items,
+			},
+		);
+
+	test('of records is a field like any other', async () => {
+		for (const simple of [true, false]) {
+			stranger.answer = () => ({ body: answers.record });
+			const one = await ask('get', { simple });
+			stranger.answer = () => ({ body: answers.records });
+			const many = await ask('getAll', { simple });
+			for (const result of [one, many]) {
+				expect(result.error).toBeUndefined();
+				const [output] = result.json();
+				const fields = (simple ? output : output?.fields) as IDataObject;
+				expect(fields.a).toBe(1);
+				expect(fields.polluted).toBeUndefined();
+				expect(Object.getOwnPropertyDescriptor(fields, '__proto__')?.value).toEqual({
+					polluted: true,
+				});
+			}
+		}
+	});
+
+	test('of errors changes nothing', async () => {
+		stranger.answer = () => ({ status: 400, body: answers.errors });
+		const result = await ask('get');
+		expect(result.error?.message).toContain('no');
+	});
+
+	test('of a table is a field, and types of such names are text', async () => {
+		stranger.answer = ({ target }) => ({
+			body: target.includes('bulk')
+				? '{"data":[],"bulk":{"successCount":0}}'
+				: target.includes('/data')
+					? '{"data":[]}'
+					: answers.table,
+		});
+		const items = [json('{"__proto__":"key","a":"x","b":{"no":"text"}}')];
+		const refused = await ask('upsertMany', {}, items);
+		expect(refused.error?.message).toContain("'b' takes text");
+		await ask('upsertMany', {}, [json('{"__proto__":"key","a":"x"}')]);
+		const sent = stranger.heard.filter(
+			({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'),
+		);
+		expect(sent[0]?.body).toContain('{"fields":{"__proto__":"key","a":"x"}}');
+	});
+});

@@ -1,0 +1,260 @@
+/**
+ * Names and ids that try to be more than names: whatever is in them, a request goes to the address
+ * that was meant, or none goes out. The platform is a listener here, because what counts is the
+ * request as it comes over the wire; the sandbox shows it decoded.
+ */
+import type { IDataObject } from 'n8n-workflow';
+import { picked, runOperation } from '../engine/engine.cts';
+import { useListener } from './listener.cts';
+
+const platform = useListener();
+
+const run = async (parameters: IDataObject) =>
+	await runOperation(
+		{ baseUrl: platform.origin, token: 'made-up' },
+		{
+			parameters: { options: {}, ...parameters } as never,
+		},
+	);
+
+const byId = (value: string) => ({ __rl: true, mode: 'id', value });
+
+/** Sent as they are, each in a single segment. */
+const names = [
+	'../users/me',
+	'..%2f..%2fusers%2fme',
+	'%2e%2e',
+	'%2E%2E/users',
+	'.%2e',
+	'...',
+	'a/b',
+	'/',
+	'//evil.example.com',
+	'?limit=0',
+	'a?b=c&d=e',
+	'a#b',
+	'..\\..\\users',
+	'\\\\evil.example.com',
+	'http://evil.example.com/',
+	'a;b,c:d@e',
+	'a%b',
+	'%',
+	'%00',
+	'a+b',
+	'a b',
+	'a\u0000b',
+	'a\tb\nc',
+	'a\r\nX-Injected: yes',
+	'ü–漢字',
+	'👩‍👧',
+	'\u202egnp.exe',
+	'ﬀ．．／',
+	'__proto__',
+	'constructor',
+	"'; DROP TABLE contacts; --",
+	'<script>alert(1)</script>',
+	'{{ 1 + 1 }}',
+	'x'.repeat(8_000),
+];
+
+/** No encoding keeps these in their place. */
+const impossible: Array<[name: string, error: string]> = [
+	['.', "'.' cannot be the name or ID of anything"],
+	['..', "'..' cannot be the name or ID of anything"],
+	[' .. ', "'..' cannot be the name or ID of anything"],
+	['a\ud83d', 'holds half of a character'],
+	['\udc00', 'holds half of a character'],
+];
+
+const record = { id: 'r1', ver: 1, fields: { papers: [] as IDataObject[] } };
+
+/** Where a name stands in a request: what to do, and the segments around it. */
+const places: Array<
+	[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]
+> = [
+	[
+		'an application',
+		(name) => ({ resource: 'application', operation: 'get', application: byId(name) }),
+		['apps'],
+		[],
+	],
+	[
+		'the application of tables',
+		(name) => ({ resource: 'table', operation: 'getAll', application: byId(name) }),
+		['apps'],
+		['tables'],
+	],
+	[
+		'a table',
+		(name) => ({
+			resource: 'record',
+			operation: 'getAll',
+			application: picked('crm'),
+			table: byId(name),
+		}),
+		['apps', 'crm', 'tables'],
+		['data'],
+	],
+	[
+		'a table without an application',
+		(name) => ({
+			resource: 'record',
+			operation: 'count',
+			application: picked(''),
+			table: byId(name),
+		}),
+		[],
+		['data', 'count'],
+	],
+	[
+		'a record that is read',
+		(name) => ({
+			resource: 'record',
+			operation: 'get',
+			application: picked('crm'),
+			table: picked('contacts'),
+			recordId: byId(name),
+		}),
+		['apps', 'crm', 'tables', 'contacts', 'data'],
+		[],
+	],
+	[
+		'a record that is deleted',
+		(name) => ({
+			resource: 'record',
+			operation: 'delete',
+			application: picked('crm'),
+			table: picked('contacts'),
+			recordId: byId(name),
+		}),
+		['apps', 'crm', 'tables', 'contacts', 'data'],
+		[],
+	],
+];
+
+/** A request's path in segments, decoded once, as a server that knows its trade reads it. */
+const segments = (target: string) => {
+	expect(target).toMatch(/^\/[\x21-\x7e]*$/);
+	const path = target.replace(/\?.*$/, '');
+	// The parser that gateways have too: nothing in the path may be put straight by it.
+	expect(new URL(path, 'https://platform.example.com').pathname).toBe(path);
+	return path.split('/').slice(1).map(decodeURIComponent);
+};
+
+describe.each(places)('%s', (_, parameters, before, after) => {
+	test('is asked for by its name, whatever that holds', async () => {
+		platform.answer = () => ({ status: 404, body: '{"errors":[]}' });
+		for (const name of names) {
+			platform.heard.length = 0;
+			await run(parameters(name));
+			expect(platform.heard).toHaveLength(1);
+			const [{ target, headers }] = platform.heard as [(typeof platform.heard)[0]];
+			expect(segments(target)).toEqual(['api', 'v2', ...before, name.trim(), ...after]);
+			expect(headers).not.toHaveProperty('x-injected');
+			expect(headers.host).toBe(new URL(platform.origin).host);
+		}
+	});
+
+	test.each(impossible)('is not asked for as %j', async (name, error) => {
+		const result = await run(parameters(name));
+		expect(result.error?.message).toContain(error);
+		expect(result.error?.message).toContain('nothing was sent');
+		expect(result.error?.description).toBeTruthy();
+		expect(platform.heard).toEqual([]);
+	});
+
+	test.each(['', '   ', '\n'])('is missing where an expression gives %j', async (name) => {
+		const result = await run(parameters(`={{ ${JSON.stringify(name)} }}`));
+		expect(result.error?.message).toContain('is empty');
+		expect(platform.heard).toEqual([]);
+	});
+});
+
+describe('a file of which the platform tells', () => {
+	const download = async (file: IDataObject) => {
+		platform.answer = ({ target }) => ({
+			body: target.includes('/files/')
+				? 'content'
+				: JSON.stringify({ data: { ...record, fields: { papers: [file] } } }),
+		});
+		return await run({
+			resource: 'attachment',
+			operation: 'download',
+			application: picked('crm'),
+			table: picked('deals'),
+			recordId: byId('r1'),
+			fileField: 'papers',
+			outputField: 'data',
+		});
+	};
+
+	test('is fetched by its id, whatever that holds', async () => {
+		for (const fileId of names) {
+			platform.heard.length = 0;
+			const result = await download({ fileId, fileName: 'a.txt' });
+			expect(result.error).toBeUndefined();
+			const fetched = platform.heard.at(-1)!.target;
+			expect(segments(fetched).slice(-2)).toEqual(['files', fileId]);
+		}
+	});
+
+	test.each(['.', '..', '\ud800'])('is not fetched as %j', async (fileId) => {
+		const result = await download({ fileId, fileName: 'a.txt' });
+		expect(result.error?.message).toContain('nothing was sent');
+		expect(platform.heard).toHaveLength(1);
+	});
+
+	test.each([
+		['file:///etc/passwd', 'is not a web address'],
+		['data:text/plain,secret', 'is not a web address'],
+		['ftp://127.0.0.1/a', 'is not a web address'],
+		['javascript:alert(1)', 'is not a web address'],
+		['http://user:pass@127.0.0.1/a', 'carries a user name or password'],
+		['http://169.254.169.254/latest/meta-data', 'must use HTTPS'],
+		['http://10.0.0.1/a', 'must use HTTPS'],
+		['http://[::ffff:127.0.0.1]/a', 'must use HTTPS'],
+		['http://0.0.0.0/a', 'must use HTTPS'],
+	])('is not fetched from %s', async (fileUrl, error) => {
+		const result = await download({ fileId: 'f', fileName: 'a.txt', fileUrl });
+		expect(result.error?.message).toContain(error);
+		expect(platform.heard).toHaveLength(1);
+	});
+});
+
+describe('in a query', () => {
+	const query = () => new URL(platform.heard.at(-1)!.target, platform.origin).searchParams;
+	const reading = {
+		resource: 'record',
+		operation: 'getAll',
+		application: picked('crm'),
+		table: picked('contacts'),
+	};
+
+	test('a saved view is one value', async () => {
+		for (const savedView of names) {
+			await run({ ...reading, options: { savedView } });
+			expect([...query().keys()].sort()).toEqual(['limit', 'sort', 'userFilter']);
+			expect(query().get('userFilter')).toBe(savedView);
+		}
+	});
+
+	test('a filter beside a saved view is one value', async () => {
+		for (const value of names) {
+			const filter = [{ field: 'surname', operator: 'contains', value }];
+			await run({
+				...reading,
+				filterBy: 'json',
+				filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
+				options: { savedView: 'v' },
+			});
+			expect([...query().keys()].sort()).toEqual(['filter', 'limit', 'sort', 'userFilter']);
+			expect(query().get('filter')).toBe(`surname(contains)${value.replaceAll(',', '\\\\,')}`);
+		}
+	});
+
+	test('half a character is refused', async () => {
+		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
+		expect(result.error?.message).toContain('"a\\ud83d" holds half of a character');
+		expect(platform.heard).toEqual([]);
+	});
+});

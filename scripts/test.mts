@@ -142,6 +142,12 @@ const checks: Record<string, Check> = {
 		'1',
 	]),
 	bench: counting('Every measurement runs (no word on time)', ['node', 'bench/run.mts', '--smoke']),
+	matrix: counting('Every operation under every fault', [
+		'node',
+		'test/matrix/run.mts',
+		'--seed=1',
+		'--each=1',
+	]),
 	scan: counting("n8n's scan of community packages", ['node', 'test/scan/scan.mts']),
 	e2e: nodeTest('e2e'),
 	browser: nodeTest('browser'),

@@ -5,15 +5,9 @@
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
 import type { TableAddress, TableDefinition } from '../service/contract';
-import { InputError, ServiceError } from '../service/errors';
+import { InputError } from '../service/errors';
 import type { Connection } from '../service/request';
 import { readTable } from '../service/tables';
-
-/** Where reading the definition fails, what was to be done with the records was not begun. */
-function asUnsent(error: unknown): never {
-	if (!(error instanceof ServiceError) || error.certainty !== 'ambiguous') throw error;
-	throw new ServiceError(error.message, { ...error, certainty: 'unsent' });
-}
 
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
@@ -112,7 +106,7 @@ export class Run {
 		const name = JSON.stringify([at.application, at.table]);
 		let definition = this.definitions.get(name);
 		if (!definition) {
-			definition = readTable(this.connection, at).catch(asUnsent);
+			definition = readTable(this.connection, at);
 			this.definitions.set(name, definition);
 		}
 		return await definition;

@@ -101,10 +101,15 @@ const WHAT: Record<number, string> = {
 	429: 'The platform asked to wait: too many requests',
 };
 
+/** What a success carries; `jsonOrNoContent` is JSON, or nothing where the status says so (204). */
+export type Expectation = 'json' | 'jsonOrNoContent' | 'anything';
+
+const NO_CONTENT = 204;
+
 /** What an answer says: its JSON, or why it is none. */
 export function readAnswer(
 	response: IN8nHttpFullResponse,
-	expect: 'json' | 'anything',
+	expect: Expectation,
 ): ReadAnswer | ServiceError {
 	const status = response.statusCode;
 	const body = typeof response.body === 'string' ? response.body : '';
@@ -116,7 +121,8 @@ export function readAnswer(
 	const told = { status, headers: response.headers, text: body };
 	if (status >= 200 && status < 300) {
 		if (json) return { ...told, body: json };
-		if (expect === 'anything') return { ...told, body: {} };
+		const isNothing = status === NO_CONTENT && expect === 'jsonOrNoContent';
+		if (expect === 'anything' || isNothing) return { ...told, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
 			`The platform's answer could not be read (${type}, ${body.length} characters)`,

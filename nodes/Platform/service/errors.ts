@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 /**
  * What can be said for certain about a call that did not succeed:
- * - `unsent`: the service never worked on it (not reached, asked to wait, or stopped before),
+ * - `unsent`: nothing was done (not reached, asked to wait, stopped before, or it only reads),
  * - `refused`: the service answered that it will not do it,
  * - `ambiguous`: it may have been done or not,
  * - `cancelled`: the execution was cancelled.

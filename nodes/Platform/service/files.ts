@@ -60,7 +60,7 @@ function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonVal
  * Sends files into a field of a record, with other fields where given.
  *
  * Adding twice would double a file, so a try of unknown result is not repeated: the record is
- * read, and the files are either there or the error says that they are not.
+ * read, and the files are either there or the error says that they are not there yet.
  *
  * @throws {ServiceError}
  */
@@ -130,7 +130,8 @@ async function confirmUpload(
 		return record;
 	}
 	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
-	throw unknown(`The files were not stored: ${why}; the record '${id}' does not have ${names}`);
+	// What is at work on it may be slower than the look at the record.
+	throw unknown(`${doubt}; the record '${id}' does not have ${names} yet`);
 }
 
 /**
@@ -166,6 +167,9 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 	});
 }
 
+/** What a gateway or a proxy answers in the platform's place. */
+const NO_PICTURE = /^(text\/|application\/json)/i;
+
 /**
  * Streams a file, or a picture's thumbnail, into a store. Tried again where it breaks off.
  *
@@ -187,18 +191,30 @@ export async function downloadFile(
 	const result = await connection.attempt({
 		method: 'GET',
 		...from,
-		repeat: 'whenAmbiguous',
+		repeat: 'reads',
 		purpose: 'attachments',
-		expectedBytes: isFile ? file.fileSize : undefined,
+		// Nobody tells a thumbnail's size.
+		expectedBytes: isFile ? file.fileSize : 'some',
 		receive: async (bytes, headers) => {
 			const type = headers['content-type'];
 			const told = typeof type === 'string' ? type : undefined;
+			if (!isFile && told && NO_PICTURE.test(told)) {
+				throw new ServiceError(`The answer is no picture but ${told}`, { certainty: 'ambiguous' });
+			}
 			await store(bytes, (isFile && file.mimetype) || told);
 		},
 	});
 	if (!(result instanceof ServiceError)) return;
 	const what = `${isFile ? '' : 'The thumbnail of '}'${file.fileName}'`;
 	throw downloadFailure(result, what, from.to?.url);
+}
+
+/** The record after a change that the platform confirmed without telling what it made of it. */
+async function readAfter(connection: Connection, at: TableAddress, id: string) {
+	return await readRecord(connection, at, id).catch((error: ServiceError) => {
+		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
+		throw new ServiceError(message, { ...error, certainty: 'ambiguous' });
+	});
 }
 
 /**
@@ -214,7 +230,7 @@ export async function removeFiles(
 	field: string,
 	fileIds: string[],
 ): Promise<PlatformRecord> {
-	const { body, repeated } = await connection.request({
+	const result = await connection.attempt({
 		method: 'PATCH',
 		path: paths.record(at, id),
 		body: { fields: { [field]: { remove: fileIds } } },
@@ -223,7 +239,15 @@ export async function removeFiles(
 		// An earlier try took them off, so the platform no longer knows them.
 		doneStatus: 400,
 	});
-	const record = toRecord(body.data) ?? (await readRecord(connection, at, id));
+	if (result instanceof ServiceError) {
+		if (result.certainty !== 'ambiguous') throw result;
+		throw new ServiceError(`It is not known whether the files were removed: ${result.message}`, {
+			...result,
+			hint: 'Look at the record in the platform before you run it again.',
+		});
+	}
+	const { body, repeated } = result;
+	const record = toRecord(body.data) ?? (await readAfter(connection, at, id));
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(

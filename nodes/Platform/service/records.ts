@@ -29,18 +29,13 @@ export interface Reading {
 	fields?: string[];
 }
 
-const unreadable = (what: string, status: number) =>
+/** The failure of a read whose answer is not what it should be. */
+export const unreadable = (what: string, status: number) =>
 	new ServiceError(`The platform's answer holds no ${what}`, {
-		certainty: 'ambiguous',
+		certainty: 'unsent',
 		status,
-		hint: 'Look at the record in the platform before you run it again.',
+		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
 	});
-
-function recordOf({ body, status }: Pick<Answer, 'body' | 'status'>): PlatformRecord {
-	const record = toRecord(body.data);
-	if (!record) throw unreadable('record', status);
-	return record;
-}
 
 /** @throws {ServiceError} */
 export async function readRecord(
@@ -49,7 +44,10 @@ export async function readRecord(
 	id: string,
 ): Promise<PlatformRecord> {
 	const path = paths.record(at, id);
-	return recordOf(await connection.request({ method: 'GET', path, repeat: 'whenAmbiguous' }));
+	const { body, status } = await connection.request({ method: 'GET', path, repeat: 'reads' });
+	const record = toRecord(body.data);
+	if (!record) throw unreadable('record', status);
+	return record;
 }
 
 /** One page of records, and whether the service had as many as asked for. */
@@ -84,7 +82,7 @@ function pageCall(
 			...(isFiltered && toBody(filter)),
 			...(fields.length > 0 && { loadFields: fields }),
 		} as IDataObject;
-		return { method: 'POST', path: paths.filter(at), query, body, repeat: 'whenAmbiguous' };
+		return { method: 'POST', path: paths.filter(at), query, body, repeat: 'reads' };
 	}
 	const conditions = isFiltered ? conjunction(filter) : [];
 	if (!conditions) {
@@ -98,7 +96,7 @@ function pageCall(
 		method: 'GET',
 		path: paths.records(at),
 		query: { ...query, filter: text, userFilter: savedView },
-		repeat: 'whenAmbiguous',
+		repeat: 'reads',
 	};
 }
 
@@ -162,9 +160,9 @@ export async function countRecords(
 					method: 'POST',
 					path: paths.countFilter(at),
 					body: toBody(filter) as unknown as IDataObject,
-					repeat: 'whenAmbiguous',
+					repeat: 'reads',
 				}
-			: { method: 'GET', path: paths.count(at), repeat: 'whenAmbiguous' },
+			: { method: 'GET', path: paths.count(at), repeat: 'reads' },
 	);
 	const count = (answer.body.data as IDataObject | undefined)?.count;
 	if (typeof count !== 'number') throw unreadable('count', answer.status);
@@ -193,7 +191,7 @@ export async function summarizeRecords(
 			...(!isEmptyFilter(filter) && toBody(filter)),
 			fields: Object.fromEntries(entries) as IDataObject,
 		},
-		repeat: 'whenAmbiguous',
+		repeat: 'reads',
 	});
 	const data = answer.body.data as Partial<Summary> | undefined;
 	if (typeof data?.count !== 'number') throw unreadable('summary', answer.status);
@@ -273,16 +271,46 @@ export async function createRecord(
 		body: writeBody(fields, options),
 		repeat: 'onlyWhenUnsent',
 	});
-	if (!(result instanceof ServiceError)) return recordOf(result);
-	if (result.certainty !== 'ambiguous') throw result;
+	const written = writtenRecord(result);
+	if (!(written instanceof ServiceError)) return written;
+	if (written.certainty !== 'ambiguous') throw written;
 	const trace = key ? await traceOf(connection, at, key) : '';
 	throw new ServiceError(
-		`It is not known whether the record was created: ${result.message}${trace}`,
+		`It is not known whether the record was created: ${written.message}${trace}`,
 		{
-			...result,
+			...written,
 			hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
 		},
 	);
+}
+
+/** The record of an answer to a write; without one nobody knows what was written. */
+function writtenRecord(result: Answer | ServiceError): PlatformRecord | ServiceError {
+	if (result instanceof ServiceError) return result;
+	const { body, status } = result;
+	return (
+		toRecord(body.data) ??
+		new ServiceError("The platform's answer holds no record", { certainty: 'ambiguous', status })
+	);
+}
+
+/** A failure that leaves open what became of a record, though doing it again does no harm. */
+function doubtful(error: ServiceError, what: string): ServiceError {
+	if (error.certainty !== 'ambiguous') return error;
+	return new ServiceError(`It is not known whether the record was ${what}: ${error.message}`, {
+		...error,
+		hint: 'Running it again does no harm.',
+	});
+}
+
+async function writeRecord(
+	connection: Connection,
+	call: Omit<Call, 'repeat'>,
+	what: string,
+): Promise<PlatformRecord> {
+	const written = writtenRecord(await connection.attempt({ ...call, repeat: 'whenAmbiguous' }));
+	if (written instanceof ServiceError) throw doubtful(written, what);
+	return written;
 }
 
 /** Creates or updates the record that has the same import key. @throws {ServiceError} */
@@ -292,14 +320,9 @@ export async function upsertRecord(
 	fields: FieldValues,
 	options: WriteOptions,
 ): Promise<PlatformRecord> {
-	return recordOf(
-		await connection.request({
-			method: 'POST',
-			path: paths.records(at),
-			body: writeBody(fields, options, true),
-			repeat: 'whenAmbiguous',
-		}),
-	);
+	const body = writeBody(fields, options, true);
+	const call = { method: 'POST', path: paths.records(at), body } as const;
+	return await writeRecord(connection, call, 'created or updated');
 }
 
 /**
@@ -315,14 +338,9 @@ export async function updateRecord(
 	extent: 'partial' | 'full',
 	options: WriteOptions,
 ): Promise<PlatformRecord> {
-	return recordOf(
-		await connection.request({
-			method: extent === 'full' ? 'PUT' : 'PATCH',
-			path: paths.record(at, id),
-			body: writeBody(fields, options),
-			repeat: 'whenAmbiguous',
-		}),
-	);
+	const method = extent === 'full' ? 'PUT' : 'PATCH';
+	const call = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
+	return await writeRecord(connection, call, 'updated');
 }
 
 /** Deletes a record. @throws {ServiceError} */
@@ -331,13 +349,14 @@ export async function deleteRecord(
 	at: TableAddress,
 	id: string,
 ): Promise<void> {
-	await connection.request({
+	const result = await connection.attempt({
 		method: 'DELETE',
 		path: paths.record(at, id),
 		repeat: 'whenAmbiguous',
-		expect: 'anything',
+		expect: 'jsonOrNoContent',
 		doneStatus: 404,
 	});
+	if (result instanceof ServiceError) throw doubtful(result, 'deleted');
 }
 
 /** The metadata of a bulk answer's `data`, in its order. */

@@ -11,8 +11,8 @@ import {
 	type Logger,
 } from 'n8n-workflow';
 
-import { asFailure, readAnswer, type ReadAnswer } from './answers';
 import { encoded } from './encoding';
+import { asFailure, readAnswer, type Expectation, type ReadAnswer } from './answers';
 import { ServiceError } from './errors';
 import { allowedOrigins, baseOrigin } from './origins';
 import { tokenHint, type TokenFacts, type TokenPurpose } from './tokens';
@@ -59,12 +59,15 @@ export interface Call {
 	stream?: () => Promise<BodyStream>;
 	/** Takes a success as a stream of bytes, in place of JSON; its failure counts as the call's. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
-	/** How many bytes `receive` must get; as many as the answer says where this is not known. */
-	expectedBytes?: number;
+	/**
+	 * How many bytes `receive` must get, or that there must be some; as many as the answer says
+	 * where this is not known.
+	 */
+	expectedBytes?: number | 'some';
 	/** Whether it may be repeated after a failure that leaves open whether it was done. */
 	repeat: Repeat;
 	/** What a success must carry; an answer without it counts as unreadable. JSON by default. */
-	expect?: 'json' | 'anything';
+	expect?: Expectation;
 	/** What the token is needed for, where that is not reading and writing data. */
 	purpose?: TokenPurpose;
 	/** A refusal that, after a try whose result is unknown, means: that try did it. */
@@ -124,6 +127,13 @@ export class Connection {
 
 	/** As `request`, with the failure as a value: for callers that settle what it leaves open. */
 	async attempt(call: Call): Promise<Answer | ServiceError> {
+		const result = await this.tryUntilSettled(call);
+		return result instanceof ServiceError && call.repeat === 'reads'
+			? withoutDoubt(result)
+			: result;
+	}
+
+	private async tryUntilSettled(call: Call): Promise<Answer | ServiceError> {
 		let repeats = 0;
 		let asks = 0;
 		let ambiguous: ServiceError | undefined;
@@ -219,7 +229,8 @@ export class Connection {
 		const isWhole = stream?.isWhole() ?? true;
 		stream?.close();
 		if (response instanceof ServiceError) {
-			const failure = isWhole ? response : cutShort(response);
+			// A request of which the service did not get the last byte can't have been done.
+			const failure = isWhole ? response : withoutDoubt(response);
 			return this.isCancelled() ? cancelledUnderWay(failure) : failure;
 		}
 		const result = call.receive
@@ -231,8 +242,8 @@ export class Connection {
 	}
 }
 
-/** A request of which the service did not get the last byte can't have been done. */
-const cutShort = (failure: ServiceError) =>
+/** The failure of what can't have changed anything. */
+const withoutDoubt = (failure: ServiceError) =>
 	failure.certainty === 'ambiguous'
 		? new ServiceError(failure.message, { ...failure, certainty: 'unsent' })
 		: failure;
@@ -263,9 +274,11 @@ async function receiveBytes(
 ): Promise<ReadAnswer | ServiceError> {
 	const { statusCode: status, headers } = response;
 	const isFile = status >= 200 && status < 300;
+	const length = isFile ? lengthOf(headers) : undefined;
 	const finished = new AbortController();
 	const bytes = watched(response.body as unknown as ByteStream, {
-		bytes: isFile ? (expectedBytes ?? lengthOf(headers)) : undefined,
+		bytes: isFile && expectedBytes !== 'some' ? (expectedBytes ?? length) : length,
+		isEmptyWrong: isFile && expectedBytes === 'some',
 		timeoutMs,
 		finished: finished.signal,
 		onSilence: hangUp,

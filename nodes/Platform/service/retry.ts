@@ -13,8 +13,11 @@ const LONGEST_BACKOFF_MS = 30_000;
 /** How often one call is repeated after failures other than 429. */
 export const MAX_REPEATS = 5;
 
-/** Whether a call may be repeated when nobody knows whether it was done. */
-export type Repeat = 'whenAmbiguous' | 'onlyWhenUnsent';
+/**
+ * Whether a call may be repeated when nobody knows whether it was done; what only reads may be, and
+ * leaves nothing open when it fails.
+ */
+export type Repeat = 'reads' | 'whenAmbiguous' | 'onlyWhenUnsent';
 
 /** How often a service may ask to wait before its word is checked against the backoff. */
 const PATIENT_ASKS = 3;

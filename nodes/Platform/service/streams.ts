@@ -52,6 +52,8 @@ const LOOK_MS = 500;
 export interface Expectation {
 	/** How many there must be, where that is known. */
 	bytes?: number;
+	/** Whether there must be at least one. */
+	isEmptyWrong?: boolean;
 	/** How long none may come. */
 	timeoutMs: number;
 	/** Aborted when they are no longer needed. */
@@ -92,6 +94,9 @@ export function watched(bytes: ByteStream, expected: Expectation): ByteStream {
 			yield chunk.value;
 		}
 		waitingSince = undefined;
+		if (size === 0 && expected.isEmptyWrong) {
+			throw new ServiceError('The answer was empty', { certainty: 'ambiguous' });
+		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
 		throw new ServiceError(`${size} bytes came instead of ${expected.bytes}`, {
 			certainty: 'ambiguous',

@@ -15,7 +15,7 @@ import { InputError, ServiceError } from './errors';
 import type { Connection } from './request';
 
 const read = async (connection: Connection, path: string) =>
-	(await connection.request({ method: 'GET', path, repeat: 'whenAmbiguous' })).body.data;
+	(await connection.request({ method: 'GET', path, repeat: 'reads' })).body.data;
 
 const list = (data: unknown) => (Array.isArray(data) ? (data as unknown[]) : []);
 
@@ -32,7 +32,7 @@ export async function readApplication(connection: Connection, name: string): Pro
 	const application = toApplication(await read(connection, paths.application(name)));
 	if (application) return application;
 	throw new ServiceError(`The platform's answer holds no application '${name}'`, {
-		certainty: 'ambiguous',
+		certainty: 'unsent',
 	});
 }
 

@@ -93,7 +93,7 @@ export async function deleteMany(
 		path: paths.bulk(at),
 		query: { limit: matched, filter: toQuery(conditions) },
 		repeat: 'onlyWhenUnsent',
-		expect: 'anything',
+		expect: 'jsonOrNoContent',
 	});
 	const isFailure = result instanceof ServiceError;
 	if (isFailure && result.certainty !== 'ambiguous') throw result;
@@ -109,10 +109,13 @@ export async function deleteMany(
 		);
 	}
 	if (isFailure && remaining > 0) {
-		throw new ServiceError(`${result.message}; ${plural(remaining)} of ${matched} still match`, {
-			...result,
-			hint: 'Run it again to delete the rest.',
-		});
+		const left = `${result.message}; ${plural(remaining)} of ${matched} still match`;
+		throw result.mayStillCome
+			? new ServiceError(`${left}, and the platform may still be deleting them`, {
+					...result,
+					hint: 'Wait a little and count them before you run it again.',
+				})
+			: new ServiceError(left, { ...result, hint: 'Run it again to delete the rest.' });
 	}
 	return { matched, deleted: Math.max(0, matched - remaining), remaining };
 }

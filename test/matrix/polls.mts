@@ -1,0 +1,110 @@
+/**
+ * The trigger under a fault: records are made and changed, a poll meets the fault, and later polls
+ * do not. Each change must be told once, by a poll that did not fail.
+ */
+import type { INodeParameters } from 'n8n-workflow';
+import { Chance } from '../trigger/chance.mts';
+import { describeRequests, whenOf, type Plan, type Verdict } from './cell.mts';
+import { onOwnClock } from './clock.mts';
+import { SHORT_TIMEOUT_S } from './columns.mts';
+import { watch } from './engine.mts';
+import { FAULT, isMet, repeatsIn } from './judge.mts';
+import { idOf, type Place } from './place.mts';
+import { at } from './scenarios/scenario.mts';
+import { wording } from './told.mts';
+
+export const EVENTS = ['created', 'updated', 'createdOrUpdated'] as const;
+type Event = (typeof EVENTS)[number];
+
+const THERE = [0, 1, 2];
+const CHANGED = [1, 2];
+const NEW = [10, 11, 12];
+
+const TIMEOUT_S = 30;
+
+interface ToldChange {
+	event: string;
+	id: string;
+	ver: number;
+	fields: { name: string };
+}
+
+const recordOf = (number: number, name: string) => ({
+	id: idOf(number),
+	fields: { code: `c${number}`, name },
+});
+
+async function change(place: Place): Promise<void> {
+	const data = '/apps/shop/tables/things/data';
+	const fresh = NEW.map((number) => recordOf(number, `new ${number}`));
+	await place.call('PATCH', `${data}/bulk`, { bulk: fresh, useUpsert: true });
+	for (const number of CHANGED) {
+		await place.call('PATCH', `${data}/${idOf(number)}`, { fields: { name: `changed ${number}` } });
+	}
+}
+
+/** What is to be told in all, as `event id name`. */
+function expected(event: Event): string[] {
+	const created = NEW.map((number) => `created ${idOf(number)} new ${number}`);
+	const updated = CHANGED.map((number) => `updated ${idOf(number)} changed ${number}`);
+	return [...(event === 'updated' ? [] : created), ...(event === 'created' ? [] : updated)].sort();
+}
+
+export async function runPolls(place: Place, event: Event, plan: Plan): Promise<Verdict> {
+	const { column, timing, seed } = plan;
+	const chance = new Chance(seed);
+	await place.table(THERE.map((number) => recordOf(number, `old ${number}`)));
+	const parameters = { triggerOn: event, ...at(), startFrom: 'now' } as INodeParameters;
+	const watching = await watch(place.credential, parameters);
+	await watching.poll();
+	await change(place);
+
+	const when = whenOf(timing, chance);
+	await place.begin([{ id: FAULT, ...(when && { when }), fault: column.fault }]);
+	const problems: string[] = [];
+	const told: ToldChange[][] = [];
+	const failures: string[] = [];
+	const poll = async () => {
+		const before = watching.staticData();
+		try {
+			const items = await watching.poll();
+			told.push((items ?? []).map(({ json }) => json as unknown as ToldChange));
+			if (items?.length === 0) problems.push('an execution was started with nothing to tell');
+		} catch (error) {
+			const { message } = error as Error;
+			failures.push(message);
+			problems.push(...wording(message));
+			if (message.includes(place.credential.token)) problems.push('the error tells the token');
+			if (watching.staticData() !== before) problems.push('a poll that failed moved the cursor');
+		}
+	};
+	await onOwnClock(column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S, poll);
+	const truth = await place.truth();
+	const isFailed = failures.length > 0;
+	const first = told.flat().length;
+	for (let count = 0; count < 2; count += 1) await onOwnClock(TIMEOUT_S, poll);
+
+	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
+	const changes = told.flat().map(({ event: name, id, fields }) => `${name} ${id} ${fields.name}`);
+	const all = [...changes].sort().join('\n');
+	if (all !== expected(event).join('\n')) problems.push(`told were:\n${all}`);
+	if (truth.written.length > 0) problems.push('a poll wrote something');
+	const isOnce = timing !== 'every' && timing !== 'everyMain';
+	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
+	// A poll does not wait long: n8n calls it again.
+	const isLong = ['silent429', 'long429'].includes(column.name);
+	const met = truth.requests.filter(isMet);
+	const isEasy = met.length === 0 || column.effect === 'nothing' || (isOnce && isMendable);
+	if (isEasy && isFailed && !column.isLate && !isLong)
+		problems.push('it failed, but could have told');
+	return {
+		isMet: met.length > 0,
+		done: first,
+		failed: isFailed ? 1 : 0,
+		unknown: 0,
+		untold: 0,
+		repeats: repeatsIn(truth.requests, column),
+		problems,
+		evidence: [...describeRequests(truth), ...failures, ...changes],
+	};
+}

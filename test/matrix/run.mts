@@ -1,0 +1,175 @@
+/**
+ * Every operation of the node, and the trigger's poll, under every fault that the sandbox knows,
+ * through n8n's engine against sandbox processes: what the node told must agree with what is stored.
+ *
+ *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--lanes N] [--table FILE]
+ *
+ * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
+ * every run. `--each` says how many of the five timings each operation meets each fault with; all
+ * of them, unless told. `--table` writes the table as Markdown.
+ */
+import { createServer } from 'node:http';
+import { writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { parseArgs } from 'node:util';
+import { runCell, TIMINGS, type Plan, type Verdict } from './cell.mts';
+import { columnsWith, type Column } from './columns.mts';
+import { startSandbox } from './engine.mts';
+import { Place } from './place.mts';
+import { EVENTS, runPolls } from './polls.mts';
+import { scenarios } from './scenarios/index.mts';
+import { Table } from './table.mts';
+
+const { values } = parseArgs({
+	options: {
+		only: { type: 'string', default: '' },
+		seed: { type: 'string' },
+		each: { type: 'string', default: '5' },
+		lanes: { type: 'string', default: '12' },
+		table: { type: 'string' },
+	},
+});
+
+/** How many failures are shown in full. */
+const SHOWN = 8;
+
+/** No run takes so long. */
+const LONGEST_RUN_MS = 60_000;
+
+const whole = (name: string, text: string) => {
+	const number = Number(text);
+	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
+	return number;
+};
+
+const seed =
+	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const each = whole('each', values.each);
+
+/** Another origin, where nothing may ever arrive: redirects lead there. */
+const strays: string[] = [];
+const elsewhere = createServer(({ method, url, headers }, response) => {
+	strays.push(`${method} ${url}${headers.authorization ? ' with the token' : ''}`);
+	response.end('{"data":{}}');
+}).listen(0, '127.0.0.1');
+await once(elsewhere, 'listening');
+const { port } = elsewhere.address() as AddressInfo;
+
+interface Row {
+	name: string;
+	/** Whether a fault that is about many records in a request can meet it. */
+	isBulk: boolean;
+	run(place: Place, plan: Plan): Promise<Verdict>;
+}
+
+const BULK = /: (create|upsert|update)Many$/;
+
+const rows: Row[] = [
+	...(await scenarios()).map((scenario) => ({
+		name: scenario.operation,
+		isBulk: BULK.test(scenario.operation),
+		run: async (place: Place, plan: Plan) => await runCell(place, scenario, plan),
+	})),
+	...EVENTS.map((event) => ({
+		name: `trigger: ${event}`,
+		isBulk: false,
+		run: async (place: Place, plan: Plan) => await runPolls(place, event, plan),
+	})),
+];
+const columns = columnsWith(`http://127.0.0.1:${port}/elsewhere`);
+const table = new Table(rows.map(({ name }) => name));
+
+interface Job extends Plan {
+	row: Row;
+	title: string;
+}
+
+function* jobs(): Generator<Job> {
+	let number = 0;
+	for (const row of rows) {
+		for (const [place, column] of columns.entries()) {
+			for (const [at, timing] of timingsOf(row, column).entries()) {
+				number += 1;
+				// Another one for each fault, so that few of them still meet all.
+				const isLeftOut = (at + place + rows.indexOf(row)) % TIMINGS.length >= each;
+				if (isLeftOut && !column.isByValue) continue;
+				const title = `${row.name} / ${column.name} / ${timing}`;
+				if (!title.includes(values.only)) continue;
+				yield { row, column, timing, seed: seed + number, title };
+			}
+		}
+	}
+}
+
+/** Nobody tells how long a thumbnail is: one that is cut and says so can't be noticed. */
+const isBeyond = (row: Row, column: Column) =>
+	row.name.endsWith(': downloadThumbnail') && column.name === 'tooShort';
+
+function timingsOf(row: Row, column: Column) {
+	if (isBeyond(row, column)) return [];
+	if (column.isBulk && !row.isBulk) return [];
+	return column.isByValue ? (['every'] as const) : TIMINGS;
+}
+
+async function within(work: Promise<Verdict>): Promise<Verdict> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error('It does not end.')), LONGEST_RUN_MS);
+	});
+	return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+const started = Date.now();
+const size = whole('lanes', values.lanes);
+const places = await Promise.all(
+	Array.from({ length: size }, async () => new Place(await startSandbox({ args: ['--no-seed'] }))),
+);
+const queue = jobs();
+let passed = 0;
+let failed = 0;
+
+function complain(job: Job, problems: string[], evidence: string[]) {
+	failed += 1;
+	if (failed > SHOWN) {
+		console.log(`✗ ${job.title}: ${problems[0]}`);
+		return;
+	}
+	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
+	for (const problem of problems) console.log(`    ${problem}`);
+	for (const line of evidence) console.log(`      ${line}`);
+	console.log(`    npm run test:matrix -- --seed ${seed} --only '${job.title}'`);
+}
+
+async function runLane(place: Place): Promise<void> {
+	for (const job of queue) {
+		try {
+			const verdict = await within(job.row.run(place, job));
+			table.add(job.row.name, job.column.family, verdict);
+			if (verdict.problems.length > 0) complain(job, verdict.problems, verdict.evidence);
+			else passed += 1;
+		} catch (error) {
+			complain(job, [(error as Error).stack ?? String(error)], []);
+		}
+	}
+}
+
+console.log(
+	`${rows.length} rows × ${columns.length} faults from seed ${seed} on, ${size} sandboxes`,
+);
+await Promise.all(places.map(runLane));
+await Promise.all(places.map(async ({ sandbox }) => await sandbox.stop()));
+elsewhere.close();
+
+if (strays.length > 0) {
+	failed += 1;
+	console.log(`\n✗ Requests at another origin: ${[...new Set(strays)].join(', ')}`);
+}
+const isWhole = values.only === '';
+if (isWhole && passed === 0) failed += 1;
+console.log(`\n${table.toText()}`);
+if (values.table) await writeFile(values.table, table.toMarkdown());
+const seconds = ((Date.now() - started) / 1000).toFixed(1);
+console.log(`\n${table.sum()} in ${seconds} s`);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed > 0 ? 1 : 0);

@@ -1,0 +1,187 @@
+/** Operations that only read. What is right is asked of the platform by another client before. */
+import { isDeepStrictEqual } from 'node:util';
+import { picked } from '../engine.mts';
+import { APP, TABLE, idOf, type Place } from '../place.mts';
+import { at, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
+
+const GROUPS = ['a', 'b', 'c'];
+const PER_GROUP = 3;
+const TABLE_PATH = `/apps/${APP}/tables/${TABLE}`;
+
+async function fill(place: Place) {
+	const records = GROUPS.flatMap((group, at) =>
+		Array.from({ length: PER_GROUP }, (_, index) => ({
+			id: idOf(at * 10 + index),
+			fields: { code: `${group}${index}`, name: `name ${index}`, group, size: at * 10 + index },
+		})),
+	);
+	await place.table(records);
+}
+
+const GROUP = conditions(['group', 'eq', '={{ $json.group }}']);
+const groups = () => itemsOf(GROUPS.map((group) => ({ group })));
+
+/** A read whose right output is known. */
+const reading = (
+	operation: string,
+	prepare: (place: Place) => Promise<{
+		parameters: object;
+		items?: Prepared['items'];
+		expected: object[][];
+	}>,
+): Scenario => ({
+	operation,
+	kind: 'read',
+	async prepare(place): Promise<Prepared> {
+		await fill(place);
+		const [resource = '', name = ''] = operation.split(': ');
+		const { parameters, items = itemsOf([{}, {}, {}]), expected } = await prepare(place);
+		return {
+			parameters: { resource, operation: name, ...parameters } as Prepared['parameters'],
+			items,
+			main: { path: '' },
+			traces: items.map(() => ({ path: '' })),
+			untrue: (index, outputs) => {
+				const told = outputs.map(({ json }) => json);
+				return isDeepStrictEqual(told, expected[index]) ? [] : [`told ${JSON.stringify(told)}`];
+			},
+		};
+	},
+});
+
+interface Shown {
+	id: string;
+	created: string;
+	modified: string;
+	ver: number;
+	fields: object;
+}
+
+const simple = ({ id, created, modified, ver, fields }: Shown) => ({
+	id,
+	...fields,
+	created,
+	modified,
+	ver,
+});
+
+const records = async (place: Place) =>
+	(await place.ask(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
+
+const inGroup = (all: Shown[], group: string) =>
+	all.filter(({ fields }) => (fields as { group: string }).group === group);
+
+const get = reading('record: get', async (place) => {
+	const ids = [0, 11, 22].map(idOf);
+	const all = await records(place);
+	return {
+		parameters: {
+			...at(),
+			recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
+		},
+		items: itemsOf(ids.map((id) => ({ id }))),
+		expected: ids.map((id) => all.filter((record) => record.id === id).map(simple)),
+	};
+});
+
+const getMany = reading('record: getAll', async (place) => {
+	const all = await records(place);
+	return {
+		parameters: { ...at(), returnAll: true, ...GROUP },
+		items: groups(),
+		expected: GROUPS.map((group) => inGroup(all, group).map(simple)),
+	};
+});
+
+const count = reading('record: count', async () => ({
+	parameters: { ...at(), ...GROUP },
+	items: groups(),
+	expected: GROUPS.map(() => [{ count: PER_GROUP }]),
+}));
+
+const summarize = reading('record: summarize', async () => ({
+	parameters: {
+		...at(),
+		...GROUP,
+		summaries: { summary: [{ field: 'size', aggregations: ['min', 'max', 'sum', 'avg'] }] },
+	},
+	items: groups(),
+	expected: GROUPS.map((_, at) => {
+		const [min, avg, max] = [at * 10, at * 10 + 1, at * 10 + 2];
+		return [{ count: PER_GROUP, fields: { size: { min, max, sum: 3 * avg, avg } } }];
+	}),
+}));
+
+interface Structure {
+	id: string;
+	name: string;
+	internalName: string;
+	internalNameApi: string;
+	header: string;
+	items: Array<{ name: string; header: string; type: string; metadata: { required?: boolean } }>;
+}
+
+const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
+	id,
+	internalName: internalNameApi,
+	header,
+	importKey: 'code',
+	fields: items.map(({ name, header: title, type, metadata }) => ({
+		name,
+		header: title,
+		type,
+		required: metadata.required ?? false,
+	})),
+	savedViews: [],
+});
+
+const thrice = (outputs: object[]) => [outputs, outputs, outputs];
+
+const tableGet = reading('table: get', async (place) => ({
+	parameters: at(),
+	expected: thrice([tableShown((await place.ask(TABLE_PATH)) as Structure)]),
+}));
+
+const tableGetMany = reading('table: getAll', async (place) => {
+	const tables = (await place.ask(`/apps/${APP}/tables`)) as Structure[];
+	return { parameters: { application: picked(APP) }, expected: thrice(tables.map(tableShown)) };
+});
+
+const applicationGet = reading('application: get', async (place) => {
+	const { id, name, internalName } = (await place.ask(`/apps/${APP}`)) as Structure;
+	const tables = (await place.ask(`/apps/${APP}/tables`)) as Structure[];
+	const told = tables.map((table) => ({
+		id: table.id,
+		internalName: table.internalNameApi,
+		header: table.header,
+	}));
+	return {
+		parameters: { application: picked(APP) },
+		expected: thrice([{ id, name, internalName, tables: told }]),
+	};
+});
+
+const applicationGetMany = reading('application: getAll', async (place) => {
+	const all = (await place.ask('/apps')) as Structure[];
+	return {
+		parameters: {},
+		expected: thrice(all.map(({ id, name, internalName }) => ({ id, name, internalName }))),
+	};
+});
+
+const user = reading('user: getCurrent', async (place) => ({
+	parameters: {},
+	expected: thrice([(await place.ask('/users/me')) as object]),
+}));
+
+export const readingScenarios = [
+	get,
+	getMany,
+	count,
+	summarize,
+	tableGet,
+	tableGetMany,
+	applicationGet,
+	applicationGetMany,
+	user,
+];

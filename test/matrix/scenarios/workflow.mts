@@ -1,0 +1,31 @@
+/** Starting workflows of the platform: each start is a run in its log. */
+import { itemsOf, type Prepared, type Scenario } from './scenario.mts';
+
+const COUNT = 3;
+const indexes = Array.from({ length: COUNT }, (_, index) => index);
+
+export const trigger: Scenario = {
+	operation: 'workflow: trigger',
+	kind: 'once',
+	isTakenAtItsWord: true,
+	async prepare(place): Promise<Prepared> {
+		await place.table([]);
+		const webhookUrl = await place.workflow();
+		return {
+			parameters: { resource: 'workflow', operation: 'trigger', webhookUrl },
+			items: itemsOf(indexes.map((index) => ({ mark: `start ${index}` }))),
+			main: { method: 'POST', path: '/webhooks/' },
+			traces: indexes.map((index) => ({ body: `"start ${index}"` })),
+			effect(index, { workflowRuns }) {
+				const runs = workflowRuns.filter(({ payload }) => payload.mark === `start ${index}`);
+				if (runs.length > 1) return { wrong: `workflow ${index} ran ${runs.length} times` };
+				return runs.length === 1 ? 'done' : 'none';
+			},
+			// What a webhook answers is open: any 2xx is a success.
+			untrue: (_index, outputs) =>
+				outputs.length === 1 && 'body' in outputs[0]!.json
+					? []
+					: [`told ${JSON.stringify(outputs)}`],
+		};
+	},
+};

@@ -53,7 +53,7 @@ const NATIVE_PACKAGES: Readonly<Record<string, string>> = {
 	'isolated-vm': "new (require('isolated-vm').Isolate)()",
 };
 
-const NODE_MAJOR = 24;
+const NODE_MAJORS = [22, 24];
 
 /** Tells people what goes on; a line without end is replaced by the next one. */
 type Report = (line: string) => void;
@@ -238,14 +238,14 @@ async function writeManifest(): Promise<void> {
  * three to five minutes the first time, nothing afterwards. What an interrupted install left is
  * thrown away.
  *
- * @throws Error with a message for people when npm, a compiler or Node 24 is missing
+ * @throws Error with a message for people when npm, a compiler or a Node that n8n runs on is missing
  */
 export async function ensureN8n(report: Report = reportToTerminal): Promise<void> {
 	if (!IS_PINNED) await writeManifest();
 	if (isN8nInstalled()) return;
-	if (Number(process.versions.node.split('.')[0]) !== NODE_MAJOR) {
+	if (!NODE_MAJORS.includes(Number(process.versions.node.split('.')[0]))) {
 		throw new Error(
-			`n8n runs on Node ${NODE_MAJOR} here, this is ${process.versions.node}. Start through ` +
+			`n8n runs on Node ${NODE_MAJORS.join(' or ')}, this is ${process.versions.node}. Start through ` +
 				'npm ("npm start", "npm run …"), which finds the right one among the packages.',
 		);
 	}

@@ -1,0 +1,41 @@
+/** What a process holds: memory, and what the system has open for it. */
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+const MB = 1024 * 1024;
+
+export interface Open {
+	files: number;
+	sockets: number;
+}
+
+/** What a process has open, as Linux tells it. */
+export function openOf(pid: number | 'self'): Open {
+	const folder = `/proc/${pid}/fd`;
+	const open = { files: 0, sockets: 0 };
+	for (const name of readdirSync(folder)) {
+		try {
+			if (readlinkSync(`${folder}/${name}`).startsWith('socket:')) open.sockets += 1;
+			else open.files += 1;
+		} catch {
+			// Closed between the two looks.
+		}
+	}
+	return open;
+}
+
+/** Resident memory of a process in MB. */
+export function residentOf(pid: number): number {
+	const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+	return Number(kilobytes) / 1024;
+}
+
+/** Memory of this process in MB, of what is still in use. */
+export function memoryNow() {
+	if (!globalThis.gc) throw new Error('Start Node with --expose-gc.');
+	// What the first collection sets free may hold more.
+	globalThis.gc();
+	globalThis.gc();
+	const { heapUsed, external, rss } = process.memoryUsage();
+	return { heap: heapUsed / MB, external: external / MB, resident: rss / MB };
+}

@@ -175,6 +175,8 @@ export async function signIn(url: string, owner: Owner): Promise<Session> {
 			headers: {
 				'content-type': 'application/json',
 				'browser-id': browserId,
+				// An idle connection may be closed by n8n at the moment in which it is used again.
+				connection: 'close',
 				...(cookie === '' ? {} : { cookie }),
 			},
 			...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -160,10 +160,18 @@ const checks: Record<string, Check> = {
 		'--seed',
 		'1',
 	]),
+	soak: counting('All kinds of work, for three minutes', [
+		'node',
+		'test/soak/run.mts',
+		'--minutes',
+		'3',
+		'--seed',
+		'1',
+	]),
 };
 
 /** Checks that install hundreds of megabytes first. */
-const HEAVY = ['scan', 'e2e', 'browser', 'queue', 'crash'];
+const HEAVY = ['scan', 'e2e', 'browser', 'queue', 'crash', 'soak'];
 
 async function main() {
 	const asked = process.argv.slice(2);

@@ -1,5 +1,7 @@
 /** The sandbox of a crash test: on one file and one port, killed and started again. */
 
+import { Agent } from 'node:http';
+import axios from 'axios';
 import { startSandbox, type RunningSandbox } from '../../n8n/sandbox.mts';
 import type { FaultRule, LoggedRequest, NewTable, StoredRecord } from '../sandbox.cts';
 
@@ -11,6 +13,9 @@ export const TOLD = 'told';
 /** The records that get files, in one field for each way to write them. */
 export const CASES = 'cases';
 export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;
+
+/** A connection that outlives the sandbox would break the next look at it. */
+const client = axios.create({ httpAgent: new Agent({ keepAlive: false }), proxy: false });
 
 const text = (name: string, metadata?: Record<string, unknown>) => ({
 	name,
@@ -87,10 +92,10 @@ export class Platform {
 		for (;;) {
 			const query = `sort=created&limit=1000&skip=${skip + keys.length}`;
 			const address = `${this.#running.baseUrl}/api/v2/apps/${APP}/tables/${TOLD}/data?${query}`;
-			const response = await fetch(address, {
+			const { data: page } = await client.get<{ data: StoredRecord[] }>(address, {
 				headers: { authorization: `Bearer ${this.#running.tokens.role}` },
 			});
-			const { data } = (await response.json()) as { data: StoredRecord[] };
+			const { data } = page;
 			keys.push(...data.map(({ fields }) => String(fields.change)));
 			if (data.length < 1000) return keys;
 		}
@@ -115,15 +120,7 @@ export class Platform {
 	}
 
 	async #call(method: string, path: string, body?: object): Promise<unknown> {
-		const response = await fetch(`${this.#running.baseUrl}/sandbox${path}`, {
-			method,
-			...(body && {
-				body: JSON.stringify(body),
-				headers: { 'content-type': 'application/json' },
-			}),
-		});
-		const answer = await response.text();
-		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${answer}`);
-		return answer === '' ? undefined : JSON.parse(answer);
+		const url = `${this.#running.baseUrl}/sandbox${path}`;
+		return (await client.request<unknown>({ method, url, data: body })).data;
 	}
 }

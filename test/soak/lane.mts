@@ -39,7 +39,9 @@ export class Lane {
 	#watching: Watching | undefined;
 	/** The version of each record that the trigger told last. */
 	readonly #versions = new Map<string, number>();
-	#webhookUrl = '';
+	/** How often the node was run, and how often with an error for an item. */
+	readonly runs = { all: 0, withErrors: 0 };
+	#workflow = { id: '', webhookUrl: '' };
 	#fresh = 0;
 
 	constructor(platform: Platform, number: number, seed: number) {
@@ -49,7 +51,7 @@ export class Lane {
 	}
 
 	get webhookUrl(): string {
-		return this.#webhookUrl;
+		return this.#workflow.webhookUrl;
 	}
 
 	async prepare(): Promise<void> {
@@ -67,8 +69,8 @@ export class Lane {
 			name: this.table,
 			script: 'return { echo: svc.workflow.payloadRequest.call };',
 			answer: 'output',
-		})) as { data: { webhookUrl: string } };
-		this.#webhookUrl = made.data.webhookUrl;
+		})) as { data: { id: string; webhookUrl: string } };
+		this.#workflow = made.data;
 		this.#watching = await watch(this.#platform, {
 			triggerOn: 'createdOrUpdated',
 			startFrom: 'beginning',
@@ -89,6 +91,14 @@ export class Lane {
 			data: StoredRecord[];
 		};
 		return data;
+	}
+
+	/** How often the platform's workflow was started with this call. */
+	async startsOf(call: string): Promise<number> {
+		const { data } = (await this.#admin('GET', `/runs?workflow=${this.#workflow.id}`)) as {
+			data: Array<{ payload: { call: string } }>;
+		};
+		return data.filter(({ payload }) => payload.call === call).length;
 	}
 
 	/** Runs an operation of the node on the lane's table. */
@@ -112,7 +122,10 @@ export class Lane {
 			} as never,
 		});
 		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);
-		return { good: result.output(NODE), bad: result.output(NODE, 1) };
+		const told = { good: result.output(NODE), bad: result.output(NODE, 1) };
+		this.runs.all += 1;
+		if (told.bad.length > 0) this.runs.withErrors += 1;
+		return told;
 	}
 
 	/** A file in n8n's store, as a node before would have left it. */

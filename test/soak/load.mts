@@ -29,7 +29,13 @@ export type Message =
 			open: { files: number; sockets: number };
 			resources: number;
 	  }
-	| { kind: 'end'; done: Record<string, number>; seen: Record<string, number>; wrong: string[] };
+	| {
+			kind: 'end';
+			done: Record<string, number>;
+			runs: { all: number; withErrors: number };
+			seen: Record<string, number>;
+			wrong: string[];
+	  };
 
 const task = JSON.parse(process.argv[2] ?? '') as Task;
 const load = createRequire(import.meta.url);
@@ -90,6 +96,10 @@ for (const lane of lanes) wrong.push(...(await lane.untold()).map((text) => `tri
 say({
 	kind: 'end',
 	done: Object.fromEntries(done),
+	runs: {
+		all: lanes.reduce((sum, lane) => sum + lane.runs.all, 0),
+		withErrors: lanes.reduce((sum, lane) => sum + lane.runs.withErrors, 0),
+	},
 	seen: { ...Object.fromEntries(seen), wrong: wrong.length },
 	wrong: wrong.slice(0, WRONG_SHOWN),
 });

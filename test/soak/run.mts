@@ -28,6 +28,8 @@ const { values } = parseArgs({
 const SAMPLES = 40;
 const LEAST_SECONDS_BETWEEN = 3;
 const LEAST_SAMPLES = 10;
+/** A node that told nothing but errors would tell nothing wrong. */
+const MOST_ERRORS = 0.05;
 
 const positive = (name: string, text: string) => {
 	const number = Number(text);
@@ -145,9 +147,13 @@ for (const { measure, from, to, isFlat } of samples.length > 1 ? judge(samples) 
 	check(isFlat, `${measure} is flat: ${from.toFixed(1)} → ${to.toFixed(1)} in the second half`);
 }
 if (end) {
-	const runs = Object.values(end.done).reduce((sum, times) => sum + times, 0);
+	const { all, withErrors } = end.runs;
 	for (const text of end.wrong) console.log(`  ${text}`);
-	check(end.seen.wrong === 0, `${end.seen.wrong} wrong answers in ${runs} runs of the node`);
+	check(end.seen.wrong === 0, `${end.seen.wrong} wrong answers in ${all} runs of the node`);
+	check(
+		withErrors <= all * MOST_ERRORS,
+		`${withErrors} runs of the node told an error for an item, which is not too many`,
+	);
 	const entries = (counts: Record<string, number>) =>
 		Object.entries(counts)
 			.map(([name, times]) => `${name} ${times}`)

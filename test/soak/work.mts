@@ -232,14 +232,18 @@ async function removeFiles(lane: Lane): Promise<string[]> {
 
 async function startWorkflow(lane: Lane): Promise<string[]> {
 	const call = lane.freshKey();
-	const { good } = await lane.run(
+	const { good, bad } = await lane.run(
 		'workflow',
 		'trigger',
 		{ webhookUrl: lane.webhookUrl },
 		items([{ call }]),
 	);
-	const wrong = good.filter(({ json }) => (json.body as IDataObject).echo !== call);
-	return wrong.map(() => 'a workflow answered to another call');
+	const starts = await lane.startsOf(call);
+	const [told, error] = [good[0], bad[0]];
+	if (told && (told.json.body as IDataObject).echo !== call) return ['another call was answered'];
+	if (told ? starts !== 1 : starts > 1) return [`one call started ${starts} runs`];
+	const isRefused = error !== undefined && outcomeOf(error) === 'failed';
+	return isRefused && starts > 0 ? ['a call is told failed, and started a run'] : [];
 }
 
 export const WORKS: readonly Work[] = [

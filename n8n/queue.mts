@@ -30,9 +30,12 @@ export interface QueueDesk {
 	redis: RunningRedis;
 	postgres: RunningPostgres;
 	sandbox: RunningSandbox;
-	main: RunningN8n;
+	/** The one that was started last. */
+	readonly main: RunningN8n;
 	/** The workers that were started, by number; a killed one stays here until it is started anew. */
 	workers: RunningN8n[];
+	/** Starts main again, in its own folder, after it has ended. */
+	startMain(): Promise<void>;
 	/** Starts the worker of this number, in its own folder. */
 	startWorker(number: number): Promise<void>;
 	/** The ids of the executions that the worker of this number took up, in order. */
@@ -121,8 +124,8 @@ export async function setUpQueue(
 			await installPackage(folderOf(name), tarball);
 		}
 		// Main makes the database's tables; workers wait for none.
-		const main = await startN8n(settings('main'));
-		cleanups.push(main.stop);
+		let main = await startN8n(settings('main'));
+		cleanups.push(async () => await main.stop());
 		const workers: RunningN8n[] = [];
 		cleanups.push(async () => void (await Promise.all(workers.map((worker) => worker.stop()))));
 		const begin = async (number: number) => {
@@ -134,7 +137,12 @@ export async function setUpQueue(
 			redis,
 			postgres,
 			sandbox,
-			main,
+			get main() {
+				return main;
+			},
+			startMain: async () => {
+				main = await startN8n(settings('main'));
+			},
 			workers,
 			startWorker: begin,
 			executionsOf: async (number) => {

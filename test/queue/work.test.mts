@@ -10,28 +10,18 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../n8n/examples.mts';
-import { logOf, type QueueDesk, setUpQueue } from '../../n8n/queue.mts';
-import {
-	type Execution,
-	failureOf,
-	inventOwner,
-	itemsOf,
-	parseExecutionData,
-	type Session,
-	signIn,
-} from '../../n8n/session.mts';
+import { logOf, type QueueDesk } from '../../n8n/queue.mts';
+import { failureOf, itemsOf, type Session } from '../../n8n/session.mts';
 import { chain, FOR_N8N, type Step } from '../e2e/chain.mts';
-import type { LoopbackServer } from '../e2e/loopback.mts';
 import { readRecords } from '../e2e/outside.mts';
+import { hasEnded, Running } from './running.mts';
 import {
 	APP,
 	attachment,
 	change,
 	fetchItems,
 	history,
-	makeTables,
 	ORDERS,
-	serveOrders,
 	trigger,
 	until,
 	writeMany,
@@ -41,17 +31,16 @@ const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
 const SECONDS_BETWEEN_POLLS = 4;
 
+let running: Running;
 let desk: QueueDesk;
 let session: Session;
-let orders: LoopbackServer;
 let credential: string;
 /** A token of the sandbox's own making, so that it can be searched for. */
 let token: string;
 
 before(async () => {
-	orders = await serveOrders();
-	desk = await setUpQueue();
-	await makeTables(desk.sandbox);
+	running = await Running.start();
+	({ desk, session } = running);
 	const { data } = await axios.post<{ data: { value: string } }>(
 		`${desk.sandbox.baseUrl}/sandbox/tokens`,
 		{
@@ -61,51 +50,15 @@ before(async () => {
 		},
 	);
 	token = data.data.value;
-	session = await signIn(desk.main.url, inventOwner());
 	const made = sandboxCredential(desk.sandbox);
 	credential = await session.createCredential({ ...made, data: { ...made.data, token } });
 });
 
 after(async () => {
-	await orders?.stop();
-	await desk?.clear();
+	await running?.stop();
 });
 
-async function activate(workflowId: string): Promise<void> {
-	const { versionId } = await session.call<{ versionId: string }>(
-		'GET',
-		`/workflows/${workflowId}`,
-	);
-	await session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
-}
-
-/** A workflow's executions, ended or not. */
-async function list(workflowId: string): Promise<Array<{ id: string; status: string }>> {
-	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-	const { results } = await session.call<{ results: Array<{ id: string; status: string }> }>(
-		'GET',
-		`/executions?filter=${filter}&limit=100`,
-	);
-	return results;
-}
-
-const hasEnded = ({ status }: { status: string }) =>
-	!['new', 'running', 'waiting'].includes(status);
-
-/** The executions of a workflow that have ended, with what they did. */
-async function ended(workflowId: string): Promise<Execution[]> {
-	return await Promise.all(
-		(await list(workflowId)).filter(hasEnded).map(async ({ id }) => {
-			const execution = await session.call<Execution & { data: string }>(
-				'GET',
-				`/executions/${id}`,
-			);
-			return { ...execution, data: parseExecutionData(execution.data) as Execution['data'] };
-		}),
-	);
-}
-
-const tookUp = async () => (await Promise.all([0, 1].map(desk.executionsOf))).flat();
+const tookUp = async () => (await running.taken()).flat();
 
 test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
 	await change(desk.sandbox, { latencyMs: 200 });
@@ -115,7 +68,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 			async (prefix) =>
 				await session.createWorkflow(
 					chain(`Sync ${prefix}`, credential, [
-						fetchItems(`${orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
+						fetchItems(`${running.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
 						writeMany('upsertMany', ORDERS),
 					]),
 				),
@@ -130,7 +83,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		const told = itemsOf(execution, 'Write').map(({ json }) => json.outcome);
 		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
 	}
-	const byWorker = await Promise.all([0, 1].map(desk.executionsOf));
+	const byWorker = await running.taken();
 	context.diagnostic(
 		`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`,
 	);
@@ -179,7 +132,7 @@ test('files that main receives go up from a worker and come down again, unchange
 		outputField: 'back',
 	});
 	const workflow = await session.createWorkflow(chain('Papers', credential, [up, down], webhook));
-	await activate(workflow);
+	await running.activate(workflow);
 	const stored = await readRecords(desk.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
 	const files = sizes.map((size, index) => ({
@@ -187,13 +140,13 @@ test('files that main receives go up from a worker and come down again, unchange
 		bytes: randomBytes(size),
 	}));
 	const send = async ({ record, bytes }: (typeof files)[number]) =>
-		await axios.post(`${desk.main.url}/webhook/papers?record=${record}`, bytes, {
-			headers: { 'content-type': 'application/octet-stream' },
-			maxBodyLength: Infinity,
-		});
+		await running.call(`papers?record=${record}`, bytes, 'application/octet-stream');
 	await Promise.all(files.map(send));
-	await until('all files are through', async () => (await ended(workflow)).length === sizes.length);
-	const executions = await ended(workflow);
+	await until(
+		'all files are through',
+		async () => (await running.ended(workflow)).length === sizes.length,
+	);
+	const executions = await running.ended(workflow);
 	const taken = await tookUp();
 	for (const execution of executions) {
 		assert.equal(failureOf(execution), undefined);
@@ -230,7 +183,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
 	const polls = async () => (await axios.get<{ data: unknown[] }>(requests)).data.data.length;
 	await axios.delete(requests);
-	await activate(workflow);
+	await running.activate(workflow);
 	await until('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
 		(await desk.postgres.query(
@@ -248,7 +201,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		}
 	};
 	const told = async () =>
-		(await ended(workflow))
+		(await running.ended(workflow))
 			.flatMap((execution) => itemsOf(execution, 'Start'))
 			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
 			.sort();
@@ -258,7 +211,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		// One that began after that, whole, and what it may have started.
 		const before = await polls();
 		await until('two more polls', async () => (await polls()) >= before + 2);
-		await until('all executions end', async () => (await list(workflow)).every(hasEnded));
+		await until('all executions end', async () => (await running.list(workflow)).every(hasEnded));
 		assert.deepEqual(await told(), expected);
 	};
 	await create('T1', 'T2', 'T3');
@@ -272,7 +225,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	await Promise.all([0, 1].map(desk.startWorker));
 	await create('T6');
 	await expectTold('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
-	const executions = await ended(workflow);
+	const executions = await running.ended(workflow);
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
 	context.diagnostic(`${executions.length} executions told 6 changes`);
@@ -297,7 +250,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
 		const write = writeMany('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxWait: 0 } };
-		const url = `${orders.url}/orders?prefix=X&count=3&run=x`;
+		const url = `${running.orders.url}/orders?prefix=X&count=3&run=x`;
 		const workflow = chain('Fails', credential, [fetchItems(url), { ...write, parameters }]);
 		const failed = await session.runWorkflow(await session.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');

@@ -101,10 +101,16 @@ async function n8nEnvironment(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	};
 }
 
-/** n8n 1 calls itself ready before its editor can be asked for anything. */
-async function isReady(url: string): Promise<boolean> {
+/** What answers once it is ready: n8n 1 says so before its editor can be asked for anything. */
+const READY_PATHS = {
+	start: ['/healthz/readiness', '/rest/settings'],
+	// A worker serves nothing but its health.
+	worker: ['/healthz/readiness'],
+};
+
+async function isReady(url: string, command: keyof typeof READY_PATHS): Promise<boolean> {
 	try {
-		for (const path of ['/healthz/readiness', '/rest/settings']) {
+		for (const path of READY_PATHS[command]) {
 			const answer = await fetch(`${url}${path}`);
 			await answer.body?.cancel();
 			if (!answer.ok) return false;
@@ -138,7 +144,7 @@ export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
 }
 
 async function launch(
-	command: 'start' | 'worker',
+	command: keyof typeof READY_PATHS,
 	options: N8nOptions,
 	portSettings: (port: string) => Record<string, string>,
 ): Promise<RunningN8n> {
@@ -156,10 +162,10 @@ async function launch(
 	void n8n.exited.then(() => (ended = true));
 
 	const deadline = Date.now() + READY_MILLISECONDS;
-	while (!(await isReady(url))) {
+	while (!(await isReady(url, command))) {
 		if (ended || Date.now() > deadline) {
-			await n8n.stop();
 			const what = ended ? 'ended before it was ready' : 'did not get ready in three minutes';
+			await n8n.stop();
 			throw new Error(`n8n ${what}. It said last:\n${n8n.output().slice(-3_000)}`);
 		}
 		await sleep(100);

@@ -113,7 +113,8 @@ export async function setUpQueue(
 				...queueEnvironment({ redis, postgres, encryptionKey }),
 				N8N_CONCURRENCY_PRODUCTION_LIMIT: String(WORKER_CONCURRENCY),
 				N8N_LOG_LEVEL: 'debug',
-				N8N_LOG_OUTPUT: 'file',
+				// On the console too: what an n8n that does not start has to say comes from there.
+				N8N_LOG_OUTPUT: 'console,file',
 				N8N_LOG_FILE_LOCATION: logOf(folderOf(name)),
 				...options.env,
 			},

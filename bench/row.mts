@@ -17,20 +17,27 @@ export interface Row {
 	peer: number | null;
 	/** The same work done by a bare client, with nothing around it; null where there is none. */
 	limit: number | null;
+	/** n8n's own HTTP function with finished bodies, in the same engine: what no node can be below. */
+	floor: number | null;
 	/** How many times as long the peer takes as ours. */
 	ratioToPeer: number | null;
 	/** How many times as long ours takes as the limit. */
 	ratioToLimit: number | null;
+	ratioToFloor: number | null;
 	/** The most memory that was held above what the process had before, in MB. */
 	memoryMB: number | null;
 	/** From the fastest run to the slowest, in seconds. */
-	spread: { ours: Spread; limit: Spread | null; peer: Spread | null };
+	spread: { ours: Spread; limit: Spread | null; peer: Spread | null; floor: Spread | null };
 	runs: { ours: number; limit: number; peer: number };
 	/** As the sandbox counted them. */
 	requests?: { ours?: number; limit?: number; peer?: number };
 	goals: Goal[];
 	/** What else there is to say. */
 	note?: string;
+	/** Told in a table of its own: it looks for a default, not for a goal. */
+	isSweep?: boolean;
+	/** Where it stands in the chart, and under which name. */
+	chart?: { times?: string; ratio?: { label: string; goal: number } };
 }
 
 /** What a process that was measured says. */
@@ -48,6 +55,8 @@ export interface Scale {
 
 export interface Benchmark {
 	name: string;
+	/** Only where it is asked for by name. */
+	isExtra?: boolean;
 	run(scale: Scale): Promise<Row[]>;
 }
 
@@ -68,17 +77,17 @@ export interface Runs {
 	ours: Measure[];
 	limit?: Measure[];
 	peer?: Measure[];
+	floor?: Measure[];
 }
 
 const secondsOf = (measures: Measure[] = []) => measures.map(({ seconds }) => seconds);
 
 /** Makes a row of what each run took; `more` adds to it, or says why a number is not there. */
 export function rowOf(name: string, runs: Runs, more: Partial<Row> = {}): Row {
-	const [ours, limit, peer] = [runs.ours, runs.limit, runs.peer].map(secondsOf) as [
-		number[],
-		number[],
-		number[],
-	];
+	const ours = secondsOf(runs.ours);
+	const limit = secondsOf(runs.limit);
+	const peer = secondsOf(runs.peer);
+	const floor = secondsOf(runs.floor);
 	const mid = (values: number[]) => (values.length > 0 ? round(median(values), 4) : null);
 	const ratio = (above: number[], below: number[]) =>
 		above.length > 0 && below.length > 0 ? round(median(above) / median(below), 3) : null;
@@ -88,19 +97,27 @@ export function rowOf(name: string, runs: Runs, more: Partial<Row> = {}): Row {
 		ours: mid(ours)!,
 		peer: mid(peer),
 		limit: mid(limit),
+		floor: mid(floor),
 		ratioToPeer: ratio(peer, ours),
 		ratioToLimit: ratio(ours, limit),
+		ratioToFloor: ratio(ours, floor),
 		// Of several runs in one process only the first has to ask the system for memory.
 		memoryMB: round(Math.max(...runs.ours.map(({ memoryMB }) => memoryMB)), 0),
-		spread: { ours: spreadOf(ours), limit: spread(limit), peer: spread(peer) },
+		spread: {
+			ours: spreadOf(ours),
+			limit: spread(limit),
+			peer: spread(peer),
+			floor: spread(floor),
+		},
 		runs: { ours: ours.length, limit: limit.length, peer: peer.length },
 		goals: [],
 		...more,
 	};
 }
 
-/** A goal on the ratio to the limit. */
-export const withinLimit = (row: Row, most: number): Goal => ({
-	text: `≤ ${most} × limit`,
-	isMet: row.ratioToLimit !== null && row.ratioToLimit <= most,
-});
+/** Sets a goal on the ratio to the limit; with a label the row is drawn beside it. */
+export function setLimit(row: Row, most: number, label?: string): void {
+	const isMet = row.ratioToLimit !== null && row.ratioToLimit <= most;
+	row.goals.push({ text: `≤ ${most} × limit`, isMet });
+	if (label !== undefined) row.chart = { ...row.chart, ratio: { label, goal: most } };
+}

@@ -1,20 +1,23 @@
 /**
  * Measures the nodes in n8n's engine, beside a bare client and beside n8n's own nodes.
  *
- *   node bench/run.mts [--only NAME] [--json FILE] [--write] [--smoke]
+ *   node bench/run.mts [--only NAME] [--json FILE] [--from FILE] [--write] [--smoke]
  *
- * `--write` puts the table and the chart into docs/performance.md. `--smoke` only looks whether
+ * `--json` keeps the numbers, `--from` takes them from there in place of measuring, `--write` puts
+ * table and chart into docs/performance.md. `--smoke` only looks whether
  * every measurement runs, with tiny sizes, without n8n's own nodes and without a word on time.
  *
  * The package must be built (`npm run build`). Times of one run on one machine are comparable;
  * times of two machines are not, the ratios are.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { ensureN8n } from '../n8n/install.mts';
 import { attachments } from './attachments.mts';
+import { writePage } from './page.mts';
 import type { Benchmark, Row } from './row.mts';
 import { printed } from './table.mts';
+import { flood } from './flood.mts';
 import { getMany } from './getMany.mts';
 import { overhead } from './overhead.mts';
 import { poll } from './poll.mts';
@@ -32,38 +35,51 @@ const benchmarks: Benchmark[] = [
 	poll,
 	start,
 	sweep,
+	flood,
 ];
 
 const { values } = parseArgs({
 	options: {
 		only: { type: 'string' },
 		json: { type: 'string' },
+		from: { type: 'string' },
 		write: { type: 'boolean', default: false },
 		smoke: { type: 'boolean', default: false },
 	},
 });
 const isSmoke = values.smoke;
-const chosen = benchmarks.filter(({ name }) => values.only === undefined || name === values.only);
+const chosen = benchmarks.filter(({ name, isExtra }) =>
+	values.only === undefined ? !isExtra : name === values.only,
+);
 if (chosen.length === 0) {
 	const names = benchmarks.map(({ name }) => name).join(', ');
 	console.error(`There is no benchmark '${values.only}'. There are: ${names}`);
 	process.exit(2);
 }
-if (!isSmoke) await ensureN8n();
-const rows: Row[] = [];
 const failed: string[] = [];
-for (const { name, run } of chosen) {
-	const start = Date.now();
-	try {
-		rows.push(...(await run({ isSmoke, hasPeer: !isSmoke })));
-	} catch (error) {
-		// What the others say is worth telling all the same.
-		failed.push(name);
-		console.error(`${name} failed:`, error);
+
+async function measureAll(): Promise<Row[]> {
+	if (!isSmoke) await ensureN8n();
+	const rows: Row[] = [];
+	for (const { name, run } of chosen) {
+		const start = Date.now();
+		try {
+			rows.push(...(await run({ isSmoke, hasPeer: !isSmoke })));
+		} catch (error) {
+			// What the others say is worth telling all the same.
+			failed.push(name);
+			console.error(`${name} failed:`, error);
+		}
+		console.error(`${name}: ${Math.round((Date.now() - start) / 1000)} s`);
 	}
-	console.error(`${name}: ${Math.round((Date.now() - start) / 1000)} s`);
+	return rows;
 }
+
+const rows = values.from
+	? (JSON.parse(await readFile(values.from, 'utf8')) as Row[])
+	: await measureAll();
 console.log(printed(rows));
 if (values.json !== undefined) await writeFile(values.json, JSON.stringify(rows, null, '\t'));
+if (values.write) await writePage(rows);
 if (isSmoke) console.log(`${chosen.length - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);

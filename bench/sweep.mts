@@ -6,6 +6,7 @@ import { openGround, type Ground } from './sandbox.mts';
 import { rowOf, type Benchmark, type Measure, type Row } from './row.mts';
 import { hire } from './workers/hire.mts';
 
+const SWEEP = { isSweep: true };
 const SIZES = [50, 100, 200, 500, 1000];
 
 async function repeated(runs: number, work: () => Promise<Measure>): Promise<Measure[]> {
@@ -26,7 +27,7 @@ export const sweep: Benchmark = {
 	name: 'sweep',
 	async run({ isSmoke }) {
 		const size = isSmoke ? 500 : 10_000;
-		const runs = isSmoke ? 1 : 5;
+		const runs = isSmoke ? 1 : 3;
 		const ground = await openGround();
 		const node = await hire('node');
 		const bare = await hire('bare');
@@ -41,7 +42,9 @@ export const sweep: Benchmark = {
 					const ours = await repeated(runs, async () =>
 						fresh(ground, size, () => node.run('upsert', { ...target, size, batchSize })),
 					);
-					rows.push(rowOf(`upsert ${count}, ${latencyMs} ms, batches of ${batchSize}`, { ours }));
+					rows.push(
+						rowOf(`upsert ${count}, ${latencyMs} ms, batches of ${batchSize}`, { ours }, SWEEP),
+					);
 				}
 				const sending = { ...target, size, batchSize: 100 };
 				const one = await repeated(runs, async () =>
@@ -54,7 +57,7 @@ export const sweep: Benchmark = {
 					rowOf(
 						`bare client, ${count}, ${latencyMs} ms, two batches of 100 at once`,
 						{ ours: two, limit: one },
-						{ note: 'the limit sends one after the other' },
+						SWEEP,
 					),
 				);
 			}
@@ -62,7 +65,7 @@ export const sweep: Benchmark = {
 			await ground.freshTable(size);
 			for (const pageSize of SIZES) {
 				const ours = await repeated(runs, async () => bare.run('getMany', { ...target, pageSize }));
-				rows.push(rowOf(`bare client reads ${count}, 5 ms, pages of ${pageSize}`, { ours }));
+				rows.push(rowOf(`bare client reads ${count}, 5 ms, pages of ${pageSize}`, { ours }, SWEEP));
 			}
 			return rows;
 		} finally {

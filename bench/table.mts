@@ -6,6 +6,7 @@ const HEAD = [
 	'Ours',
 	'Limit',
 	'Ours ÷ limit',
+	'Ours ÷ floor',
 	'Peer',
 	'Peer ÷ ours',
 	'Requests (ours, limit, peer)',
@@ -29,6 +30,7 @@ const cellsOf = (row: Row): string[] => [
 	time(row.ours, row.spread.ours),
 	time(row.limit, row.spread.limit),
 	row.ratioToLimit?.toFixed(2) ?? '–',
+	row.ratioToFloor?.toFixed(2) ?? '–',
 	time(row.peer, row.spread.peer),
 	row.ratioToPeer?.toFixed(1) ?? '–',
 	row.requests
@@ -38,27 +40,49 @@ const cellsOf = (row: Row): string[] => [
 	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || '–',
 ];
 
-/** With its notes below. */
-export function printed(rows: Row[]): string {
-	const lines = [HEAD, ...rows.map(cellsOf)];
-	const widths = HEAD.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+const SWEEP_HEAD = ['Sweep', 'Time', 'One after the other', 'Ratio'];
+
+const sweepCellsOf = (row: Row): string[] => [
+	row.name,
+	time(row.ours, row.spread.ours),
+	time(row.limit, row.spread.limit),
+	row.ratioToLimit?.toFixed(2) ?? '–',
+];
+
+/** What is measured against a goal, and what looks for a default. */
+function tablesOf(rows: Row[]): string[][][] {
+	const sweeps = rows.filter(({ isSweep }) => isSweep);
+	const others = rows.filter(({ isSweep }) => !isSweep);
 	return [
-		...lines.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')),
-		...notesOf(rows),
-	].join('\n');
+		[HEAD, ...others.map(cellsOf)],
+		[SWEEP_HEAD, ...sweeps.map(sweepCellsOf)],
+	].filter((lines) => lines.length > 1);
 }
 
 const notesOf = (rows: Row[]) =>
 	rows.flatMap(({ name, note }) => (note === undefined ? [] : [`- ${name}: ${note}`]));
 
-/** The same in Markdown. */
-export function asMarkdown(rows: Row[]): string {
-	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const notes = notesOf(rows);
-	return [
-		line(HEAD),
-		line(HEAD.map((_, column) => (column === 0 || column === HEAD.length - 1 ? '---' : '--:'))),
-		...rows.map((row) => line(cellsOf(row))),
-		...(notes.length > 0 ? ['', ...notes] : []),
-	].join('\n');
+function aligned(lines: string[][]): string {
+	const widths = lines[0]!.map((_, column) =>
+		Math.max(...lines.map((line) => line[column]!.length)),
+	);
+	return lines
+		.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+		.join('\n');
 }
+
+/** For the terminal, with the notes below. */
+export const printed = (rows: Row[]): string =>
+	[...tablesOf(rows).map(aligned), notesOf(rows).join('\n')].join('\n\n');
+
+function markdown([head = [], ...lines]: string[][]): string {
+	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+	const rule = head.map((_, column) =>
+		column === 0 || column === HEAD.length - 1 ? '---' : '--:',
+	);
+	return [line(head), line(rule), ...lines.map(line)].join('\n');
+}
+
+/** The same in Markdown. */
+export const asMarkdown = (rows: Row[]): string =>
+	[...tablesOf(rows).map(markdown), notesOf(rows).join('\n')].join('\n\n');

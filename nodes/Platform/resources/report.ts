@@ -52,7 +52,10 @@ export function toFailure(error: unknown): Failure {
 
 /** Without the keys that hold nothing, so that the output shows only what is known. */
 export const withoutGaps = (data: IDataObject): IDataObject =>
-	Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
+	// Most have none, and a copy of each would be felt among many.
+	Object.values(data).includes(undefined)
+		? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
+		: data;
 
 /** What n8n's back-off makes of it; only what the answer proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {

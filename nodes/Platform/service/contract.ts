@@ -188,10 +188,15 @@ export function toMetadata(value: unknown): RecordMetadata | undefined {
 
 /** Reads one record; undefined where the value is no record. */
 export function toRecord(value: unknown): PlatformRecord | undefined {
-	const metadata = toMetadata(value);
-	if (!metadata) return undefined;
-	const { fields } = value as Record<string, unknown>;
-	return { ...metadata, fields: isObject(fields) ? (fields as FieldValues) : {} };
+	if (!isObject(value) || text(value.id) === undefined) return undefined;
+	const { id, created, modified, ver, fields } = value;
+	return {
+		id: id as string,
+		created: text(created),
+		modified: text(modified),
+		ver: number(ver),
+		fields: isObject(fields) ? (fields as FieldValues) : {},
+	};
 }
 
 /** Reads the `errors` of an envelope, whatever is in it. */

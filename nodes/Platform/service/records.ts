@@ -109,7 +109,7 @@ export interface ReadNotes {
 }
 
 /**
- * Reads records page by page, each record once. Each page repeats the last record of the one
+ * Reads records and gives them page by page, each record once. Each page repeats the last record of the one
  * before; where it is not there, records went away meanwhile and the reader goes back a page.
  *
  * @param limit how many at most; `Infinity` for all
@@ -121,7 +121,7 @@ export async function* readRecords(
 	reading: Reading,
 	limit: number,
 	notes: ReadNotes = { hasShifted: false },
-): AsyncGenerator<PlatformRecord> {
+): AsyncGenerator<PlatformRecord[]> {
 	// In order of creation new records come last, so no page shifts under the reader.
 	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
 	const seen = new Set<string>();
@@ -138,11 +138,11 @@ export async function* readRecords(
 			next = Math.max(0, next - MAX_PAGE_SIZE);
 			continue;
 		}
-		for (const record of page) {
-			if (seen.has(record.id) || seen.size >= limit) continue;
-			seen.add(record.id);
-			yield record;
-		}
+		yield page.filter(({ id }) => {
+			if (seen.has(id) || seen.size >= limit) return false;
+			seen.add(id);
+			return true;
+		});
 		if (page.length < size) return;
 		next = skip + page.length;
 	}

@@ -116,8 +116,8 @@ export const getMany: ItemOperation = {
 		const records: IDataObject[] = [];
 		const at = run.table(index);
 		const toOutput = outputOf(run, index);
-		for await (const record of readRecords(run.connection, at, reading, limit, notes)) {
-			records.push(toOutput(record));
+		for await (const page of readRecords(run.connection, at, reading, limit, notes)) {
+			for (const record of page) records.push(toOutput(record));
 		}
 		if (notes.hasShifted) {
 			run.context.addExecutionHints({

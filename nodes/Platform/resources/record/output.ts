@@ -3,7 +3,7 @@
  */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { PlatformRecord } from '../../service/contract';
+import type { FieldValues, PlatformRecord } from '../../service/contract';
 import type { WriteOptions } from '../../service/records';
 import { withoutGaps } from '../report';
 import type { Run } from '../run';
@@ -22,20 +22,19 @@ export const simple: INodeProperties = {
 /** Names beside the fields of a simplified record; `error` would send it to the error output. */
 const TAKEN = new Set(['id', 'created', 'modified', 'ver', 'error']);
 
+const withFreeNames = (fields: FieldValues): FieldValues =>
+	Object.keys(fields).some((name) => TAKEN.has(name))
+		? Object.fromEntries(
+				Object.entries(fields).map(([name, value]) => [
+					TAKEN.has(name) ? `field_${name}` : name,
+					value,
+				]),
+			)
+		: fields;
+
 /** A record with its fields at the top level; a field of a taken name is called `field_<name>`. */
 export const simplified = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
-	withoutGaps({
-		id,
-		...Object.fromEntries(
-			Object.entries(fields).map(([name, value]) => [
-				TAKEN.has(name) ? `field_${name}` : name,
-				value as IDataObject[string],
-			]),
-		),
-		created,
-		modified,
-		ver,
-	});
+	withoutGaps({ id, ...(withFreeNames(fields) as IDataObject), created, modified, ver });
 
 /** What becomes of a record that was read, as the parameter Simplify says. */
 export const outputOf = (run: Run, index: number): ((record: PlatformRecord) => IDataObject) =>

@@ -53,9 +53,9 @@ const toOutput = (outcome: ItemOutcome, record: PlannedRecord): IDataObject => {
 		created,
 		modified,
 		ver,
-		supersededBy,
-		before: before as IDataObject | undefined,
-		after: after as IDataObject | undefined,
+		...(supersededBy !== undefined && { supersededBy }),
+		...(before && { before: before as IDataObject }),
+		...(after && { after: after as IDataObject }),
 		fields: record.fields as IDataObject,
 	});
 };

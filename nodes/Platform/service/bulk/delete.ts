@@ -36,7 +36,9 @@ async function deleteOneByOne(
 	matched: number,
 ): Promise<number> {
 	const ids: string[] = [];
-	for await (const { id } of readRecords(connection, at, { filter }, matched)) ids.push(id);
+	for await (const page of readRecords(connection, at, { filter }, matched)) {
+		for (const { id } of page) ids.push(id);
+	}
 	let deleted = 0;
 	const queue = ids.values();
 	const work = async () => {

@@ -26,11 +26,13 @@ async function lookUpByKey(
 		filterOperator: 'and' as const,
 	};
 	const reading = { filter, fields: fields && [...new Set([key, ...fields])] };
-	for await (const record of readRecords(connection, at, reading, Infinity)) {
-		const value = String(own(record.fields, key));
-		const same = found.get(value);
-		if (same) same.push(record);
-		else found.set(value, [record]);
+	for await (const page of readRecords(connection, at, reading, Infinity)) {
+		for (const record of page) {
+			const value = String(own(record.fields, key));
+			const same = found.get(value);
+			if (same) same.push(record);
+			else found.set(value, [record]);
+		}
 	}
 	return found;
 }

@@ -28,9 +28,10 @@ const escaped = (text: string) =>
 const text = (x: number, y: number, content: string, more = '') =>
 	`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}"${more}>${escaped(content)}</text>`;
 
-const bar = (y: number, width: number, kind: string, told: string) =>
-	`<rect class="${kind}" x="${LABELS}" y="${y}" width="${Math.max(1, width).toFixed(1)}" height="${BAR}" rx="2"/>` +
-	text(LABELS + Math.max(1, width) + 6, y + BAR - 3, told);
+/** A bar with a word behind it, or behind `clear` where that is farther. */
+const bar = (y: number, width: number, kind: string, told: string, clear = 0) =>
+	`<rect class="${kind}" x="${LABELS}" y="${y}" width="${width.toFixed(1)}" height="${BAR}" rx="2"/>` +
+	text(LABELS + Math.max(width, clear) + 6, y + BAR - 3, told);
 
 const line = (x: number, from: number, to: number, kind: string) =>
 	`<line class="${kind}" x1="${x.toFixed(1)}" y1="${from}" x2="${x.toFixed(1)}" y2="${to}"/>`;
@@ -75,7 +76,7 @@ function timePanel(rows: Row[], top: number): Panel {
 		parts.push(text(LABELS - 12, y + group / 2 - 4, row.chart!.times!, ' text-anchor="end"'));
 		kinds.forEach((kind, place) => {
 			const value = row[kind];
-			const told = value === null ? 'not measured' : seconds(value);
+			const told = value === null ? 'did not come through (see below)' : seconds(value);
 			const width = value === null ? 0 : at(value);
 			parts.push(bar(y + place * (BAR + 2), width, kind, told));
 		});
@@ -99,7 +100,9 @@ function ratioPanel(rows: Row[], top: number): Panel {
 		const y = first + index * step + GAP / 2;
 		const { label, goal } = row.chart!.ratio!;
 		parts.push(text(LABELS - 12, y + BAR - 3, label, ' text-anchor="end"'));
-		parts.push(bar(y, at(row.ratioToLimit!), 'ours', `${row.ratioToLimit!.toFixed(2)} ×`));
+		parts.push(
+			bar(y, at(row.ratioToLimit!), 'ours', `${row.ratioToLimit!.toFixed(2)} ×`, at(goal)),
+		);
 		parts.push(line(LABELS + at(goal), y - 4, y + BAR + 4, 'goal'));
 	});
 	return { height: bottom + 26 - top, svg: parts.join('\n') };

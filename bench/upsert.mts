@@ -60,6 +60,8 @@ interface Counted {
 	measures: Measure[];
 	requests: number;
 	stored: number;
+	/** Why its times are worth nothing. */
+	note?: string;
 }
 
 interface PeerTold {
@@ -103,7 +105,7 @@ async function measure(ground: Ground, crew: Crew, round: Round): Promise<Row[]>
 			peers.set(name, into);
 			const { peer } = crew;
 			const { failed, reason } = await once<PeerTold>(ground, into, () => peer.run(name, target));
-			if (failed) throw new Error(`The peer wrote ${into.stored} of ${size}: ${reason}`);
+			if (failed) into.note = `the peer wrote ${into.stored} of ${size}: ${reason}`;
 		}
 	}
 	for (const { stored } of [ours, limit]) {
@@ -112,14 +114,14 @@ async function measure(ground: Ground, crew: Crew, round: Round): Promise<Row[]>
 	const title = `upsert ${size.toLocaleString('en')}, ${latencyMs} ms`;
 	if (peers.size === 0) peers.set('oneByOne', nothing());
 	return [...peers].map(([name, peer]) => {
-		const isMeasured = peer.measures.length > 0;
+		const isMeasured = peer.measures.length > 0 && peer.note === undefined;
 		const row = rowOf(
 			isMeasured ? `${title} (peer: ${PEERS[name]})` : title,
 			{
 				ours: ours.measures,
 				limit: limit.measures,
 				floor: floor.measures,
-				peer: peer.measures,
+				peer: isMeasured ? peer.measures : [],
 			},
 			{
 				requests: {
@@ -127,6 +129,7 @@ async function measure(ground: Ground, crew: Crew, round: Round): Promise<Row[]>
 					limit: limit.requests,
 					...(isMeasured && { peer: peer.requests }),
 				},
+				note: peer.note,
 			},
 		);
 		if (name !== 'oneByOne') return row;

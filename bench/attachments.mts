@@ -13,7 +13,7 @@ import { startSandbox } from '../n8n/sandbox.mts';
 import { rowOf, setLimit, type Benchmark, type Measure } from './row.mts';
 
 const MEGABYTES = 300;
-const RUNS = 7;
+const RUNS = 5;
 const MOST_MEMORY_MB = 100;
 
 export const PLACE = { app: 'bench', table: 'papers', field: 'file' };

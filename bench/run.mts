@@ -56,6 +56,10 @@ if (chosen.length === 0) {
 	console.error(`There is no benchmark '${values.only}'. There are: ${names}`);
 	process.exit(2);
 }
+if (values.write && (values.only !== undefined || isSmoke)) {
+	console.error('--write takes everything: leave out --only and --smoke');
+	process.exit(2);
+}
 const failed: string[] = [];
 
 async function measureAll(): Promise<Row[]> {

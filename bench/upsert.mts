@@ -22,12 +22,12 @@ interface Round {
 }
 
 const ROUNDS: Round[] = [
-	{ size: 1_000, latencyMs: 0, runs: 15, floor: 15, peers: { oneByOne: 5 } },
-	{ size: 1_000, latencyMs: 5, runs: 15, floor: 15, peers: { oneByOne: 5, batching: 1, bulk: 15 } },
-	{ size: 1_000, latencyMs: 25, runs: 15, floor: 15, peers: { oneByOne: 5 } },
+	{ size: 1_000, latencyMs: 0, runs: 11, floor: 11, peers: { oneByOne: 5 } },
+	{ size: 1_000, latencyMs: 5, runs: 11, floor: 11, peers: { oneByOne: 5, batching: 1, bulk: 11 } },
+	{ size: 1_000, latencyMs: 25, runs: 11, floor: 11, peers: { oneByOne: 5 } },
 	{ size: 10_000, latencyMs: 0, runs: 7, floor: 7, peers: { oneByOne: 2 } },
 	{ size: 10_000, latencyMs: 5, runs: 7, floor: 7, peers: { oneByOne: 3, bulk: 7 } },
-	{ size: 10_000, latencyMs: 25, runs: 5, floor: 5, peers: { oneByOne: 2 } },
+	{ size: 10_000, latencyMs: 25, runs: 3, floor: 3, peers: { oneByOne: 2 } },
 	{ size: 100_000, latencyMs: 0, runs: 3, floor: 3, peers: {} },
 	// The peer does not come through with so many at once: see flood.mts.
 	{ size: 100_000, latencyMs: 5, runs: 3, floor: 3, peers: {} },

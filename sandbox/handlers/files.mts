@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import { demandRight } from '../access/rights.mts';
 import { target, type Call, type Handler } from '../call.mts';
 import { notFound } from '../problems.mts';
@@ -18,9 +19,14 @@ export const getFile: Handler = (call) => {
 			'content-length': String(file.size),
 			'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(file.name)}`,
 		},
-		content: createReadStream(call.world.files.path(file.hash)),
+		content: Readable.from(bytesAt(call.world.files.path(file.hash)), { objectMode: false }),
 	};
 };
+
+/** Opened when it is read: an answer that a fault drops would keep the file open for ever. */
+async function* bytesAt(path: string): AsyncGenerator<Buffer> {
+	yield* createReadStream(path) as AsyncIterable<Buffer>;
+}
 
 /** GET T/files/{file}/thumbnail. */
 export const getThumbnail: Handler = async (call) => {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -164,6 +164,18 @@ test('a reset in mid-upload and a download cut short', async () => {
 	const [file] = await papers([input('a', randomBytes(10_000))]);
 	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'truncate' } }]);
 	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');
+});
+
+test('a download that a fault drops leaves no file open', async () => {
+	const [file] = await papers([input('a', randomBytes(10_000))]);
+	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'resetAfter' } }]);
+	for (let count = 0; count < 5; count += 1) {
+		await expect(download(file?.fileUrl ?? '')).rejects.toThrow();
+	}
+	await sandbox.admin.settled();
+	const folder = `/proc/${sandbox.process.pid}/fd`;
+	const open = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);
 });
 
 /** Sends the first half of a file of 2 MB, and waits until the sandbox has it. */

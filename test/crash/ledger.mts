@@ -9,9 +9,18 @@ import { type ExecutionItem, parseExecutionData, type ResultData } from '../../n
 import type { StoredVersion } from '../sandbox.cts';
 import { TRIGGER } from './workflows.mts';
 
+/** In the order in which changes are told. */
+interface Place {
+	time: number;
+	id: string;
+}
+
+const isAfter = (one: Place, other: Place) =>
+	one.time > other.time || (one.time === other.time && one.id > other.id);
+
 /** The part of the trigger's state that says what counts as told; nodes/Platform/service/changes. */
 interface State {
-	floor?: { time: number; id: string };
+	floor?: Place;
 	told: Record<string, [version: number, time: number]>;
 }
 
@@ -39,8 +48,9 @@ export class Ledger {
 	readonly #workflowId: string;
 	/** How often a change stands in a stored execution. */
 	readonly told = new Map<string, number>();
-	/** What the place says, at each kill: whether n8n took it for told. */
-	readonly #states: Array<{ state: State | undefined; told: Set<string> }> = [];
+	/** At each kill: n8n's place, what stood in executions, and the last change that did. */
+	readonly #kills: Array<{ state: State | undefined; told: Set<string>; last: Place }> = [];
+	#last: Place = { time: 0, id: '' };
 	#latest = 0;
 
 	constructor(userFolder: string, workflowId: string) {
@@ -62,8 +72,11 @@ export class Ledger {
 			for (const { id, data } of rows) {
 				this.#latest = id;
 				for (const { json } of itemsOf(parseExecutionData(data) as StoredExecution)) {
-					const name = nameOf(json as unknown as Change);
+					const { id: record, ver, modified } = json as Record<'id' | 'modified', string> & Change;
+					const name = nameOf({ id: record, ver });
 					this.told.set(name, (this.told.get(name) ?? 0) + 1);
+					const place = { time: Date.parse(modified), id: record };
+					if (isAfter(place, this.#last)) this.#last = place;
 				}
 			}
 			const { staticData } = database
@@ -71,22 +84,28 @@ export class Ledger {
 				.get(this.#workflowId) as { staticData: string | null };
 			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
 			const state = kept[`node:${TRIGGER}`]?.watch?.state;
-			this.#states.push({ state, told: new Set(this.told.keys()) });
+			this.#kills.push({ state, told: new Set(this.told.keys()), last: this.#last });
 		} finally {
 			database.close();
 		}
 	}
 
-	/** Whether n8n was once killed with this change behind its place and in no execution. */
+	/**
+	 * Whether n8n was once killed with this change behind its place and in no execution, as the change
+	 * of a poll after all those that are in one. A change that is missing among others was lost
+	 * otherwise: by the trigger.
+	 */
 	isInGap(change: Change): boolean {
-		return this.#states.some(
-			({ state, told }) => isBehind(state, change) && !told.has(nameOf(change)),
+		const place = { time: Date.parse(change.at), id: change.id };
+		return this.#kills.some(
+			({ state, told, last }) =>
+				isBehind(state, change) && !told.has(nameOf(change)) && isAfter(place, last),
 		);
 	}
 
 	/** Whether n8n was once killed with this change in an execution and not behind its place. */
 	isInOtherGap(change: Change): boolean {
-		return this.#states.some(
+		return this.#kills.some(
 			({ state, told }) => !isBehind(state, change) && told.has(nameOf(change)),
 		);
 	}

@@ -196,7 +196,9 @@ export interface RunResult {
 	output(node: string, output?: number): INodeExecutionData[];
 	/** The JSON of the node's first output. */
 	json(node?: string, output?: number): IDataObject[];
-	error: { message: string; description?: string | null; context?: IDataObject } | undefined;
+	error:
+		| { message: string; description?: string | null; context?: IDataObject; stack?: string }
+		| undefined;
 	/** The hints that the node gave. */
 	hints: string[];
 }

@@ -31,6 +31,7 @@ describe('pictures', () => {
 		['photo.png', 'text/html', 'its type is text/html'],
 		['photo', 'application/octet-stream', 'no picture'],
 		['photo.gif', 'image/gif', 'no picture'],
+		['photo.constructor', 'image/png', 'no picture'],
 	])('%s as %s is refused, nothing is sent', async (name, type, message) => {
 		const { error } = await into(name, type);
 		expect(error!.message).toContain(message);

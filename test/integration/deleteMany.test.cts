@@ -179,3 +179,29 @@ describe('an answer that gets lost', () => {
 		expect(result.error?.message).toContain(`${5 - left.length} of 4 records were deleted`);
 	});
 });
+
+test.each([
+	[{ ...open, field: 'price(gte)0,state' }, "has no field 'price(gte)0,state'"],
+	[{ ...open, field: 'state)' }, "has no field 'state)'"],
+	[{ ...open, operator: 'neq)x,price(gt' }, "unknown operator, 'neq)x,price(gt'"],
+	[{ ...open, operator: 'constructor' }, "unknown operator, 'constructor'"],
+])('a condition that is more than one is refused: %j', async (condition, message) => {
+	const result = await deleteMany(where(condition));
+	expect(result.error?.message).toContain(message);
+	expect(await shop.writes()).toEqual([]);
+	expect(await shop.records()).toHaveLength(5);
+});
+
+test.each([
+	'open,price(gte)0',
+	'open) or (state(eq)sent',
+	"' OR '1'='1",
+	'open\u0000',
+	'%',
+	'*',
+	'open"}],"filterOperator":"or"',
+])('the value %j is a value', async (value) => {
+	const result = await deleteMany(where({ ...open, value }));
+	expect(result.json()).toEqual([{ deleted: true, matched: 0, deletedCount: 0, remaining: 0 }]);
+	expect(await shop.records()).toHaveLength(5);
+});

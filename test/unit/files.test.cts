@@ -264,6 +264,8 @@ describe('names', () => {
 		['photo', 'image/svg+xml', 'photo.svg'],
 		['v1.2', 'image/png', 'v1.2.png'],
 		['photo.png', 'text/plain', 'photo.png'],
+		['photo.constructor', 'image/png', 'photo.constructor.png'],
+		['photo.__proto__', 'image/png', 'photo.__proto__.png'],
 	])('the picture %s of the type %s is called %s', (name, type, told) => {
 		expect(pictureName(name, type)).toBe(told);
 	});

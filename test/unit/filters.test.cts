@@ -71,6 +71,11 @@ describe('as a query', () => {
 			"age(gte)10,surname(in)(Fox,Dog\\\\, jr.),note(empty),driver.firstname(===)O'Brien\\\\, (x)",
 		);
 		expect(toQuery([])).toBe('');
+		for (const field of ['age(gte)0,name', 'age)', 'a,b']) {
+			expect(() => toQuery([{ field, operator: 'eq', value: 'x' }])).toThrow(
+				`No field is called '${field}'`,
+			);
+		}
 	});
 
 	test('takes only what is joined by AND', () => {

@@ -131,15 +131,18 @@ describe('failures without an answer', () => {
 		expect(failure.message).toContain(code);
 	});
 
-	test.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERT_HAS_EXPIRED', 'ERR_TLS_CERT_ALTNAME_INVALID'])(
-		'%s is a refusal that says what to do',
-		(code) => {
-			expect(asFailure(networkError(code))).toMatchObject({
-				certainty: 'refused',
-				hint: expect.stringContaining('Ignore SSL Issues'),
-			});
-		},
-	);
+	test.each([
+		'DEPTH_ZERO_SELF_SIGNED_CERT',
+		'CERT_HAS_EXPIRED',
+		'CERT_UNTRUSTED',
+		'ERR_TLS_CERT_ALTNAME_INVALID',
+		'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+	])('%s is a refusal that says what to do', (code) => {
+		expect(asFailure(networkError(code))).toMatchObject({
+			certainty: 'refused',
+			hint: expect.stringContaining('Ignore SSL Issues'),
+		});
+	});
 
 	test('a refusal to send the token keeps its words', () => {
 		const wrapped = Object.assign(new Error('x'), { cause: new OriginError('not sent', 'do') });

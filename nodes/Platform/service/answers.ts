@@ -6,7 +6,7 @@ import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { toErrorEntries } from './contract';
 import { ServiceError } from './errors';
-import { readJson } from './json';
+import { own, readJson } from './json';
 import { parseRetryAfter } from './retry';
 
 export interface ReadAnswer {
@@ -42,8 +42,24 @@ function* causes(error: unknown): Generator<NetworkError> {
 	}
 }
 
+/** What is wrong with a certificate, by the code that Node gives; others are told as they are. */
+const CERTIFICATE_PROBLEMS: Record<string, string> = {
+	CERT_HAS_EXPIRED: 'it has expired',
+	CERT_NOT_YET_VALID: 'it is not valid yet',
+	CERT_REVOKED: 'it was revoked',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by nobody but itself',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
+	SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_GET_ISSUER_CERT: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'it is signed by an authority that n8n does not know',
+};
+
 const isCertificateCode = (code: string) =>
-	code.includes('CERT') || code.startsWith('ERR_TLS') || code === 'EPROTO';
+	Object.hasOwn(CERTIFICATE_PROBLEMS, code) || code.includes('CERT') || code.startsWith('ERR_TLS');
+
+/** There was no handshake: the other side may speak plain HTTP, or an outdated TLS alone. */
+const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
 
 /** Tells what a failure without an answer means for the call. */
 export function asFailure(error: unknown): ServiceError {
@@ -59,9 +75,17 @@ export function asFailure(error: unknown): ServiceError {
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
 	const code = cause?.code ?? '';
 	if (isCertificateCode(code)) {
-		return new ServiceError(`The platform's certificate was not accepted (${code})`, {
+		const problem = own(CERTIFICATE_PROBLEMS, code);
+		const what = problem ? `${problem} (${code})` : code;
+		return new ServiceError(`The platform's certificate was not accepted: ${what}`, {
 			certainty: 'refused',
-			hint: "Check the 'Base URL'. For a platform with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+			hint: "Nothing was sent. Check the address, and have the certificate put right. Where you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+		});
+	}
+	if (isHandshakeCode(code)) {
+		return new ServiceError(`No secure connection came about (${code}), nothing was sent`, {
+			certainty: 'refused',
+			hint: 'Check the address and its port: HTTPS is not spoken there, or in an outdated form alone.',
 		});
 	}
 	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {

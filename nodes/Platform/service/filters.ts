@@ -20,7 +20,7 @@ const OPERATORS_WITH_VALUE = [
 	'lte',
 ] as const;
 
-const OPERATORS: readonly string[] = [
+export const OPERATORS: readonly string[] = [
 	...OPERATORS_WITH_VALUE,
 	...OPERATORS_WITH_LIST,
 	...OPERATORS_WITHOUT_VALUE,
@@ -115,11 +115,18 @@ export function conjunction(filter: Group): Condition[] | undefined {
 	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
 }
 
-/** Conditions as the query string takes them: `age(gte)10,surname(in)(Fox,Dog)`. */
+/**
+ * Conditions as the query string takes them: `age(gte)10,surname(in)(Fox,Dog)`.
+ *
+ * @throws {InputError} where a field's name would be read as more than a name
+ */
 export function toQuery(conditions: Condition[]): string {
 	return conditions
 		.map((condition) => {
 			const { field, operator, value } = condition;
+			if (/[(),]/.test(field)) {
+				throw new InputError(`No field is called '${field}'; nothing was sent`, { field });
+			}
 			if (takesNoValue(operator)) return `${field}(${operator})`;
 			const list = valueText(condition);
 			return `${field}(${operator})${Array.isArray(value) ? `(${list})` : list}`;

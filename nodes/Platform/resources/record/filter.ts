@@ -4,6 +4,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
+	OPERATORS,
 	OPERATORS_WITHOUT_VALUE,
 	OPERATORS_WITH_LIST,
 	parseTree,
@@ -141,6 +142,12 @@ function condition({ field, operator, value }: RawCondition): Condition {
 		});
 	}
 	const name = operator === EXACTLY ? '===' : String(operator);
+	if (!OPERATORS.includes(name)) {
+		throw new InputError(`A condition of the filter has an unknown operator, '${name}'`, {
+			field: 'Conditions',
+			hint: `Operators are: ${OPERATORS.join(', ')}.`,
+		});
+	}
 	if (!takesList(name)) return { field, operator: name, value: String(value ?? '') };
 	const list = Array.isArray(value)
 		? value.map(String)

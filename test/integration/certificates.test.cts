@@ -1,0 +1,208 @@
+/**
+ * Certificates that must not be trusted: nothing goes out to whoever shows one, unless the
+ * credential says otherwise, and the error says what is wrong with it.
+ */
+import { generate, type SelfsignedOptions } from 'selfsigned';
+import { createServer } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
+import { watch } from '../engine/polls.cts';
+import { Listener, useListener, type Certificate } from './listener.cts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
+const usual: SelfsignedOptions = { keyType: 'ec', algorithm: 'sha256' };
+const here = [{ type: 7 as const, ip: '127.0.0.1' }];
+const elsewhere = [{ type: 2 as const, value: 'other.example.com' }];
+
+const authority = async (name: string) =>
+	await generate([{ name: 'commonName', value: name }], {
+		...usual,
+		extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
+	});
+
+type Authority = Awaited<ReturnType<typeof authority>>;
+
+async function certificate(
+	altNames: typeof here | typeof elsewhere,
+	by?: Authority,
+	days: [from: number, to: number] = [-1, 30],
+): Promise<Certificate> {
+	const { private: key, cert } = await generate([{ name: 'commonName', value: '127.0.0.1' }], {
+		...usual,
+		...(by && { ca: { key: by.private, cert: by.cert } }),
+		notBeforeDate: inDays(days[0]),
+		notAfterDate: inDays(days[1]),
+		extensions: [{ name: 'subjectAltName', altNames }],
+	});
+	return { key, cert };
+}
+
+const kinds = {
+	good: '',
+	expired: 'it has expired (CERT_HAS_EXPIRED)',
+	'not valid yet': 'it is not valid yet (CERT_NOT_YET_VALID)',
+	'for another name': 'it is for another host name (ERR_TLS_CERT_ALTNAME_INVALID)',
+	'signed by itself': 'it is signed by nobody but itself (DEPTH_ZERO_SELF_SIGNED_CERT)',
+	'of an unknown authority':
+		'it is signed by an authority that n8n does not know (UNABLE_TO_VERIFY',
+};
+type Kind = keyof typeof kinds;
+const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
+
+const servers = new Map<Kind, Listener>();
+/** A platform without HTTPS: only what is elsewhere has a certificate. */
+const plain = useListener();
+const trusted = getCACertificates('default');
+
+beforeAll(async () => {
+	const known = await authority('Known');
+	setDefaultCACertificates([...trusted, known.cert]);
+	const made: Record<Kind, Certificate> = {
+		good: await certificate(here, known),
+		expired: await certificate(here, known, [-30, -1]),
+		'not valid yet': await certificate(here, known, [1, 30]),
+		'for another name': await certificate(elsewhere, known),
+		'signed by itself': await certificate(here),
+		'of an unknown authority': await certificate(here, await authority('Unknown')),
+	};
+	for (const [kind, of] of Object.entries(made) as Array<[Kind, Certificate]>) {
+		const server = new Listener(of);
+		await server.open();
+		server.answer = () => ({ body: '{"data":[]}' });
+		servers.set(kind, server);
+	}
+});
+afterAll(async () => {
+	setDefaultCACertificates(trusted);
+	for (const server of servers.values()) await server.close();
+});
+beforeEach(() => {
+	for (const server of servers.values()) server.heard.length = 0;
+});
+
+const token = 'made-up-for-certificates';
+const table = { application: picked('crm'), table: picked('t') };
+
+/** What is done with a server, and what comes of it. */
+const uses: Array<
+	[
+		use: string,
+		run: (server: Listener, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
+	]
+> = [
+	[
+		'reading',
+		async ({ origin: baseUrl }, ignoreSslIssues) =>
+			await run(
+				{ baseUrl, ignoreSslIssues },
+				{ resource: 'record', operation: 'getAll', ...table },
+			),
+	],
+	[
+		'writing',
+		async (server, ignoreSslIssues) => {
+			server.answer = ({ target }) => ({
+				body: target.endsWith('/t')
+					? '{"data":{"id":"t","items":[{"name":"a","type":"text"}]}}'
+					: '{"data":{"id":"r","ver":1}}',
+			});
+			const write = { resource: 'record', operation: 'create', ...table, columns: automatic };
+			return await run({ baseUrl: server.origin, ignoreSslIssues }, write, { a: 'x' });
+		},
+	],
+	[
+		'a webhook',
+		async ({ origin }, ignoreSslIssues) =>
+			await run(
+				{ baseUrl: plain.origin, webhookOrigins: origin, ignoreSslIssues },
+				{ resource: 'workflow', operation: 'trigger', webhookUrl: `${origin}/hooks/1` },
+			),
+	],
+	[
+		'a file elsewhere',
+		async ({ origin }, ignoreSslIssues) => {
+			const file = { fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` };
+			const record = { id: 'r', ver: 1, fields: { papers: [file] } };
+			plain.answer = () => ({ body: JSON.stringify({ data: record }) });
+			return await run(
+				{ baseUrl: plain.origin, ignoreSslIssues },
+				{
+					resource: 'attachment',
+					operation: 'download',
+					...table,
+					recordId: { __rl: true, mode: 'id', value: 'r' },
+					fileField: 'papers',
+					outputField: 'data',
+				},
+			);
+		},
+	],
+];
+
+async function run(
+	credential: { baseUrl: string; webhookOrigins?: string; ignoreSslIssues: boolean },
+	parameters: IDataObject,
+	item: IDataObject = {},
+) {
+	return await runOperation(
+		{ token, ...credential },
+		{ parameters: { options: {}, ...parameters } as INodeParameters, items: [item] },
+	);
+}
+
+describe.each(uses)('%s', (_, use) => {
+	test('goes on where the certificate is good', async () => {
+		const server = servers.get('good')!;
+		expect((await use(server, false)).error).toBeUndefined();
+		expect(server.heard.length).toBeGreaterThan(0);
+	});
+
+	test.each(bad)('is refused where it is %s', async (kind, problem) => {
+		const server = servers.get(kind)!;
+		const start = Date.now();
+		const { error, run: whole } = await use(server, false);
+		expect(error?.message).toContain(`certificate was not accepted: ${problem}`);
+		expect(error?.description).toContain("turn on 'Ignore SSL Issues'");
+		expect(server.heard).toEqual([]);
+		expect(JSON.stringify(whole)).not.toContain(token);
+		// It is not tried again: nothing would be different.
+		expect(Date.now() - start).toBeLessThan(5_000);
+	});
+
+	test.each(bad)('goes on where it is %s and the credential says so', async (kind) => {
+		const server = servers.get(kind)!;
+		expect((await use(server, true)).error).toBeUndefined();
+		expect(server.heard.length).toBeGreaterThan(0);
+	});
+});
+
+test.each(bad)("the editor's lists and the trigger say that it is %s", async (kind, problem) => {
+	const server = servers.get(kind)!;
+	const credential = { baseUrl: server.origin, token };
+	const message = expect.objectContaining({ message: expect.stringContaining(problem) });
+	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
+	const watching = await watch(credential, table as unknown as INodeParameters);
+	await expect(watching.poll()).rejects.toEqual(message);
+	expect(server.heard).toEqual([]);
+});
+
+test('a server that speaks plain HTTP gets nothing over HTTPS, and the error says so', async () => {
+	const heard: string[] = [];
+	const server = createServer((socket) => {
+		socket.on('error', () => undefined);
+		socket.on('data', (bytes) => {
+			heard.push(bytes.toString('latin1'));
+			socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as { port: number };
+	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
+	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
+	expect(error?.message).toContain('No secure connection came about (EPROTO), nothing was sent');
+	expect(error?.description).toContain('port');
+	expect(heard.join('')).not.toContain(token);
+	server.close();
+});

@@ -1,0 +1,192 @@
+/**
+ * Addresses in every form that a parser takes: the token goes to the origin that the credential
+ * names, however it is written, and to no other. Two servers tell what arrived.
+ */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { picked, runOperation } from '../engine/engine.cts';
+import { useListener } from './listener.cts';
+
+const platform = useListener();
+const stranger = useListener();
+const token = 'made-up-for-addresses';
+
+const run = async (parameters: IDataObject, credential: IDataObject = {}) =>
+	await runOperation(
+		{ baseUrl: platform.origin, token, ...credential },
+		{ parameters: { options: {}, ...parameters } as INodeParameters },
+	);
+
+const trigger = async (webhookUrl: string, credential: IDataObject = {}) =>
+	await run({ resource: 'workflow', operation: 'trigger', webhookUrl }, credential);
+
+/** `P` and `S` stand for the ports of the platform and of the stranger. */
+const withPorts = (address: string) =>
+	address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
+
+describe('a webhook URL', () => {
+	test.each([
+		['http://127.0.0.1:P/hooks/1?a=b', '/hooks/1?a=b'],
+		['HTTP://127.0.0.1:P/hooks/1#part', '/hooks/1'],
+		['  http://127.0.0.1:P/hooks/1  ', '/hooks/1'],
+		['http://127.0.0.1:P', '/'],
+		// Other ways to write 127.0.0.1, which are the same address to everybody.
+		['http://2130706433:P/hooks', '/hooks'],
+		['http://0x7f.1:P/hooks', '/hooks'],
+		['http://0x7f000001:P/hooks', '/hooks'],
+		['http://0177.0.0.1:P/hooks', '/hooks'],
+		['http://127.1:P/hooks', '/hooks'],
+		['http://127.0.0.1.:P/hooks', '/hooks'],
+		['http://%31%32%37.0.0.1:P/hooks', '/hooks'],
+		['http://127。0。0。1:P/hooks', '/hooks'],
+		// Sloppy forms that parsers put straight.
+		['http:\\\\127.0.0.1:P\\hooks', '/hooks'],
+		['http:127.0.0.1:P/hooks', '/hooks'],
+		['http:///127.0.0.1:P/hooks', '/hooks'],
+		['ht\ntp://127.0.0.1:P/ho\toks', '/hooks'],
+		['http://127.0.0.1:P/a/../hooks/%2e%2e/b', '/b'],
+		// What looks like another host is a part of the path, the query or nothing.
+		['http://127.0.0.1:P\\@127.0.0.1:S/', '/@127.0.0.1:S/'],
+		['http://127.0.0.1:P/@127.0.0.1:S/', '/@127.0.0.1:S/'],
+		['http://127.0.0.1:P?@127.0.0.1:S/', '/?@127.0.0.1:S/'],
+		['http://127.0.0.1:P#@127.0.0.1:S/', '/'],
+		['http://127.0.0.1:P//127.0.0.1:S/', '//127.0.0.1:S/'],
+	])('%j goes to the platform', async (address, target) => {
+		const result = await trigger(withPorts(address));
+		expect(result.error).toBeUndefined();
+		expect(platform.heard.map((heard) => heard.target)).toEqual([withPorts(target)]);
+		expect(platform.heard[0]?.headers).toMatchObject({
+			host: `127.0.0.1:${platform.port}`,
+			authorization: `Bearer ${token}`,
+		});
+		expect(stranger.heard).toEqual([]);
+	});
+
+	test.each([
+		// Somebody else's.
+		'http://127.0.0.1:S/hooks',
+		'http://127.0.0.2:P/hooks',
+		'http://localhost:P/hooks',
+		'http://[::1]:P/hooks',
+		'https://127.0.0.1:P/hooks',
+		'https://platform.example.com/hooks',
+		'https://xn--e1afmkfd.example/hooks',
+		'https://пример.example/hooks',
+		'http://127.0.0.1/hooks',
+		// Almost this computer.
+		'http://localhost.:P/hooks',
+		'http://[::ffff:127.0.0.1]:P/hooks',
+		'http://[::ffff:7f00:1]:P/hooks',
+		'http://[::]:P/hooks',
+		'http://0.0.0.0:P/hooks',
+		'http://0:P/hooks',
+		'http://127.0.0.1.example.com:P/hooks',
+		'http://127.0.0.1.nip.io:P/hooks',
+		// With a user, who is a host to whoever reads from the left.
+		'http://127.0.0.1:P@127.0.0.1:S/hooks',
+		'http://127.0.0.1@127.0.0.1:S/hooks',
+		'http://user@127.0.0.1:P/hooks',
+		'http://:s3cret-word@127.0.0.1:P/hooks',
+		'http://user:s3cret-word@127.0.0.1:P/hooks',
+		'http://127.0.0.1%3AP@127.0.0.1:S/hooks',
+		'http://127.0.0.1:P%40127.0.0.1:S/hooks',
+		// No web addresses.
+		'file:///etc/passwd',
+		'file://127.0.0.1:P/hooks',
+		'data:application/json,{}',
+		'ftp://127.0.0.1:P/hooks',
+		'ws://127.0.0.1:P/hooks',
+		'blob:http://127.0.0.1:P/hooks',
+		'javascript:fetch("http://127.0.0.1:S")',
+		'mailto:someone@example.com',
+		'unix:/var/run/docker.sock',
+		'//127.0.0.1:P/hooks',
+		'/hooks',
+		'127.0.0.1:P/hooks',
+		'http://',
+		'http://127.0.0.1:P.example.com/',
+		'http://127.0.0.1:99999/hooks',
+		'http://127.0.0.256:P/hooks',
+		'http://a b:P/hooks',
+		'http://[::1:P/hooks',
+		'http://127.0.0.1:P:S/hooks',
+		'x'.repeat(100_000),
+	])('%j gets nothing', async (address) => {
+		const { error, run: whole } = await trigger(withPorts(address));
+		expect(error?.message).toContain("'Webhook URL'");
+		expect(error?.message.length).toBeLessThan(300);
+		expect(error?.description).toBeTruthy();
+		expect([platform.heard, stranger.heard]).toEqual([[], []]);
+		// n8n adds the node's own parameters to the error: there the user has written it.
+		expect(`${error?.message} ${error?.description} ${error?.stack}`).not.toContain('s3cret-word');
+		expect(JSON.stringify(whole)).not.toContain(token);
+	});
+
+	test.each(['http://127.0.0.1:S', 'http://127.1:S/any/path?x#y', ' http://2130706433:S '])(
+		'elsewhere is called where the credential lists %j',
+		async (webhookOrigins) => {
+			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
+			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
+			expect(result.error).toBeUndefined();
+			expect(stranger.heard).toHaveLength(1);
+		},
+	);
+
+	test.each(['*', 'null', '127.0.0.1:S', 'http://*:S', 'http://user@127.0.0.1:S', '//127.0.0.1:S'])(
+		'elsewhere is not called where the credential lists %j',
+		async (webhookOrigins) => {
+			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
+			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
+			expect(result.error).toBeDefined();
+			expect([platform.heard, stranger.heard]).toEqual([[], []]);
+		},
+	);
+});
+
+describe('a base URL', () => {
+	const count = { resource: 'record', operation: 'count', application: picked('crm') };
+	const ask = async (baseUrl: string) => {
+		platform.answer = () => ({ body: '{"data":{"count":3}}' });
+		return await run({ ...count, table: picked('t') }, { baseUrl: withPorts(baseUrl) });
+	};
+
+	test.each([
+		'http://127.0.0.1:P',
+		'http://127.0.0.1:P/',
+		'http://127.0.0.1:P/api/v2',
+		'http://127.0.0.1:P/api/v2/apps/other/',
+		'http://127.0.0.1:P/a/../../..',
+		'http://127.0.0.1:P//127.0.0.1:S',
+		'http://127.0.0.1:P?x=/y&z=1',
+		'http://127.0.0.1:P/#/apps/crm',
+		'http://127.0.0.1:P/?@127.0.0.1:S#x',
+		'http://127.0.0.1:P\\@127.0.0.1:S',
+		'\thttp:\\\\127.1:P\\ \n',
+	])('%j is taken without what follows the host', async (baseUrl) => {
+		const result = await ask(baseUrl);
+		expect(result.json()).toEqual([{ count: 3 }]);
+		const targets = platform.heard.map(({ target }) => target);
+		expect(targets).toEqual(['/api/v2/apps/crm/tables/t/data/count']);
+		expect(stranger.heard).toEqual([]);
+	});
+
+	test.each([
+		'http://user:s3cret-word@127.0.0.1:P',
+		'http://127.0.0.1:P@127.0.0.1:S',
+		'http://localhost.:P',
+		'http://[::ffff:127.0.0.1]:P',
+		'http://0.0.0.0:P',
+		'http://platform.example.com',
+		'file:///etc',
+		'ftp://127.0.0.1:P',
+		'127.0.0.1:P',
+		'localhost:P',
+		'/api/v2',
+		'https://',
+		'javascript:1',
+	])('%j is refused', async (baseUrl) => {
+		const { error } = await ask(baseUrl);
+		expect(error?.message).toContain("'Base URL'");
+		expect(`${JSON.stringify(error)} ${error?.stack}`).not.toContain('s3cret-word');
+		expect([platform.heard, stranger.heard]).toEqual([[], []]);
+	});
+});

@@ -127,6 +127,7 @@ const checks: Record<string, Check> = {
 	]),
 	format: single('Format', ['prettier', '--check', '.']),
 	types: single('Types', ['npm', 'run', '--silent', 'types']),
+	licences: counting('Licences', ['node', 'scripts/licences.mts']),
 	build: single('Build', ['npm', 'run', '--silent', 'build']),
 	unit: jest('unit'),
 	contract: jest('contract'),

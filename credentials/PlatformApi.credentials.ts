@@ -29,6 +29,16 @@ async function authenticate(
 			`If this address belongs to your platform, add ${url.origin} to 'Webhook Origins' in the credential.`,
 		);
 	}
+	const token = String(credentials.token).trim();
+	// n8n would leave such characters out and send what is left.
+	if (!/^[\x21-\x7e]+$/.test(token)) {
+		throw new OriginError(
+			token === ''
+				? "'Token' in the credential is empty, nothing was sent"
+				: "'Token' in the credential holds a space, a line break or a letter that no token has, nothing was sent",
+			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
+		);
+	}
 	const others = Object.entries(options.headers ?? {}).filter(
 		([name]) => name.toLowerCase() !== 'authorization',
 	);
@@ -38,7 +48,7 @@ async function authenticate(
 		// `Authorization` back where a redirect to another host has taken it off.
 		headers: {
 			...Object.fromEntries(others),
-			authorization: `Bearer ${String(credentials.token).trim()}`,
+			authorization: `Bearer ${token}`,
 		},
 		sendCredentialsOnCrossOriginRedirect: false,
 		...(credentials.ignoreSslIssues === true && { skipSslCertificateValidation: true }),

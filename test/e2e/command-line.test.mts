@@ -1,6 +1,7 @@
 /** The package in n8n as its command line runs it: import credential and workflow, execute. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -62,6 +63,8 @@ test('credential and example are imported', async () => {
 	await importFile('import:workflow', {
 		...withCredential(workflow, CREDENTIAL_TYPE, reference),
 		id: WORKFLOW_ID,
+		// The first releases of n8n 1.123 want one, as their own exports have it.
+		versionId: randomUUID(),
 		active: false,
 	});
 });

@@ -9,6 +9,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import { type Desk, setUpDesk } from '../../n8n/desk.mts';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../n8n/examples.mts';
@@ -53,6 +54,8 @@ before(async () => {
 			N8N_LOG_LEVEL: 'debug',
 			N8N_LOG_OUTPUT: 'file',
 			N8N_LOG_FILE_LOCATION: join(desk.userFolder, 'n8n.log'),
+			// What Node writes down when it crashes, here when it is asked for it.
+			NODE_OPTIONS: `--report-on-signal --report-directory=${desk.userFolder}`,
 		},
 	});
 	session = await signIn(n8n.url, inventOwner());
@@ -130,6 +133,80 @@ for (const status of [301, 302, 303, 307, 308]) {
 	});
 }
 
+const fault = async (...faults: JsonObject[]) =>
+	await axios.put(
+		`${desk.sandbox.baseUrl}/sandbox/faults`,
+		faults.map((kind) => ({ fault: kind })),
+	);
+
+/** What n8n answers to the editor, whatever its status. */
+async function answerOf(path: string, body: JsonObject): Promise<string> {
+	return JSON.stringify(
+		await session.call('POST', path, body).catch((error: Error) => [error.message, error.stack]),
+	);
+}
+
+test("the credential's test asks the platform for a ping, and tells no token", async () => {
+	const { baseUrl } = desk.sandbox;
+	const { data, ...rest } = sandboxCredential(desk.sandbox);
+	const check = async (change: JsonObject) =>
+		await answerOf('/credentials/test', {
+			credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } },
+		});
+	const asked = async () =>
+		(await axios.get<{ data: Array<{ path: string }> }>(`${baseUrl}/sandbox/requests`)).data.data;
+	const before = seen.length;
+	for (const base of ['', '/', '/api/v2', '?x=/y', '/?x#y', '#/x', '/a/../b', '//x']) {
+		await axios.delete(`${baseUrl}/sandbox/requests`);
+		assert.match(await check({ baseUrl: `${baseUrl}${base}` }), /"OK"/, base);
+		assert.deepEqual(
+			(await asked()).map(({ path }) => path),
+			['/api/v2/ping'],
+			base,
+		);
+	}
+	await axios.delete(`${baseUrl}/sandbox/requests`);
+	const { host } = new URL(baseUrl);
+	for (const wrong of [`http://x:y@${host}`, `http://localhost.:1`, `ftp://${host}`, host, '']) {
+		const told = await check({ baseUrl: wrong });
+		assert.ok(!told.includes('"OK"') && !told.includes(token), wrong);
+	}
+	assert.deepEqual(await asked(), []);
+	for (const kind of [
+		{ kind: 'status', status: 401, body: { errors: [{ message: `Not ${token}` }] } },
+		{ kind: 'html', status: 502 },
+		{ kind: 'redirect', status: 302, location: `${strangerOrigin()}/` },
+		{ kind: 'resetBefore' },
+	]) {
+		await fault(kind);
+		const told = await check({});
+		assert.ok(!told.includes('"OK"'), JSON.stringify(kind));
+		assert.ok(!told.includes(token), JSON.stringify(kind));
+	}
+	await fault();
+	assert.equal(seen.length, before, 'the redirect was followed');
+});
+
+test('nor does what the editor is told where a list cannot be read', async () => {
+	for (const kind of [
+		{ kind: 'status', status: 403, body: { errors: [{ message: `Not ${token}` }] } },
+		{ kind: 'html', status: 404 },
+		{ kind: 'resetBefore' },
+	]) {
+		await fault(kind);
+		const told = await answerOf('/dynamic-node-parameters/resource-locator-results', {
+			path: 'parameters.application',
+			methodName: 'searchApplications',
+			nodeTypeAndVersion: { name: 'n8n-nodes-data-platform.platform', version: 1 },
+			currentNodeParameters: { resource: 'record', operation: 'getAll' },
+			credentials: { [CREDENTIAL_TYPE]: credential },
+		});
+		assert.match(told, /n8n answered \d+/);
+		assert.ok(!told.includes(token), told);
+	}
+	await fault();
+});
+
 test('nothing that n8n wrote down after runs that failed holds the token', async () => {
 	const record = {
 		resource: 'record',
@@ -145,20 +222,27 @@ test('nothing that n8n wrote down after runs that failed holds the token', async
 	};
 	const faults: JsonObject[] = [
 		{ kind: 'status', status: 500 },
+		{ kind: 'status', status: 400, body: { errors: [{ message: `You sent Bearer ${token}` }] } },
 		{ kind: 'html', status: 403 },
 		{ kind: 'resetBefore' },
 		{ kind: 'truncate' },
 	];
-	for (const fault of faults) {
-		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
+	for (const kind of faults) {
+		await fault(kind);
 		const execution = await run('n8n-nodes-data-platform.platform', 1, record);
-		assert.equal(execution.status, 'error', JSON.stringify(fault));
+		assert.equal(execution.status, 'error', JSON.stringify(kind));
 		assert.ok(!JSON.stringify(execution).includes(token));
 	}
-	await axios.delete(`${desk.sandbox.baseUrl}/sandbox/faults`);
+	await fault();
 	const refused = await run('n8n-nodes-data-platform.platform', 1, workflow);
 	assert.match(failureOf(refused) ?? '', /nothing was sent/);
 
+	process.kill(n8n.pid, 'SIGUSR2');
+	const isReported = async () =>
+		(await readdir(desk.userFolder)).some((name) => name.startsWith('report.'));
+	for (let tries = 0; tries < 100 && !(await isReported()); tries += 1) await sleep(100);
+	assert.ok(await isReported(), 'Node wrote no report');
+	assert.ok(!n8n.output().includes(token));
 	await n8n.stop();
 	const names = await readdir(desk.userFolder, { recursive: true, withFileTypes: true });
 	const files = names.filter(

@@ -2,6 +2,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { PlatformApi } from '../../credentials/PlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
+import { watch } from '../engine/polls.cts';
 import { startSandbox, type RunningSandbox } from '../sandbox.cts';
 import { useListener } from './listener.cts';
 
@@ -191,4 +192,77 @@ test('no token is in anything that a failing run leaves behind', async () => {
 		expect(result.error).toBeDefined();
 		expect(JSON.stringify(result.run)).not.toContain(sandbox.tokens.role);
 	}
+});
+
+describe('a server that tells what it was sent', () => {
+	const secret = 'made-up/secret+that=is-told-back';
+	const forms = [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
+	const credential = () => ({ baseUrl: stranger.origin, token: secret });
+	const record = { recordId: { __rl: true, mode: 'id', value: 'r' }, fileField: 'a' };
+
+	test.each([
+		['an error', 400, (told: string) => `{"errors":[{"id":"${told}","message":"not ${told}"}]}`],
+		['a failure', 500, (told: string) => `{"errors":[{"message":"not ${told}"}]}`],
+		['a page', 403, (told: string) => `<html>authorization: ${told}</html>`],
+		['an unreadable answer', 200, (told: string) => `authorization: ${told}`],
+		['a record', 200, (told: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${told}"}}}`],
+		['records', 200, (told: string) => `{"data":[{"id":"${told}","fields":{"${told}":1}}]}`],
+		['the answer of a webhook', 200, (told: string) => `{"headers":{"x":["${told}"]}}`],
+	])('with %s: n8n keeps no token', async (_, status, body) => {
+		for (const form of forms) {
+			stranger.answer = () => ({ status, body: body(form) });
+			const webhookUrl = `${stranger.origin}/hooks`;
+			for (const parameters of [
+				{ ...contacts, operation: 'getAll' },
+				{ ...contacts, operation: 'get', ...record },
+				{ ...contacts, operation: 'upsertMany' },
+				{ ...contacts, resource: 'attachment', operation: 'download', ...record, outputField: 'x' },
+				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
+			]) {
+				const options = { maxWait: 0, ...parameters.options };
+				const { error, run: whole } = await run({ ...parameters, options }, credential());
+				for (const seen of forms) {
+					expect(`${JSON.stringify(whole)} ${error?.stack}`).not.toContain(seen);
+				}
+			}
+			const lists = searchList(credential(), 'searchApplications', {});
+			const list = JSON.stringify(await lists.catch((error: Error) => [error, error.message]));
+			for (const seen of forms) expect(list).not.toContain(seen);
+		}
+		expect(stranger.heard.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(
+			true,
+		);
+	});
+
+	test('what it says beside the token is kept', async () => {
+		stranger.answer = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
+		const { error } = await run({ ...contacts, operation: 'getAll' }, credential());
+		expect(error?.message).toContain('not [token]!');
+	});
+});
+
+test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '  '])(
+	'%j is no token: it is not sent in part',
+	async (token) => {
+		const { error } = await run(
+			{ ...contacts, operation: 'getAll' },
+			{ token, baseUrl: stranger.origin },
+		);
+		expect(error?.message).toMatch(/'Token' in the credential (is empty|holds a space)/);
+		expect(error?.description).toContain("without 'Bearer'");
+		expect(stranger.heard).toEqual([]);
+	},
+);
+
+test("no token is in what n8n stores of the trigger, nor in a poll's error", async () => {
+	const token = sandbox.tokens.role;
+	const parameters = { application: picked('crm'), table: picked('contacts') } as never;
+	const watching = await watch({ baseUrl: sandbox.baseUrl, token }, parameters);
+	await watching.poll();
+	expect(watching.staticData()).not.toBe('{}');
+	expect(watching.staticData()).not.toContain(token);
+	await sandbox.admin.faults([{ fault: { kind: 'html', status: 403 } }]);
+	const error = (await watching.poll().catch((caught: unknown) => caught)) as Error;
+	expect(error).toBeInstanceOf(Error);
+	expect(`${JSON.stringify(error)} ${error.stack}`).not.toContain(token);
 });

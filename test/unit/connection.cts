@@ -58,6 +58,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ConnectionSettings>
 		requestsPerMinute: 0,
 		ignoreSslIssues: false,
 		token: { type: 'role' },
+		hideToken: (text) => text,
 		timeoutMs: 1000,
 		maxWaitMs: 300_000,
 		...settings,

@@ -10,7 +10,7 @@ import type {
 } from 'n8n-workflow';
 
 import { Connection, type Sender } from '../service/request';
-import { tokenFacts } from '../service/tokens';
+import { tokenFacts, tokenHider } from '../service/tokens';
 
 const CREDENTIAL = 'platformApi';
 
@@ -38,10 +38,12 @@ const sender = (context: Context): Sender => ({
 
 async function settings(context: Context) {
 	const credential = await context.getCredentials(CREDENTIAL);
+	const token = String(credential.token ?? '').trim();
 	return {
 		baseUrl: String(credential.baseUrl ?? ''),
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
-		token: tokenFacts(String(credential.access ?? 'role'), String(credential.token ?? '')),
+		token: tokenFacts(String(credential.access ?? 'role'), token),
+		hideToken: tokenHider(token),
 		requestsPerMinute: Number(credential.requestsPerMinute ?? 0),
 		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};

@@ -37,6 +37,8 @@ export interface ConnectionSettings {
 	webhookOrigins: string;
 	ignoreSslIssues: boolean;
 	token: TokenFacts;
+	/** Takes the token out of an answer's text. */
+	hideToken: (text: string) => string;
 	/** How long one request may take. */
 	timeoutMs: number;
 	/** How long an execution may wait in all to repeat calls; keeping its pace does not count. */
@@ -234,8 +236,8 @@ export class Connection {
 			return this.isCancelled() ? cancelledUnderWay(failure) : failure;
 		}
 		const result = call.receive
-			? await receiveBytes(response, call, this.settings.timeoutMs, () => hangUp.abort())
-			: readAnswer(response, call.expect ?? 'json');
+			? await receiveBytes(response, call, this.settings, () => hangUp.abort())
+			: readAnswer(withoutToken(response, this.settings), call.expect ?? 'json');
 		if (!(result instanceof ServiceError) || call.to?.withToken === false) return result;
 		const hint = tokenHint(result.status, this.settings.token, call.purpose ?? 'data');
 		return hint ? new ServiceError(result.message, { ...result, hint }) : result;
@@ -266,10 +268,24 @@ function endWith(options: IHttpRequestOptions, own: AbortSignal, cancelled?: Abo
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
 
+/** The answer, with the token hidden wherever text may hold it. */
+function withoutToken(
+	response: IN8nHttpFullResponse,
+	{ hideToken }: Pick<ConnectionSettings, 'hideToken'>,
+): IN8nHttpFullResponse {
+	const { body, headers } = response;
+	const told = hideToken(JSON.stringify(headers ?? {}));
+	return {
+		...response,
+		body: typeof body === 'string' ? hideToken(body) : body,
+		headers: JSON.parse(told) as IDataObject,
+	};
+}
+
 async function receiveBytes(
 	response: IN8nHttpFullResponse,
 	{ receive, expectedBytes }: Call,
-	timeoutMs: number,
+	settings: Pick<ConnectionSettings, 'timeoutMs' | 'hideToken'>,
 	hangUp: () => void,
 ): Promise<ReadAnswer | ServiceError> {
 	const { statusCode: status, headers } = response;
@@ -279,13 +295,16 @@ async function receiveBytes(
 	const bytes = watched(response.body as unknown as ByteStream, {
 		bytes: isFile && expectedBytes !== 'some' ? (expectedBytes ?? length) : length,
 		isEmptyWrong: isFile && expectedBytes === 'some',
-		timeoutMs,
+		timeoutMs: settings.timeoutMs,
 		finished: finished.signal,
 		onSilence: hangUp,
 	});
 	try {
 		if (isFile) await receive!(bytes, headers);
-		else return readAnswer({ ...response, body: (await readText(bytes)) as never }, 'json');
+		else {
+			const answer = { ...response, body: (await readText(bytes)) as never };
+			return readAnswer(withoutToken(answer, settings), 'json');
+		}
 		return { status, body: {} };
 	} catch (error) {
 		hangUp();

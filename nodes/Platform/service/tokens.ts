@@ -27,6 +27,20 @@ const FITTING: Record<TokenPurpose, { types: string[]; what: string }> = {
 	workflows: { types: ['role', 'workflow', 'jwt'], what: 'Starting workflows' },
 };
 
+/** A shorter one may be a word of its own. */
+const LEAST_TO_HIDE = 8;
+
+/**
+ * Takes a token out of what came back: a gateway or a webhook may tell what it was sent, and items,
+ * errors and logs are no place for a token.
+ */
+export function tokenHider(token: string): (text: string) => string {
+	if (token.length < LEAST_TO_HIDE) return (text) => text;
+	// As it is, in JSON that escapes slashes, and in an address.
+	const forms = [token, token.replaceAll('/', '\\/'), encodeURIComponent(token)];
+	return (text) => forms.reduce((told, form) => told.replaceAll(form, '[token]'), text);
+}
+
 /** The last moment that a date can hold, in seconds. */
 const LATEST_TIME_S = 8.64e12;
 

@@ -188,6 +188,7 @@ export async function runN8nCommand(
 	const result = await runCommand(process.execPath, [N8N_COMMAND, ...args], {
 		cwd: userFolder,
 		env: await n8nEnvironment({ userFolder, env }),
+		stdoutFile: join(userFolder, 'printed.txt'),
 	});
 	if (result.code !== 0) throw new Error(`n8n ${args.join(' ')} failed:\n${result.output}`);
 	return result;

@@ -1,6 +1,7 @@
 /** Processes that end together with everything they started. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /** How much of a process's output is kept for an error message. */
@@ -12,6 +13,8 @@ const STOP_MILLISECONDS = 8_000;
 export interface ProcessOptions {
 	cwd?: string;
 	env?: NodeJS.ProcessEnv;
+	/** Where its standard output goes: a program that exits at once leaves a pipe half written. */
+	stdoutFile?: string;
 }
 
 export interface RunningProcess {
@@ -57,12 +60,14 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 function launch(command: string, args: readonly string[], options: ProcessOptions): ChildProcess {
+	const file = options.stdoutFile === undefined ? undefined : openSync(options.stdoutFile, 'w');
 	const child = spawn(command, args, {
 		cwd: options.cwd,
 		env: options.env ?? process.env,
-		stdio: ['ignore', 'pipe', 'pipe'],
+		stdio: ['ignore', file ?? 'pipe', 'pipe'],
 		detached: true,
 	});
+	if (file !== undefined) closeSync(file);
 	running.add(child);
 	return child;
 }
@@ -141,6 +146,11 @@ export async function runCommand(
 		child.on('close', settle);
 	});
 	running.delete(child);
+	if (options.stdoutFile !== undefined) {
+		const written = readFileSync(options.stdoutFile);
+		stdout.push(written);
+		both.push(written);
+	}
 	return {
 		code,
 		stdout: Buffer.concat(stdout).toString('utf8'),

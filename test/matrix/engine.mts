@@ -8,8 +8,17 @@ import type * as Sandbox from '../sandbox.cts';
 
 const require = createRequire(import.meta.url);
 
-export const { runOperation, picked, automatic, nodeTypes, prepare, NODE_TYPE, TRIGGER_TYPE } =
-	require('../engine/engine.cts') as typeof Engine;
+export const {
+	runOperation,
+	picked,
+	automatic,
+	nodeTypes,
+	prepare,
+	searchList,
+	loadOptions,
+	loadColumns,
+	NODE_TYPE,
+} = require('../engine/engine.cts') as typeof Engine;
 export const { watch } = require('../engine/polls.cts') as typeof Polls;
 export const { startSandbox } = require('../sandbox.cts') as typeof Sandbox;
 

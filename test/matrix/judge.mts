@@ -87,10 +87,11 @@ async function judgeItem(given: Case, index: number): Promise<string[]> {
 	if (typeof effect === 'object' && 'wrong' in effect) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
 	if (item.kind === 'done') {
-		wrong.push(...(await prepared.untrue(index, item.outputs, truth)));
+		if (!truth.isBlurred) wrong.push(...(await prepared.untrue(index, item.outputs, truth)));
 		const answered = carriers(given, index).at(-1)?.status ?? 0;
 		const isLie = scenario.isTakenAtItsWord && answered >= 200 && answered < 300;
-		if (prepared.effect && effect !== 'done' && !isLie) wrong.push('it is not done');
+		const isUnsure = isLie || truth.isBlurred;
+		if (prepared.effect && effect !== 'done' && !isUnsure) wrong.push('it is not done');
 	}
 	if (item.kind === 'failed') {
 		// Of several records for one item, some may be done; the message then says how many.

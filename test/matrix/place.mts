@@ -26,6 +26,8 @@ export interface Truth {
 	written: StoredVersion[];
 	requests: LoggedRequest[];
 	workflowRuns: WorkflowRun[];
+	/** Whether values that the node hands on as they are were changed on their way to it. */
+	isBlurred: boolean;
 }
 
 export const idOf = (number: number) =>
@@ -69,7 +71,8 @@ export class Place {
 		const workflow = { name: 'Under test', script: 'return 1;', answer: 'accepted' };
 		const made = (await this.#admin('POST', '/workflows', workflow)) as { webhookUrl: string };
 		this.#hasWorkflow = true;
-		return made.webhookUrl;
+		// The node sees the platform where its credential says that it is.
+		return made.webhookUrl.replace(this.sandbox.baseUrl, this.credential.baseUrl);
 	}
 
 	/** What the platform answers to a client of another kind, in `data`. */
@@ -109,6 +112,7 @@ export class Place {
 			written: history.filter(({ request }) => numbers.has(request)),
 			requests,
 			workflowRuns: workflowRuns as WorkflowRun[],
+			isBlurred: false,
 		};
 	}
 
@@ -118,8 +122,8 @@ export class Place {
 
 	/** The answer's `data`. */
 	async #send(method: string, path: string, body?: object): Promise<unknown> {
-		const { baseUrl, token } = this.credential;
-		const response = await fetch(`${baseUrl}${path}`, {
+		const { token } = this.credential;
+		const response = await fetch(`${this.sandbox.baseUrl}${path}`, {
 			method,
 			headers: {
 				authorization: `Bearer ${token}`,

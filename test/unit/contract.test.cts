@@ -6,9 +6,11 @@ import {
 	paths,
 	toApplication,
 	toErrorEntries,
+	toList,
 	toMetadata,
 	toRecord,
 	toTable,
+	toWholeRecord,
 } from '../../nodes/Platform/service/contract.ts';
 import { fieldOf } from './fixtures.cts';
 
@@ -50,7 +52,7 @@ test('a record is read, whatever is beside it', () => {
 		ver: 3,
 		fields: { a: 1 },
 	});
-	expect(toRecord({ id: 'r1', ver: '3', created: 5, fields: [] })).toEqual({
+	expect(toRecord({ id: 'r1', ver: '3', created: 5 })).toEqual({
 		id: 'r1',
 		created: undefined,
 		modified: undefined,
@@ -63,6 +65,24 @@ test.each([undefined, null, 'r1', [], {}, { id: 5 }, { id: '' }])('%j is no reco
 	expect(toRecord(value)).toBeUndefined();
 	expect(toMetadata(value)).toBeUndefined();
 });
+
+test.each([null, [], 'x', 1])('a record with %j in place of its fields is none', (fields) => {
+	expect(toRecord({ id: 'r1', fields })).toBeUndefined();
+});
+
+test('a list with an entry that cannot be read is no list', () => {
+	expect(toList([{ id: 'r1', fields: {} }], toWholeRecord)).toHaveLength(1);
+	for (const wrong of [[{ id: 'r1' }], [null], [5], {}, null, 'x']) {
+		expect(toList(wrong, toWholeRecord)).toBeUndefined();
+	}
+});
+
+test.each([['x'], [5], [{ name: 'a', type: 5 }], [{ name: 'a', metadata: [] }], 'x', {}])(
+	'a table with %j for its fields cannot be read',
+	(items) => {
+		expect(toTable({ id: 't1', items })).toBeUndefined();
+	},
+);
 
 test('errors are read whatever is in them', () => {
 	const errors = [
@@ -95,7 +115,6 @@ describe('a table', () => {
 				},
 				{ id: 'age', type: 'number', metadata: { min: 0, max: '9' } },
 				{ header: 'nameless' },
-				'text',
 			],
 			settings: { userFilters: [{ id: 'v1', name: 'Adults' }, { id: 'v2' }, { name: 'none' }] },
 		});

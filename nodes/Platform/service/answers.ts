@@ -94,19 +94,23 @@ export function asFailure(error: unknown): ServiceError {
 			hint: "Check the 'Base URL' in the credential and that the platform is up.",
 		});
 	}
-	const timedOut = code === 'ECONNABORTED' || code === 'ETIMEDOUT';
+	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return tooLate();
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
-	return new ServiceError(
-		timedOut
-			? 'The platform did not answer in time'
-			: `The connection broke before the answer was complete (${reason})`,
-		{
-			certainty: 'ambiguous',
-			mayStillCome: timedOut,
-			hint: 'Check the platform and the network, then run it again.',
-		},
-	);
+	return new ServiceError(`The connection broke before the answer was complete (${reason})`, {
+		certainty: 'ambiguous',
+		hint: CHECK,
+	});
 }
+
+const CHECK = 'Check the platform and the network, then run it again.';
+
+/** The failure of a call that was given up. */
+export const tooLate = () =>
+	new ServiceError('The platform did not answer in time', {
+		certainty: 'ambiguous',
+		mayStillCome: true,
+		hint: CHECK,
+	});
 
 /** A gateway gave up waiting; what is behind it may not have. */
 const GATEWAY_TIMEOUT = 504;
@@ -130,6 +134,9 @@ export type Expectation = 'json' | 'jsonOrNoContent' | 'anything';
 
 const NO_CONTENT = 204;
 
+/** Whether it tells of nothing that was read or written. */
+const isWithoutData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
+
 /** What an answer says: its JSON, or why it is none. */
 export function readAnswer(
 	response: IN8nHttpFullResponse,
@@ -143,7 +150,14 @@ export function readAnswer(
 			? (parsed as IDataObject)
 			: undefined;
 	const told = { status, headers: response.headers, text: body };
+	const entry = toErrorEntries(json?.errors)[0];
 	if (status >= 200 && status < 300) {
+		if (json && entry && expect !== 'anything' && isWithoutData(json)) {
+			return new ServiceError(
+				`The platform answered with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
+				{ certainty: 'ambiguous', status, code: entry.id, body: json },
+			);
+		}
 		if (json) return { ...told, body: json };
 		const isNothing = status === NO_CONTENT && expect === 'jsonOrNoContent';
 		if (expect === 'anything' || isNothing) return { ...told, body: {} };
@@ -157,7 +171,6 @@ export function readAnswer(
 			},
 		);
 	}
-	const entry = toErrorEntries(json?.errors)[0];
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
 			`The platform answered with a redirect (${status}), which is not followed so that the token stays where it belongs`,

@@ -189,15 +189,20 @@ export function toMetadata(value: unknown): RecordMetadata | undefined {
 /** Reads one record; undefined where the value is no record. */
 export function toRecord(value: unknown): PlatformRecord | undefined {
 	if (!isObject(value) || text(value.id) === undefined) return undefined;
-	const { id, created, modified, ver, fields } = value;
+	const { id, created, modified, ver, fields = {} } = value;
+	if (!isObject(fields)) return undefined;
 	return {
 		id: id as string,
 		created: text(created),
 		modified: text(modified),
 		ver: number(ver),
-		fields: isObject(fields) ? (fields as FieldValues) : {},
+		fields: fields as FieldValues,
 	};
 }
+
+/** Reads a record of an answer to a read, which has to hold its fields. */
+export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
+	isObject(value) && value.fields !== undefined ? toRecord(value) : undefined;
 
 /** Reads the `errors` of an envelope, whatever is in it. */
 export function toErrorEntries(value: unknown): ErrorEntry[] {
@@ -218,11 +223,13 @@ export function toErrorEntries(value: unknown): ErrorEntry[] {
 const flag = (source: Record<string, unknown>, ...names: string[]) =>
 	names.some((name) => source[name] === true);
 
-function toField(value: unknown): FieldDefinition | undefined {
+/** Reads a field; null for what has no name and so is none, undefined for what can't be read. */
+function toField(value: unknown): FieldDefinition | null | undefined {
 	if (!isObject(value)) return undefined;
 	const name = text(value.name) ?? text(value.id);
-	if (name === undefined) return undefined;
-	const metadata = isObject(value.metadata) ? value.metadata : {};
+	const { metadata = {}, type } = value;
+	if (!isObject(metadata) || (type !== undefined && !text(type))) return undefined;
+	if (name === undefined) return null;
 	const flags = { ...value, ...metadata };
 	return {
 		name,
@@ -253,17 +260,26 @@ function toField(value: unknown): FieldDefinition | undefined {
 
 const present = <T>(value: T | undefined): value is T => value !== undefined;
 
+/** Reads a list of which each entry must be readable; undefined where it is no such list. */
+export function toList<T>(value: unknown, read: (entry: unknown) => T | undefined) {
+	if (!Array.isArray(value)) return undefined;
+	const entries = value.map(read);
+	return entries.every(present) ? entries : undefined;
+}
+
 /** Reads a table's definition; undefined where the value is none. */
 export function toTable(value: unknown): TableDefinition | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id) ?? text(value.shortid);
 	if (id === undefined) return undefined;
 	const settings = isObject(value.settings) ? value.settings : {};
+	const fields = toList(value.items ?? [], toField);
+	if (!fields) return undefined;
 	return {
 		id,
 		internalName: text(value.internalNameApi) ?? text(value.internalName) ?? id,
 		header: text(value.header) ?? text(value.name) ?? id,
-		fields: (Array.isArray(value.items) ? value.items : []).map(toField).filter(present),
+		fields: fields.filter((field) => field !== null),
 		savedViews: (Array.isArray(settings.userFilters) ? settings.userFilters : [])
 			.filter(isObject)
 			.filter((view) => text(view.id) !== undefined)

@@ -1,5 +1,29 @@
-/** The value that a text holds as JSON; undefined where it is no JSON. */
+/** Deeper than any real data; what handles an item later can't go on without end. */
+const DEEPEST = 500;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Whether lists and objects lie in each other deeper than anybody can handle. */
+function isTooDeep(text: string): boolean {
+	let depth = 0;
+	for (let at = 0; at < text.length; at += 1) {
+		const code = text.charCodeAt(at);
+		if (code === QUOTE) {
+			for (at += 1; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1) {
+				if (text.charCodeAt(at) === BACKSLASH) at += 1;
+			}
+		} else if (code === 0x5b || code === 0x7b) {
+			depth += 1;
+			if (depth > DEEPEST) return true;
+		} else if (code === 0x5d || code === 0x7d) depth -= 1;
+	}
+	return false;
+}
+
+/** The value that a text holds as JSON; undefined where it is no JSON, or nested without end. */
 export function readJson(text: string): unknown {
+	if (isTooDeep(text)) return undefined;
 	try {
 		return JSON.parse(text) as unknown;
 	} catch {

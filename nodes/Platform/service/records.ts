@@ -6,8 +6,10 @@ import type { IDataObject } from 'n8n-workflow';
 import {
 	MAX_PAGE_SIZE,
 	paths,
+	toList,
 	toMetadata,
 	toRecord,
+	toWholeRecord,
 	type FieldValues,
 	type JsonValue,
 	type PlatformRecord,
@@ -45,10 +47,16 @@ export async function readRecord(
 ): Promise<PlatformRecord> {
 	const path = paths.record(at, id);
 	const { body, status } = await connection.request({ method: 'GET', path, repeat: 'reads' });
-	const record = toRecord(body.data);
-	if (!record) throw unreadable('record', status);
+	const record = toWholeRecord(body.data);
+	if (!record || isOther(record, id)) throw unreadable(`record '${id}'`, status);
 	return record;
 }
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Whether it is not the record that was asked for. */
+const isOther = (record: PlatformRecord, id: string) =>
+	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
 /** One page of records, and whether the service had as many as asked for. */
 export async function readPage(
@@ -58,8 +66,8 @@ export async function readPage(
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
 	const answer = await connection.request(pageCall(at, reading, { limit, skip }));
-	if (!Array.isArray(answer.body.data)) throw unreadable('list of records', answer.status);
-	const records = answer.body.data.map(toRecord).filter((record) => record !== undefined);
+	const records = toList(answer.body.data, toWholeRecord);
+	if (!records) throw unreadable('list of records', answer.status);
 	const { fields = [], savedView } = reading;
 	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
 }
@@ -148,6 +156,12 @@ export async function* readRecords(
 	}
 }
 
+const isCount = (value: unknown): value is number =>
+	Number.isSafeInteger(value) && Number(value) >= 0;
+
+const isObject = (value: unknown) =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** How many records match. @throws {ServiceError} */
 export async function countRecords(
 	connection: Connection,
@@ -165,7 +179,7 @@ export async function countRecords(
 			: { method: 'GET', path: paths.count(at), repeat: 'reads' },
 	);
 	const count = (answer.body.data as IDataObject | undefined)?.count;
-	if (typeof count !== 'number') throw unreadable('count', answer.status);
+	if (!isCount(count)) throw unreadable('count', answer.status);
 	return count;
 }
 
@@ -194,8 +208,10 @@ export async function summarizeRecords(
 		repeat: 'reads',
 	});
 	const data = answer.body.data as Partial<Summary> | undefined;
-	if (typeof data?.count !== 'number') throw unreadable('summary', answer.status);
-	return { count: data.count, fields: data.fields ?? {} };
+	const told: Partial<Summary['fields']> = isObject(data?.fields) ? data!.fields! : {};
+	const isWhole = Object.keys(fields).every((name) => isObject(told[name]));
+	if (!isCount(data?.count) || !isWhole) throw unreadable('summary', answer.status);
+	return { count: data.count, fields: told as Summary['fields'] };
 }
 
 /** The newest `modified` in the table, in the platform's own time; undefined where it is empty. */
@@ -285,13 +301,14 @@ export async function createRecord(
 }
 
 /** The record of an answer to a write; without one nobody knows what was written. */
-function writtenRecord(result: Answer | ServiceError): PlatformRecord | ServiceError {
+function writtenRecord(result: Answer | ServiceError, id?: string): PlatformRecord | ServiceError {
 	if (result instanceof ServiceError) return result;
 	const { body, status } = result;
-	return (
-		toRecord(body.data) ??
-		new ServiceError("The platform's answer holds no record", { certainty: 'ambiguous', status })
-	);
+	const record = toRecord(body.data);
+	if (record && (id === undefined || !isOther(record, id))) return record;
+	const what = id === undefined ? 'record' : `record '${id}'`;
+	const message = `The platform's answer holds no ${what}`;
+	return new ServiceError(message, { certainty: 'ambiguous', status });
 }
 
 /** A failure that leaves open what became of a record, though doing it again does no harm. */
@@ -307,8 +324,10 @@ async function writeRecord(
 	connection: Connection,
 	call: Omit<Call, 'repeat'>,
 	what: string,
+	id?: string,
 ): Promise<PlatformRecord> {
-	const written = writtenRecord(await connection.attempt({ ...call, repeat: 'whenAmbiguous' }));
+	const result = await connection.attempt({ ...call, repeat: 'whenAmbiguous' });
+	const written = writtenRecord(result, id);
 	if (written instanceof ServiceError) throw doubtful(written, what);
 	return written;
 }
@@ -340,7 +359,7 @@ export async function updateRecord(
 ): Promise<PlatformRecord> {
 	const method = extent === 'full' ? 'PUT' : 'PATCH';
 	const call = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
-	return await writeRecord(connection, call, 'updated');
+	return await writeRecord(connection, call, 'updated', id);
 }
 
 /** Deletes a record. @throws {ServiceError} */
@@ -360,8 +379,5 @@ export async function deleteRecord(
 }
 
 /** The metadata of a bulk answer's `data`, in its order. */
-export const metadataList = (data: unknown): RecordMetadata[] | undefined => {
-	if (!Array.isArray(data)) return undefined;
-	const list = data.map(toMetadata);
-	return list.every((entry) => entry !== undefined) ? list : undefined;
-};
+export const metadataList = (data: unknown): RecordMetadata[] | undefined =>
+	toList(data, toMetadata);

@@ -12,7 +12,7 @@ import {
 } from 'n8n-workflow';
 
 import { encoded } from './encoding';
-import { asFailure, readAnswer, type Expectation, type ReadAnswer } from './answers';
+import { asFailure, readAnswer, tooLate, type Expectation, type ReadAnswer } from './answers';
 import { ServiceError } from './errors';
 import { allowedOrigins, baseOrigin } from './origins';
 import { tokenHint, type TokenFacts, type TokenPurpose } from './tokens';
@@ -225,9 +225,13 @@ export class Connection {
 			);
 		}
 		const hangUp = new AbortController();
-		if (call.receive) endWith(options, hangUp.signal, this.sender.cancelled);
+		// n8n's timeout begins anew with each byte that comes; a file may take its time.
+		const deadline = AbortSignal.timeout(this.settings.timeoutMs + sendingMs(stream));
+		endWith(options, call.receive ? hangUp.signal : deadline, this.sender.cancelled);
 		const send = call.to?.withToken === false ? this.sender.sendWithoutToken : this.sender.send;
-		const response = await send(options).catch((error: unknown) => asFailure(error));
+		const response = await send(options).catch((error: unknown) =>
+			deadline.aborted && !call.receive ? tooLate() : asFailure(error),
+		);
 		const isWhole = stream?.isWhole() ?? true;
 		stream?.close();
 		if (response instanceof ServiceError) {
@@ -249,6 +253,11 @@ const withoutDoubt = (failure: ServiceError) =>
 	failure.certainty === 'ambiguous'
 		? new ServiceError(failure.message, { ...failure, certainty: 'unsent' })
 		: failure;
+
+/** The slowest line that a file is sent along, in bytes for each millisecond. */
+const SLOWEST = 10;
+
+const sendingMs = (stream?: BodyStream) => (stream ? Math.ceil(stream.bytes / SLOWEST) : 0);
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 

@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import {
 	paths,
 	toApplication,
+	toList,
 	toTable,
 	type Application,
 	type TableAddress,
@@ -17,28 +18,34 @@ import type { Connection } from './request';
 const read = async (connection: Connection, path: string) =>
 	(await connection.request({ method: 'GET', path, repeat: 'reads' })).body.data;
 
-const list = (data: unknown) => (Array.isArray(data) ? (data as unknown[]) : []);
-
-const isPresent = <T>(value: T | undefined): value is T => value !== undefined;
+const unreadable = (what: string) =>
+	new ServiceError(`The platform's answer holds no ${what}`, {
+		certainty: 'unsent',
+		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+	});
 
 /** @throws {ServiceError} */
 export async function readApplications(connection: Connection): Promise<Application[]> {
-	const data = await read(connection, paths.applications());
-	return list(data).map(toApplication).filter(isPresent);
+	const list = toList(await read(connection, paths.applications()), toApplication);
+	if (!list) throw unreadable('list of applications');
+	return list;
 }
 
 /** One application. @throws {ServiceError} */
 export async function readApplication(connection: Connection, name: string): Promise<Application> {
 	const application = toApplication(await read(connection, paths.application(name)));
 	if (application) return application;
-	throw new ServiceError(`The platform's answer holds no application '${name}'`, {
-		certainty: 'unsent',
-	});
+	throw unreadable(`application '${name}'`);
 }
+
+const isUser = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 
 /** Who the token belongs to, as the platform tells it. @throws {ServiceError} */
 export async function readCurrentUser(connection: Connection): Promise<IDataObject> {
-	return ((await read(connection, paths.currentUser())) ?? {}) as IDataObject;
+	const user = await read(connection, paths.currentUser());
+	if (isUser(user)) return user;
+	throw unreadable('user');
 }
 
 /** @throws {ServiceError} */
@@ -46,8 +53,9 @@ export async function readTables(
 	connection: Connection,
 	application: string,
 ): Promise<TableDefinition[]> {
-	const data = await read(connection, paths.tables(application));
-	return list(data).map(toTable).filter(isPresent);
+	const list = toList(await read(connection, paths.tables(application)), toTable);
+	if (!list) throw unreadable('list of tables');
+	return list;
 }
 
 const isCalled = (name: string) => (table: TableDefinition) =>
@@ -78,6 +86,12 @@ async function findTable(connection: Connection, name: string): Promise<TableDef
 	return only.table;
 }
 
+async function readTableOf(connection: Connection, application: string, table: string) {
+	const definition = toTable(await read(connection, paths.table(application, table)));
+	if (!definition) throw unreadable(`table '${table}'`);
+	return definition;
+}
+
 /**
  * The definition of a table. Never kept from one execution to the next: fields change.
  *
@@ -89,9 +103,9 @@ export async function readTable(
 	{ application, table }: TableAddress,
 ): Promise<TableDefinition> {
 	const definition = application
-		? toTable(await read(connection, paths.table(application, table)))
+		? await readTableOf(connection, application, table)
 		: await findTable(connection, table);
-	if (!definition || definition.fields.length === 0) {
+	if (definition.fields.length === 0) {
 		throw new ServiceError(`The platform told no fields of table '${table}'`, {
 			certainty: 'refused',
 			hint: "Check that the token's role may see the table's structure.",

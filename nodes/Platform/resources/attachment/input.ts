@@ -73,7 +73,14 @@ export async function uploadsOf(run: Run, index: number, names: string): Promise
  */
 export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 	const value = own(record.fields, field);
-	if (Array.isArray(value) || value === null) return filesOf(record, field);
+	const files = filesOf(record, field);
+	if (value === null || (Array.isArray(value) && files.length === value.length)) return files;
+	if (Array.isArray(value)) {
+		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
+			certainty: 'unsent',
+			hint: 'The platform tells of files without their ids.',
+		});
+	}
 	throw new InputError(
 		value === undefined
 			? `Record '${record.id}' has no field '${field}'`

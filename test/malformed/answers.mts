@@ -1,0 +1,322 @@
+/** Answers that no platform should give, drawn at random from the right ones. */
+import fc from 'fast-check';
+
+/** An answer on its way: the bytes of its body, and how they are sent. */
+export interface Wire {
+	status: number;
+	headers: Record<string, string | undefined>;
+	body: Buffer;
+	/** In place of everything else, head and all. */
+	raw?: Buffer;
+	/** One byte at a time. */
+	isDripped?: boolean;
+	/** What was changed lies within a value that the node hands on as it is. */
+	isOpaque?: boolean;
+}
+
+export interface Malformation {
+	name: string;
+	apply(answer: Wire): Wire;
+}
+
+type Path = Array<string | number>;
+
+type Json = unknown;
+
+/** Every place in a value, the value itself first. */
+function placesIn(value: Json, path: Path = []): Path[] {
+	if (typeof value !== 'object' || value === null) return [path];
+	const entries = Object.entries(value).slice(0, 12);
+	const keys = Array.isArray(value)
+		? entries.map((_, index) => index)
+		: entries.map(([key]) => key);
+	return [
+		path,
+		...keys.flatMap((key) =>
+			placesIn((value as Record<string | number, Json>)[key], [...path, key]),
+		),
+	];
+}
+
+/** What a value is replaced by; text that no JSON value can be written as stays text. */
+class Literal {
+	readonly text: string;
+
+	constructor(text: string) {
+		this.text = text;
+	}
+}
+
+const REMOVED = Symbol('removed');
+
+/** JSON text of a value with one place replaced; the place may be left out. */
+function written(value: Json, path: Path, replacement: Json, at: Path = []): string {
+	const isPlace = at.length === path.length && at.every((key, index) => key === path[index]);
+	if (isPlace) {
+		return replacement instanceof Literal ? replacement.text : JSON.stringify(replacement);
+	}
+	if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+	const isGone = (key: string | number) =>
+		replacement === REMOVED &&
+		at.length === path.length - 1 &&
+		[...at, key].every((part, index) => part === path[index]);
+	if (Array.isArray(value)) {
+		const entries = value.flatMap((entry, index) =>
+			isGone(index) ? [] : [written(entry, path, replacement, [...at, index])],
+		);
+		return `[${entries.join(',')}]`;
+	}
+	const members = Object.entries(value).flatMap(([key, entry]) =>
+		isGone(key)
+			? []
+			: [`${JSON.stringify(key)}:${written(entry, path, replacement, [...at, key])}`],
+	);
+	return `{${members.join(',')}}`;
+}
+
+const DEEP = 100_000;
+const deep = (open: string, close: string) => new Literal(open.repeat(DEEP) + close.repeat(DEEP));
+
+const POLLUTION = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}';
+
+const REPLACEMENTS: Record<string, Json> = {
+	null: null,
+	true: true,
+	zero: 0,
+	negative: -1,
+	fraction: 1.5,
+	infinite: new Literal('1e999'),
+	text: 'x',
+	emptyText: '',
+	list: [],
+	object: {},
+	nested: [[]],
+	numbers: [1, 2],
+	pollution: new Literal(POLLUTION),
+	removed: REMOVED,
+	notANumber: new Literal('NaN'),
+	undefined: new Literal('undefined'),
+	hex: new Literal('0x10'),
+	unclosed: new Literal('"open'),
+	badEscape: new Literal('"\\x"'),
+	half: new Literal('"\\ud800"'),
+};
+
+const HUGE: Record<string, Json> = {
+	deepLists: deep('[', ']'),
+	deepObjects: new Literal(`${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`),
+	hugeText: 'x'.repeat(20_000_000),
+	hugeList: new Literal(`[${'{},'.repeat(4_000_000)}{}]`),
+};
+
+/** How far into an answer, from 0 to 1. */
+const share = fc.integer({ min: 0, max: 999 }).map((thousandths) => thousandths / 1000);
+
+/** Below these the platform's own data begins, whatever it is. */
+const OPEN = new Set(['fields', 'metadata', 'settings', 'tables', 'modules']);
+const UNSURE = new Set([
+	'created',
+	'modified',
+	'ver',
+	'header',
+	'name',
+	'email',
+	'description',
+	'internalName',
+	'internalNameApi',
+	'shortid',
+	'scripts',
+	'mimetype',
+	'fileName',
+	'fileUrl',
+]);
+
+const isOpaque = (path: Path) =>
+	path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
+
+const isPlain = (value: Json) =>
+	value instanceof Literal ? value.text === POLLUTION : JSON.stringify(value) === '{}';
+
+/** Another id or number of the right kind: only for a record that was asked for by its id it shows. */
+function isUnknowable(value: Json, path: Path, replacement: Json): boolean {
+	const isRecord = typeof (value as { data?: { fields?: Json } }).data?.fields === 'object';
+	if (path.at(-1) === 'id') return replacement === 'x' && !isRecord;
+	const isInList = typeof path.at(-1) === 'number';
+	if (isInList && replacement === REMOVED) return true;
+	// What has no name is no field.
+	if (isInList && path.includes('items') && isPlain(replacement)) return true;
+	return path.at(-1) === 'count' && replacement === 0;
+}
+
+function parsed({ body }: Wire): Json {
+	try {
+		return JSON.parse(body.toString('utf8')) as Json;
+	} catch {
+		return undefined;
+	}
+}
+
+const withBody = (answer: Wire, body: Buffer | string, more: Partial<Wire> = {}): Wire => ({
+	...answer,
+	body: Buffer.from(body as string),
+	...more,
+});
+
+/** A place by how far into the answer it is, from 0 to 1. */
+const placeAt = (value: Json, part: number): Path => {
+	const places = placesIn(value);
+	return places[Math.min(places.length - 1, Math.floor(part * places.length))]!;
+};
+
+const replaced = (table: Record<string, Json>) =>
+	fc.record({ name: fc.constantFrom(...Object.keys(table)), place: share }).map(
+		({ name, place }): Malformation => ({
+			name: `${name} at ${place}`,
+			apply(answer) {
+				const value = parsed(answer);
+				if (value === undefined) return answer;
+				const path = placeAt(value, place);
+				if (path.length === 0 && table[name] === REMOVED) return withBody(answer, '');
+				const isUnsure = isOpaque(path) || isUnknowable(value, path, table[name]);
+				return withBody(answer, written(value, path, table[name]), { isOpaque: isUnsure });
+			},
+		}),
+	);
+
+/** Members of an object are written once more, with other values; the last one counts. */
+const doubled = share.map(
+	(place): Malformation => ({
+		name: `duplicate keys at ${place}`,
+		apply(answer) {
+			const value = parsed(answer);
+			const places = placesIn(value).filter((path) => typeof path.at(-1) === 'string');
+			const path = places[Math.min(places.length - 1, Math.floor(place * places.length))];
+			if (!path) return answer;
+			const key = JSON.stringify(path.at(-1));
+			const text = written(value, path, new Literal(`"first",${key}:null`));
+			return withBody(answer, text, { isOpaque: isOpaque(path) });
+		},
+	}),
+);
+
+/** @param isReadable whether what comes of it may still be read, as other text */
+const text = (
+	name: string,
+	change: (body: Buffer) => Buffer | string,
+	isReadable = false,
+): Malformation => ({
+	name,
+	apply: (answer) =>
+		withBody(answer, change(answer.body), {
+			isOpaque: isReadable || parsed(answer) === undefined,
+		}),
+});
+
+const texts = fc.oneof(
+	share.map((at) => text(`cut at ${at}`, (body) => body.subarray(0, Math.floor(body.length * at)))),
+	share.map((at) =>
+		text(
+			`bad UTF-8 at ${at}`,
+			(body) => {
+				const place = Math.floor(body.length * at);
+				return Buffer.concat([
+					body.subarray(0, place),
+					Buffer.from([0xff, 0xfe, 0xc3, 0x28]),
+					body.subarray(place),
+				]);
+			},
+			true,
+		),
+	),
+	fc.constantFrom(
+		text('trailing rubbish', (body) => `${body.toString()}}]<!-- -->`),
+		text('twice', (body) => `${body.toString()}${body.toString()}`),
+		text('byte order mark', (body) => `\ufeff${body.toString()}`),
+		text('guarded', (body) => `)]}',\n${body.toString()}`),
+		text('UTF-16', (body) => Buffer.from(body.toString(), 'utf16le')),
+		text('single quotes', (body) => body.toString().replaceAll('"', "'")),
+		text('in a list', (body) => `[${body.toString()}]`),
+		text('in a text', (body) => JSON.stringify(body.toString())),
+		text('a page', () => '<!doctype html><html><body>Sign in</body></html>'),
+		text('nothing', () => ''),
+		text('blanks', () => ' \n\t '),
+		text('errors alone', () => '{"errors":[{"type":"exception","message":"No."}]}'),
+		text('errors of no kind', () => '{"errors":"no","data":null}'),
+		text('zero bytes', (body) => Buffer.alloc(body.length)),
+		text('noise', (body) => Buffer.from(body.map((byte, index) => byte ^ (index * 31)))),
+	),
+);
+
+const headers = (name: string, change: Wire['headers']): Malformation => ({
+	name,
+	apply: (answer) => ({ ...answer, headers: { ...answer.headers, ...change } }),
+});
+
+const raw = (
+	name: string,
+	head: (answer: Wire) => string,
+	body = (answer: Wire) => answer.body,
+) => ({
+	name,
+	apply: (answer: Wire): Wire => ({
+		...answer,
+		raw: Buffer.concat([Buffer.from(`${head(answer)}\r\n\r\n`), body(answer)]),
+	}),
+});
+
+const JSON_HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json';
+
+const transports = fc.constantFrom<Malformation>(
+	headers('type text', { 'content-type': 'text/plain' }),
+	headers('type picture', { 'content-type': 'image/png' }),
+	headers('type html', { 'content-type': 'text/html' }),
+	headers('no type', { 'content-type': undefined }),
+	headers('charset UTF-16', { 'content-type': 'application/json; charset=utf-16' }),
+	headers('says gzip', { 'content-encoding': 'gzip' }),
+	headers('says br', { 'content-encoding': 'br' }),
+	headers('says an unknown encoding', { 'content-encoding': 'x-none' }),
+	raw('longer than it says', ({ body }) => `${JSON_HEAD}\r\nContent-Length: ${body.length >> 1}`),
+	raw('shorter than it says', ({ body }) => `${JSON_HEAD}\r\nContent-Length: ${body.length + 99}`),
+	raw('no length', () => `${JSON_HEAD}\r\nConnection: close`),
+	raw('negative length', () => `${JSON_HEAD}\r\nContent-Length: -5`),
+	raw('length of no kind', () => `${JSON_HEAD}\r\nContent-Length: many`),
+	raw(
+		'two lengths',
+		({ body }) => `${JSON_HEAD}\r\nContent-Length: ${body.length}\r\nContent-Length: 3`,
+	),
+	raw('bad chunks', () => `${JSON_HEAD}\r\nTransfer-Encoding: chunked`),
+	raw(
+		'chunks that end early',
+		() => `${JSON_HEAD}\r\nTransfer-Encoding: chunked`,
+		({ body }) => Buffer.concat([Buffer.from(`${(body.length + 9).toString(16)}\r\n`), body]),
+	),
+	raw('no status', () => 'HTTP/1.1 abc Nothing'),
+	raw('not HTTP', () => 'SSH-2.0-OpenSSH_9.2'),
+	raw('status 999', ({ body }) => `HTTP/1.1 999 What\r\nContent-Length: ${body.length}`),
+	raw(
+		'huge header',
+		({ body }) =>
+			`${JSON_HEAD}\r\nX-Huge: ${'x'.repeat(100_000)}\r\nContent-Length: ${body.length}`,
+	),
+	{ name: 'drip', apply: (answer) => ({ ...answer, isDripped: true }) },
+	{ name: 'status 206', apply: (answer) => ({ ...answer, status: 206 }) },
+	{ name: 'status 299', apply: (answer) => ({ ...answer, status: 299 }) },
+	{
+		name: 'unrequested gzip',
+		apply: (answer) => ({
+			...answer,
+			headers: { ...answer.headers, 'content-encoding': 'gzip, gzip' },
+		}),
+	},
+);
+
+/** One that is drawn; `isLarge` draws only those of many megabytes or levels. */
+export const malformations = {
+	any: fc.oneof(
+		{ weight: 10, arbitrary: replaced(REPLACEMENTS) },
+		{ weight: 2, arbitrary: doubled },
+		{ weight: 5, arbitrary: texts },
+		{ weight: 5, arbitrary: transports },
+	),
+	large: replaced(HUGE),
+};

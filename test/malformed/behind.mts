@@ -1,0 +1,52 @@
+/** A sandbox that the node sees through a gateway which makes its answers malformed. */
+import type { Column } from '../matrix/columns.mts';
+import type { FaultRule, LoggedRequest, RunningSandbox } from '../matrix/engine.mts';
+import { FAULT } from '../matrix/judge.mts';
+import { Place, type Truth } from '../matrix/place.mts';
+import { Gateway, type Plan } from './gateway.mts';
+
+/** What the rules of the matrix know of it: an answer after which nobody knows. */
+export const malformed = (isLate: boolean): Column => ({
+	name: 'malformed',
+	family: 'answer unreadable',
+	effect: 'ambiguous',
+	fault: { kind: 'none' },
+	isBulk: false,
+	isByValue: false,
+	isLate,
+});
+
+export class Behind extends Place {
+	readonly gateway: Gateway;
+	/** Followed from the beginning of the run to its end. */
+	plan: Plan | undefined;
+
+	constructor(sandbox: RunningSandbox, gateway: Gateway) {
+		super(sandbox);
+		this.gateway = gateway;
+	}
+
+	override get credential() {
+		return { ...super.credential, baseUrl: this.gateway.origin };
+	}
+
+	override async begin(rules: FaultRule[]): Promise<void> {
+		await super.begin(rules.filter(({ id }) => id !== FAULT));
+		this.gateway.follow(this.plan);
+	}
+
+	override async truth(): Promise<Truth> {
+		const struck = [...this.gateway.struck];
+		this.gateway.follow();
+		const truth = await super.truth();
+		const kinds = new Map<string, LoggedRequest[]>();
+		for (const request of truth.requests) {
+			const kind = `${request.method} ${request.path}?${request.query}`;
+			kinds.set(kind, [...(kinds.get(kind) ?? []), request]);
+		}
+		for (const { method, path, query, nth } of struck) {
+			kinds.get(`${method} ${path}?${query}`)?.[nth - 1]?.faults.push(FAULT);
+		}
+		return { ...truth, isBlurred: struck.some(({ isOpaque }) => isOpaque) };
+	}
+}

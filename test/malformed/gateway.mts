@@ -1,0 +1,137 @@
+/**
+ * Stands between the node and a sandbox: the platform serves each request, and what it answers is
+ * made malformed on the way back.
+ */
+import { once } from 'node:events';
+import {
+	createServer,
+	request as send,
+	type IncomingMessage,
+	type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Malformation, Wire } from './answers.mts';
+
+/** Between two bytes of an answer that drips: far less than a timeout, and it never ends in time. */
+const DRIP_MS = 40;
+const DRIPS = 300;
+
+export interface Plan {
+	malformation: Malformation;
+	/** Which requests, from 1. */
+	strikes(number: number, method: string, path: string): boolean;
+}
+
+/** A request whose answer was made malformed. */
+export interface Struck {
+	method: string;
+	path: string;
+	query: string;
+	/** The how manyeth of its kind. */
+	nth: number;
+	isOpaque: boolean;
+	startedAt: number;
+	/** How long the node waited for it, in milliseconds; undefined where it still does. */
+	waited?: number;
+}
+
+export class Gateway {
+	readonly #platform: string;
+	readonly #server = createServer((request, response) => void this.#serve(request, response));
+	#plan: Plan | undefined;
+	#count = 0;
+	#kinds = new Map<string, number>();
+	struck: Struck[] = [];
+	/** Those of the run before. */
+	lately: Struck[] = [];
+	origin = '';
+
+	constructor(platform: string) {
+		this.#platform = platform;
+	}
+
+	async open(): Promise<this> {
+		this.#server.listen(0, '127.0.0.1');
+		await once(this.#server, 'listening');
+		this.origin = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+		return this;
+	}
+
+	close() {
+		this.#server.closeAllConnections();
+		this.#server.close();
+	}
+
+	/** From the next request on; without a plan answers pass as they are. */
+	follow(plan?: Plan) {
+		if (!plan) this.lately = this.struck;
+		this.#plan = plan;
+		this.#count = 0;
+		this.#kinds = new Map();
+		this.struck = [];
+	}
+
+	async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		const { method = 'GET', url = '/' } = request;
+		const [path = '', query = ''] = url.split('?', 2);
+		const kind = `${method} ${url}`;
+		const nth = (this.#kinds.get(kind) ?? 0) + 1;
+		this.#kinds.set(kind, nth);
+		this.#count += 1;
+		const plan = this.#plan?.strikes(this.#count, method, path) ? this.#plan : undefined;
+		const struck: Struck = {
+			method,
+			path,
+			query,
+			nth,
+			isOpaque: false,
+			startedAt: performance.now(),
+		};
+		if (plan) this.struck.push(struck);
+		response.once('close', () => (struck.waited = performance.now() - struck.startedAt));
+		try {
+			const answer = await this.#ask(request);
+			const wire = plan ? plan.malformation.apply(answer) : answer;
+			struck.isOpaque = wire.isOpaque ?? false;
+			await deliver(wire, response);
+		} catch {
+			response.destroy();
+		}
+	}
+
+	async #ask(request: IncomingMessage): Promise<Wire> {
+		const { method, url, headers } = request;
+		// With the same Host, so that the addresses in the answer lead here too.
+		const onward = send(`${this.#platform}${url}`, { method, headers });
+		request.pipe(onward);
+		const [answer] = (await once(onward, 'response')) as [IncomingMessage];
+		const { connection: _, 'content-length': __, ...rest } = answer.headers;
+		return {
+			status: answer.statusCode ?? 500,
+			headers: rest as Wire['headers'],
+			body: await buffer(answer),
+		};
+	}
+}
+
+async function deliver({ status, headers, body, raw, isDripped }: Wire, response: ServerResponse) {
+	const socket = response.socket as Socket;
+	if (raw) {
+		socket.end(raw);
+		return;
+	}
+	const told = Object.entries(headers).filter(([, value]) => value !== undefined);
+	response.writeHead(status, Object.fromEntries(told) as Record<string, string>);
+	if (!isDripped) {
+		response.end(body);
+		return;
+	}
+	for (const byte of body.subarray(0, DRIPS)) {
+		if (response.destroyed || socket.destroyed) return;
+		response.write(Buffer.from([byte]));
+		await sleep(DRIP_MS);
+	}
+	response.end(body.subarray(DRIPS));
+}

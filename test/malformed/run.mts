@@ -1,0 +1,205 @@
+/**
+ * Malformed answers, drawn at random, to every operation, the trigger's poll and the editor's lists,
+ * through n8n's engine: nothing crashes or hangs, nothing untrue is told, and errors are in words.
+ *
+ *   npm run test:malformed -- [--answers N | --runs N] [--seed N] [--only TEXT] [--lanes N]
+ *
+ * The sandbox serves each request; its answer is made malformed on the way back. `--only` takes a
+ * part of `what / malformation`; a seed repeats what is drawn.
+ */
+import { parseArgs } from 'node:util';
+import fc from 'fast-check';
+import { runCell, type Verdict } from '../matrix/cell.mts';
+import { SHORT_TIMEOUT_S } from '../matrix/columns.mts';
+import { startSandbox } from '../matrix/engine.mts';
+import { EVENTS, runPolls } from '../matrix/polls.mts';
+import { scenarios } from '../matrix/scenarios/index.mts';
+import { Chance } from '../trigger/chance.mts';
+import { malformations, type Malformation } from './answers.mts';
+import { Behind, malformed } from './behind.mts';
+import { editorMethods, runEditor } from './editor.mts';
+import { Gateway } from './gateway.mts';
+
+const { values } = parseArgs({
+	options: {
+		answers: { type: 'string', default: '1000' },
+		runs: { type: 'string' },
+		seed: { type: 'string' },
+		only: { type: 'string', default: '' },
+		lanes: { type: 'string', default: '10' },
+	},
+});
+
+const SHOWN = 8;
+
+/** Of so many draws one is of many megabytes or levels. */
+const LARGE_EVERY = 40;
+
+/** What a busy machine may take longer than a timeout. */
+const SLACK_MS = 4000;
+
+const LONGEST_RUN_MS = 120_000;
+
+const whole = (name: string, text: string) => {
+	const number = Number(text);
+	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
+	return number;
+};
+
+const answers = whole('answers', values.answers);
+const runs = values.runs === undefined ? Infinity : whole('runs', values.runs);
+const first =
+	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+
+interface Row {
+	name: string;
+	/** Its timeout can't be made short. */
+	isPatient?: boolean;
+	run(place: Behind, seed: number, isLate: boolean): Promise<Verdict>;
+}
+
+const plan = (seed: number, isLate: boolean) =>
+	({ column: malformed(isLate), timing: 'every', seed }) as const;
+
+const rows: Row[] = [
+	...(await scenarios()).map((scenario) => ({
+		name: scenario.operation,
+		run: async (place: Behind, seed: number, isLate: boolean) =>
+			await runCell(place, scenario, plan(seed, isLate)),
+	})),
+	...EVENTS.map((event) => ({
+		name: `trigger: ${event}`,
+		run: async (place: Behind, seed: number, isLate: boolean) =>
+			await runPolls(place, event, plan(seed, isLate)),
+	})),
+	...editorMethods().map((name) => ({
+		name: `editor: ${name}`,
+		isPatient: true,
+		run: async (place: Behind) => await runEditor(place, place.sandbox, name),
+	})),
+];
+
+interface Job {
+	row: Row;
+	seed: number;
+	malformation: Malformation;
+	strikes(number: number, method: string): boolean;
+	title: string;
+}
+
+/** Which requests: one of the first, the first that may write, or all. */
+function striking(chance: Chance): Job['strikes'] {
+	const kind = chance.of('first', 'write', 'write', 'later', 'every');
+	const nth = chance.between(2, 5);
+	let isStruck = false;
+	return (number, method) => {
+		if (kind === 'every') return true;
+		if (kind !== 'write') return number === (kind === 'first' ? 1 : nth);
+		const isFirst = !isStruck && method !== 'GET';
+		isStruck ||= isFirst;
+		return isFirst;
+	};
+}
+
+function* jobs(): Generator<Job> {
+	const isEnough = () => runs === Infinity && struck >= answers;
+	for (let number = 0; number < runs && !isEnough(); number += 1) {
+		const seed = first + number;
+		const row = rows[seed % rows.length]!;
+		const chance = new Chance(seed);
+		const kind = chance.between(1, LARGE_EVERY) === 1 ? malformations.large : malformations.any;
+		const [malformation] = fc.sample(fc.noBias(kind), { seed, numRuns: 1 });
+		const title = `${row.name} / ${malformation!.name}`;
+		if (!title.includes(values.only)) continue;
+		if (row.isPatient && malformation!.name === 'drip') continue;
+		yield { row, seed, malformation: malformation!, strikes: striking(chance), title };
+	}
+}
+
+const places = await Promise.all(
+	Array.from({ length: whole('lanes', values.lanes) }, async () => {
+		const sandbox = await startSandbox({ args: ['--no-seed'] });
+		return new Behind(sandbox, await new Gateway(sandbox.baseUrl).open());
+	}),
+);
+
+let struck = 0;
+let passed = 0;
+let failed = 0;
+const sum = { done: 0, failed: 0, unknown: 0 };
+const crashes: string[] = [];
+process.on('uncaughtException', (error) => crashes.push(error.stack ?? String(error)));
+process.on('unhandledRejection', (error) => crashes.push(String((error as Error)?.stack ?? error)));
+
+function complain(job: Job, problems: string[], evidence: string[] = []) {
+	failed += 1;
+	if (failed > SHOWN) {
+		console.log(`✗ ${job.title} (seed ${job.seed}): ${problems[0]?.slice(0, 300)}`);
+		return;
+	}
+	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
+	for (const line of problems) console.log(`    ${line.slice(0, 1000)}`);
+	for (const line of evidence) console.log(`      ${line.slice(0, 400)}`);
+	console.log(`    npm run test:malformed -- --runs 1 --seed ${job.seed}`);
+}
+
+async function within(work: Promise<Verdict>): Promise<Verdict> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new Error('It does not end.')), LONGEST_RUN_MS);
+	});
+	return await Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** Requests that the node waited for longer than it says. */
+function overdue({ gateway }: Behind, isLate: boolean): string[] {
+	const limit = (isLate ? SHORT_TIMEOUT_S * 1000 : 30_000) + SLACK_MS;
+	const waits = gateway.lately.map(
+		({ waited, startedAt }) => waited ?? performance.now() - startedAt,
+	);
+	const longest = Math.max(0, ...waits);
+	return longest > limit ? [`a request took ${Math.round(longest)} ms`] : [];
+}
+
+async function runJob(place: Behind, job: Job): Promise<void> {
+	const { row, seed, malformation, strikes } = job;
+	const isLate = malformation.name === 'drip';
+	place.plan = { malformation, strikes };
+	try {
+		const verdict = await within(row.run(place, seed, isLate));
+		const problems = [...verdict.problems, ...overdue(place, isLate)];
+		if ('polluted' in {}) problems.push('every object is polluted');
+		for (const key of ['done', 'failed', 'unknown'] as const) sum[key] += verdict[key];
+		struck += place.gateway.lately.length;
+		if (problems.length > 0) complain(job, problems, verdict.evidence);
+		else passed += 1;
+	} catch (error) {
+		complain(job, [(error as Error).stack ?? String(error)]);
+	}
+}
+
+const started = Date.now();
+const queue = jobs();
+console.log(
+	`At least ${answers} malformed answers from seed ${first} on, ${rows.length} kinds, ${places.length} sandboxes`,
+);
+await Promise.all(
+	places.map(async (place) => {
+		for (const job of queue) await runJob(place, job);
+	}),
+);
+await Promise.all(
+	places.map(async ({ sandbox, gateway }) => {
+		gateway.close();
+		await sandbox.stop();
+	}),
+);
+
+for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${crash}`);
+failed += crashes.length;
+const seconds = ((Date.now() - started) / 1000).toFixed(1);
+console.log(
+	`\n${struck} malformed answers: ${sum.done} items succeeded, ${sum.failed} told as errors, ${sum.unknown} as unknown, in ${seconds} s`,
+);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed > 0 || struck === 0 ? 1 : 0);

@@ -149,6 +149,11 @@ const checks: Record<string, Check> = {
 		'--seed=1',
 		'--each=1',
 	]),
+	malformed: counting('Malformed answers, at random', [
+		'node',
+		'test/malformed/run.mts',
+		'--seed=1',
+	]),
 	scan: counting("n8n's scan of community packages", ['node', 'test/scan/scan.mts']),
 	e2e: nodeTest('e2e'),
 	browser: nodeTest('browser'),

@@ -1,4 +1,4 @@
-import { countRecords } from '../../service/records';
+import { countRecords } from '../../service/aggregates';
 import type { ItemOperation } from '../operation';
 import { filterOf, filterParameters } from './filter';
 import { callSettings, options, tableParameters } from './parameters';

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../service/errors';
-import { summarizeRecords, type Aggregation } from '../../service/records';
+import { summarizeRecords, type Aggregation } from '../../service/aggregates';
 import { TABLE, listedBy } from '../locators';
 import type { ItemOperation } from '../operation';
 import { filterOf, filterParameters } from './filter';

@@ -4,7 +4,8 @@
 import { paths, type TableAddress } from '../contract';
 import { InputError, ServiceError } from '../errors';
 import { conjunction, isEmptyFilter, toQuery, type Group } from '../filters';
-import { countRecords, deleteRecord, readRecords } from '../records';
+import { countRecords } from '../aggregates';
+import { deleteRecord, readRecords } from '../records';
 import type { Connection } from '../request';
 
 export interface DeleteManyOptions {

@@ -26,6 +26,8 @@ export function registerParsers(server: FastifyInstance, world: World): void {
 					const isStale = request.worldAge !== undefined && request.worldAge !== world.age;
 					if (!isCut && !isStale) return;
 					request.raw.socket.destroy();
+					// Node 22 takes the answer that never leaves for one that did.
+					if (entry) world.journal.end(entry, 'reset', null);
 					// All of a small body may be here already: it must not be served any more.
 					throw Object.assign(new Error('Cut off by a fault.'), { code: 'ECONNRESET' });
 				},

@@ -68,7 +68,7 @@ async function bareDownload(): Promise<void> {
 /** The node in n8n's engine, with binary data in files. */
 async function engine() {
 	process.env.N8N_USER_FOLDER = folder;
-	const { runOperation, picked } = await import('../test/faults/engine.mts');
+	const { runOperation, picked } = await import('../test/property/faults/engine.mts');
 	const load = createRequire(import.meta.url);
 	const { Container } = load('@n8n/di') as typeof import('@n8n/di');
 	const { BinaryDataConfig, BinaryDataService } = load('n8n-core') as typeof import('n8n-core');
@@ -94,7 +94,7 @@ async function engine() {
 					table: picked(table),
 					recordId: picked(task.record),
 					fileField: field,
-					placement: 'replace',
+					existingFiles: 'replace',
 					inputDataFieldName: 'data',
 					options: {},
 				},

@@ -13,7 +13,7 @@ export const MAIN_EXAMPLE = 'airports-into-the-platform.json';
 /** The credential's name in all examples: the one n8n gives to a user's first. */
 export const CREDENTIAL_NAME = 'Data Platform account';
 
-export const CREDENTIAL_TYPE = 'platformApi';
+export const CREDENTIAL_TYPE = 'dataPlatformApi';
 
 /** The names of all example files. */
 export async function listExamples(): Promise<string[]> {
@@ -34,7 +34,7 @@ export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
 		type: CREDENTIAL_TYPE,
 		data: {
 			baseUrl: sandbox.baseUrl,
-			access: 'role',
+			accessType: 'role',
 			token: sandbox.tokens.role,
 			webhookOrigins: '',
 			requestsPerMinute: 0,

@@ -17,7 +17,7 @@ export type JsonObject = Record<string, unknown>;
 
 export interface NewCredential {
 	name: string;
-	/** The credential's type, such as `platformApi`. */
+	/** The credential's type, such as `dataPlatformApi`. */
 	type: string;
 	data: JsonObject;
 }

@@ -1,6 +1,6 @@
 /** The node in n8n's engine, with the parameters that the measurements have in common. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { automatic, picked, runOperation } from '../../test/faults/engine.mts';
+import { automatic, picked, runOperation } from '../../test/property/faults/engine.mts';
 import { APP, TABLE } from '../people.mts';
 
 export interface Target {

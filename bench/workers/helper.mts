@@ -1,6 +1,6 @@
 /** What n8n itself asks for: a node that hands the finished bodies to n8n's HTTP function. */
 import type { IHttpRequestOptions, INodeType } from 'n8n-workflow';
-import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/faults/engine.mts';
+import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
 import { batchesOf, BULK_PATH, bulkBody, itemsOf } from '../people.mts';
 import type { Target } from './engine.mts';
 
@@ -17,7 +17,7 @@ const sender: INodeType = {
 		inputs: ['main'],
 		outputs: ['main'],
 		properties: [],
-		credentials: [{ name: 'platformApi', required: true }],
+		credentials: [{ name: 'dataPlatformApi', required: true }],
 	},
 	async execute() {
 		for (const { json } of this.getInputData()) {
@@ -35,7 +35,7 @@ const sender: INodeType = {
 			};
 			const answer = (await this.helpers.httpRequestWithAuthentication.call(
 				this,
-				'platformApi',
+				'dataPlatformApi',
 				options,
 			)) as { statusCode: number; body: string };
 			if (answer.statusCode !== 200) throw new Error(answer.body);
@@ -57,7 +57,7 @@ export async function helperAlone(
 	const node = {
 		name: 'Sender',
 		type: SENDER_TYPE,
-		credentials: { platformApi: { id: '1', name: 'Data Platform' } },
+		credentials: { dataPlatformApi: { id: '1', name: 'Data Platform' } },
 	};
 	const connections = {
 		Items: { main: [[{ node: 'Sender', type: 'main' as const, index: 0 }]] },

@@ -4,7 +4,7 @@ import { asInput, getAll, operate, place, upsert, type Target } from './engine.m
 import { helperAlone } from './helper.mts';
 import { answerInProcess } from './inProcess.mts';
 import { serve } from './serve.mts';
-import { watch, type Watching } from '../../test/trigger/engine.mts';
+import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 
 export interface NodeTasks {
 	upsert: Target & { size: number; batchSize?: number };

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { INode, INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflow';
 import { N8N_FOLDER } from '../../n8n/install.mts';
-import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/faults/engine.mts';
+import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
 import { batchesOf, BULK_PATH, DATA_PATH, itemsOf } from '../people.mts';
 import { asInput, type Target } from './engine.mts';
 import { serve } from './serve.mts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 import { checkedClient } from './contract.cts';
 
 const contacts = '/apps/crm/tables/contacts/data';

@@ -4,7 +4,7 @@ import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { AxiosInstance, AxiosResponse } from 'axios';
 import { parse } from 'yaml';
-import type { RunningSandbox } from '../sandbox.cts';
+import type { RunningSandbox } from '../support/sandbox.cts';
 
 /** A part of the document. Nobody knows more of it than that it has parts. */
 interface Node {

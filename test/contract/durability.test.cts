@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axios from 'axios';
-import { startSandbox } from '../sandbox.cts';
+import { startSandbox } from '../support/sandbox.cts';
 
 const contacts = '/apps/crm/tables/contacts/data';
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import axios from 'axios';
-import { startSandbox, type FaultRule, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type FaultRule, type RunningSandbox } from '../support/sandbox.cts';
 
 const items = '/apps/shop/tables/items/data';
 const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));

@@ -1,5 +1,5 @@
 import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 import { checkedClient } from './contract.cts';
 
 const people = '/apps/zoo/tables/people/data';

@@ -1,5 +1,5 @@
 import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 import { checkedClient, operations, seen } from './contract.cts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';

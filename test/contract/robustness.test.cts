@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 const deals = '/apps/crm/tables/deals/data';
 const headers = { 'Content-Type': 'application/json' };

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../sandbox.cts';
+import type { FaultRule } from '../support/sandbox.cts';
 import { expectErrorItem, numbered, outcomes, useShop } from './fixtures.cts';
 
 const shop = useShop();
@@ -178,7 +178,7 @@ test('an upsert whose every try fails is settled by a look-up', async () => {
 	await shop.faults({ match: bulk, fault: { kind: 'resetAfter' } });
 	const result = await shop.run('upsertMany', {
 		items: numbered(2),
-		options: { maxWait: 0.5 },
+		options: { maxRetryWait: 0.5 },
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
@@ -214,7 +214,7 @@ test('a platform that cannot be reached: nothing was sent, and that is said', as
 	const result = await shop.run('createMany', {
 		items: numbered(2),
 		credential: { baseUrl: 'http://127.0.0.1:9' },
-		options: { maxWait: 0 },
+		options: { maxRetryWait: 0 },
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['failed', 'failed']);

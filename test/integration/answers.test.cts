@@ -1,4 +1,4 @@
-import type { FaultRule } from '../sandbox.cts';
+import type { FaultRule } from '../support/sandbox.cts';
 import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
 
 const shop = useShop();
@@ -147,7 +147,7 @@ describe('an answer that is no JSON', () => {
 		const result = await shop.run(operation, {
 			...goingOn,
 			items: numbered(2),
-			options: { maxWait: 0.3 },
+			options: { maxRetryWait: 0.3 },
 		});
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, /could not be read \(text\/html/);
@@ -156,7 +156,7 @@ describe('an answer that is no JSON', () => {
 
 	test('to a read', async () => {
 		await shop.faults({ fault: { kind: 'html', status: 200 } });
-		const result = await shop.run('getAll', { options: { maxWait: 0 } });
+		const result = await shop.run('getAll', { options: { maxRetryWait: 0 } });
 		expect(result.error?.message).toContain("The platform's answer could not be read (text/html");
 	});
 

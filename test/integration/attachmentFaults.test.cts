@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
-import { defined, picked } from '../engine/engine.cts';
+import { defined, picked } from '../support/engine/engine.cts';
 import { hash, inMemory, openFiles, read, stored, useDesk } from './attachments.cts';
 
 const desk = useDesk();
@@ -39,7 +39,7 @@ describe('an upload', () => {
 	test('too large for the platform, refused while it is on its way', async () => {
 		await desk.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
 		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
-			options: { maxWait: 1 },
+			options: { maxRetryWait: 1 },
 		});
 		expect(error!.message).toMatch(/too large|broke/);
 		expect((await desk.records())[0]!.ver).toBe(1);
@@ -76,7 +76,7 @@ describe('an upload', () => {
 	test('broken off in the middle again and again', async () => {
 		await faults({ match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
 		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
-			options: { maxWait: 1 },
+			options: { maxRetryWait: 1 },
 		});
 		expect(error!.message).toMatch(/^Nothing was stored: The connection broke/);
 		expect((await desk.records())[0]!.ver).toBe(1);
@@ -131,7 +131,7 @@ describe('an upload', () => {
 	test('in place of what is there may be repeated', async () => {
 		await upload('old');
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
-		const { error } = await upload('new', { parameters: { placement: 'replace' } });
+		const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
 		expect(error).toBeUndefined();
 		expect(await desk.names()).toEqual(['new']);
 	});
@@ -234,10 +234,10 @@ describe('a download', () => {
 		{ kind: 'wrongLength', by: -10 },
 	])('that always breaks off is no file: %j', async (fault) => {
 		await faults({ match: fetching, fault });
-		const stopped = await desk.run('download', { options: { maxWait: 0 } });
+		const stopped = await desk.run('download', { options: { maxRetryWait: 0 } });
 		expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
 		const goesOn = await desk.run('download', {
-			options: { maxWait: 0 },
+			options: { maxRetryWait: 0 },
 			onError: 'continueRegularOutput',
 		});
 		const [item] = goesOn.output('Data Platform');
@@ -246,7 +246,7 @@ describe('a download', () => {
 
 	test('that ends with nothing while it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
-		const { error } = await desk.run('download', { options: { maxWait: 0 } });
+		const { error } = await desk.run('download', { options: { maxRetryWait: 0 } });
 		expect(error!.message).toContain('0 bytes came instead of 300000');
 	});
 
@@ -301,7 +301,7 @@ describe('a removal', () => {
 		const [file] = await desk.files();
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
 		const { json, error } = await desk.run('remove', {
-			parameters: { removeBy: 'id', fileId: file!.fileId },
+			parameters: { removeMode: 'id', fileId: file!.fileId },
 		});
 		expect(error).toBeUndefined();
 		expect(json()[0]).toMatchObject({ removed: [{ fileName: 'a.txt' }], remaining: 0 });

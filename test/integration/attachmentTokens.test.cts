@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defined } from '../engine/engine.cts';
+import { defined } from '../support/engine/engine.cts';
 import { read, stored, useDesk } from './attachments.cts';
 
 const desk = useDesk();
@@ -67,7 +67,7 @@ describe('a file at another host', () => {
 	test('that falls silent: it ends within the timeout', async () => {
 		listener = (_request, response) => response.writeHead(200).write('th');
 		const start = Date.now();
-		const { error } = await download(5, { timeout: 1, maxWait: 0 });
+		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('stopped sending');
 		expect(Date.now() - start).toBeLessThan(5000);
 		const connections = async () =>
@@ -78,7 +78,7 @@ describe('a file at another host', () => {
 
 	test('that refuses, and falls silent', async () => {
 		listener = (_request, response) => response.writeHead(500).write('th');
-		const { error } = await download(5, { timeout: 1, maxWait: 0 });
+		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('failed (500)');
 	});
 
@@ -93,18 +93,18 @@ describe('a file at another host', () => {
 			};
 			next();
 		};
-		expect((await download(5, { timeout: 1, maxWait: 0 })).error).toBeUndefined();
+		expect((await download(5, { timeout: 1, maxRetryWait: 0 })).error).toBeUndefined();
 	});
 
 	test('that sends more than it should', async () => {
 		listener = (_request, response) => response.end('there and more');
-		const { error } = await download(5, { maxWait: 0 });
+		const { error } = await download(5, { maxRetryWait: 0 });
 		expect(error!.message).toContain('14 bytes came instead of 5');
 	});
 });
 
 describe('a short token', () => {
-	const short = () => ({ token: desk.sandbox.tokens.short, access: 'short' });
+	const short = () => ({ token: desk.sandbox.tokens.short, accessType: 'short' });
 
 	test('uploads, though it may read neither table nor record', async () => {
 		const { json, error } = await upload('a.txt', short());
@@ -118,7 +118,7 @@ describe('a short token', () => {
 		const [file] = await desk.files();
 		const { json } = await desk.run('remove', {
 			...short(),
-			parameters: { removeBy: 'id', fileId: file!.fileId },
+			parameters: { removeMode: 'id', fileId: file!.fileId },
 		});
 		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
 	});
@@ -132,9 +132,9 @@ describe('a short token', () => {
 
 	test.each([
 		['download', {}],
-		['remove', { removeBy: 'all' }],
+		['remove', { removeMode: 'all' }],
 		['upload', { target: 'new', columns: defined({ title: 'New' }) }],
-		['upload', { withFields: true, columns: defined({ title: 'New' }) }],
+		['upload', { updateOtherFields: true, columns: defined({ title: 'New' }) }],
 	])('%s %j: says which token it takes', async (operation, parameters) => {
 		const { error } = await desk.run(operation, {
 			...short(),

@@ -1,11 +1,16 @@
 /** A sandbox with tables that hold files, items with files in n8n's store, and the node between. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
-import { runOperation, picked, type OperationRun, type RunResult } from '../engine/engine.cts';
+import {
+	runOperation,
+	picked,
+	type OperationRun,
+	type RunResult,
+} from '../support/engine/engine.cts';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 const APP = 'shop';
 
@@ -43,7 +48,7 @@ export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
 	parameters?: IDataObject;
 	options?: IDataObject;
 	token?: string;
-	access?: string;
+	accessType?: string;
 }
 
 export class Desk {
@@ -75,9 +80,9 @@ export class Desk {
 
 	/** Runs an attachment operation on the document, or as the parameters say. */
 	async run(operation: string, run: Run = {}): Promise<RunResult> {
-		const { table = 'docs', parameters = {}, options = {}, token, access, ...rest } = run;
+		const { table = 'docs', parameters = {}, options = {}, token, accessType, ...rest } = run;
 		return await runOperation(
-			{ baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, access },
+			{ baseUrl: this.sandbox.baseUrl, token: token ?? this.sandbox.tokens.role, accessType },
 			{
 				...rest,
 				parameters: {

@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { automatic, defined, loadOptions, picked } from '../engine/engine.cts';
+import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
 import { stored, useDesk } from './attachments.cts';
 
 const desk = useDesk();
@@ -102,7 +102,7 @@ describe('what becomes of the files that are there', () => {
 	});
 
 	test('replaced', async () => {
-		await desk.upload([await stored('c', 'c')], { parameters: { placement: 'replace' } });
+		await desk.upload([await stored('c', 'c')], { parameters: { existingFiles: 'replace' } });
 		expect(await desk.names()).toEqual(['c']);
 	});
 
@@ -119,7 +119,7 @@ describe('what becomes of the files that are there', () => {
 
 	test('replaced, with the same left in place', async () => {
 		const [kept] = await desk.files();
-		const run = { parameters: { placement: 'replace' }, options: { skipExisting: true } };
+		const run = { parameters: { existingFiles: 'replace' }, options: { skipExisting: true } };
 		await desk.upload([await stored('a', 'a'), await stored('c', 'c')], run);
 		const files = await desk.files();
 		expect(files.map(({ fileName }) => fileName).sort()).toEqual(['a', 'c']);
@@ -132,22 +132,22 @@ describe('what becomes of the files that are there', () => {
 		await upload(await stored('a', 'other'), await stored('c', 'c'));
 		const remove = (parameters: object) => desk.run('remove', { parameters: { ...parameters } });
 		const [first] = await desk.files();
-		const one = await remove({ removeBy: 'id', fileId: first!.fileId });
+		const one = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(one.json()[0]).toEqual({
 			id: desk.id,
 			removed: [{ fileId: first!.fileId, fileName: 'a' }],
 			remaining: 3,
 		});
-		const again = await remove({ removeBy: 'id', fileId: first!.fileId });
+		const again = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(again.error!.message).toContain(first!.fileId);
 		expect(again.error!.description).toContain('b (');
-		await remove({ removeBy: 'name', fileName: 'a' });
+		await remove({ removeMode: 'name', fileName: 'a' });
 		expect(await desk.names()).toEqual(['b', 'c']);
-		const unknown = await remove({ removeBy: 'name', fileName: 'x' });
+		const unknown = await remove({ removeMode: 'name', fileName: 'x' });
 		expect(unknown.error!.message).toContain(`Record '${desk.id}' has no file 'x'`);
-		const all = await remove({ removeBy: 'all' });
+		const all = await remove({ removeMode: 'all' });
 		expect(all.json()[0]).toMatchObject({ remaining: 0 });
-		expect((await remove({ removeBy: 'all' })).json()[0]).toMatchObject({ removed: [] });
+		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
 		expect(await desk.names()).toEqual([]);
 	});
 });
@@ -158,7 +158,7 @@ describe('with the record', () => {
 			input: [
 				{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } },
 			],
-			parameters: { withFields: true, columns: automatic },
+			parameters: { updateOtherFields: true, columns: automatic },
 		});
 		const [record] = await desk.records();
 		expect(record).toMatchObject({ ver: 2, fields: { title: 'Changed' } });
@@ -167,7 +167,7 @@ describe('with the record', () => {
 
 	test('a wrong value stops it before anything is sent', async () => {
 		const { error } = await desk.upload([await stored('a', 'a')], {
-			parameters: { withFields: true, columns: defined({ titel: 'x' }) },
+			parameters: { updateOtherFields: true, columns: defined({ titel: 'x' }) },
 		});
 		expect(error!.message).toContain("'titel'");
 		expect(await desk.writes()).toEqual([]);
@@ -176,7 +176,7 @@ describe('with the record', () => {
 	test('all are there already, but the fields are new', async () => {
 		await upload(await stored('a', 'a'));
 		const { json } = await desk.upload([await stored('a', 'a')], {
-			parameters: { withFields: true, columns: defined({ title: 'New' }) },
+			parameters: { updateOtherFields: true, columns: defined({ title: 'New' }) },
 			options: { skipExisting: true },
 		});
 		expect(json()[0]).toMatchObject({ uploaded: [], fields: { title: 'New' } });

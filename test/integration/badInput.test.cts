@@ -1,5 +1,5 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { defined } from '../engine/engine.cts';
+import { defined } from '../support/engine/engine.cts';
 import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
 
 const shop = useShop();
@@ -137,7 +137,7 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 		[{ batchSize: 0 }, "'Batch Size' must be a number from 1 to 1000, not 0"],
 		[{ batchSize: 10_000 }, "'Batch Size' must be a number from 1 to 1000, not 10000"],
 		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a number from 1 to 1000, not "many"`],
-		[{ batchMib: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
+		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
 		const parameters = { recordId: 'x' };
 		const result = await shop.run(operation, { items: numbered(3), options, parameters });

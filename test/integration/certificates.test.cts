@@ -6,8 +6,8 @@ import { generate, type SelfsignedOptions } from 'selfsigned';
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
-import { watch } from '../engine/polls.cts';
+import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
 import { Listener, useListener, type Certificate } from './listener.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -55,7 +55,7 @@ describe('skip unchanged', () => {
 			const [stored] = await shop.fill('orders', old);
 			const result = await shop.run('updateMany', {
 				items: [{ id: stored!.id, ...item }],
-				parameters: { ...idParameter, extent: 'full' },
+				parameters: { ...idParameter, updateMode: 'replace' },
 				options,
 			});
 			const [record] = await shop.records();
@@ -109,7 +109,7 @@ describe('dry run', () => {
 		const [stored] = await shop.fill('orders', old);
 		const result = await shop.run('updateMany', {
 			items: [{ id: stored!.id, number: '1', buyer: 'Fox', price: 5 }],
-			parameters: { ...idParameter, extent: 'full' },
+			parameters: { ...idParameter, updateMode: 'replace' },
 			options,
 		});
 		expect(result.json()).toMatchObject([

@@ -7,8 +7,8 @@ import {
 	runOperation,
 	type Credential,
 	type RunResult,
-} from '../engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+} from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 export interface Writing {
 	operation?: string;

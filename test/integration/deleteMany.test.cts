@@ -4,7 +4,7 @@ import { numbered, useShop } from './fixtures.cts';
 const shop = useShop();
 
 const where = (...condition: IDataObject[]) => ({
-	filterBy: 'conditions',
+	filterMode: 'conditions',
 	conditions: { condition },
 });
 const open = { field: 'state', operator: 'eq', value: 'open' };
@@ -57,7 +57,7 @@ test('no filter needs its own switch', async () => {
 	for (const none of [
 		{},
 		where(),
-		{ filterBy: 'json', filterTree: '{"filter":[{"filter":[]}]}' },
+		{ filterMode: 'json', filterTree: '{"filter":[{"filter":[]}]}' },
 	]) {
 		const result = await deleteMany(none);
 		expect(result.error?.message).toBe('Nothing was deleted: there is no filter');
@@ -70,7 +70,7 @@ test('no filter needs its own switch', async () => {
 });
 
 test('conditions joined by OR are deleted record by record', async () => {
-	const result = await deleteMany({ ...where(open, dear), combine: 'or' });
+	const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 	expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4, remaining: 0 }]);
 	expect(await shop.values('number')).toEqual(['4']);
 });
@@ -163,7 +163,7 @@ describe('an answer that gets lost', () => {
 
 	test('record by record, each is sent again', async () => {
 		await shop.faults({ match: onDelete, when: { first: 2 }, fault: { kind: 'resetAfter' } });
-		const result = await deleteMany({ ...where(open, dear), combine: 'or' });
+		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 		expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4 }]);
 		expect(await shop.values('number')).toEqual(['4']);
 	});
@@ -174,7 +174,7 @@ describe('an answer that gets lost', () => {
 			when: { nth: [3] },
 			fault: { kind: 'status', status: 403 },
 		});
-		const result = await deleteMany({ ...where(open, dear), combine: 'or' });
+		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 		const left = await shop.records();
 		expect(result.error?.message).toContain(`${5 - left.length} of 4 records were deleted`);
 	});

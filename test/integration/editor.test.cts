@@ -6,8 +6,8 @@ import {
 	runOperation,
 	searchList,
 	type Credential,
-} from '../engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+} from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 let sandbox: RunningSandbox;
 let credential: Credential;
@@ -68,7 +68,7 @@ describe('options', () => {
 				...contacts,
 				operation: 'getAll',
 				returnAll: true,
-				filterBy: 'conditions',
+				filterMode: 'conditions',
 				conditions: { condition },
 			},
 		});

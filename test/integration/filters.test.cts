@@ -1,6 +1,6 @@
 /** Every operator and every awkward value finds what it names, from the builder and as a tree. */
 import type { IDataObject } from 'n8n-workflow';
-import { loadOptions, picked } from '../engine/engine.cts';
+import { loadOptions, picked } from '../support/engine/engine.cts';
 import { APP, useShop } from './fixtures.cts';
 
 const shop = useShop();
@@ -33,7 +33,7 @@ const found = async (parameters: IDataObject, options: IDataObject = {}) => {
 };
 
 const condition = (field: string, operator: string, value?: unknown) => ({
-	filterBy: 'conditions',
+	filterMode: 'conditions',
 	conditions: { condition: [{ field, operator, value }] },
 });
 
@@ -49,7 +49,7 @@ describe('awkward values', () => {
 			expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
 			expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
 			const filterTree = { filter: [{ field: 'buyer', operator: '===', value }] };
-			expect(await found({ filterBy: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([
+			expect(await found({ filterMode: 'json', filterTree: JSON.stringify(filterTree) })).toEqual([
 				number,
 			]);
 		},
@@ -110,11 +110,11 @@ describe('operators', () => {
 	test('join by any, and in groups', async () => {
 		const any = {
 			...condition('buyer', 'eq', 'Fox'),
-			combine: 'or',
+			matchType: 'or',
 			groups: {
 				group: [
 					{
-						combine: 'and',
+						matchType: 'and',
 						conditions: {
 							condition: [
 								{ field: 'buyer', operator: 'eq', value: 'Hare' },
@@ -126,7 +126,7 @@ describe('operators', () => {
 			},
 		};
 		expect(await found(any)).toEqual(['1', '4']);
-		expect(await found({ ...any, combine: 'and' })).toEqual([]);
+		expect(await found({ ...any, matchType: 'and' })).toEqual([]);
 	});
 
 	test('go with a saved view, and with fields to load', async () => {
@@ -145,8 +145,8 @@ describe('operators', () => {
 
 		const refused = await shop.run('getAll', {
 			parameters: {
-				filterBy: 'conditions',
-				combine: 'or',
+				filterMode: 'conditions',
+				matchType: 'or',
 				conditions: {
 					condition: [
 						{ field: 'price', operator: 'gte', value: '10' },

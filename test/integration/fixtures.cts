@@ -7,14 +7,14 @@ import {
 	type Credential,
 	type OperationRun,
 	type RunResult,
-} from '../engine/engine.cts';
+} from '../support/engine/engine.cts';
 import {
 	startSandbox,
 	type FaultRule,
 	type LoggedRequest,
 	type RunningSandbox,
 	type StoredRecord,
-} from '../sandbox.cts';
+} from '../support/sandbox.cts';
 
 export const APP = 'shop';
 

@@ -3,8 +3,14 @@
  * answers: values are written and read as any others, and nothing else changes.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { automatic, defined, loadColumns, picked, runOperation } from '../engine/engine.cts';
-import { watch } from '../engine/polls.cts';
+import {
+	automatic,
+	defined,
+	loadColumns,
+	picked,
+	runOperation,
+} from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
 import { APP, outcomes, useShop, type Run } from './fixtures.cts';
 import { useListener } from './listener.cts';
 
@@ -118,7 +124,7 @@ describe('fields that are called like what every object has', () => {
 		await make({ fields: full }, { fields: { constructor: 'c2' } as never });
 		const filter = [{ field: 'constructor', operator: 'eq', value: 'c2' }];
 		const parameters = {
-			filterBy: 'json',
+			filterMode: 'json',
 			filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
 		};
 		const result = await run('getAll', { parameters });
@@ -246,7 +252,7 @@ describe('__proto__ in what goes out', () => {
 					resource: 'workflow',
 					operation: 'trigger',
 					webhookUrl: `${stranger.origin}/hook`,
-					bodyFrom: 'json',
+					bodySource: 'json',
 					bodyJson: JSON.stringify(hostile),
 					options: {},
 				},

@@ -4,7 +4,7 @@
  * request as it comes over the wire; the sandbox shows it decoded.
  */
 import type { IDataObject } from 'n8n-workflow';
-import { picked, runOperation } from '../engine/engine.cts';
+import { picked, runOperation } from '../support/engine/engine.cts';
 import { useListener } from './listener.cts';
 
 const platform = useListener();
@@ -243,7 +243,7 @@ describe('in a query', () => {
 			const filter = [{ field: 'surname', operator: 'contains', value }];
 			await run({
 				...reading,
-				filterBy: 'json',
+				filterMode: 'json',
 				filterTree: JSON.stringify({ filter, filterOperator: 'and' }),
 				options: { savedView: 'v' },
 			});

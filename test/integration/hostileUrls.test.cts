@@ -3,7 +3,7 @@
  * names, however it is written, and to no other. Two servers tell what arrived.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { picked, runOperation } from '../engine/engine.cts';
+import { picked, runOperation } from '../support/engine/engine.cts';
 import { useListener } from './listener.cts';
 
 const platform = useListener();

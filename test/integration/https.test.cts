@@ -1,5 +1,5 @@
-import { automatic, picked, runOperation } from '../engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { automatic, picked, runOperation } from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 /** Over HTTPS, with a certificate that nobody has signed. */
 let sandbox: RunningSandbox;

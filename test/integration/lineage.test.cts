@@ -1,5 +1,5 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
-import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../engine/engine.cts';
+import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../support/engine/engine.cts';
 import { numbered, recordParameters, useShop } from './fixtures.cts';
 
 /** The error branch and the good branch both know the item that theirs comes from. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import type { RunResult } from '../engine/engine.cts';
-import type { StoredRecord } from '../sandbox.cts';
+import type { RunResult } from '../support/engine/engine.cts';
+import type { StoredRecord } from '../support/sandbox.cts';
 import { expectErrorItem, pairs, useShop, type OnError, type Run } from './fixtures.cts';
 
 const shop = useShop();
@@ -70,7 +70,7 @@ const cases: Case[] = [
 			parameters: {
 				returnAll: true,
 				simple: false,
-				filterBy: 'conditions',
+				filterMode: 'conditions',
 				conditions: {
 					condition: [
 						{
@@ -89,19 +89,19 @@ const cases: Case[] = [
 		good: buyerOf,
 		told: ['old 1', 'old 3'],
 	},
-	...(['partial', 'full'] as const).map(
-		(extent): Case => ({
+	...(['partial', 'replace'] as const).map(
+		(updateMode): Case => ({
 			operation: 'update',
 			run: (stored) => ({
 				items: byId(stored, { buyer: 'changed' }),
-				parameters: { ...idParameter, extent },
+				parameters: { ...idParameter, updateMode },
 			}),
 			error: 'The platform does not have what was asked for',
 			details: { outcome: 'failed', status: 404 },
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'old 3'],
 			good: ({ fields }) => (fields as IDataObject).comment ?? null,
-			told: extent === 'full' ? [null, null] : ['kept', 'kept'],
+			told: updateMode === 'replace' ? [null, null] : ['kept', 'kept'],
 		}),
 	),
 	{
@@ -140,12 +140,12 @@ const cases: Case[] = [
 		good: ({ outcome }) => outcome,
 		told: ['updated', 'inserted'],
 	},
-	...(['partial', 'full'] as const).map(
-		(extent): Case => ({
+	...(['partial', 'replace'] as const).map(
+		(updateMode): Case => ({
 			operation: 'updateMany',
 			run: (stored) => ({
 				items: byId(stored, { buyer: 'changed' }),
-				parameters: { ...idParameter, extent },
+				parameters: { ...idParameter, updateMode },
 			}),
 			error: `The table has no record with the id '${UNKNOWN_ID}'`,
 			details: { outcome: 'notFound', id: UNKNOWN_ID },
@@ -161,7 +161,7 @@ const cases: Case[] = [
 			items: ['1', 'old', '3'].map((value) => ({ value })),
 			parameters: {
 				maximum: 1,
-				filterBy: 'conditions',
+				filterMode: 'conditions',
 				conditions: {
 					condition: [
 						{

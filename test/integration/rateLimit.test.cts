@@ -40,7 +40,7 @@ describe('429 on every third request', () => {
 		await shop.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
 		const result = await shop.run('createMany', {
 			items: numbered(30),
-			options: { batchSize: 10, maxWait: 1 },
+			options: { batchSize: 10, maxRetryWait: 1 },
 		});
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');

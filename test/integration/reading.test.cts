@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import { picked, runOperation } from '../engine/engine.cts';
+import { picked, runOperation } from '../support/engine/engine.cts';
 import { APP, expectErrorItem, numbered, pairs, useShop } from './fixtures.cts';
 
 const shop = useShop();
@@ -38,14 +38,14 @@ describe('get many records', () => {
 			{ number: 'c', buyer: 'Fox', price: 3 },
 		);
 		const conditions = (...condition: IDataObject[]) => ({
-			filterBy: 'conditions',
+			filterMode: 'conditions',
 			conditions: { condition },
 		});
 		const dog = { field: 'buyer', operator: 'eq', value: 'Dog, jr.' };
 		const dear = { field: 'price', operator: 'gte', value: 3 };
 		expect(numbers(await getMany(conditions(dog)))).toEqual(['a']);
 		expect(numbers(await getMany(conditions(dog, dear)))).toEqual([]);
-		expect(numbers(await getMany({ ...conditions(dog, dear), combine: 'or' })).sort()).toEqual([
+		expect(numbers(await getMany({ ...conditions(dog, dear), matchType: 'or' })).sort()).toEqual([
 			'a',
 			'c',
 		]);
@@ -65,7 +65,7 @@ describe('get many records', () => {
 			],
 		});
 		const sorted = await getMany(
-			{ filterBy: 'json', filterTree },
+			{ filterMode: 'json', filterTree },
 			{ sort: { by: [{ field: 'number', direction: 'desc' }] }, fieldsToLoad: ['number'] },
 		);
 		expect(numbers(sorted)).toEqual(['4', '2', '1']);
@@ -79,14 +79,14 @@ describe('get many records', () => {
 	test('says what is wrong with a filter', async () => {
 		const told = async (parameters: IDataObject) =>
 			(await shop.run('getAll', { parameters })).error?.message;
-		expect(await told({ filterBy: 'json', filterTree: '{"filter":' })).toBe(
+		expect(await told({ filterMode: 'json', filterTree: '{"filter":' })).toBe(
 			"'Filter Tree' is not valid JSON",
 		);
-		expect(await told({ filterBy: 'json', filterTree: '[{"field":"a","operator":"like"}]' })).toBe(
-			"The condition at 'filter[0]' has no known operator",
-		);
 		expect(
-			await told({ filterBy: 'conditions', conditions: { condition: [{ field: '' }] } }),
+			await told({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' }),
+		).toBe("The condition at 'filter[0]' has no known operator");
+		expect(
+			await told({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
 		).toContain('names no field');
 		expect(await told({ limit: 0 })).toContain("'Limit' must be a number at least 1");
 		expect(await shop.requests()).toEqual([]);

@@ -134,7 +134,7 @@ describe('413', () => {
 test('batches are cut by count and by bytes, a large record goes alone', async () => {
 	const items = numbered(10, { comment: 'x'.repeat(1000) });
 	items[4] = { ...items[4], comment: 'x'.repeat(200_000) };
-	await shop.run('createMany', { items, options: { batchSize: 3, batchMib: 0.1 } });
+	await shop.run('createMany', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
 	expect((await shop.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
 	expect(await shop.records()).toHaveLength(10);
 });

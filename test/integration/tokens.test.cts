@@ -1,9 +1,9 @@
 /** Where the token goes, where it does not, and what is said when it does not fit. */
 import type { IDataObject } from 'n8n-workflow';
-import { PlatformApi } from '../../credentials/PlatformApi.credentials';
-import { automatic, picked, runOperation, searchList } from '../engine/engine.cts';
-import { watch } from '../engine/polls.cts';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
+import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 import { useListener } from './listener.cts';
 
 let sandbox: RunningSandbox;
@@ -30,7 +30,12 @@ const contacts = {
 
 const run = async (
 	parameters: IDataObject,
-	credential: { token?: string; access?: string; baseUrl?: string; webhookOrigins?: string } = {},
+	credential: {
+		token?: string;
+		accessType?: string;
+		baseUrl?: string;
+		webhookOrigins?: string;
+	} = {},
 	items: IDataObject[] = [{}],
 ) =>
 	await runOperation(
@@ -101,7 +106,7 @@ describe('the token stays where it belongs', () => {
 });
 
 describe('the credential elsewhere in n8n', () => {
-	const { authenticate } = new PlatformApi();
+	const { authenticate } = new DataPlatformApi();
 	const attach = async (options: IDataObject) => {
 		if (typeof authenticate !== 'function') throw new Error('authenticate is no function');
 		const credential = { baseUrl: sandbox.baseUrl, token: 'demo', webhookOrigins: '' };
@@ -130,7 +135,7 @@ describe('what is said about a token that does not fit', () => {
 		const { expired } = sandbox.tokens;
 		const result = await run(
 			{ ...contacts, operation: 'getAll' },
-			{ token: expired, access: 'jwt' },
+			{ token: expired, accessType: 'jwt' },
 		);
 		expect(result.error?.message).toContain('did not accept the token');
 		expect(result.error?.description).toMatch(/The token expired on \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
@@ -148,9 +153,9 @@ describe('what is said about a token that does not fit', () => {
 	test.each([
 		['short', 'Short API Token'],
 		['workflow', 'Workflow Execution Token'],
-	] as const)('a %s token for data: which type it takes', async (access, name) => {
-		const token = sandbox.tokens[access];
-		const result = await run({ ...contacts, operation: 'getAll' }, { token, access });
+	] as const)('a %s token for data: which type it takes', async (accessType, name) => {
+		const token = sandbox.tokens[accessType];
+		const result = await run({ ...contacts, operation: 'getAll' }, { token, accessType });
 		expect(result.error?.description).toContain("'API Token With Role' or 'Standard JWT Token'");
 		expect(result.error?.description).toContain(`'${name}'`);
 	});
@@ -177,7 +182,7 @@ test('no token is in anything that a failing run leaves behind', async () => {
 		{ kind: 'html', status: 403 },
 		{ kind: 'redirect', location: `${stranger.origin}/` },
 	];
-	const base = { ...contacts, options: { maxWait: 0 } };
+	const base = { ...contacts, options: { maxRetryWait: 0 } };
 	for (const operation of ['getAll', 'create', 'upsertMany', 'deleteMany']) {
 		for (const baseUrl of [sandbox.baseUrl, 'http://127.0.0.1:1', `${stranger.origin}`]) {
 			const result = await run({ ...base, operation }, { token: secret, baseUrl }, [
@@ -219,7 +224,7 @@ describe('a server that tells what it was sent', () => {
 				{ ...contacts, resource: 'attachment', operation: 'download', ...record, outputField: 'x' },
 				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
 			]) {
-				const options = { maxWait: 0, ...parameters.options };
+				const options = { maxRetryWait: 0, ...parameters.options };
 				const { error, run: whole } = await run({ ...parameters, options }, credential());
 				for (const seen of forms) {
 					expect(`${JSON.stringify(whole)} ${error?.stack}`).not.toContain(seen);

@@ -1,8 +1,8 @@
 /** The trigger, polled by n8n's engine against a sandbox. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { picked } from '../engine/engine.cts';
-import { watch, type Watching, type WatchOptions } from '../engine/polls.cts';
+import { picked } from '../support/engine/engine.cts';
+import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
 import { APP, useShop } from './fixtures.cts';
 
 const shop = useShop();
@@ -131,7 +131,7 @@ describe('what it watches', () => {
 	test('the records that a filter finds', async () => {
 		const watching = await start({
 			startFrom: 'beginning',
-			filterBy: 'conditions',
+			filterMode: 'conditions',
 			conditions: { condition: [{ field: 'buyer', operator: 'eq', value: 'Hare' }] },
 		});
 		await create('1', '2');
@@ -238,7 +238,7 @@ describe('what is kept', () => {
 		await watching.poll();
 		await create('1');
 		const filter = {
-			filterBy: 'conditions',
+			filterMode: 'conditions',
 			conditions: { condition: [{ field: 'number', operator: 'notempty' }] },
 		};
 		const other = await start(filter, { staticData: watching.staticData() });
@@ -249,7 +249,7 @@ describe('what is kept', () => {
 
 	test('a filter that is computed is the same filter tomorrow', async () => {
 		const watching = await start({
-			filterBy: 'conditions',
+			filterMode: 'conditions',
 			conditions: {
 				condition: [{ field: 'number', operator: 'neq', value: '={{ Math.random() }}' }],
 			},

@@ -1,8 +1,8 @@
 /** A large backlog: told to its end over many polls, in bounded memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { picked } from '../engine/engine.cts';
-import { watch } from '../engine/polls.cts';
+import { picked } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
 import { APP, useShop } from './fixtures.cts';
 
 const shop = useShop();

@@ -1,7 +1,7 @@
 /** Starting the platform's workflows, and what their scripts see and may do. */
 import type { IDataObject } from 'n8n-workflow';
-import { runOperation, type Credential, type OperationRun } from '../engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../sandbox.cts';
+import { runOperation, type Credential, type OperationRun } from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
 interface WorkflowRun {
 	status: string;
@@ -86,7 +86,7 @@ describe('the body', () => {
 		];
 		const result = await start(await workflow(ECHO), {
 			items: [{ who: 'Ada' }],
-			parameters: { bodyFrom: 'fields', bodyFields: { field } },
+			parameters: { bodySource: 'fields', bodyFields: { field } },
 		});
 		expect(result.json()).toEqual([{ body: { firstname: 'Ada', fixed: 'yes' } }]);
 	});
@@ -97,7 +97,7 @@ describe('the body', () => {
 	])('is JSON given as %s', async (_form, bodyJson, expected) => {
 		const result = await start(await workflow(ECHO), {
 			items: [{ who: 'Ada' }],
-			parameters: { bodyFrom: 'json', bodyJson },
+			parameters: { bodySource: 'json', bodyJson },
 		});
 		expect(result.json()).toEqual([{ body: expected }]);
 	});
@@ -110,7 +110,7 @@ describe('the body', () => {
 		['{broken', "'JSON' is not valid JSON"],
 	])('that is %s is refused, and nothing is sent', async (bodyJson, message) => {
 		const result = await start(await workflow(ECHO), {
-			parameters: { bodyFrom: 'json', bodyJson },
+			parameters: { bodySource: 'json', bodyJson },
 		});
 		expect(result.error?.message).toContain(message);
 		expect(result.error?.description).toContain('{"firstname":"Ada"}');

@@ -56,7 +56,11 @@ test('loads with n8n-workflow alone, every file of it', () => {
 			if (file.endsWith('.js')) require('./dist/' + file);
 		}
 	`);
-	expect(printed.trim().split('\n')).toEqual(['platform', 'platformTrigger', 'platformApi']);
+	expect(printed.trim().split('\n')).toEqual([
+		'dataPlatform',
+		'dataPlatformTrigger',
+		'dataPlatformApi',
+	]);
 });
 
 test('is alone there: what the repository has for development is not found', () => {

@@ -1,4 +1,4 @@
-import { cut, toSendable, type Sendable } from '../../nodes/Platform/service/bulk/batches.ts';
+import { cut, toSendable, type Sendable } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { sendableOf } from './fixtures.cts';
 
 const sendables = (count: number, size = 10) =>

@@ -1,6 +1,6 @@
 /** Deciding and reading changes, on a fake platform (changesTable.cts). */
-import { LIMITS, type ChangeKind } from '../../nodes/Platform/service/changes.ts';
-import { startFromTime } from '../../nodes/Platform/service/changePages.ts';
+import { LIMITS, type ChangeKind } from '../../nodes/DataPlatform/changes/tracker.ts';
+import { startFromTime } from '../../nodes/DataPlatform/changes/reader.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
 
 const small = (more: Partial<typeof LIMITS> = {}) => ({ ...LIMITS, page: 5, margin: 2, ...more });
@@ -216,8 +216,8 @@ describe('what is kept', () => {
 		const first = new Follower(table);
 		table.create();
 		table.create();
-		const { readChanges } = await import('../../nodes/Platform/service/changePages.ts');
-		const { takeChanges } = await import('../../nodes/Platform/service/changes.ts');
+		const { readChanges } = await import('../../nodes/DataPlatform/changes/reader.ts');
+		const { takeChanges } = await import('../../nodes/DataPlatform/changes/tracker.ts');
 		const before = first.state;
 		const late = await readChanges(table.pages, before, first.options, () => true);
 		table.now += 1;

@@ -1,6 +1,6 @@
 /** Changes at random on a fake platform (changesTable.cts), ties ordered in ways that ours is not. */
 import fc from 'fast-check';
-import { LIMITS } from '../../nodes/Platform/service/changes.ts';
+import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
 
 interface Step {

@@ -2,14 +2,14 @@
  * A fake platform with one table, which can do what a real one can't be made to do at will: order
  * ties as it likes, change between two pages, show a record late.
  */
-import type { ChangeOptions, ChangeState, Limits } from '../../nodes/Platform/service/changes.ts';
-import { LIMITS, takeChanges } from '../../nodes/Platform/service/changes.ts';
-import {
-	ChangePages,
-	readChanges,
-	startFromNow,
-} from '../../nodes/Platform/service/changePages.ts';
-import type { PlatformRecord } from '../../nodes/Platform/service/contract.ts';
+import type {
+	ChangeOptions,
+	ChangeState,
+	Limits,
+} from '../../nodes/DataPlatform/changes/tracker.ts';
+import { LIMITS, takeChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
+import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
+import type { PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
 import { answer, fakePlatform } from './connection.cts';
 
 export interface Row {

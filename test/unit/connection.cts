@@ -4,7 +4,7 @@ import {
 	Connection,
 	type ConnectionSettings,
 	type Sender,
-} from '../../nodes/Platform/service/request.ts';
+} from '../../nodes/DataPlatform/transport/client.ts';
 
 export const answer = (
 	status: number,

@@ -11,7 +11,7 @@ import {
 	toRecord,
 	toTable,
 	toWholeRecord,
-} from '../../nodes/Platform/service/contract.ts';
+} from '../../nodes/DataPlatform/api/contract.ts';
 import { fieldOf } from './fixtures.cts';
 
 test('a table is found directly, or below its application', () => {

@@ -3,16 +3,16 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import type { FieldDefinition, JsonValue } from '../../nodes/Platform/service/contract.ts';
-import { streamOf, watched, type ByteStream } from '../../nodes/Platform/service/streams.ts';
-import { streamBody, type Upload } from '../../nodes/Platform/service/uploadBody.ts';
+import type { FieldDefinition, JsonValue } from '../../nodes/DataPlatform/api/contract.ts';
+import { streamOf, watched, type ByteStream } from '../../nodes/DataPlatform/transport/streams.ts';
+import { streamBody, type Upload } from '../../nodes/DataPlatform/files/uploadStream.ts';
 import {
 	fileField,
 	guardUpload,
 	pictureName,
 	safeFileName,
 	safeMimetype,
-} from '../../nodes/Platform/service/uploadGuard.ts';
+} from '../../nodes/DataPlatform/files/uploadValidation.ts';
 
 const field = (type: string, name = 'papers'): FieldDefinition => ({
 	name,

@@ -6,7 +6,7 @@ import {
 	toQuery,
 	type Filter,
 	type Group,
-} from '../../nodes/Platform/service/filters.ts';
+} from '../../nodes/DataPlatform/api/filters.ts';
 
 const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
 const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });

@@ -1,12 +1,12 @@
 /** Definitions and records for the tests of pure logic. */
-import { toSendable, type Sendable } from '../../nodes/Platform/service/bulk/batches.ts';
-import type { PlannedRecord } from '../../nodes/Platform/service/bulk/plan.ts';
+import { toSendable, type Sendable } from '../../nodes/DataPlatform/bulk/batches.ts';
+import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type {
 	FieldDefinition,
 	FieldMetadata,
 	PlatformRecord,
 	TableDefinition,
-} from '../../nodes/Platform/service/contract.ts';
+} from '../../nodes/DataPlatform/api/contract.ts';
 
 export const fieldOf = (
 	name: string,

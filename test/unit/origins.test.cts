@@ -1,11 +1,11 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { PlatformApi } from '../../credentials/PlatformApi.credentials.ts';
+import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials.ts';
 import {
 	allowedOrigins,
 	baseOrigin,
 	OriginError,
 	safeUrl,
-} from '../../nodes/Platform/service/origins.ts';
+} from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 
 const origin = (address: string) => safeUrl(address, 'Base URL').origin;
 
@@ -79,7 +79,7 @@ test('allowed are the base URL and the listed origins, whatever divides them', (
 });
 
 describe('the credential', () => {
-	const { authenticate } = new PlatformApi();
+	const { authenticate } = new DataPlatformApi();
 	const credential = {
 		baseUrl: 'https://platform.example.com',
 		token: ' s3cret ',

@@ -3,7 +3,7 @@ import {
 	planRecords,
 	type PlanOptions,
 	type Row,
-} from '../../nodes/Platform/service/bulk/plan.ts';
+} from '../../nodes/DataPlatform/bulk/plan.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 
 const plan = (

@@ -4,9 +4,9 @@ import {
 	toFailure,
 	toNodeError,
 	withoutGaps,
-} from '../../nodes/Platform/resources/report.ts';
-import { InputError, ServiceError } from '../../nodes/Platform/service/errors.ts';
-import { OriginError } from '../../nodes/Platform/service/origins.ts';
+} from '../../nodes/DataPlatform/execution/itemResults.ts';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 
 const node = {
 	name: 'Data Platform',

@@ -1,7 +1,7 @@
-import { ServiceError } from '../../nodes/Platform/service/errors.ts';
-import { OriginError } from '../../nodes/Platform/service/origins.ts';
-import { asFailure } from '../../nodes/Platform/service/answers.ts';
-import type { Answer, Call } from '../../nodes/Platform/service/request.ts';
+import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
+import { asFailure } from '../../nodes/DataPlatform/transport/response.ts';
+import type { Answer, Call } from '../../nodes/DataPlatform/transport/client.ts';
 import { answer, fakePlatform, networkError, type Serve } from './connection.cts';
 
 const read: Call = { method: 'GET', path: '/api/v2/apps', repeat: 'whenAmbiguous' };

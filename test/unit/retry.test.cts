@@ -1,11 +1,14 @@
-import { ServiceError, type ServiceErrorDetails } from '../../nodes/Platform/service/errors.ts';
+import {
+	ServiceError,
+	type ServiceErrorDetails,
+} from '../../nodes/DataPlatform/transport/errors.ts';
 import {
 	MAX_REPEATS,
 	Pace,
 	parseRetryAfter,
 	waitBeforeRepeat,
 	type Repeat,
-} from '../../nodes/Platform/service/retry.ts';
+} from '../../nodes/DataPlatform/transport/retryPolicy.ts';
 
 const harmless: Repeat = 'whenAmbiguous';
 const once: Repeat = 'onlyWhenUnsent';

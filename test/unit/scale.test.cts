@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { Report } from '../../nodes/Platform/resources/report.ts';
-import { planRecords, type Row } from '../../nodes/Platform/service/bulk/plan.ts';
-import { writeMany } from '../../nodes/Platform/service/bulk/write.ts';
+import { Report } from '../../nodes/DataPlatform/execution/itemResults.ts';
+import { planRecords, type Row } from '../../nodes/DataPlatform/bulk/plan.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people } from './fixtures.cts';
 import { answer, fakePlatform } from './connection.cts';
 

@@ -1,5 +1,5 @@
-import type { Sendable } from '../../nodes/Platform/service/bulk/batches.ts';
-import type { WriteMode } from '../../nodes/Platform/service/bulk/plan.ts';
+import type { Sendable } from '../../nodes/DataPlatform/bulk/batches.ts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
 	confirmedItem,
@@ -8,9 +8,9 @@ import {
 	refusedItem,
 	type Baseline,
 	type WriteContext,
-} from '../../nodes/Platform/service/bulk/settle.ts';
-import type { FieldValues, PlatformRecord } from '../../nodes/Platform/service/contract.ts';
-import { ServiceError } from '../../nodes/Platform/service/errors.ts';
+} from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
+import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import { BEFORE, SINCE, answerOf, context, fields } from './settling.cts';
 

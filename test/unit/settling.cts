@@ -1,8 +1,8 @@
 /** A table and times for the tests of outcomes: before the run, its baseline, and since. */
-import { readBulkAnswer } from '../../nodes/Platform/service/bulk/answer.ts';
-import type { WriteMode } from '../../nodes/Platform/service/bulk/plan.ts';
-import type { Baseline, WriteContext } from '../../nodes/Platform/service/bulk/settle.ts';
-import { ServiceError } from '../../nodes/Platform/service/errors.ts';
+import { readBulkAnswer } from '../../nodes/DataPlatform/bulk/response.ts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { Baseline, WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 
 export const BEFORE = '2026-01-01T00:00:00Z';

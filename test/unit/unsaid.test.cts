@@ -1,6 +1,6 @@
-import type { WriteMode } from '../../nodes/Platform/service/bulk/plan.ts';
-import { unknownItem, unsaidItem, type Unsaid } from '../../nodes/Platform/service/bulk/settle.ts';
-import type { FieldValues, PlatformRecord } from '../../nodes/Platform/service/contract.ts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
+import { unknownItem, unsaidItem, type Unsaid } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import { SINCE, answerOf, context, timedOut } from './settling.cts';
 

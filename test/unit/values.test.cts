@@ -1,5 +1,5 @@
-import type { FieldMetadata, JsonValue } from '../../nodes/Platform/service/contract.ts';
-import { holdsValue, show, toFieldValue } from '../../nodes/Platform/service/values.ts';
+import type { FieldMetadata, JsonValue } from '../../nodes/DataPlatform/api/contract.ts';
+import { holdsValue, show, toFieldValue } from '../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from './fixtures.cts';
 
 const convert = (type: string, value: unknown, metadata?: FieldMetadata) =>

@@ -1,0 +1,167 @@
+import type {
+	IAuthenticate,
+	ICredentialDataDecryptedObject,
+	ICredentialTestRequest,
+	ICredentialType,
+	Icon,
+	IHttpRequestOptions,
+	INodeProperties,
+} from 'n8n-workflow';
+
+import { paths } from '../nodes/DataPlatform/api/contract';
+import {
+	allowedOrigins,
+	OriginError,
+	safeUrl,
+} from '../nodes/DataPlatform/transport/allowedOrigins';
+
+/** Attaches the token, to a request that may carry it (contract.md section 1). */
+async function authenticate(
+	credentials: ICredentialDataDecryptedObject,
+	options: IHttpRequestOptions,
+): Promise<IHttpRequestOptions> {
+	// n8n's HTTP Request node still says `uri`.
+	const { url: given = (options as { uri?: string }).uri ?? '', baseURL } = options;
+	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'URL');
+	const origins = allowedOrigins(
+		String(credentials.baseUrl),
+		String(credentials.webhookOrigins ?? ''),
+	);
+	if (!origins.has(url.origin)) {
+		throw new OriginError(
+			`The token is not sent to ${url.origin}, nothing was sent`,
+			`If this address belongs to your platform, add ${url.origin} to 'Webhook Origins' in the credential.`,
+		);
+	}
+	const token = String(credentials.token).trim();
+	// n8n would leave such characters out and send what is left.
+	if (!/^[\x21-\x7e]+$/.test(token)) {
+		throw new OriginError(
+			token === ''
+				? "'Token' in the credential is empty, nothing was sent"
+				: "'Token' in the credential holds a space, a line break or a letter that no token has, nothing was sent",
+			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
+		);
+	}
+	const others = Object.entries(options.headers ?? {}).filter(
+		([name]) => name.toLowerCase() !== 'authorization',
+	);
+	return {
+		...options,
+		// In small letters: the first releases of n8n 1.123 know nothing of the setting below, and put
+		// `Authorization` back where a redirect to another host has taken it off.
+		headers: {
+			...Object.fromEntries(others),
+			authorization: `Bearer ${token}`,
+		},
+		sendCredentialsOnCrossOriginRedirect: false,
+		...(credentials.ignoreSslIssues === true && { skipSslCertificateValidation: true }),
+	};
+}
+
+/** What the test of the credential says; it asks for `/api/v2/ping`, which every token may. */
+const tested = (value: number, message: string) => ({
+	type: 'responseCode' as const,
+	properties: { value, message: `Tested with a ping to the platform. ${message}` },
+});
+
+export class DataPlatformApi implements ICredentialType {
+	name = 'dataPlatformApi';
+
+	displayName = 'Data Platform API';
+
+	icon: Icon = { light: 'file:../icons/platform.svg', dark: 'file:../icons/platform.dark.svg' };
+
+	documentationUrl =
+		'https://github.com/n8n-nodes-data-platform/n8n-nodes-data-platform#credentials';
+
+	properties: INodeProperties[] = [
+		{
+			displayName: 'Base URL',
+			name: 'baseUrl',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://platform.example.com',
+			description: "The platform's address, without /api/v2",
+		},
+		{
+			displayName: 'Token Type',
+			// Not `tokenType`: n8n's lint takes every field with `token` in its name for a secret.
+			name: 'accessType',
+			type: 'options',
+			options: [
+				{
+					name: 'API Token With Role',
+					value: 'role',
+					description: 'For integrations: has the rights of its role and no others',
+				},
+				{
+					name: 'Standard JWT Token',
+					value: 'jwt',
+					description: 'For administration: has all rights of the person who made it',
+				},
+				{
+					name: 'Short API Token',
+					value: 'short',
+					description: 'For uploading attachments and images',
+				},
+				{
+					name: 'Workflow Execution Token',
+					value: 'workflow',
+					description: "For starting the platform's workflows",
+				},
+			],
+			default: 'role',
+		},
+		{
+			displayName: 'Token',
+			name: 'token',
+			type: 'string',
+			typeOptions: { password: true },
+			required: true,
+			default: '',
+		},
+		{
+			displayName: 'Webhook Origins',
+			name: 'webhookOrigins',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. https://hooks.example.com',
+			description:
+				'Other addresses that may receive the token, such as the one in the webhook URLs of workflows. Separate several with commas. The base URL needs no entry.',
+		},
+		{
+			displayName: 'Requests per Minute',
+			name: 'requestsPerMinute',
+			type: 'number',
+			typeOptions: { minValue: 0 },
+			default: 0,
+			description:
+				'How many requests one execution sends in a minute at most. With 0 it sends as fast as it can and waits when the platform asks for it.',
+		},
+		{
+			displayName: 'Ignore SSL Issues',
+			name: 'ignoreSslIssues',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to connect even if the certificate of the platform cannot be verified',
+		},
+	];
+
+	authenticate: IAuthenticate = authenticate;
+
+	test: ICredentialTestRequest = {
+		request: {
+			baseURL: '={{$credentials.baseUrl.trim().replace(/^(\\w+:\\/\\/[^/?#]+).*$/, "$1")}}',
+			url: paths.ping(),
+			disableFollowRedirect: true,
+			skipSslCertificateValidation: '={{$credentials.ignoreSslIssues}}',
+		},
+		rules: [
+			tested(401, 'The token was not accepted: it is mistyped, expired or revoked.'),
+			tested(403, 'The platform knows the token, but it has no right to be tested this way.'),
+			tested(404, "There is no platform at the 'Base URL': check the address."),
+		],
+	};
+}

@@ -1,0 +1,37 @@
+import {
+	NodeConnectionTypes,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type IPollFunctions,
+} from 'n8n-workflow';
+
+import { listSearch } from './methods/listSearch';
+import { loadOptions } from './methods/loadOptions';
+import { triggerProperties } from './trigger/parameters';
+import { poll } from './trigger/poll';
+
+export class DataPlatformTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Data Platform Trigger',
+		name: 'dataPlatformTrigger',
+		icon: { light: 'file:../../icons/platform.svg', dark: 'file:../../icons/platform.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle:
+			'={{ ({ created: "record created", updated: "record updated", createdOrUpdated: "record created or updated" })[$parameter["triggerOn"]] }}',
+		description: 'Starts the workflow when records of the Data Platform are created or updated',
+		defaults: { name: 'Data Platform Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'dataPlatformApi', required: true }],
+		polling: true,
+		properties: triggerProperties,
+	};
+
+	methods = { listSearch, loadOptions };
+
+	async poll(this: IPollFunctions): Promise<INodeExecutionData[][] | null> {
+		return await poll(this);
+	}
+}

@@ -1,0 +1,27 @@
+import { readApplication, readTables } from '../../api/tables';
+import { applicationLocator } from '../../descriptions/locators';
+import type { ItemOperation } from '../../execution/operation';
+
+export const get: ItemOperation = {
+	kind: 'item',
+	value: 'get',
+	name: 'Get',
+	action: 'Get application',
+	description: 'Retrieve one application with the names of its tables',
+	fields: [{ ...applicationLocator, required: true, description: 'The application to retrieve' }],
+	execute: async (run, index) => {
+		const name = run.text('application', 'Application', index);
+		const { id, name: title, internalName } = await readApplication(run.connection, name);
+		const tables = await readTables(run.connection, id);
+		return {
+			id,
+			name: title,
+			internalName,
+			tables: tables.map((table) => ({
+				id: table.id,
+				internalName: table.internalName,
+				header: table.header,
+			})),
+		};
+	},
+};

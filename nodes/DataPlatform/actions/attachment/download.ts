@@ -1,0 +1,87 @@
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { Attachment } from '../../api/contract';
+import { InputError } from '../../transport/errors';
+import { downloadFile } from '../../files/transfer';
+import { readRecord } from '../../api/records';
+import { pictureName, safeFileName } from '../../files/uploadValidation';
+import type { ItemOperation } from '../../execution/operation';
+import { callSettings, options } from '../../descriptions/common';
+import type { Run } from '../../execution/run';
+import { chosenFiles } from './input';
+import { fileField, fileId, outputField, recordParameters } from './parameters';
+
+type Kind = 'file' | 'thumbnail';
+
+/** A thumbnail may be of another type than its picture. */
+const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
+	const name = safeFileName(file.fileName);
+	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
+};
+
+async function download(
+	run: Run,
+	index: number,
+	kind: Kind,
+): Promise<INodeExecutionData | IDataObject> {
+	const at = run.table(index);
+	const field = run.text('fileField', 'Field', index);
+	const id = run.text('recordId', 'Record', index);
+	const outputName = run.text('outputField', 'Put Output File in Field', index);
+	const record = await readRecord(run.connection, at, id);
+	const files = chosenFiles(record, field, run.option('fileId', index, '').trim());
+	if (files.length === 0) {
+		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
+	}
+	// n8n hands an agent no files and no word about them.
+	if (run.isTool) {
+		return {
+			files: files.map(({ fileId, fileName, fileSize, mimetype }) => {
+				return { fileId, fileName, fileSize, mimetype };
+			}),
+			note: 'These files are on the record. Agents get no file contents.',
+		};
+	}
+	const binary: IBinaryKeyData = { ...run.items[index]?.binary };
+	for (const [position, file] of files.entries()) {
+		if (kind === 'thumbnail' && file.thumbnailUrl === undefined) {
+			throw new InputError(`'${file.fileName}' of record '${id}' has no thumbnail`, {
+				field,
+				hint: 'Only files in picture fields have thumbnails.',
+			});
+		}
+		const name = position === 0 ? outputName : `${outputName}_${position}`;
+		await downloadFile(run.connection, at, file, kind, async (bytes, mimetype) => {
+			binary[name] = await run.context.helpers.prepareBinaryData(
+				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
+				nameOf(file, kind, mimetype),
+				mimetype,
+			);
+		});
+	}
+	return { json: run.json(index) ?? {}, binary };
+}
+
+const operation = (
+	kind: Kind,
+	entry: Pick<ItemOperation, 'value' | 'name' | 'action' | 'description'>,
+): ItemOperation => ({
+	...entry,
+	kind: 'item',
+	fields: [...recordParameters, fileField, fileId, outputField, options(...callSettings)],
+	execute: async (run, index) => await download(run, index, kind),
+});
+
+export const downloadFiles = operation('file', {
+	value: 'download',
+	name: 'Download',
+	action: 'Download attachments',
+	description: 'Download the files of a record; the item keeps its data and gets the files',
+});
+
+export const downloadThumbnails = operation('thumbnail', {
+	value: 'downloadThumbnail',
+	name: 'Download Thumbnail',
+	action: 'Download thumbnails',
+	description: 'Download small versions of the pictures of a record',
+});

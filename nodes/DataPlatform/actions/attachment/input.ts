@@ -1,0 +1,119 @@
+/**
+ * The files that an item brings along, and those that a record has.
+ */
+import type { IBinaryData } from 'n8n-workflow';
+
+import type { Attachment, PlatformRecord } from '../../api/contract';
+import { InputError, ServiceError } from '../../transport/errors';
+import { filesOf } from '../../files/transfer';
+import { own } from '../../transport/json';
+import type { ByteStream } from '../../transport/streams';
+import type { Upload } from '../../files/uploadStream';
+import { safeFileName, safeMimetype } from '../../files/uploadValidation';
+import type { Run } from '../../execution/run';
+
+/** Large reads are few; a multiple of three becomes base64 without a rest. */
+const CHUNK_BYTES = 3 * 64 * 1024;
+
+/** n8n tells the size where the data is stored; data kept in memory is read to count it. */
+async function toUpload(run: Run, index: number, name: string): Promise<Upload> {
+	const { helpers } = run.context;
+	const binary: IBinaryData = helpers.assertBinaryData(index, name);
+	const upload = {
+		name: safeFileName(binary.fileName ?? [name, binary.fileExtension].filter(Boolean).join('.')),
+		mimetype: safeMimetype(binary.mimeType),
+	};
+	const { id } = binary;
+	if (id === undefined) {
+		const bytes = await helpers.getBinaryDataBuffer(index, name);
+		return { ...upload, bytes: bytes.length, content: bytes };
+	}
+	const { fileSize } = await helpers.getBinaryMetadata(id).catch((error: Error) => {
+		throw new InputError(`'${upload.name}' can't be read from n8n's store: ${error.message}`, {
+			field: 'Input Data Field Name',
+			hint: 'Run the node that gave the file again.',
+		});
+	});
+	const content = async () =>
+		(await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
+	return { ...upload, bytes: fileSize, content };
+}
+
+/**
+ * The files of the item's binary fields that were named, or of all.
+ *
+ * @param names separated by commas; empty for all
+ * @throws {InputError} where the item has no such file
+ */
+export async function uploadsOf(run: Run, index: number, names: string): Promise<Upload[]> {
+	const named = names.split(',').map((name) => name.trim());
+	const wanted = named.filter((name) => name !== '');
+	const available = Object.keys(run.items[index]?.binary ?? {});
+	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
+	if (chosen.length === 0) {
+		throw new InputError('The item has no file', {
+			field: 'Input Data Field Name',
+			hint: 'Put a node before this one that reads or downloads a file.',
+		});
+	}
+	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
+	if (missing.length > 0) {
+		throw new InputError(`The item has no file in '${missing.join("', '")}'`, {
+			field: 'Input Data Field Name',
+			hint: `Fields with files in this item: ${available.join(', ') || 'none'}.`,
+		});
+	}
+	return await Promise.all(chosen.map(async (name) => await toUpload(run, index, name)));
+}
+
+/**
+ * The files in a field of a record.
+ *
+ * @throws {InputError} where the field is not one for files
+ */
+export function filesIn(record: PlatformRecord, field: string): Attachment[] {
+	const value = own(record.fields, field);
+	const files = filesOf(record, field);
+	if (value === null || (Array.isArray(value) && files.length === value.length)) return files;
+	if (Array.isArray(value)) {
+		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
+			certainty: 'unsent',
+			hint: 'The platform tells of files without their ids.',
+		});
+	}
+	throw new InputError(
+		value === undefined
+			? `Record '${record.id}' has no field '${field}'`
+			: `The field '${field}' holds no files`,
+		{ field, hint: 'Choose a picture or file field of the table.' },
+	);
+}
+
+/**
+ * The files of a record's field, or the one that is meant.
+ *
+ * @throws {InputError} that names record and file where it is not there
+ */
+export function chosenFiles(record: PlatformRecord, field: string, fileId: string): Attachment[] {
+	const files = filesIn(record, field);
+	if (fileId === '') return files;
+	const file = files.find((entry) => entry.fileId === fileId);
+	if (file) return [file];
+	throw new InputError(`Record '${record.id}' has no file '${fileId}' in the field '${field}'`, {
+		field: 'File ID',
+		hint: files.length
+			? `Its files are: ${files.map((entry) => `${entry.fileName} (${entry.fileId})`).join(', ')}.`
+			: 'The field has no files.',
+	});
+}
+
+/**
+ * What the token may read; undefined where it may not. A token for attachments can change them
+ * all the same: the platform then checks what can't be checked here.
+ */
+export async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+	return await reading.catch((error: unknown) => {
+		if (error instanceof ServiceError && error.status === 403) return undefined;
+		throw error;
+	});
+}

@@ -1,0 +1,39 @@
+/**
+ * Parameters that attachment operations share.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+
+import { TABLE, listedBy, recordId } from '../../descriptions/locators';
+import { tableParameters } from '../../descriptions/common';
+
+export const recordParameters: INodeProperties[] = [...tableParameters, recordId];
+
+export const fileField: INodeProperties = {
+	displayName: 'Field Name or ID',
+	name: 'fileField',
+	type: 'options',
+	typeOptions: listedBy('getFileFields', ...TABLE),
+	required: true,
+	default: '',
+	description:
+		'The picture or file field. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
+export const fileId: INodeProperties = {
+	displayName: 'File ID',
+	name: 'fileId',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. 9b2f64c0-0f0e-4f6e-8a53-2f1f6b7f6a10',
+	description: 'The ID of one file of the field; all files of the field if it is empty',
+};
+
+export const outputField: INodeProperties = {
+	displayName: 'Put Output File in Field',
+	name: 'outputField',
+	type: 'string',
+	required: true,
+	default: 'data',
+	description:
+		'The name of the output field for the file. Further files get the same name with _1, _2 and so on.',
+};

@@ -1,0 +1,96 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { Attachment, PlatformRecord } from '../../api/contract';
+import { InputError } from '../../transport/errors';
+import { filesOf, removeFiles } from '../../files/transfer';
+import { readRecord } from '../../api/records';
+import type { ItemOperation } from '../../execution/operation';
+import { callSettings, options } from '../../descriptions/common';
+import type { Run } from '../../execution/run';
+import { chosenFiles, filesIn, ifAllowed } from './input';
+import { fileField, fileId, recordParameters } from './parameters';
+
+const removeMode: INodeProperties = {
+	displayName: 'Files to Remove',
+	name: 'removeMode',
+	type: 'options',
+	options: [
+		{ name: 'All of the Field', value: 'all' },
+		{ name: 'By ID', value: 'id' },
+		{ name: 'By Name', value: 'name' },
+	],
+	default: 'id',
+};
+
+function filesByName(record: PlatformRecord, field: string, name: string): Attachment[] {
+	const files = filesIn(record, field).filter(({ fileName }) => fileName === name);
+	if (files.length > 0) return files;
+	throw new InputError(`Record '${record.id}' has no file '${name}' in the field '${field}'`, {
+		field: 'File Name',
+		hint: 'The name must be the same to the letter.',
+	});
+}
+
+const told = (files: Attachment[]) =>
+	files.map(({ fileId: id, fileName }) => ({ fileId: id, fileName }));
+
+/** The files that are meant, with their names where the token may read them. */
+async function filesToRemove(
+	run: Run,
+	index: number,
+	id: string,
+	field: string,
+): Promise<Array<{ fileId: string; fileName?: string }>> {
+	const read = async () => await readRecord(run.connection, run.table(index), id);
+	const by = run.parameter('removeMode', index);
+	if (by === 'all') return told(filesIn(await read(), field));
+	if (by === 'name') {
+		const name = run.text('fileName', 'File Name', index);
+		return told(filesByName(await read(), field, name));
+	}
+	const file = run.text('fileId', 'File ID', index);
+	const record = await ifAllowed(read());
+	return record ? told(chosenFiles(record, field, file)) : [{ fileId: file }];
+}
+
+export const remove: ItemOperation = {
+	kind: 'item',
+	value: 'remove',
+	name: 'Remove',
+	action: 'Remove attachments',
+	description: 'Take files off a record permanently: one by its ID, by name, or all of a field',
+	fields: [
+		...recordParameters,
+		fileField,
+		removeMode,
+		{
+			...fileId,
+			required: true,
+			displayOptions: { show: { removeMode: ['id'] } },
+			description: 'The ID of the file',
+		},
+		{
+			displayName: 'File Name',
+			name: 'fileName',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. invoice.pdf',
+			displayOptions: { show: { removeMode: ['name'] } },
+			description: 'The name of the file; all files of that name are removed',
+		},
+		options(...callSettings),
+	],
+	// A second try would not find what the first has removed.
+	isOnce: true,
+	execute: async (run, index) => {
+		const at = run.table(index);
+		const field = run.text('fileField', 'Field', index);
+		const id = run.text('recordId', 'Record', index);
+		const removed = await filesToRemove(run, index, id, field);
+		if (removed.length === 0) return { id, removed, remaining: 0 };
+		const ids = removed.map((file) => file.fileId);
+		const after = await removeFiles(run.connection, at, id, field, ids);
+		return { id, removed, remaining: filesOf(after, field).length };
+	},
+};

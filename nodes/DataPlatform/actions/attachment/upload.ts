@@ -1,0 +1,175 @@
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import { keyField } from '../../bulk/plan';
+import type { PlatformRecord } from '../../api/contract';
+import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
+import { readRecord } from '../../api/records';
+import type { Upload } from '../../files/uploadStream';
+import { fileField as findField, guardUpload } from '../../files/uploadValidation';
+import { recordId } from '../../descriptions/locators';
+import type { ItemOperation } from '../../execution/operation';
+import { plannedRecord } from '../../execution/recordInput';
+import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import {
+	columns,
+	emptyFields,
+	maxRetryWait,
+	options,
+	skipAudit,
+	tableParameters,
+	timeout,
+	unknownFields,
+} from '../../descriptions/common';
+import type { Run } from '../../execution/run';
+import { ifAllowed, uploadsOf } from './input';
+import { fileField } from './parameters';
+
+const MIB = 1024 * 1024;
+
+/** The platform works on a large file for a while before it answers. */
+const TIMEOUT_S = 300;
+
+const target: INodeProperties = {
+	displayName: 'Upload To',
+	name: 'target',
+	type: 'options',
+	options: [
+		{
+			name: 'Existing Record',
+			value: 'existing',
+			description: 'Put the files on a record that is there',
+		},
+		{ name: 'New Record', value: 'new', description: 'Create a record with the files on it' },
+	],
+	default: 'existing',
+};
+
+const existingFiles: INodeProperties = {
+	displayName: 'Files Already There',
+	name: 'existingFiles',
+	type: 'options',
+	options: [
+		{ name: 'Keep', value: 'append', description: 'Add the new files to them' },
+		{ name: 'Replace', value: 'replace', description: 'Only the new files remain' },
+	],
+	default: 'append',
+};
+
+const shown = (field: INodeProperties, show: Record<string, unknown[]>): INodeProperties => ({
+	...field,
+	displayOptions: { show: show as Record<string, string[]> },
+});
+
+const maximumSize: INodeProperties = {
+	displayName: 'Maximum Size (MiB)',
+	name: 'maximumSize',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 0,
+	description: 'Larger files are refused before anything is sent. With 0 there is no limit.',
+};
+
+const skipExisting: INodeProperties = {
+	displayName: 'Skip Existing',
+	name: 'skipExisting',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to leave out files that the field has already with the same name and size',
+};
+
+/** The other fields to write in the same request, and the import key of a new record. */
+async function otherFields(run: Run, index: number, name: string, id?: string) {
+	if (id === undefined) {
+		const { fields, key } = await plannedRecord(run, index, 'create', id, name);
+		const field = keyField(await run.definition(run.table(index)))?.name;
+		return { fields, key: field && key ? { field, value: key } : undefined };
+	}
+	if (run.parameter('updateOtherFields', index) !== true) return { fields: {} };
+	return { fields: (await plannedRecord(run, index, 'update', id, name)).fields };
+}
+
+/** Which files are sent, and what becomes of those that are there. */
+function arrange(run: Run, index: number, name: string, files: Upload[], before?: PlatformRecord) {
+	const replaces = run.parameter('existingFiles', index) === 'replace';
+	const existing = replaces ? ('remove' as const) : ('keep' as const);
+	if (!before || !run.option('options.skipExisting', index, false)) return { files, existing };
+	const { missing, others } = compareFiles(files, filesOf(before, name));
+	const remove = replaces ? others.map(({ fileId }) => fileId) : [];
+	return { files: missing, existing: remove.length > 0 ? { remove } : ('keep' as const) };
+}
+
+const output = (record: PlatformRecord, field: string, uploaded: string[]): IDataObject => ({
+	...recordOutput(record),
+	uploaded,
+	files: filesOf(record, field) as unknown as IDataObject[],
+});
+
+export const upload: ItemOperation = {
+	kind: 'item',
+	value: 'upload',
+	name: 'Upload',
+	action: 'Upload attachments',
+	description: 'Put one or several files into a picture or file field of a record',
+	fields: [
+		...tableParameters,
+		target,
+		shown(recordId, { target: ['existing'] }),
+		fileField,
+		{
+			displayName: 'Input Data Field Name',
+			name: 'inputDataFieldName',
+			type: 'string',
+			default: 'data',
+			description:
+				"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
+		},
+		shown(existingFiles, { target: ['existing'] }),
+		shown(
+			{
+				displayName: 'Write Other Fields Too',
+				name: 'updateOtherFields',
+				type: 'boolean',
+				default: false,
+				description: 'Whether to write other fields of the record in the same request',
+			},
+			{ target: ['existing'] },
+		),
+		shown(columns('getColumnsToUpdate'), { target: ['existing'], updateOtherFields: [true] }),
+		shown(columns('getColumnsToCreate'), { target: ['new'] }),
+		options(maximumSize, skipExisting, emptyFields, unknownFields, skipAudit, maxRetryWait, {
+			...timeout,
+			default: TIMEOUT_S,
+		}),
+	],
+	isOnce: true,
+	timeoutSeconds: TIMEOUT_S,
+	execute: async (run, index) => {
+		const { connection } = run;
+		const at = run.table(index);
+		const isNew = run.parameter('target', index) === 'new';
+		const id = isNew ? undefined : run.text('recordId', 'Record', index);
+		const name = run.text('fileField', 'Field', index);
+		const table = await ifAllowed(run.definition(at));
+		const field = table && findField(table, name);
+		const limit = run.option('options.maximumSize', index, 0) * MIB;
+		const all = (await uploadsOf(run, index, run.option('inputDataFieldName', index, ''))).map(
+			(entry) => guardUpload(field, entry, limit),
+		);
+		const { fields, key } = await otherFields(run, index, name, id);
+
+		// Read first: a record that is not there is told before a large file has travelled.
+		const reading = id === undefined ? undefined : readRecord(connection, at, id);
+		const skips = run.option('options.skipExisting', index, false);
+		const before = reading && (await (skips ? reading : ifAllowed(reading)));
+		const { files, existing } = arrange(run, index, name, all, before);
+		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
+		if (before && isNothing) return output(before, name, []);
+		const target = { at, field: name, id, before, fields, existing, key };
+		const record = await uploadFiles(connection, target, files, writeOptions(run, index));
+		return output(
+			record,
+			name,
+			files.map((entry) => entry.name),
+		);
+	},
+};

@@ -1,0 +1,72 @@
+/**
+ * All resources, in the editor's order; the Resource and Operation parameters are derived from
+ * them, and the operation to run is found in them.
+ */
+import { UserError, type INodeProperties } from 'n8n-workflow';
+
+import { application } from './application';
+import { attachment } from './attachment';
+import type { Operation, Resource } from '../execution/operation';
+import { record } from './record';
+import { table } from './table';
+import { user } from './user';
+import { workflow } from './workflow';
+
+const resources: Resource[] = [application, attachment, record, table, user, workflow];
+
+/** @throws {UserError} for a workflow that was saved by a newer version of this package */
+export function findOperation(resource: string, operation: string): Operation {
+	const found = resources
+		.find(({ value }) => value === resource)
+		?.operations.find(({ value }) => value === operation);
+	if (found) return found;
+	throw new UserError(`This version of the node has no operation '${resource}: ${operation}'`);
+}
+
+const shownFor = (resource: Resource, operation: Operation, field: INodeProperties) => ({
+	...field,
+	displayOptions: {
+		...field.displayOptions,
+		show: {
+			resource: [resource.value],
+			operation: [operation.value],
+			...field.displayOptions?.show,
+		},
+	},
+});
+
+function operationParameter({ value, operations, initial }: Resource): INodeProperties {
+	const preset = (initial ?? operations[0])?.value;
+	return {
+		displayName: 'Operation',
+		name: 'operation',
+		type: 'options',
+		noDataExpression: true,
+		displayOptions: { show: { resource: [value] } },
+		options: operations.map(({ value: option, name, action, description }) => ({
+			name,
+			value: option,
+			action,
+			description,
+		})),
+		default: preset,
+	};
+}
+
+/** The node's parameters: Resource, then Operation, then the fields of each operation. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		options: resources.map(({ name, value }) => ({ name, value })),
+		default: 'record',
+	},
+	...resources.map(operationParameter),
+	...resources.flatMap((resource) =>
+		resource.operations.flatMap((operation) =>
+			operation.fields.map((field) => shownFor(resource, operation, field)),
+		),
+	),
+];

@@ -1,0 +1,25 @@
+import { keyField } from '../../bulk/plan';
+import { createRecord } from '../../api/records';
+import type { ItemOperation } from '../../execution/operation';
+import { plannedRecord } from '../../execution/recordInput';
+import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+
+export const create: ItemOperation = {
+	kind: 'item',
+	value: 'create',
+	name: 'Create',
+	action: 'Create record',
+	description: 'Create a new record in a table',
+	fields: [...tableParameters, columns('getColumnsToCreate'), singleWriteOptions],
+	isOnce: true,
+	execute: async (run, index) => {
+		const at = run.table(index);
+		const { fields, key } = await plannedRecord(run, index, 'create');
+		const field = keyField(await run.definition(at))?.name;
+		const recordKey = field && key ? { field, value: key } : undefined;
+		return recordOutput(
+			await createRecord(run.connection, at, fields, writeOptions(run, index), recordKey),
+		);
+	},
+};

@@ -1,0 +1,21 @@
+import { deleteRecord } from '../../api/records';
+import { recordId } from '../../descriptions/locators';
+import type { ItemOperation } from '../../execution/operation';
+import { callSettings, options, tableParameters } from '../../descriptions/common';
+
+export const deleteOne: ItemOperation = {
+	kind: 'item',
+	value: 'delete',
+	name: 'Delete',
+	action: 'Delete record',
+	description: 'Delete one record permanently, by its ID',
+	fields: [...tableParameters, recordId, options(...callSettings)],
+	// A second try would not find what the first has deleted.
+	isOnce: true,
+	parallel: 4,
+	execute: async (run, index) => {
+		const id = run.text('recordId', 'Record', index);
+		await deleteRecord(run.connection, run.table(index), id);
+		return { deleted: true, id };
+	},
+};

@@ -1,0 +1,58 @@
+import { deleteMany as deleteRecords } from '../../bulk/delete';
+import type { ItemOperation } from '../../execution/operation';
+import { filterOf, filterParameters } from '../../descriptions/filter';
+import { callSettings, options, tableParameters } from '../../descriptions/common';
+
+export const deleteMany: ItemOperation = {
+	kind: 'item',
+	value: 'deleteMany',
+	name: 'Delete Many',
+	action: 'Delete many records',
+	description:
+		'Delete all records that match a filter permanently; they are counted first, and nothing is deleted if there are more than the maximum',
+	fields: [
+		...tableParameters,
+		{
+			displayName: 'Maximum',
+			name: 'maximum',
+			type: 'number',
+			typeOptions: { minValue: 1 },
+			required: true,
+			default: 100,
+			description: 'If more records match than this, nothing is deleted',
+		},
+		...filterParameters,
+		{
+			displayName: 'Delete All Records',
+			name: 'allowAll',
+			type: 'boolean',
+			default: false,
+			description: 'Whether a filter without conditions means every record of the table',
+		},
+		options(
+			{
+				displayName: 'Dry Run',
+				name: 'dryRun',
+				type: 'boolean',
+				default: false,
+				description: 'Whether to delete nothing and tell how many records match',
+			},
+			...callSettings,
+		),
+	],
+	execute: async (run, index) => {
+		const dryRun = run.option('options.dryRun', index, false);
+		const deletion = await deleteRecords(
+			run.connection,
+			run.table(index),
+			filterOf(run.readerOf(index)),
+			{
+				maximum: run.numberWithin(run.parameter('maximum', index), 'Maximum', { min: 1 }),
+				allowAll: run.parameter('allowAll', index) === true,
+				dryRun,
+			},
+		);
+		const { matched, deleted, remaining } = deletion;
+		return { deleted: !dryRun, matched, deletedCount: deleted, remaining };
+	},
+};

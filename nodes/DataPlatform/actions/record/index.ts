@@ -1,0 +1,34 @@
+import type { Resource } from '../../execution/operation';
+import { count } from './count';
+import { create } from './create';
+import { createMany } from './createMany';
+import { deleteOne } from './delete';
+import { deleteMany } from './deleteMany';
+import { get } from './get';
+import { getMany } from './getMany';
+import { summarize } from './summarize';
+import { update } from './update';
+import { updateMany } from './updateMany';
+import { upsert } from './upsert';
+import { upsertMany } from './upsertMany';
+
+// In alphabetical order of their names, as n8n's lint wants
+export const record: Resource = {
+	value: 'record',
+	name: 'Record',
+	initial: getMany,
+	operations: [
+		count,
+		create,
+		createMany,
+		upsert,
+		upsertMany,
+		deleteOne,
+		deleteMany,
+		get,
+		getMany,
+		summarize,
+		update,
+		updateMany,
+	],
+};

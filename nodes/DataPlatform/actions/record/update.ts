@@ -1,0 +1,59 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { updateRecord } from '../../api/records';
+import { recordId } from '../../descriptions/locators';
+import type { ItemOperation } from '../../execution/operation';
+import { plannedRecord } from '../../execution/recordInput';
+import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+
+export const updateMode: INodeProperties = {
+	displayName: 'Other Fields',
+	name: 'updateMode',
+	type: 'options',
+	options: [
+		{
+			name: 'Leave as They Are',
+			value: 'partial',
+			description: 'Only the fields that are given change',
+		},
+		{
+			name: 'Clear',
+			value: 'replace',
+			description: 'Fields that are not given are emptied in the platform',
+		},
+	],
+	default: 'partial',
+	description: 'What happens to the fields that are not given',
+};
+
+export const update: ItemOperation = {
+	kind: 'item',
+	value: 'update',
+	name: 'Update',
+	action: 'Update record',
+	description: 'Update one record by its ID',
+	fields: [
+		...tableParameters,
+		recordId,
+		columns('getColumnsToUpdate'),
+		updateMode,
+		singleWriteOptions,
+	],
+	execute: async (run, index) => {
+		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
+		const id = run.text('recordId', 'Record', index);
+		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
+		const { fields } = await plannedRecord(run, index, mode, id);
+		return recordOutput(
+			await updateRecord(
+				run.connection,
+				run.table(index),
+				id,
+				fields,
+				updateModeOf,
+				writeOptions(run, index),
+			),
+		);
+	},
+};

@@ -1,0 +1,33 @@
+import type { BulkOperation } from '../../execution/operation';
+import { updateManyOptions } from '../../descriptions/bulkOptions';
+import { columns, tableParameters } from '../../descriptions/common';
+import { executeWriteMany } from './writeMany';
+import { updateMode } from './update';
+
+export const updateMany: BulkOperation = {
+	kind: 'bulk',
+	value: 'updateMany',
+	name: 'Update Many',
+	action: 'Update many records',
+	description: 'Update a record by its ID for each item, many in one request, and report on each',
+	fields: [
+		...tableParameters,
+		{
+			displayName: 'Record ID',
+			name: 'recordId',
+			type: 'string',
+			required: true,
+			default: '={{ $json.id }}',
+			description: "The ID of each item's record; each item's own ID unless it is changed here",
+		},
+		columns('getColumnsToUpdate'),
+		updateMode,
+		updateManyOptions,
+	],
+	isOnce: true,
+	repeatsUnknown: true,
+	execute: async (run, report) => {
+		const isFull = run.parameter('updateMode', 0) === 'replace';
+		await executeWriteMany(run, report, isFull ? 'replace' : 'update');
+	},
+};

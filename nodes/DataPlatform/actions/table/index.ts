@@ -1,0 +1,9 @@
+import type { Resource } from '../../execution/operation';
+import { get } from './get';
+import { getMany } from './getMany';
+
+export const table: Resource = {
+	value: 'table',
+	name: 'Table',
+	operations: [get, getMany],
+};

@@ -1,0 +1,19 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { importKeyOf, type TableDefinition } from '../../api/contract';
+
+/** A table as the node gives it: what a workflow needs to write to it. */
+export const tableOutput = (table: TableDefinition): IDataObject => ({
+	id: table.id,
+	internalName: table.internalName,
+	header: table.header,
+	importKey: importKeyOf(table)?.name ?? null,
+	fields: table.fields.map(({ name, header, type, metadata }) => ({
+		name,
+		header,
+		type,
+		required: metadata.required ?? false,
+		...(metadata.items && { choices: metadata.items.map(({ value }) => value) }),
+	})),
+	savedViews: table.savedViews.map(({ id, name }) => ({ id, name })),
+});

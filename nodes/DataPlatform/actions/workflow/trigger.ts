@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
+
+import { InputError } from '../../transport/errors';
+import { readJson } from '../../transport/json';
+import { startWorkflow } from '../../api/workflows';
+import type { ItemOperation } from '../../execution/operation';
+import { withoutGaps } from '../../execution/itemResults';
+import { callSettings, options } from '../../descriptions/common';
+import type { Run } from '../../execution/run';
+
+const bodySource: INodeProperties = {
+	displayName: 'Body',
+	name: 'bodySource',
+	type: 'options',
+	options: [
+		{ name: 'From Input Item', value: 'item', description: "The item's JSON as it is" },
+		{ name: 'From Fields Below', value: 'fields', description: 'Names and values set here' },
+		{ name: 'From JSON', value: 'json', description: 'A JSON object' },
+	],
+	default: 'item',
+	description: 'What the workflow gets as svc.workflow.payloadRequest; always a JSON object',
+};
+
+const bodyFields: INodeProperties = {
+	displayName: 'Body Fields',
+	name: 'bodyFields',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add Field',
+	default: {},
+	displayOptions: { show: { bodySource: ['fields'] } },
+	options: [
+		{
+			displayName: 'Field',
+			name: 'field',
+			values: [
+				{
+					displayName: 'Name',
+					name: 'name',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. firstname',
+				},
+				{ displayName: 'Value', name: 'value', type: 'string', default: '' },
+			],
+		},
+	],
+};
+
+const bodyJson: INodeProperties = {
+	displayName: 'JSON',
+	name: 'bodyJson',
+	type: 'json',
+	default: '{}',
+	displayOptions: { show: { bodySource: ['json'] } },
+	description: 'A JSON object, such as {"firstname":"Ada"}',
+};
+
+const correlationHeader: INodeProperties = {
+	displayName: 'Correlation ID Header',
+	name: 'correlationHeader',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. X-Correlation-ID',
+	description:
+		'The name of a header that gets a new ID with each call; the ID is in the output, so that the run can be found in the platform',
+};
+
+const fullResponse: INodeProperties = {
+	displayName: 'Full Response',
+	name: 'fullResponse',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to return the status code and headers of the answer with its body',
+};
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const OWN_HEADERS = new Set(['authorization', 'content-type', 'content-length', 'host', 'accept']);
+
+function correlation(run: Run, index: number): { headers: Record<string, string>; id?: string } {
+	const name = run.option('options.correlationHeader', index, '').trim();
+	if (name === '') return { headers: {} };
+	if (!HEADER_NAME.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
+		throw new InputError(`'${name}' can't be used as 'Correlation ID Header'`, {
+			field: 'Correlation ID Header',
+			hint: 'Use a name such as X-Correlation-ID.',
+		});
+	}
+	const id = randomUUID();
+	return { headers: { [name]: id }, id };
+}
+
+const isObject = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const kindOf = (value: unknown) =>
+	Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
+
+/** @throws {InputError} where it is no JSON object */
+function payload(run: Run, index: number): IDataObject {
+	switch (run.parameter('bodySource', index)) {
+		case 'fields': {
+			const entries = (run.parameter('bodyFields.field', index) ?? []) as Array<{
+				name: string;
+				value: IDataObject[string];
+			}>;
+			return Object.fromEntries(
+				entries.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]),
+			);
+		}
+		case 'json': {
+			const given = run.parameter('bodyJson', index);
+			const value = typeof given === 'string' ? readJson(given) : given;
+			if (isObject(value)) return value;
+			throw new InputError(
+				value === undefined
+					? "'JSON' is not valid JSON"
+					: `'JSON' is ${kindOf(value)}, not an object`,
+				{ field: 'JSON', hint: 'The platform takes an object, such as {"firstname":"Ada"}.' },
+			);
+		}
+		default:
+			return run.json(index) ?? {};
+	}
+}
+
+export const trigger: ItemOperation = {
+	kind: 'item',
+	value: 'trigger',
+	name: 'Trigger',
+	action: 'Trigger workflow',
+	description:
+		'Start a workflow of the platform by its webhook URL, once for each item, with a JSON object as its payload',
+	fields: [
+		{
+			displayName: 'Webhook URL',
+			name: 'webhookUrl',
+			type: 'string',
+			required: true,
+			default: '',
+			placeholder: 'e.g. https://platform.example.com/webhooks/…',
+			description:
+				"The address that the platform shows in the workflow's webhook trigger. Its host must be the one of the base URL, or be listed under 'Webhook Origins' in the credential.",
+		},
+		bodySource,
+		bodyFields,
+		bodyJson,
+		options(correlationHeader, fullResponse, ...callSettings),
+	],
+	isOnce: true,
+	execute: async (run, index) => {
+		const url = run.text('webhookUrl', 'Webhook URL', index);
+		const { headers, id } = correlation(run, index);
+		const answer = await startWorkflow(run.connection, url, payload(run, index), headers);
+		const isFull = run.option<boolean>('options.fullResponse', index, false);
+		return withoutGaps({
+			...(isFull && { statusCode: answer.status, headers: answer.headers }),
+			body: answer.body as IDataObject,
+			correlationId: id,
+		});
+	},
+};

@@ -1,0 +1,324 @@
+/**
+ * Single records, and reading many (contract.md section 3).
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import {
+	MAX_PAGE_SIZE,
+	paths,
+	toList,
+	toMetadata,
+	toRecord,
+	toWholeRecord,
+	type FieldValues,
+	type PlatformRecord,
+	type RecordMetadata,
+	type TableAddress,
+} from './contract';
+import { InputError, ServiceError } from '../transport/errors';
+import { conjunction, isEmptyFilter, toBody, toQuery, type Group } from './filters';
+import { own } from '../transport/json';
+import type { Answer, Call, Connection } from '../transport/client';
+
+export interface Reading {
+	filter?: Group;
+	/** Such as `age,surname(desc)`. */
+	sort?: string;
+	/** The saved view's id. */
+	savedView?: string;
+	/** Fields to load; all where empty. */
+	fields?: string[];
+}
+
+/** The failure of a read whose answer is not what it should be. */
+export const unreadable = (what: string, status: number) =>
+	new ServiceError(`The platform's answer holds no ${what}`, {
+		certainty: 'unsent',
+		status,
+		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+	});
+
+/** @throws {ServiceError} */
+export async function readRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+): Promise<PlatformRecord> {
+	const path = paths.record(at, id);
+	const { body, status } = await connection.request({ method: 'GET', path, repeat: 'reads' });
+	const record = toWholeRecord(body.data);
+	if (!record || isOther(record, id)) throw unreadable(`record '${id}'`, status);
+	return record;
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Whether it is not the record that was asked for. */
+const isOther = (record: PlatformRecord, id: string) =>
+	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
+
+/** One page of records, and whether the service had as many as asked for. */
+export async function readPage(
+	connection: Connection,
+	at: TableAddress,
+	reading: Reading,
+	{ limit, skip }: { limit: number; skip: number },
+): Promise<PlatformRecord[]> {
+	const answer = await connection.request(pageCall(at, reading, { limit, skip }));
+	const records = toList(answer.body.data, toWholeRecord);
+	if (!records) throw unreadable('list of records', answer.status);
+	const { fields = [], savedView } = reading;
+	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
+}
+
+const withOnly = (names: string[]) => (record: PlatformRecord) => ({
+	...record,
+	fields: Object.fromEntries(names.map((name) => [name, own(record.fields, name) ?? null])),
+});
+
+/** A saved view goes into a query string, fields and groups of conditions into a body. */
+function pageCall(
+	at: TableAddress,
+	{ filter, fields = [], sort, savedView }: Reading,
+	{ limit, skip }: { limit: number; skip: number },
+): Call {
+	const query = { limit, skip: skip || undefined, sort };
+	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
+	if (!savedView && (isFiltered || fields.length > 0)) {
+		const body = {
+			...(isFiltered && toBody(filter)),
+			...(fields.length > 0 && { loadFields: fields }),
+		} as IDataObject;
+		return { method: 'POST', path: paths.filter(at), query, body, repeat: 'reads' };
+	}
+	const conditions = isFiltered ? conjunction(filter) : [];
+	if (!conditions) {
+		throw new InputError("A saved view can't be combined with a filter that joins by 'any'", {
+			field: 'Saved View',
+			hint: 'Leave the saved view out, or use conditions that must all hold.',
+		});
+	}
+	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	return {
+		method: 'GET',
+		path: paths.records(at),
+		query: { ...query, filter: text, userFilter: savedView },
+		repeat: 'reads',
+	};
+}
+
+/** A table that changes faster than it can be read, or a service that gives pages at random. */
+const MAX_STEPS_BACK = 100;
+
+export interface ReadNotes {
+	/** The order of the table changed between two pages: what moved may be missing. */
+	hasShifted: boolean;
+}
+
+/**
+ * Reads records and gives them page by page, each record once. Each page repeats the last record of the one
+ * before; where it is not there, records went away meanwhile and the reader goes back a page.
+ *
+ * @param limit how many at most; `Infinity` for all
+ * @param notes gets what was noticed
+ */
+export async function* readRecords(
+	connection: Connection,
+	at: TableAddress,
+	reading: Reading,
+	limit: number,
+	notes: ReadNotes = { hasShifted: false },
+): AsyncGenerator<PlatformRecord[]> {
+	// In order of creation new records come last, so no page shifts under the reader.
+	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
+	const seen = new Set<string>();
+	let stepsBack = 0;
+	for (let next = 0; seen.size < limit; ) {
+		const skip = Math.max(0, next - 1);
+		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
+		const page = await readPage(connection, at, { ...reading, sort }, { limit: size, skip });
+		const first = page[0];
+		if (skip > 0 && (!first || !seen.has(first.id))) {
+			notes.hasShifted = true;
+			stepsBack += 1;
+			if (stepsBack > MAX_STEPS_BACK) throw unreadable('steady list of records', 200);
+			next = Math.max(0, next - MAX_PAGE_SIZE);
+			continue;
+		}
+		yield page.filter(({ id }) => {
+			if (seen.has(id) || seen.size >= limit) return false;
+			seen.add(id);
+			return true;
+		});
+		if (page.length < size) return;
+		next = skip + page.length;
+	}
+}
+
+/** The newest `modified` in the table, in the platform's own time; undefined where it is empty. */
+export async function readLatestChange(
+	connection: Connection,
+	at: TableAddress,
+): Promise<string | undefined> {
+	const [latest] = await readPage(
+		connection,
+		at,
+		{ sort: 'modified(desc)' },
+		{ limit: 1, skip: 0 },
+	);
+	return latest?.modified;
+}
+
+export interface WriteOptions {
+	/** Leaves the write out of the platform's audit log. */
+	skipAudit?: boolean;
+}
+
+const writeBody = (fields: FieldValues, options: WriteOptions, useUpsert = false) =>
+	({
+		fields,
+		...(useUpsert && { useUpsert }),
+		...(options.skipAudit && { skipAudit: true }),
+	}) as IDataObject;
+
+/** The import key's value in a record that is to be created. */
+export interface RecordKey {
+	field: string;
+	value: string;
+}
+
+/** What a look-up by import key adds to a creation of unknown result. */
+export async function traceOf(
+	connection: Connection,
+	at: TableAddress,
+	{ field, value }: RecordKey,
+): Promise<string> {
+	const filter = {
+		filter: [{ field, operator: '===', value }],
+		filterOperator: 'and' as const,
+	};
+	const found = await readPage(
+		connection,
+		at,
+		{ filter, fields: [field] },
+		{ limit: 1, skip: 0 },
+	).catch(() => undefined);
+	if (found === undefined) return '';
+	return found[0]
+		? `; the table has a record '${found[0].id}' with '${value}' in '${field}', which may be this one`
+		: `; the table has no record with '${value}' in '${field}' yet`;
+}
+
+/**
+ * Creates a record. Not repeated after an ambiguous failure: the error then says what a look-up
+ * by import key found.
+ *
+ * @throws {ServiceError}
+ */
+export async function createRecord(
+	connection: Connection,
+	at: TableAddress,
+	fields: FieldValues,
+	options: WriteOptions,
+	key?: RecordKey,
+): Promise<PlatformRecord> {
+	const result = await connection.attempt({
+		method: 'POST',
+		path: paths.records(at),
+		body: writeBody(fields, options),
+		repeat: 'onlyWhenUnsent',
+	});
+	const written = writtenRecord(result);
+	if (!(written instanceof ServiceError)) return written;
+	if (written.certainty !== 'ambiguous') throw written;
+	const trace = key ? await traceOf(connection, at, key) : '';
+	throw new ServiceError(
+		`It is not known whether the record was created: ${written.message}${trace}`,
+		{
+			...written,
+			hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+		},
+	);
+}
+
+/** The record of an answer to a write; without one nobody knows what was written. */
+function writtenRecord(result: Answer | ServiceError, id?: string): PlatformRecord | ServiceError {
+	if (result instanceof ServiceError) return result;
+	const { body, status } = result;
+	const record = toRecord(body.data);
+	if (record && (id === undefined || !isOther(record, id))) return record;
+	const what = id === undefined ? 'record' : `record '${id}'`;
+	const message = `The platform's answer holds no ${what}`;
+	return new ServiceError(message, { certainty: 'ambiguous', status });
+}
+
+/** A failure that leaves open what became of a record, though doing it again does no harm. */
+function doubtful(error: ServiceError, what: string): ServiceError {
+	if (error.certainty !== 'ambiguous') return error;
+	return new ServiceError(`It is not known whether the record was ${what}: ${error.message}`, {
+		...error,
+		hint: 'Running it again does no harm.',
+	});
+}
+
+async function writeRecord(
+	connection: Connection,
+	call: Omit<Call, 'repeat'>,
+	what: string,
+	id?: string,
+): Promise<PlatformRecord> {
+	const result = await connection.attempt({ ...call, repeat: 'whenAmbiguous' });
+	const written = writtenRecord(result, id);
+	if (written instanceof ServiceError) throw doubtful(written, what);
+	return written;
+}
+
+/** Creates or updates the record that has the same import key. @throws {ServiceError} */
+export async function upsertRecord(
+	connection: Connection,
+	at: TableAddress,
+	fields: FieldValues,
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	const body = writeBody(fields, options, true);
+	const call = { method: 'POST', path: paths.records(at), body } as const;
+	return await writeRecord(connection, call, 'created or updated');
+}
+
+/**
+ * Updates a record: `partial` leaves the other fields as they are, `full` clears them.
+ *
+ * @throws {ServiceError}
+ */
+export async function updateRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+	fields: FieldValues,
+	updateMode: 'partial' | 'replace',
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
+	const call = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
+	return await writeRecord(connection, call, 'updated', id);
+}
+
+/** Deletes a record. @throws {ServiceError} */
+export async function deleteRecord(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+): Promise<void> {
+	const result = await connection.attempt({
+		method: 'DELETE',
+		path: paths.record(at, id),
+		repeat: 'whenAmbiguous',
+		expect: 'jsonOrNoContent',
+		doneStatus: 404,
+	});
+	if (result instanceof ServiceError) throw doubtful(result, 'deleted');
+}
+
+/** The metadata of a bulk answer's `data`, in its order. */
+export const metadataList = (data: unknown): RecordMetadata[] | undefined =>
+	toList(data, toMetadata);

@@ -1,0 +1,115 @@
+/**
+ * Applications and tables: what there is, and how a table is defined (contract.md section 3).
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import {
+	paths,
+	toApplication,
+	toList,
+	toTable,
+	type Application,
+	type TableAddress,
+	type TableDefinition,
+} from './contract';
+import { InputError, ServiceError } from '../transport/errors';
+import type { Connection } from '../transport/client';
+
+const read = async (connection: Connection, path: string) =>
+	(await connection.request({ method: 'GET', path, repeat: 'reads' })).body.data;
+
+const unreadable = (what: string) =>
+	new ServiceError(`The platform's answer holds no ${what}`, {
+		certainty: 'unsent',
+		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+	});
+
+/** @throws {ServiceError} */
+export async function readApplications(connection: Connection): Promise<Application[]> {
+	const list = toList(await read(connection, paths.applications()), toApplication);
+	if (!list) throw unreadable('list of applications');
+	return list;
+}
+
+/** One application. @throws {ServiceError} */
+export async function readApplication(connection: Connection, name: string): Promise<Application> {
+	const application = toApplication(await read(connection, paths.application(name)));
+	if (application) return application;
+	throw unreadable(`application '${name}'`);
+}
+
+const isUser = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
+
+/** Who the token belongs to, as the platform tells it. @throws {ServiceError} */
+export async function readCurrentUser(connection: Connection): Promise<IDataObject> {
+	const user = await read(connection, paths.currentUser());
+	if (isUser(user)) return user;
+	throw unreadable('user');
+}
+
+/** @throws {ServiceError} */
+export async function readTables(
+	connection: Connection,
+	application: string,
+): Promise<TableDefinition[]> {
+	const list = toList(await read(connection, paths.tables(application)), toTable);
+	if (!list) throw unreadable('list of tables');
+	return list;
+}
+
+const isCalled = (name: string) => (table: TableDefinition) =>
+	table.id === name || table.internalName === name;
+
+/** A table that is addressed without an application is looked for in all of them. */
+async function findTable(connection: Connection, name: string): Promise<TableDefinition> {
+	const applications = await readApplications(connection);
+	const found: Array<{ application: Application; table: TableDefinition }> = [];
+	for (const application of applications) {
+		const tables = await readTables(connection, application.id);
+		found.push(...tables.filter(isCalled(name)).map((table) => ({ application, table })));
+	}
+	if (found.length > 1) {
+		const where = found.map(({ application }) => application.name).join(', ');
+		throw new InputError(`Several applications have a table '${name}': ${where}`, {
+			hint: "Choose one in 'Application'.",
+		});
+	}
+	const only = found[0];
+	if (!only) {
+		throw new ServiceError(`No application that this token sees has a table '${name}'`, {
+			certainty: 'refused',
+			status: 404,
+			hint: "Choose the application and the table from their lists, or check the table's name.",
+		});
+	}
+	return only.table;
+}
+
+async function readTableOf(connection: Connection, application: string, table: string) {
+	const definition = toTable(await read(connection, paths.table(application, table)));
+	if (!definition) throw unreadable(`table '${table}'`);
+	return definition;
+}
+
+/**
+ * The definition of a table. Never kept from one execution to the next: fields change.
+ *
+ * @throws {ServiceError} where it can't be read, or has no fields
+ * @throws {InputError} where the name fits several tables
+ */
+export async function readTable(
+	connection: Connection,
+	{ application, table }: TableAddress,
+): Promise<TableDefinition> {
+	const definition = application
+		? await readTableOf(connection, application, table)
+		: await findTable(connection, table);
+	if (definition.fields.length === 0) {
+		throw new ServiceError(`The platform told no fields of table '${table}'`, {
+			certainty: 'refused',
+			hint: "Check that the token's role may see the table's structure.",
+		});
+	}
+	return definition;
+}

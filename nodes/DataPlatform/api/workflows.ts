@@ -1,0 +1,62 @@
+/**
+ * Starting the platform's workflows by their webhook URL (contract.md section 4). The URL is
+ * opaque: nothing but its origin is looked at.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import { ServiceError } from '../transport/errors';
+import { readJson } from '../transport/json';
+import { OriginError, safeUrl } from '../transport/allowedOrigins';
+import type { Connection } from '../transport/client';
+
+export interface WorkflowAnswer {
+	status: number;
+	headers: IDataObject;
+	/** JSON as a value, text as it came, null where there was nothing. */
+	body: unknown;
+}
+
+function readBody(text = ''): unknown {
+	const value = readJson(text);
+	if (value !== undefined) return value;
+	return text.trim() === '' ? null : text;
+}
+
+/**
+ * Starts a workflow. Any 2xx is a success, whatever its body. Sent again only where the platform
+ * did not work on it.
+ *
+ * @throws {OriginError} before anything is sent, where the token may not go there
+ * @throws {ServiceError}
+ */
+export async function startWorkflow(
+	connection: Connection,
+	webhookUrl: string,
+	payload: IDataObject,
+	headers: Record<string, string>,
+): Promise<WorkflowAnswer> {
+	const { origin, href } = safeUrl(webhookUrl, 'Webhook URL');
+	if (!connection.origins.has(origin)) {
+		throw new OriginError(
+			`'Webhook URL' leads to ${origin}, where the token is not sent; nothing was sent`,
+			`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
+		);
+	}
+	const result = await connection.attempt({
+		method: 'POST',
+		to: { url: href, withToken: true },
+		headers,
+		body: payload,
+		repeat: 'onlyWhenUnsent',
+		expect: 'anything',
+		purpose: 'workflows',
+	});
+	if (!(result instanceof ServiceError)) {
+		return { status: result.status, headers: result.headers ?? {}, body: readBody(result.text) };
+	}
+	if (result.certainty !== 'ambiguous') throw result;
+	throw new ServiceError(`It is not known whether the workflow started: ${result.message}`, {
+		...result,
+		hint: "Look at the workflow's runs in the platform before you start it again.",
+	});
+}

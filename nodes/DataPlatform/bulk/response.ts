@@ -1,0 +1,68 @@
+/**
+ * What a bulk answer says, read without trusting it. Pure. Follows contract.md "Bulk answers".
+ */
+import { toErrorEntries, type ErrorEntry, type RecordMetadata } from '../api/contract';
+import { metadataList } from '../api/records';
+
+export interface BulkAnswer {
+	/** Error entries by the position of their record in the request. */
+	failed: Map<number, ErrorEntry>;
+	/** Error entries that do not say which record they mean. */
+	loose: ErrorEntry[];
+	/** Confirmed records, in the order of the request. */
+	data: RecordMetadata[];
+	/** Whether the answer counts every record that did not fail as a success. */
+	countsAsSuccess: boolean;
+	/** How many it says were inserted and updated; some services count what they left out as well. */
+	insertedCount?: number;
+	updatedCount?: number;
+	/** Whether it says that all of `data` were inserted, or all updated. */
+	allInserted: boolean;
+	allUpdated: boolean;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A record may have several errors, one for each wrong field. */
+const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
+	...entry,
+	...known,
+	message: [known?.message, entry.message].filter(Boolean).join('; ') || undefined,
+});
+
+/** Reads a bulk answer, or the body of a refusal that says what it wrote all the same. */
+export function readBulkAnswer(body: Record<string, unknown>, size: number): BulkAnswer {
+	const failed = new Map<number, ErrorEntry>();
+	const loose: ErrorEntry[] = [];
+	for (const entry of toErrorEntries(body.errors)) {
+		const index = entry.recordIndex;
+		if (index === undefined || index < 0 || index >= size) loose.push(entry);
+		else failed.set(index, joined(failed.get(index), entry));
+	}
+	const bulk = isObject(body.bulk) ? body.bulk : {};
+	const { successCount, insertedCount, updatedCount } = bulk;
+	return {
+		failed,
+		loose,
+		data: metadataList(body.data) ?? [],
+		countsAsSuccess: successCount === size - failed.size && loose.length === 0,
+		insertedCount: typeof insertedCount === 'number' ? insertedCount : undefined,
+		updatedCount: typeof updatedCount === 'number' ? updatedCount : undefined,
+		allInserted: typeof insertedCount === 'number' && insertedCount > 0 && updatedCount === 0,
+		allUpdated: typeof updatedCount === 'number' && updatedCount > 0 && insertedCount === 0,
+	};
+}
+
+/** Whether the answer says that all records were inserted, whatever it lists of them. */
+export const countsAll = ({ insertedCount, loose }: BulkAnswer, size: number) =>
+	insertedCount === size && loose.length === 0;
+
+/** Whether the list of records is not what the counts say. */
+export function contradictsItself({ data, insertedCount, updatedCount }: BulkAnswer): boolean {
+	if (insertedCount === undefined) return false;
+	return (
+		data.length < insertedCount ||
+		(updatedCount !== undefined && data.length > insertedCount + updatedCount)
+	);
+}

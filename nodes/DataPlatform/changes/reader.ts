@@ -1,0 +1,257 @@
+/**
+ * Reads what changed in a table since the last look, in as few requests as it takes and with
+ * bounded memory. What of it is told is decided in `changes`.
+ */
+import {
+	byPosition,
+	Ledger,
+	LIMITS,
+	timeOf,
+	versionOf,
+	type ChangeOptions,
+	type ChangeState,
+	type Limits,
+	type Look,
+} from './tracker';
+import type { PlatformRecord, TableAddress } from '../api/contract';
+import { ServiceError } from '../transport/errors';
+import { readPage, type Reading } from '../api/records';
+import type { Connection } from '../transport/client';
+
+const NEWEST_FIRST = 'modified(desc),id(desc)';
+const OLDEST_FIRST = 'modified,id';
+
+/** Reads the order of changes of one table. */
+export class ChangePages {
+	constructor(
+		private readonly connection: Connection,
+		private readonly at: TableAddress,
+		private readonly reading: Reading,
+		private readonly limits: Limits = LIMITS,
+	) {}
+
+	/** The last page of changes, the newest first. */
+	async newest(): Promise<PlatformRecord[]> {
+		return await this.page(NEWEST_FIRST, 0, this.limits.page);
+	}
+
+	/** Whether all that changed from a time on fitted into the newest page. */
+	isCovered(newest: PlatformRecord[], since: number): boolean {
+		const oldest = newest.at(-1);
+		return newest.length < this.limits.page || !oldest || timeOf(oldest) < since;
+	}
+
+	/**
+	 * Pages from a time on, which comes behind a place, oldest first, some records more than once. Records that change while
+	 * pages are read move to the end and the others move up: each page therefore repeats a part of
+	 * what was read, and goes further back until the two meet. Only the order of times is relied on:
+	 * among equal times the platform may order as it likes.
+	 */
+	async *from(
+		since: number,
+		place: number,
+	): AsyncGenerator<{ page: PlatformRecord[]; reached: number }> {
+		let next = place;
+		/** The newest time that was read, and the versions read at it. */
+		let reached = since;
+		let atReached = new Set<string>();
+		for (let margin = this.limits.margin; ; ) {
+			const skip = Math.max(0, next - margin);
+			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
+			const first = page[0];
+			const meets = first && (timeOf(first) < reached || atReached.has(versionKey(first)));
+			if (skip > 0 && !meets) {
+				margin += this.limits.page;
+				continue;
+			}
+			margin = this.limits.margin;
+			const last = page.at(-1);
+			if (last && timeOf(last) > reached) {
+				reached = timeOf(last);
+				atReached = new Set();
+			}
+			for (const record of page) {
+				if (timeOf(record) === reached) atReached.add(versionKey(record));
+			}
+			const isLast = page.length < this.limits.page;
+			yield { page, reached: isLast ? Infinity : reached };
+			if (isLast) return;
+			next = skip + page.length;
+		}
+	}
+
+	/**
+	 * A place in the order of changes before which everything is older than a time, and behind which
+	 * that time is at most half a page away. Found by halving, one record a request.
+	 *
+	 * @param guess where it may be
+	 */
+	async placeBefore(time: number, guess = 0): Promise<number> {
+		if (time === -Infinity) return 0;
+		const { page } = this.limits;
+		const isBefore = async (index: number) => {
+			const [record] = await this.page(OLDEST_FIRST, index, 1);
+			return record !== undefined && timeOf(record) < time;
+		};
+		let low = guess > 0 && (await isBefore(guess - 1)) ? guess : 0;
+		let step = page;
+		while (await isBefore(low + step - 1)) {
+			low += step;
+			step *= 2;
+		}
+		let high = low + step - 1;
+		while (high - low > page / 2) {
+			const middle = Math.floor((low + high) / 2);
+			if (await isBefore(middle)) low = middle + 1;
+			else high = middle;
+		}
+		return low;
+	}
+
+	private async page(sort: string, skip: number, limit: number): Promise<PlatformRecord[]> {
+		const reading = { ...this.reading, sort };
+		const records = await readPage(this.connection, this.at, reading, { limit, skip });
+		if (records.every((record) => timeOf(record) > 0)) return records;
+		throw new ServiceError("The platform's answer does not tell when records changed", {
+			certainty: 'refused',
+			hint: 'Without the time of their last change, changes cannot be found.',
+		});
+	}
+}
+
+const versionKey = (record: PlatformRecord) => `${versionOf(record)} ${record.id}`;
+
+/** The oldest of what was found, as much as one look may tell and hold. */
+class Found {
+	private records = new Map<string, PlatformRecord>();
+	/** The last record that there was room for; what comes after it is left out, now and later. */
+	private end?: PlatformRecord;
+
+	constructor(
+		private readonly ledger: Ledger,
+		private readonly options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
+		private readonly held: number,
+	) {}
+
+	/** Whether something was left out. */
+	get isCut(): boolean {
+		return this.end !== undefined;
+	}
+
+	add(page: PlatformRecord[]) {
+		for (const record of page) {
+			if (this.ledger.isTold(record)) continue;
+			const isOut = this.end && byPosition(record, this.end) > 0;
+			if (isOut) this.records.delete(record.id);
+			else this.records.set(record.id, this.slim(record));
+		}
+		const records = [...this.records.values()].sort(byPosition);
+		let wanted = 0;
+		const excess = records.findIndex((record, index) => {
+			if (this.isWanted(record)) wanted += 1;
+			return wanted > this.options.maximum || index >= this.held;
+		});
+		if (excess < 0) return;
+		this.end = records[excess - 1];
+		this.records = new Map(records.slice(0, excess).map((record) => [record.id, record]));
+	}
+
+	/** What changed before a time. */
+	before(time: number): PlatformRecord[] {
+		return [...this.records.values()].filter((record) => timeOf(record) < time);
+	}
+
+	/** Whether as much as may be told changed before a time. */
+	isEnoughBefore(time: number): boolean {
+		const records = this.before(time);
+		const wanted = records.filter((record) => this.isWanted(record));
+		return wanted.length >= this.options.maximum || records.length >= this.held;
+	}
+
+	private isWanted(record: PlatformRecord): boolean {
+		return this.options.kinds.has(this.ledger.kindOf(record));
+	}
+
+	/**
+	 * Without its fields, where they will not be told: not for a record that is to be created, which
+	 * another poll may tell meanwhile, so that this one tells it as updated.
+	 */
+	private slim(record: PlatformRecord): PlatformRecord {
+		const { digest, kinds } = this.options;
+		const isUnwanted = !kinds.has('updated') && this.ledger.kindOf(record) === 'updated';
+		return isUnwanted && !digest ? { ...record, fields: {} } : record;
+	}
+}
+
+/**
+ * Reads what changed and is not told yet. One request where there is little; a backlog is read
+ * from its oldest change on, as much of it as may be told and as fits into the time.
+ *
+ * A part always ends between two times: records of equal time are told in our order of ids, so all
+ * of them must be known.
+ *
+ * @param hasTime false when it is time to come to an end; the rest is read in the next look
+ * @throws {ServiceError}
+ */
+export async function readChanges(
+	pages: ChangePages,
+	state: ChangeState,
+	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
+	hasTime: () => boolean,
+	limits: Limits = LIMITS,
+): Promise<Look> {
+	const ledger = new Ledger(state);
+	const records = await pages.newest();
+	const [latest] = records;
+	const newest = latest && timeOf(latest);
+	if (pages.isCovered(records, ledger.since)) {
+		const fresh = records.filter((record) => !ledger.isTold(record));
+		return { from: state, records: fresh, isWhole: true, newest };
+	}
+	const place = await pages.placeBefore(ledger.since, state.behind?.place);
+	const found = new Found(ledger, options, limits.held);
+	const part = (time: number, isWhole: boolean): Look => {
+		return { from: state, records: found.before(time), isWhole, newest, place };
+	};
+	for await (const { page, reached } of pages.from(ledger.since, place)) {
+		found.add(page);
+		const isEnough = found.isEnoughBefore(reached);
+		const isLate = !hasTime() && found.before(reached).length > 0;
+		if (reached < Infinity && (isEnough || isLate)) return part(reached, false);
+	}
+	return part(Infinity, !found.isCut);
+}
+
+/**
+ * The state of watching that begins now: what is in the table counts as told.
+ *
+ * @param latest the newest change in the whole table, ISO 8601; undefined where it is empty
+ * @throws {ServiceError}
+ */
+export async function startFromNow(
+	pages: ChangePages,
+	latest: string | undefined,
+	overlapMs: number,
+): Promise<ChangeState> {
+	if (latest === undefined) return { told: {} };
+	const newest = await pages.newest();
+	const cursor = Math.max(Date.parse(latest), ...newest.slice(0, 1).map(timeOf));
+	const oldest = newest.at(-1);
+	const isCovered = pages.isCovered(newest, cursor - overlapMs);
+	// Not all that has the oldest time of a full page is known: none of it is told.
+	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
+	const told = newest
+		.filter((record) => timeOf(record) >= time)
+		.map((record) => [record.id, [versionOf(record), timeOf(record)]]);
+	return {
+		cursor,
+		floor: { time, id: '' },
+		told: Object.fromEntries(told) as ChangeState['told'],
+	};
+}
+
+/** The state of watching that begins at a time, ms since 1970; what changed before counts as told. */
+export const startFromTime = (time: number): ChangeState => ({
+	floor: { time, id: '' },
+	told: {},
+});

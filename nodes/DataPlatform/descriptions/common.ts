@@ -1,0 +1,118 @@
+/**
+ * Parameters that several record operations share.
+ */
+import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflow';
+
+import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { applicationLocator, tableLocator } from './locators';
+
+export const tableParameters: INodeProperties[] = [applicationLocator, tableLocator];
+
+type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
+
+/** The mapper from the item's data to the table's fields. */
+export const columns = (resourceMapperMethod: ColumnsMethod): INodeProperties => ({
+	displayName: 'Fields',
+	name: 'columns',
+	type: 'resourceMapper',
+	noDataExpression: true,
+	required: true,
+	default: { mappingMode: 'defineBelow', value: null },
+	typeOptions: {
+		loadOptionsDependsOn: ['application.value', 'table.value'],
+		resourceMapper: {
+			resourceMapperMethod,
+			mode: 'add',
+			fieldWords: { singular: 'field', plural: 'fields' },
+			addAllFields: resourceMapperMethod !== 'getColumnsToUpdate',
+			supportAutoMap: true,
+			allowEmptyValues: true,
+			noFieldsError: 'The table has no fields that can be written with this token.',
+		} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
+	},
+});
+
+export const emptyFields: INodeProperties = {
+	displayName: 'Empty Values',
+	name: 'emptyFields',
+	type: 'options',
+	options: [
+		{
+			name: 'Clear the Field',
+			value: 'clear',
+			description: 'An empty value empties the field in the platform',
+		},
+		{
+			name: 'Leave the Field as It Is',
+			value: 'leave',
+			description: 'An empty value is not sent',
+		},
+		{ name: 'Treat as an Error', value: 'error', description: 'Nothing is written' },
+	],
+	default: 'leave',
+	description: 'What an empty text, an empty list or null means',
+};
+
+export const unknownFields: INodeProperties = {
+	displayName: 'Unknown Input Fields',
+	name: 'unknownFields',
+	type: 'options',
+	options: [
+		{
+			name: 'Ignore',
+			value: 'ignore',
+			description: 'Write the fields that the table has',
+		},
+		{
+			name: 'Treat as an Error',
+			value: 'error',
+			description: 'Write nothing and name them',
+		},
+	],
+	default: 'error',
+	description:
+		'What to do with input fields that the table does not have or that are read-only, when fields are mapped automatically',
+};
+
+export const skipAudit: INodeProperties = {
+	displayName: 'Skip Audit',
+	name: 'skipAudit',
+	type: 'boolean',
+	default: false,
+	description: "Whether to leave the change out of the platform's audit log",
+};
+
+export const timeout: INodeProperties = {
+	displayName: 'Request Timeout (Seconds)',
+	name: 'timeout',
+	type: 'number',
+	typeOptions: { minValue: 1 },
+	default: DEFAULT_TIMEOUT_S,
+	description: 'How long one request may take',
+};
+
+export const maxRetryWait: INodeProperties = {
+	displayName: 'Longest Wait (Seconds)',
+	name: 'maxRetryWait',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: DEFAULT_MAX_WAIT_S,
+	description:
+		'How long the execution may wait in all to try again, when the platform is busy or cannot be reached',
+};
+
+/** A collection of optional settings, in alphabetical order as the editor shows them. */
+export const options = (...entries: INodeProperties[]): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options: [...entries].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+});
+
+/** Settings of every operation that calls the platform. */
+export const callSettings = [maxRetryWait, timeout];
+
+/** Settings of the operations that write one record for each item. */
+export const singleWriteOptions = options(emptyFields, skipAudit, unknownFields, ...callSettings);

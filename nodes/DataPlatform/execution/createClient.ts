@@ -1,0 +1,72 @@
+/**
+ * From n8n's functions to a connection: the one place where the credential is read.
+ */
+import type {
+	IExecuteFunctions,
+	IHttpRequestOptions,
+	ILoadOptionsFunctions,
+	IPollFunctions,
+	IN8nHttpFullResponse,
+} from 'n8n-workflow';
+
+import { Connection, type Sender } from '../transport/client';
+import { tokenFacts, tokenHider } from '../transport/tokens';
+
+const CREDENTIAL = 'dataPlatformApi';
+
+/** How long one request may take, and how long an execution may wait in all, unless told otherwise. */
+export const DEFAULT_TIMEOUT_S = 60;
+export const DEFAULT_MAX_WAIT_S = 300;
+
+const EDITOR_TIMEOUT_S = 20;
+const EDITOR_MAX_WAIT_S = 10;
+
+type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
+
+const sender = (context: Context): Sender => ({
+	send: async (options: IHttpRequestOptions) =>
+		(await context.helpers.httpRequestWithAuthentication.call(
+			context,
+			CREDENTIAL,
+			options,
+		)) as IN8nHttpFullResponse,
+	sendWithoutToken: async (options: IHttpRequestOptions) =>
+		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
+	logger: context.logger,
+	cancelled: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
+});
+
+async function settings(context: Context) {
+	const credential = await context.getCredentials(CREDENTIAL);
+	const token = String(credential.token ?? '').trim();
+	return {
+		baseUrl: String(credential.baseUrl ?? ''),
+		webhookOrigins: String(credential.webhookOrigins ?? ''),
+		token: tokenFacts(String(credential.accessType ?? 'role'), token),
+		hideToken: tokenHider(token),
+		requestsPerMinute: Number(credential.requestsPerMinute ?? 0),
+		ignoreSslIssues: credential.ignoreSslIssues === true,
+	};
+}
+
+/**
+ * @param seconds how long a request may take, and how long the execution may wait in all
+ * @param impatienceHint what the user can do where it would wait longer
+ * @throws {OriginError} where the base URL is no address that a token may be sent to
+ */
+export async function connect(
+	context: Context,
+	seconds: { timeout: number; maxRetryWait: number },
+	impatienceHint?: string,
+): Promise<Connection> {
+	return new Connection(sender(context), {
+		...(await settings(context)),
+		timeoutMs: seconds.timeout * 1000,
+		maxWaitMs: seconds.maxRetryWait * 1000,
+		impatienceHint,
+	});
+}
+
+/** A connection for the editor's lists, which must not keep a person waiting. */
+export const connectEditor = async (context: ILoadOptionsFunctions): Promise<Connection> =>
+	await connect(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });

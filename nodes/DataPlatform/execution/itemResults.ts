@@ -1,0 +1,204 @@
+/**
+ * What the items of a run came to: one output item for each input item, in order and paired.
+ */
+import {
+	NodeApiError,
+	NodeOperationError,
+	type IDataObject,
+	type INode,
+	type INodeExecutionData,
+	type JsonObject,
+} from 'n8n-workflow';
+
+import { InputError, ServiceError } from '../transport/errors';
+import { OriginError } from '../transport/allowedOrigins';
+
+type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
+
+/** What is told about an item that did not succeed. */
+export interface Failure {
+	message: string;
+	hint?: string;
+	status?: number;
+	/** How long the platform asked to wait. */
+	retryAfterMs?: number;
+	/** The item it is about, where the operation worked on several. */
+	item?: number;
+	/** Not worked on because of what became of other items. */
+	isConsequence?: boolean;
+	details?: IDataObject;
+}
+
+/** What an item came to. */
+export type Result = INodeExecutionData[] | Failure;
+
+/** The part of an error that is for the user's eyes. */
+export function toFailure(error: unknown): Failure {
+	if (error instanceof ServiceError) {
+		const { message, hint, status, code, certainty, retryAfterMs } = error;
+		const outcome = certainty === 'ambiguous' ? 'unknown' : 'failed';
+		return { message, hint, status, retryAfterMs, details: withoutGaps({ outcome, status, code }) };
+	}
+	if (error instanceof InputError) {
+		const { message, hint, field, item } = error;
+		return { message, hint, item, details: withoutGaps({ outcome: 'failed', field }) };
+	}
+	if (error instanceof OriginError) return { message: error.message, hint: error.hint };
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		return { message: error.message, hint: error.description ?? undefined };
+	}
+	return { message: error instanceof Error ? error.message : String(error) };
+}
+
+/** Without the keys that hold nothing, so that the output shows only what is known. */
+export const withoutGaps = (data: IDataObject): IDataObject =>
+	// Most have none, and a copy of each would be felt among many.
+	Object.values(data).includes(undefined)
+		? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
+		: data;
+
+/** What n8n's back-off makes of it; only what the answer proves. */
+function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
+	if (status === 429) return { cause: 'rate-limited', retryAfterMs };
+	if (status === 401) return { cause: 'credential-invalid' };
+	return status === 503 ? { cause: 'temporarily-unavailable', retryAfterMs } : undefined;
+}
+
+/** The error that stops the node, with the item it is about. */
+export function toNodeError(
+	node: INode,
+	failure: Failure,
+	itemIndex?: number,
+): NodeApiError | NodeOperationError {
+	const { message, hint: description, status } = failure;
+	const error =
+		status === undefined
+			? new NodeOperationError(node, message, { description, itemIndex })
+			: new NodeApiError(node, { message } as JsonObject, {
+					message,
+					description,
+					httpCode: String(status),
+					itemIndex,
+					failure: cause(failure),
+				});
+	// n8n puts advice of its own ("retry immediately") in the place of a message with ECONNRESET in it.
+	error.message = message;
+	return error;
+}
+
+/**
+ * Marks an item for n8n 1, which does not know that items with `details` are errors. Not enumerable,
+ * so that it is gone once n8n has routed the item: n8n puts the message alone in the place of the
+ * JSON of an item that still has it.
+ */
+const marked = (item: INodeExecutionData, message: string): INodeExecutionData =>
+	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
+
+export class Report {
+	private readonly results: Array<Result | undefined>;
+	/** Items that an earlier try may have done: nothing that fails later can rule that out. */
+	private readonly doubts = new Map<number, Failure>();
+	/** Replaces the items in the output, where set. */
+	private summary?: IDataObject;
+
+	constructor(size: number) {
+		this.results = new Array<undefined>(size).fill(undefined);
+	}
+
+	/** @param output what the item came to; several entries become several output items */
+	done(index: number, output: INodeExecutionData[]) {
+		this.results[index] = output;
+	}
+
+	failed(index: number, failure: Failure) {
+		const isTold = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
+		this.results[index] = (!isTold && this.doubts.get(index)) || failure;
+	}
+
+	summarize(summary: IDataObject) {
+		this.summary = summary;
+	}
+
+	isSettled(index: number): boolean {
+		return this.results[index] !== undefined;
+	}
+
+	/** How many items succeeded. */
+	get doneCount(): number {
+		return this.results.filter((result) => Array.isArray(result)).length;
+	}
+
+	/** How many items from the first on succeeded without a gap. */
+	get doneThrough(): number {
+		const gap = this.results.findIndex((result) => !Array.isArray(result));
+		return gap < 0 ? this.results.length : gap;
+	}
+
+	/** What a later try must know: what succeeded, and what may have. */
+	notToRepeat(): Array<[number, Result]> {
+		return [...this.results.entries()].filter(
+			(entry): entry is [number, Result] =>
+				Array.isArray(entry[1]) || entry[1]?.details?.outcome === 'unknown',
+		);
+	}
+
+	/** What the items are told to have come to, where it was told; of earlier tries too. */
+	*outcomes(): Generator<string> {
+		for (const result of this.results) {
+			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;
+			if (typeof outcome === 'string') yield outcome;
+		}
+	}
+
+	/**
+	 * Takes over a result of an earlier try.
+	 *
+	 * @param repeatsUnknown whether an item that may have been done is to be done again
+	 */
+	restore(index: number, result: Result, repeatsUnknown = false) {
+		if (repeatsUnknown && !Array.isArray(result)) this.doubts.set(index, result);
+		else this.results[index] = result;
+	}
+
+	/** The first item that failed. */
+	firstFailure(): { index: number; failure: Failure } | undefined {
+		const index = this.results.findIndex(
+			(result) => result !== undefined && !Array.isArray(result),
+		);
+		return index < 0 ? undefined : { index, failure: this.results[index] as Failure };
+	}
+
+	/** The first item that failed by itself: the one to tell about. */
+	rootFailure(): { index: number; failure: Failure } | undefined {
+		const index = this.results.findIndex(
+			(result) => result !== undefined && !Array.isArray(result) && !result.isConsequence,
+		);
+		return index < 0 ? this.firstFailure() : { index, failure: this.results[index] as Failure };
+	}
+
+	/**
+	 * The output; a failure becomes an item of the shape that n8n routes to the error output.
+	 *
+	 * @param isRouted whether the node has an error output
+	 */
+	items(isRouted = false): INodeExecutionData[] {
+		if (this.summary) {
+			const pairedItem = this.results.map((_, item) => ({ item }));
+			return [{ json: this.summary, pairedItem }];
+		}
+		return this.results.flatMap((result, index) => {
+			if (result === undefined) return [];
+			if (Array.isArray(result)) {
+				return result.map((entry) => ({ ...entry, pairedItem: { item: index } }));
+			}
+			const { message, hint, details } = result;
+			const json = withoutGaps({
+				error: message,
+				message: hint,
+				details: { item: index, ...details },
+			});
+			const item = { json, pairedItem: { item: index } };
+			return [isRouted ? marked(item, message) : item];
+		});
+	}
+}

@@ -1,0 +1,53 @@
+/**
+ * The shape of a resource and of its operations. An operation is one file: its entry in the
+ * editor, its fields, and what it does.
+ */
+import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+
+import type { Report } from './itemResults';
+import type { Run } from './run';
+
+interface OperationBase {
+	/** Stored in saved workflows: never renamed. */
+	value: string;
+	name: string;
+	/** Sentence case, no articles; agents read it too. */
+	action: string;
+	description: string;
+	fields: INodeProperties[];
+	/**
+	 * Whether doing it again does harm: what is done is then kept for a second try of the node
+	 * (n8n's Retry On Fail runs the whole node again).
+	 */
+	isOnce?: boolean;
+	/** How long one request may take, unless the user says otherwise; the default where not given. */
+	timeoutSeconds?: number;
+	/** Whether a second try may do again what may have been done: twice does no harm. */
+	repeatsUnknown?: boolean;
+}
+
+/** Runs for each item by itself. */
+export interface ItemOperation extends OperationBase {
+	kind: 'item';
+	/** How many items may be worked on at a time; 1 where not given. */
+	parallel?: number;
+	/** One output item, or one for each entry of a list. */
+	execute(run: Run, index: number): Promise<IDataObject | IDataObject[] | INodeExecutionData>;
+}
+
+/** Sees all items and reports on each. */
+export interface BulkOperation extends OperationBase {
+	kind: 'bulk';
+	execute(run: Run, report: Report): Promise<void>;
+}
+
+export type Operation = ItemOperation | BulkOperation;
+
+export interface Resource {
+	value: string;
+	name: string;
+	/** In the editor's order. */
+	operations: Operation[];
+	/** The operation that a new node begins with; the first where not given. */
+	initial?: Operation;
+}

@@ -1,0 +1,99 @@
+/**
+ * The values that an item gives for a record's fields.
+ */
+import type { TableDefinition } from '../api/contract';
+import { InputError } from '../transport/errors';
+import { planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
+import type { EmptyPolicy } from '../fields/values';
+import type { Run } from './run';
+
+/** What every record carries beside its fields; not a field unless the table has one so called. */
+const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads the field values of one item. */
+export type ValuesReader = (index: number) => unknown;
+
+/**
+ * Field values from an item's JSON: its own keys, or, where the item is a record as this node
+ * gives it, those under `fields`.
+ */
+function itemReader(run: Run, table: TableDefinition): ValuesReader {
+	const isField = new Set(table.fields.map(({ name }) => name));
+	const parts = RECORD_PARTS.filter((name) => !isField.has(name));
+	return (index) => {
+		const json = run.json(index);
+		if (!isObject(json)) return undefined;
+		if (isObject(json.fields) && !isField.has('fields')) return json.fields;
+		// Most items have none of them: they need no copy.
+		if (!parts.some((name) => Object.hasOwn(json, name))) return json;
+		return Object.fromEntries(Object.entries(json).filter(([name]) => !parts.includes(name)));
+	};
+}
+
+/**
+ * Reads values as mapped in the editor, or each item's own where mapping is automatic.
+ *
+ * @param index the item that says how it is mapped, which is the same for all
+ */
+export function valuesReader(run: Run, index: number, table: TableDefinition): ValuesReader {
+	const isAutomatic =
+		run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
+	if (isAutomatic) return itemReader(run, table);
+	// n8n's own check knows the table as it was when the workflow was saved; ours knows it as it is.
+	return (at) =>
+		run.context.getNodeParameter('columns.value', at, {}, { skipValidation: true }) ?? {};
+}
+
+export function planOptions(
+	run: Run,
+	index: number,
+	mode: PlanOptions['mode'],
+	duplicates: PlanOptions['duplicates'],
+): PlanOptions {
+	return {
+		mode,
+		duplicates,
+		empty: run.option<EmptyPolicy>('options.emptyFields', index, 'leave'),
+		unknownFields: run.option('options.unknownFields', index, 'error'),
+		importKey: run.option('options.importKey', index, '') || undefined,
+	};
+}
+
+/** Without one of its fields, and the values without one for it. */
+function without(name: string, table: TableDefinition, values: unknown) {
+	const fields = table.fields.filter((field) => field.name !== name);
+	const entries = isObject(values) ? Object.entries(values).filter(([key]) => key !== name) : [];
+	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
+}
+
+/**
+ * One item's record, checked against the table.
+ *
+ * @param except a field that is written by other means
+ * @throws {InputError} that names all its problems
+ */
+export async function plannedRecord(
+	run: Run,
+	index: number,
+	mode: PlanOptions['mode'],
+	id?: string,
+	except?: string,
+): Promise<PlannedRecord> {
+	const definition = await run.definition(run.table(index));
+	const mapped = valuesReader(run, index, definition)(index);
+	const { table, values } =
+		except === undefined
+			? { table: definition, values: mapped }
+			: without(except, definition, mapped);
+	const rows = [{ index, values, id }];
+	const { records, problems } = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	const record = records[0];
+	if (record) return record;
+	throw new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
+		field: problems[0]?.field,
+		hint: "Correct it under 'Values to Send', or in the input where fields are mapped automatically.",
+	});
+}

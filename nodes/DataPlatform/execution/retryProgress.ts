@@ -1,0 +1,46 @@
+/**
+ * n8n's Retry On Fail runs the whole node again. What must not be done twice is therefore kept in
+ * the execution's own data when a try ends with a failure, and taken from there in the next try
+ * of the same run with the same input.
+ */
+import { createHash } from 'node:crypto';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import type { Report, Result } from './itemResults';
+
+interface Kept {
+	fingerprint: string;
+	done: Array<[number, Result]>;
+}
+
+const KEY = 'dataPlatformDone';
+
+function place(context: IExecuteFunctions) {
+	const runIndex = Number(context.evaluateExpression('{{ $runIndex }}', 0));
+	return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
+}
+
+/** The same items and parameters: another input is not the same work. */
+function fingerprint(context: IExecuteFunctions): string {
+	const hash = createHash('sha256');
+	hash.update(JSON.stringify(context.getNode().parameters));
+	// An item may have no JSON; the separator keeps one item's text apart from the next.
+	for (const { json } of context.getInputData()) hash.update(`${JSON.stringify(json)}\n`);
+	return hash.digest('hex');
+}
+
+/** Fills in what an earlier try of this run has done. */
+export function takeUp(context: IExecuteFunctions, report: Report, repeatsUnknown = false) {
+	const { store, key } = place(context);
+	const kept = store[key] as unknown as Kept | undefined;
+	if (kept === undefined || kept.fingerprint !== fingerprint(context)) return;
+	for (const [index, result] of kept.done) report.restore(index, result, repeatsUnknown);
+}
+
+/** Keeps what this try has done, where n8n will take it as failed; else forgets it. */
+export function keep(context: IExecuteFunctions, report: Report, isFailed: boolean) {
+	const { store, key } = place(context);
+	const done = isFailed ? report.notToRepeat() : [];
+	if (done.length === 0) delete store[key];
+	else store[key] = { fingerprint: fingerprint(context), done } as unknown as IDataObject;
+}

@@ -1,0 +1,257 @@
+/**
+ * Files on records, of any size: sent and received as streams. Follows contract.md "Attachments
+ * (adopted)".
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import {
+	paths,
+	toAttachments,
+	toRecord,
+	type Attachment,
+	type FieldValues,
+	type JsonValue,
+	type PlatformRecord,
+	type TableAddress,
+} from '../api/contract';
+import { ServiceError } from '../transport/errors';
+import { own } from '../transport/json';
+import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
+import { readRecord, traceOf, type RecordKey, type WriteOptions } from '../api/records';
+import type { Connection } from '../transport/client';
+import type { ByteStream } from '../transport/streams';
+import { streamBody, type Upload } from './uploadStream';
+
+export interface UploadTarget {
+	at: TableAddress;
+	/** The picture or file field. */
+	field: string;
+	/** The record to change; a new one is created where it is not given. */
+	id?: string;
+	/** The record as it was; undefined for a new one, or where the token may not read it. */
+	before?: PlatformRecord;
+	/** Other fields to write in the same request. */
+	fields: FieldValues;
+	/** What becomes of the files that are there: all are kept, all go, or some go. */
+	existing: 'keep' | 'remove' | { remove: string[] };
+	/** A new record's import key, where it has one. */
+	key?: RecordKey;
+}
+
+const isSame = (upload: Upload, file: Attachment) =>
+	file.fileName === upload.name && file.fileSize === upload.bytes;
+
+/** The files that are in a field of a record. */
+export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
+	toAttachments(own(record.fields, field));
+
+/** Which files the field does not have yet by name and size, and which it has beside them. */
+export const compareFiles = (uploads: Upload[], existing: Attachment[]) => ({
+	missing: uploads.filter((upload) => !existing.some((file) => isSame(upload, file))),
+	others: existing.filter((file) => !uploads.some((upload) => isSame(upload, file))),
+});
+
+function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonValue {
+	if (!id || existing === 'remove') return files;
+	return existing === 'keep' ? { add: files } : { add: files, remove: existing.remove };
+}
+
+/**
+ * Sends files into a field of a record, with other fields where given.
+ *
+ * Adding twice would double a file, so a try of unknown result is not repeated: the record is
+ * read, and the files are either there or the error says that they are not there yet.
+ *
+ * @throws {ServiceError}
+ */
+export async function uploadFiles(
+	connection: Connection,
+	target: UploadTarget,
+	uploads: Upload[],
+	{ skipAudit }: WriteOptions,
+): Promise<PlatformRecord> {
+	const { at, id } = target;
+	const body = (files: JsonValue[]) =>
+		({
+			fields: { ...target.fields, [target.field]: fieldValue(target, files) },
+			...(skipAudit && { skipAudit: true }),
+		}) as IDataObject;
+	const result = await connection.attempt({
+		method: id ? 'PATCH' : 'POST',
+		path: id ? paths.record(at, id) : paths.records(at),
+		stream: async () => await streamBody(body, uploads),
+		repeat: id && target.existing === 'remove' ? 'whenAmbiguous' : 'onlyWhenUnsent',
+		purpose: 'attachments',
+	});
+	if (!(result instanceof ServiceError)) {
+		const record = toRecord(result.body.data);
+		if (record) return record;
+	} else if (result.status === 413) {
+		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
+			...result,
+			hint: 'The platform takes no files of this size. Nothing was written.',
+		});
+	} else if (result.certainty === 'unsent' && result.status === undefined) {
+		throw new ServiceError(`Nothing was stored: ${result.message}`, result);
+	} else if (result.certainty !== 'ambiguous') {
+		throw result;
+	}
+	const why = result instanceof ServiceError ? result.message : 'The answer holds no record';
+	return await confirmUpload(connection, target, uploads, why);
+}
+
+const unknown = (message: string) =>
+	new ServiceError(message, {
+		certainty: 'ambiguous',
+		hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
+	});
+
+/** Settles an upload of unknown result by what the record holds now. */
+async function confirmUpload(
+	connection: Connection,
+	{ at, field, id, before, key, fields }: UploadTarget,
+	uploads: Upload[],
+	why: string,
+): Promise<PlatformRecord> {
+	if (!id) {
+		const trace = key ? await traceOf(connection, at, key) : '';
+		throw unknown(`It is not known whether the record was created: ${why}${trace}`);
+	}
+	const doubt = `It is not known whether the files were stored: ${why}`;
+	if (!before) throw unknown(`${doubt}; the token may not read the record`);
+	const record = await readRecord(connection, at, id).catch((error: ServiceError) => error);
+	if (record instanceof Error) {
+		throw unknown(`${doubt}; reading the record did not work: ${record.message}`);
+	}
+	const known = new Set(filesOf(before, field).map(({ fileId }) => fileId));
+	const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
+	const { missing } = compareFiles(uploads, added);
+	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
+		return record;
+	}
+	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
+	// What is at work on it may be slower than the look at the record.
+	throw unknown(`${doubt}; the record '${id}' does not have ${names} yet`);
+}
+
+/**
+ * Where a file's bytes are; at another host than the platform's the token is not sent along. A
+ * platform elsewhere has no business on this computer: what listens there may trust its callers.
+ *
+ * @throws {OriginError} where it is no address that anything is fetched from
+ */
+function source(connection: Connection, url: string | undefined, path: () => string) {
+	if (url === undefined || !URL.canParse(url)) return { path: path() };
+	const address = safeUrl(url, 'Address of the File');
+	if (address.origin === connection.origin) {
+		return { path: `${address.pathname}${address.search}` };
+	}
+	if (isLoopback(address.hostname) && !isLoopback(new URL(connection.origin).hostname)) {
+		throw new OriginError(
+			`The platform says that the file is on this computer (${address.host}); it was not fetched`,
+			'Look at the record in the platform.',
+		);
+	}
+	return { to: { url: address.href, withToken: false } };
+}
+
+/** The failure of a download, with the file's name and the host where it is not the platform. */
+function downloadFailure(error: ServiceError, what: string, elsewhere?: string): ServiceError {
+	const host = elsewhere ? ` from ${new URL(elsewhere).host}, without the token` : '';
+	return new ServiceError(`${what} could not be downloaded${host}: ${error.message}`, {
+		...error,
+		hint:
+			error.status === 404
+				? 'The record tells of the file, but the platform does not have it: look at the record.'
+				: error.hint,
+	});
+}
+
+/** What a gateway or a proxy answers in the platform's place. */
+const NO_PICTURE = /^(text\/|application\/json)/i;
+
+/**
+ * Streams a file, or a picture's thumbnail, into a store. Tried again where it breaks off.
+ *
+ * @param store takes the bytes and what the platform says of their type; rejects where they
+ * break off
+ * @throws {ServiceError} that names the file
+ */
+export async function downloadFile(
+	connection: Connection,
+	at: TableAddress,
+	file: Attachment,
+	kind: 'file' | 'thumbnail',
+	store: (bytes: ByteStream, mimetype: string | undefined) => Promise<void>,
+): Promise<void> {
+	const isFile = kind === 'file';
+	const url = isFile ? file.fileUrl : file.thumbnailUrl;
+	const path = () => (isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId));
+	const from = source(connection, url, path);
+	const result = await connection.attempt({
+		method: 'GET',
+		...from,
+		repeat: 'reads',
+		purpose: 'attachments',
+		// Nobody tells a thumbnail's size.
+		expectedBytes: isFile ? file.fileSize : 'some',
+		receive: async (bytes, headers) => {
+			const type = headers['content-type'];
+			const told = typeof type === 'string' ? type : undefined;
+			if (!isFile && told && NO_PICTURE.test(told)) {
+				throw new ServiceError(`The answer is no picture but ${told}`, { certainty: 'ambiguous' });
+			}
+			await store(bytes, (isFile && file.mimetype) || told);
+		},
+	});
+	if (!(result instanceof ServiceError)) return;
+	const what = `${isFile ? '' : 'The thumbnail of '}'${file.fileName}'`;
+	throw downloadFailure(result, what, from.to?.url);
+}
+
+/** The record after a change that the platform confirmed without telling what it made of it. */
+async function readAfter(connection: Connection, at: TableAddress, id: string) {
+	return await readRecord(connection, at, id).catch((error: ServiceError) => {
+		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
+		throw new ServiceError(message, { ...error, certainty: 'ambiguous' });
+	});
+}
+
+/**
+ * Takes files off a record.
+ *
+ * @returns the record afterwards
+ * @throws {ServiceError}
+ */
+export async function removeFiles(
+	connection: Connection,
+	at: TableAddress,
+	id: string,
+	field: string,
+	fileIds: string[],
+): Promise<PlatformRecord> {
+	const result = await connection.attempt({
+		method: 'PATCH',
+		path: paths.record(at, id),
+		body: { fields: { [field]: { remove: fileIds } } },
+		repeat: 'whenAmbiguous',
+		purpose: 'attachments',
+		// An earlier try took them off, so the platform no longer knows them.
+		doneStatus: 400,
+	});
+	if (result instanceof ServiceError) {
+		if (result.certainty !== 'ambiguous') throw result;
+		throw new ServiceError(`It is not known whether the files were removed: ${result.message}`, {
+			...result,
+			hint: 'Look at the record in the platform before you run it again.',
+		});
+	}
+	const { body, repeated } = result;
+	const record = toRecord(body.data) ?? (await readAfter(connection, at, id));
+	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
+	if (left.length === 0) return record;
+	throw new ServiceError(
+		`The platform left ${left.map(({ fileName }) => `'${fileName}'`).join(', ')} on the record`,
+		{ certainty: repeated ? 'ambiguous' : 'refused', hint: 'Look at the record in the platform.' },
+	);
+}

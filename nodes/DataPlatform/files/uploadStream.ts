@@ -1,0 +1,157 @@
+/**
+ * A JSON body with files in it as base64, made while it is sent (contract.md "Attachments"). Its
+ * length is known beforehand, and memory does not grow with the files.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+
+import type { JsonValue } from '../api/contract';
+import { ServiceError } from '../transport/errors';
+import { streamOf, type BodyStream, type ByteStream } from '../transport/streams';
+
+/** A file to send. */
+export interface Upload {
+	name: string;
+	mimetype: string;
+	/** Its size; the content must have exactly as many bytes. */
+	bytes: number;
+	/** The bytes, or what opens them: called for each try. */
+	content: Uint8Array | (() => Promise<ByteStream>);
+}
+
+/** The bytes that become one string of base64: whole groups of three, and cheap garbage. */
+const PIECE = 3 * 16 * 1024;
+
+const base64Length = (bytes: number) => 4 * Math.ceil(bytes / 3);
+
+const wrongSize = ({ name, bytes }: Upload, size: string) =>
+	new ServiceError(`'${name}' was read as ${size} bytes, but should have ${bytes}`, {
+		certainty: 'refused',
+		hint: 'Nothing was written. Check the node that gave the file, and run it again.',
+	});
+
+const unreadable = ({ name }: Upload, { message }: Error) =>
+	new ServiceError(`'${name}' can't be read from n8n's store: ${message}`, {
+		certainty: 'refused',
+		hint: 'Nothing was written. Run the node that gave the file again.',
+	});
+
+/** A view on the same memory. */
+const asBuffer = (bytes: Uint8Array) =>
+	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The same bytes; what fails while they are read names the file. */
+async function* named(source: AsyncIterable<Uint8Array>, upload: Upload) {
+	try {
+		yield* source;
+	} catch (error) {
+		throw unreadable(upload, error as Error);
+	}
+}
+
+type Opened = Promise<AsyncIterable<Uint8Array>>;
+
+/** Base64 of a stream; holds back the bytes that don't fill a group of three. */
+async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
+	let held = Buffer.alloc(0);
+	let size = 0;
+	for await (const chunk of named(source, upload)) {
+		size += chunk.length;
+		// More than was told would not fit the length that the service was told.
+		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);
+		const missing = held.length > 0 ? 3 - held.length : 0;
+		const bytes = asBuffer(chunk);
+		const head = Buffer.concat([held, bytes.subarray(0, missing)]);
+		if (head.length < missing + held.length) {
+			held = head;
+			continue;
+		}
+		const end = bytes.length - ((bytes.length - missing) % 3);
+		if (head.length > 0) yield head.toString('base64');
+		for (let at = missing; at < end; at += PIECE) {
+			yield bytes.toString('base64', at, Math.min(at + PIECE, end));
+		}
+		// A copy, because the chunk's memory may be used again.
+		held = Buffer.from(bytes.subarray(end));
+	}
+	if (size !== upload.bytes) throw wrongSize(upload, String(size));
+	if (held.length > 0) yield held.toString('base64');
+}
+
+async function* asChunks(bytes: Uint8Array) {
+	if (bytes.length > 0) yield bytes;
+}
+
+/** The request's JSON, cut where the files' data goes. */
+function frame(body: (files: JsonValue[]) => IDataObject, uploads: Upload[]): string[] {
+	const hole = randomUUID();
+	const files = uploads.map(({ name, mimetype }) => ({
+		filename: name,
+		mimetype,
+		filedata: `data:${mimetype};base64,${hole}`,
+	}));
+	return JSON.stringify(body(files)).split(hole);
+}
+
+/** The body in pieces; as text, which needs less copying than bytes on its way into a socket. */
+async function* filled(
+	parts: string[],
+	uploads: Upload[],
+	open: (upload: Upload) => Opened,
+	onLast: () => void = () => undefined,
+) {
+	for (const [index, upload] of uploads.entries()) {
+		yield parts[index]!;
+		yield* toBase64(await open(upload), upload);
+	}
+	onLast();
+	yield parts.at(-1)!;
+}
+
+/**
+ * A JSON body with files in it. They are opened when their turn comes; content that is all in
+ * memory is sent as it is.
+ *
+ * @param body the request around the files; each of them stands in it once, in their order
+ */
+export async function streamBody(
+	body: (files: JsonValue[]) => IDataObject,
+	uploads: Upload[],
+): Promise<BodyStream> {
+	const parts = frame(body, uploads);
+	const bytes =
+		parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0) +
+		uploads.reduce((sum, upload) => sum + base64Length(upload.bytes), 0);
+	const firstStored = uploads.find((upload) => typeof upload.content === 'function');
+	if (!firstStored) {
+		const open = async ({ content }: Upload) => asChunks(content as Uint8Array);
+		const chunks: Uint8Array[] = [];
+		for await (const piece of filled(parts, uploads, open)) chunks.push(Buffer.from(piece));
+		return { body: Buffer.concat(chunks), bytes, isWhole: () => true, close: () => undefined };
+	}
+
+	const opened = new Map<Upload, ByteStream>();
+	const openStored = async (upload: Upload, content: () => Promise<ByteStream>) => {
+		const stream = await content().catch((error: Error) => {
+			throw unreadable(upload, error);
+		});
+		opened.set(upload, stream);
+		return stream;
+	};
+	const open = async (upload: Upload) => {
+		if (typeof upload.content !== 'function') return asChunks(upload.content);
+		return opened.get(upload) ?? (await openStored(upload, upload.content));
+	};
+	// One is opened at once: it says of what kind the stream has to be.
+	const like = (await open(firstStored)) as ByteStream;
+	let isWhole = false;
+	const stream = streamOf(
+		filled(parts, uploads, open, () => (isWhole = true)),
+		like,
+	);
+	const close = () => {
+		stream.destroy();
+		for (const entry of opened.values()) entry.destroy();
+	};
+	return { body: stream, bytes, isWhole: () => isWhole, close };
+}

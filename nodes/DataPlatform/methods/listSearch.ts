@@ -1,0 +1,112 @@
+/**
+ * The lists of resource locators: applications, tables and records, with search.
+ */
+import type {
+	ILoadOptionsFunctions,
+	INodeListSearchItems,
+	INodeListSearchResult,
+} from 'n8n-workflow';
+
+import {
+	importKeyOf,
+	type FieldDefinition,
+	type PlatformRecord,
+	type TableDefinition,
+} from '../api/contract';
+import { own } from '../transport/json';
+import { readPage } from '../api/records';
+import { readApplications, readTables } from '../api/tables';
+import { chosen, chosenTable, inEditor } from './editorContext';
+
+const matching = (entries: INodeListSearchItems[], filter = '') => {
+	const wanted = filter.toLowerCase();
+	return entries
+		.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted))
+		.sort((a, b) => a.name.localeCompare(b.name));
+};
+
+/** The applications that the token may see. */
+async function searchApplications(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+): Promise<INodeListSearchResult> {
+	return await inEditor(this, async (connection) => {
+		const applications = await readApplications(connection);
+		const entries = applications.map(({ name, internalName }) => ({ name, value: internalName }));
+		return { results: matching(entries, filter) };
+	});
+}
+
+/** The tables of the chosen application; of all applications where none is chosen. */
+async function searchTables(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+): Promise<INodeListSearchResult> {
+	return await inEditor(this, async (connection) => {
+		const application = chosen(this, 'application');
+		if (application !== '') {
+			const tables = await readTables(connection, application);
+			const entries = tables.map(({ header, internalName }) => ({
+				name: header,
+				value: internalName,
+			}));
+			return { results: matching(entries, filter) };
+		}
+		const lists = [];
+		for (const { id, name } of await readApplications(connection)) {
+			const tables = await readTables(connection, id);
+			lists.push(...tables.map((table) => ({ name: `${name}: ${table.header}`, value: table.id })));
+		}
+		return { results: matching(lists, filter) };
+	});
+}
+
+const PICKER_PAGE = 50;
+
+/** What a record is called in a list: its import key, else its first texts. */
+function titleOf(
+	record: PlatformRecord,
+	{ fields }: TableDefinition,
+	key?: FieldDefinition,
+): string {
+	const texts = fields.filter(({ type }) => type === 'text' || type === 'long_text').slice(0, 3);
+	const shown = [...new Set([...(key ? [key] : []), ...texts])]
+		.map(({ name }) => own(record.fields, name))
+		.filter((value) => value !== null && value !== undefined && value !== '');
+	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
+}
+
+/** The records of the chosen table, a page at a time; the filter looks into their title. */
+async function searchRecords(
+	this: ILoadOptionsFunctions,
+	filter?: string,
+	paginationToken?: string,
+): Promise<INodeListSearchResult> {
+	return await inEditor(this, async (connection) => {
+		const definition = await chosenTable(this, connection);
+		if (!definition) return { results: [] };
+		const key = importKeyOf(definition);
+		const texts = definition.fields.filter(({ type }) => type === 'text').slice(0, 3);
+		const searched = [...new Set([...(key ? [key] : []), ...texts])].map(({ name }) => name);
+		const contains = (field: string) => ({ field, operator: 'contains', value: filter ?? '' });
+		const reading = {
+			sort: searched[0] ? `${searched[0]},id` : 'created,id',
+			...(filter && {
+				filter: { filterOperator: 'or' as const, filter: searched.map(contains) },
+			}),
+		};
+		const skip = Number(paginationToken ?? 0);
+		const at = { application: chosen(this, 'application') || undefined, table: definition.id };
+		const records = await readPage(connection, at, reading, { limit: PICKER_PAGE, skip });
+		return {
+			results: records.map((record) => ({
+				name: titleOf(record, definition, key),
+				value: record.id,
+			})),
+			...(records.length === PICKER_PAGE && { paginationToken: String(skip + PICKER_PAGE) }),
+		};
+	});
+}
+
+/** For the nodes' `methods`. */
+export const listSearch = { searchApplications, searchRecords, searchTables };

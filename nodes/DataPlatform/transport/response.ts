@@ -1,0 +1,197 @@
+/**
+ * What the service's answer means for the call, and what it means where none came (contract.md
+ * section 2).
+ */
+import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
+
+import { toErrorEntries } from '../api/contract';
+import { ServiceError } from './errors';
+import { own, readJson } from './json';
+import { parseRetryAfter } from './retryPolicy';
+
+export interface ReadAnswer {
+	status: number;
+	/** The answer's JSON object; empty where it was none and none was expected. */
+	body: IDataObject;
+	/** The answer as it came, and its headers; none where bytes were received. */
+	text?: string;
+	headers?: IDataObject;
+}
+
+const UNREACHED = new Set([
+	'ECONNREFUSED',
+	'ENOTFOUND',
+	'EAI_AGAIN',
+	'EHOSTUNREACH',
+	'ENETUNREACH',
+]);
+
+interface NetworkError {
+	code?: string;
+	syscall?: string;
+	message?: string;
+}
+
+/** The errors that n8n wrapped around the one of the network, outermost first. */
+function* causes(error: unknown): Generator<NetworkError> {
+	const seen = new Set<unknown>();
+	for (let at = error; at && typeof at === 'object' && !seen.has(at); ) {
+		seen.add(at);
+		yield at as NetworkError;
+		at = (at as { cause?: unknown }).cause;
+	}
+}
+
+/** What is wrong with a certificate, by the code that Node gives; others are told as they are. */
+const CERTIFICATE_PROBLEMS: Record<string, string> = {
+	CERT_HAS_EXPIRED: 'it has expired',
+	CERT_NOT_YET_VALID: 'it is not valid yet',
+	CERT_REVOKED: 'it was revoked',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by nobody but itself',
+	ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
+	SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_GET_ISSUER_CERT: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it is signed by an authority that n8n does not know',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'it is signed by an authority that n8n does not know',
+};
+
+const isCertificateCode = (code: string) =>
+	Object.hasOwn(CERTIFICATE_PROBLEMS, code) || code.includes('CERT') || code.startsWith('ERR_TLS');
+
+/** There was no handshake: the other side may speak plain HTTP, or an outdated TLS alone. */
+const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
+
+/** Tells what a failure without an answer means for the call. */
+export function asFailure(error: unknown): ServiceError {
+	const chain = [...causes(error)];
+	const told = chain.find((cause) => cause instanceof ServiceError);
+	if (told instanceof ServiceError) return told;
+	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
+		| (NetworkError & { hint?: string })
+		| undefined;
+	if (origin) {
+		return new ServiceError(origin.message ?? '', { certainty: 'refused', hint: origin.hint });
+	}
+	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
+	const code = cause?.code ?? '';
+	if (isCertificateCode(code)) {
+		const problem = own(CERTIFICATE_PROBLEMS, code);
+		const what = problem ? `${problem} (${code})` : code;
+		return new ServiceError(`The platform's certificate was not accepted: ${what}`, {
+			certainty: 'refused',
+			hint: "Nothing was sent. Check the address, and have the certificate put right. Where you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+		});
+	}
+	if (isHandshakeCode(code)) {
+		return new ServiceError(`No secure connection came about (${code}), nothing was sent`, {
+			certainty: 'refused',
+			hint: 'Check the address and its port: HTTPS is not spoken there, or in an outdated form alone.',
+		});
+	}
+	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
+		return new ServiceError(`The platform could not be reached (${code})`, {
+			certainty: 'unsent',
+			hint: "Check the 'Base URL' in the credential and that the platform is up.",
+		});
+	}
+	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return tooLate();
+	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
+	return new ServiceError(`The connection broke before the answer was complete (${reason})`, {
+		certainty: 'ambiguous',
+		hint: CHECK,
+	});
+}
+
+const CHECK = 'Check the platform and the network, then run it again.';
+
+/** The failure of a call that was given up. */
+export const tooLate = () =>
+	new ServiceError('The platform did not answer in time', {
+		certainty: 'ambiguous',
+		mayStillCome: true,
+		hint: CHECK,
+	});
+
+/** A gateway gave up waiting; what is behind it may not have. */
+const GATEWAY_TIMEOUT = 504;
+
+const HINTS: Record<number, string> = {
+	404: 'Check the application, the table and the id; they may have been renamed or deleted.',
+	413: "Lower 'Batch Size' or send less in one record.",
+	429: "Set 'Requests per Minute' in the credential to what the platform allows.",
+};
+
+const WHAT: Record<number, string> = {
+	401: 'The platform did not accept the token',
+	403: 'The token has no right to do this',
+	404: 'The platform does not have what was asked for',
+	413: 'The platform found the request too large',
+	429: 'The platform asked to wait: too many requests',
+};
+
+/** What a success carries; `jsonOrNoContent` is JSON, or nothing where the status says so (204). */
+export type Expectation = 'json' | 'jsonOrNoContent' | 'anything';
+
+const NO_CONTENT = 204;
+
+/** Whether it tells of nothing that was read or written. */
+const isWithoutData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
+
+/** What an answer says: its JSON, or why it is none. */
+export function readAnswer(
+	response: IN8nHttpFullResponse,
+	expect: Expectation,
+): ReadAnswer | ServiceError {
+	const status = response.statusCode;
+	const body = typeof response.body === 'string' ? response.body : '';
+	const parsed = readJson(body);
+	const json =
+		typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+			? (parsed as IDataObject)
+			: undefined;
+	const told = { status, headers: response.headers, text: body };
+	const entry = toErrorEntries(json?.errors)[0];
+	if (status >= 200 && status < 300) {
+		if (json && entry && expect !== 'anything' && isWithoutData(json)) {
+			return new ServiceError(
+				`The platform answered with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
+				{ certainty: 'ambiguous', status, code: entry.id, body: json },
+			);
+		}
+		if (json) return { ...told, body: json };
+		const isNothing = status === NO_CONTENT && expect === 'jsonOrNoContent';
+		if (expect === 'anything' || isNothing) return { ...told, body: {} };
+		const type = String(response.headers['content-type'] ?? 'no content type');
+		return new ServiceError(
+			`The platform's answer could not be read (${type}, ${body.length} characters)`,
+			{
+				certainty: 'ambiguous',
+				status,
+				hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+			},
+		);
+	}
+	if (status >= 300 && status < 400) {
+		return new ServiceError(
+			`The platform answered with a redirect (${status}), which is not followed so that the token stays where it belongs`,
+			{ certainty: 'refused', status, hint: 'Enter the address that it leads to in its place.' },
+		);
+	}
+	const date = Date.parse(String(response.headers.date));
+	const retryAfterMs = parseRetryAfter(
+		response.headers['retry-after'],
+		Number.isNaN(date) ? Date.now() : date,
+	);
+	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
+	const message = [what, entry?.message].filter(Boolean).join(': ');
+	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
+	return new ServiceError(message || `The platform refused the request (${status})`, {
+		certainty: isUnsent ? 'unsent' : status >= 500 ? 'ambiguous' : 'refused',
+		status,
+		mayStillCome: status === GATEWAY_TIMEOUT,
+		code: entry?.id,
+		retryAfterMs,
+		body: json,
+		hint: HINTS[status],
+	});
+}

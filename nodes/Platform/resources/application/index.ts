@@ -1,9 +1,0 @@
-import type { Resource } from '../operation';
-import { get } from './get';
-import { getMany } from './getMany';
-
-export const application: Resource = {
-	value: 'application',
-	name: 'Application',
-	operations: [get, getMany],
-};

@@ -1,0 +1,78 @@
+/** A real browser that talks to this machine alone. */
+
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type Browser, chromium, type Page, selectors } from 'playwright-core';
+import { ROOT } from '../../../n8n/launch.mts';
+
+const USUAL_PLACES = [
+	'/usr/bin/chromium',
+	'/usr/bin/chromium-browser',
+	'/usr/bin/google-chrome',
+	'/Applications/Chromium.app/Contents/MacOS/Chromium',
+	'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+const VIEWPORT = { width: 1280, height: 860 };
+
+function findBrowser(): string {
+	const places = [process.env.CHROMIUM ?? '', ...USUAL_PLACES];
+	const found = places.find((place) => place !== '' && existsSync(place));
+	if (found !== undefined) return found;
+	throw new Error(
+		'No Chromium was found. Install one (Debian: apt-get install --no-install-recommends ' +
+			'chromium), or say where it is: CHROMIUM=/path/to/chromium npm run test:e2e',
+	);
+}
+
+/** Starts the machine's Chromium without a window, and without its own calls home. */
+export async function openBrowser(): Promise<Browser> {
+	return await chromium.launch({
+		executablePath: findBrowser(),
+		args: [
+			// Containers run as root, where Chromium's sandbox does not work.
+			'--no-sandbox',
+			'--disable-background-networking',
+			'--disable-component-update',
+			'--disable-sync',
+			'--no-first-run',
+		],
+	});
+}
+
+export interface WatchedPage {
+	page: Page;
+	/** What went wrong in the page's scripts so far. */
+	errors: string[];
+}
+
+/** A page that reaches no other machine, and whose errors are kept. */
+export async function openPage(browser: Browser): Promise<WatchedPage> {
+	// n8n marks what tests look for in its own way.
+	selectors.setTestIdAttribute('data-test-id');
+	const page = await browser.newPage({ viewport: VIEWPORT });
+	const errors: string[] = [];
+	page.on('pageerror', (error) => errors.push(error.message));
+	await page.route(
+		(url) => url.protocol.startsWith('http') && url.hostname !== '127.0.0.1',
+		async (route) => await route.abort(),
+	);
+	return { page, errors };
+}
+
+async function savePicture(page: Page, folder: string, name: string): Promise<void> {
+	const path = join(ROOT, folder, `${name}.png`);
+	await mkdir(dirname(path), { recursive: true });
+	await page.screenshot({ path });
+}
+
+/** Takes a picture for the README when UPDATE_SCREENSHOTS is set: it differs with every run. */
+export async function takePicture(page: Page, name: string): Promise<void> {
+	if (process.env.UPDATE_SCREENSHOTS) await savePicture(page, 'docs/images', name);
+}
+
+/** Keeps what is seen now, to look at when a test fails. */
+export async function keepLastView(page: Page): Promise<void> {
+	await savePicture(page, '.cache/browser', 'last');
+}

@@ -1,0 +1,200 @@
+/** The parameters as a person fills them in: a filter with a group, a record from the list. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
+import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import { inventOwner, type Session, signIn } from '../../../n8n/session.mts';
+import { readRecords } from '../../support/apiClient.mts';
+import { keepLastView, openBrowser, openPage, takePicture } from './chromium.mts';
+
+const NODE = 'Contacts';
+
+let desk: Desk;
+let n8n: RunningN8n;
+let session: Session;
+let credential: { id: string; name: string };
+let browser: Browser;
+let page: Page;
+let errors: string[];
+
+before(async () => {
+	desk = await setUpDesk();
+	n8n = await startN8n({ userFolder: desk.userFolder });
+	const owner = inventOwner();
+	session = await signIn(n8n.url, owner);
+	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	credential = { id, name: CREDENTIAL_NAME };
+	browser = await openBrowser();
+	({ page, errors } = await openPage(browser));
+	await page.setViewportSize({ width: 1280, height: 1100 });
+	page.setDefaultTimeout(30_000);
+	await page.goto(`${n8n.url}/signin`);
+	await page.locator('input[type=email]').fill(owner.email);
+	await page.locator('input[type=password]').fill(owner.password);
+	await page.keyboard.press('Enter');
+	await page.waitForURL(/\/(home|workflow)/);
+});
+
+after(async () => {
+	await browser?.close();
+	await n8n?.stop();
+	await desk?.clear();
+});
+
+afterEach(async () => {
+	await keepLastView(page);
+	assert.deepEqual(errors.splice(0), [], 'the page had errors');
+});
+
+const locator = (value: string, cachedResultName: string) => ({
+	__rl: true,
+	mode: 'list',
+	value,
+	cachedResultName,
+});
+
+/** Opens the panel of a node that works on the contacts. */
+async function openPanel(operation: string): Promise<void> {
+	const id = await session.createWorkflow({
+		name: operation,
+		nodes: [
+			{
+				id: 'start',
+				name: 'Start',
+				type: 'n8n-nodes-base.manualTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {},
+			},
+			{
+				id: 'contacts',
+				name: NODE,
+				type: 'n8n-nodes-data-platform.dataPlatform',
+				typeVersion: 1,
+				position: [220, 0],
+				parameters: {
+					resource: 'record',
+					operation,
+					application: locator('crm', 'Customers'),
+					table: locator('contacts', 'Contacts'),
+				},
+				credentials: { [CREDENTIAL_TYPE]: credential },
+			},
+		],
+		connections: { Start: { main: [[{ node: NODE, type: 'main', index: 0 }]] } },
+	});
+	await page.goto(`${n8n.url}/workflow/${id}`);
+	await page.locator(`[data-test-id="canvas-node"][data-node-name="${NODE}"]`).dblclick();
+	await byId('ndv').waitFor();
+}
+
+const byId = (id: string): Locator => page.getByTestId(id);
+
+/** The entries of the list that is open. */
+const listed = (): Locator => page.locator('.el-select-dropdown__item').filter({ visible: true });
+
+/** The entries of the list that is open, by their names; operators come from the service. */
+async function optionsOf(input: Locator, expected: string): Promise<string[]> {
+	const options = listed();
+	const found = options.filter({ hasText: expected }).first();
+	// A list that is still being loaded does not open.
+	for (let tries = 1; !(await found.isVisible()); tries++) {
+		assert.ok(tries < 10, `'${expected}' is not in the list`);
+		await input.click();
+		await found.waitFor({ timeout: 3_000 }).catch(() => undefined);
+	}
+	return (await options.allInnerTexts()).map((text) => text.split('\n', 1)[0]?.trim() ?? '');
+}
+
+async function choose(input: Locator, name: string): Promise<string[]> {
+	const names = await optionsOf(input, name);
+	await listed().nth(names.indexOf(name)).click();
+	return names;
+}
+
+/** Fills in the last condition of a list of them. */
+async function addCondition(list: Locator, field: string, operator: string, value: string) {
+	await list.getByText('Add Condition').last().click();
+	const last = (name: string) => list.getByTestId(`parameter-input-${name}`).last();
+	// n8n calls every text input `parameter-input-field` too; the field is chosen from a list.
+	const lists = list
+		.getByTestId('parameter-input-field')
+		.filter({ has: page.locator('.el-select') });
+	const fields = await choose(lists.last(), field);
+	const operators = await choose(last('operator'), operator);
+	await last('value').getByRole('textbox').fill(value);
+	return { fields, operators };
+}
+
+const shownRows = async (): Promise<string[]> => {
+	await byId('output-panel').locator('tbody tr').first().waitFor();
+	return await byId('output-panel').locator('tbody tr').allInnerTexts();
+};
+
+test('a filter with a group is put together from lists, and finds what it says', async () => {
+	await openPanel('getAll');
+	await choose(byId('parameter-input-filterMode'), 'Conditions');
+	const outer = byId('fixed-collection-conditions').first();
+	const { fields } = await addCondition(outer, 'Newsletter', 'Equal', 'true');
+	assert.ok(fields.includes('Full name') && !fields.includes('newsletter'), fields.join());
+
+	await page.getByText('Add Group').click();
+	const group = byId('fixed-collection-groups');
+	await choose(group.getByTestId('parameter-input-matchType'), 'Any Condition');
+	const age = await addCondition(group, 'Age', 'Greater Than or Equal', '60');
+	assert.ok(!age.operators.includes('Contains'), age.operators.join());
+	const name = await addCondition(group, 'Surname', 'Starts With', 'W');
+	assert.ok(name.operators.includes('Contains'), name.operators.join());
+
+	await byId('node-execute-button').click();
+	await byId('output-panel').getByText('items').first().waitFor();
+	await byId('output-panel').getByTestId('radio-button-table').click();
+	const rows = await shownRows();
+	await takePicture(page, 'filter');
+
+	const contacts = (await readRecords(desk.sandbox, 'crm', 'contacts')).map((one) => one.fields);
+	const wanted = contacts.filter(
+		({ newsletter, age: years, surname }) =>
+			newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
+	);
+	assert.ok(wanted.length > 1 && wanted.length < contacts.length);
+	assert.equal(rows.length, wanted.length);
+	for (const { email } of wanted) assert.ok(rows.some((row) => row.includes(String(email))));
+});
+
+test('a record is searched for and picked from the list', async () => {
+	await openPanel('get');
+	await byId('resource-locator-recordId').getByTestId('rlc-input').click();
+	const entries = byId('rlc-item').filter({ visible: true });
+	await entries.first().waitFor();
+	await page.keyboard.type('wren');
+	await entries.filter({ hasText: 'dog@example.com' }).first().waitFor({ state: 'hidden' });
+	await entries.nth(9).waitFor();
+	const found = await entries.allInnerTexts();
+	assert.equal(found.length, 10, found.join());
+	await takePicture(page, 'record');
+	await entries.filter({ hasText: 'cleo.wren@example.com' }).click();
+
+	await byId('node-execute-button').click();
+	await byId('output-panel').getByText('cleo.wren@example.com').first().waitFor();
+});
+
+test('a value that does not fit is told in the words of the panel', async () => {
+	await openPanel('create');
+	const container = byId('mapping-fields-container');
+	await container.getByText('Surname', { exact: true }).waitFor();
+	const write = async (field: string, value: string) =>
+		await byId(`parameter-input-${field}`).getByRole('textbox').fill(value);
+	await write('surname', 'Fox');
+	await write('email', 'new.fox@example.com');
+	await byId('parameter-input-age').locator('input').fill('200');
+	await byId('node-execute-button').click();
+	await byId('output-panel').getByText("'age' must be at most 150").first().waitFor();
+	await takePicture(page, 'refused');
+
+	const contacts = await readRecords(desk.sandbox, 'crm', 'contacts');
+	assert.ok(contacts.every(({ fields }) => fields.email !== 'new.fox@example.com'));
+});

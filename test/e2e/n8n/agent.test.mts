@@ -1,0 +1,218 @@
+/**
+ * The node as a tool of n8n's AI agent. The model is replaced by a fixed one on this machine; the
+ * agent, the tools and their `$fromAI` values are n8n's own.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import axios from 'axios';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	readExample,
+	sandboxCredential,
+} from '../../../n8n/examples.mts';
+import { N8N_VERSION } from '../../../n8n/install.mts';
+import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import {
+	failureOf,
+	inventOwner,
+	itemsOf,
+	type Session,
+	signIn,
+	withCredential,
+	type WorkflowNode,
+} from '../../../n8n/session.mts';
+import type { LoopbackServer } from '../../support/stubServer.mts';
+import {
+	type ModelCall,
+	type OfferedTool,
+	type Saying,
+	startModel,
+	textOf,
+} from '../../support/stubChatModel.mts';
+import { readRecords } from '../../support/apiClient.mts';
+
+const PIXEL =
+	'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const TOOL = 'n8n-nodes-data-platform.dataPlatformTool';
+
+let desk: Desk;
+let n8n: RunningN8n;
+let session: Session;
+let model: LoopbackServer;
+let credentials: Record<string, { id: string; name: string }>;
+
+/** What the model says, by how many tools have answered it; it sees their answers. */
+let script: Array<(answers: string[]) => Saying> = [];
+/** The tools as the model was told about them last. */
+let offered: Record<string, OfferedTool['function']> = {};
+
+function say({ messages, tools = [] }: ModelCall): Saying {
+	offered = Object.fromEntries(tools.map(({ function: tool }) => [tool.name, tool]));
+	const answers = messages.filter(({ role }) => role === 'tool').map(textOf);
+	return script[answers.length]?.(answers) ?? { text: answers.at(-1) ?? 'Nothing to do.' };
+}
+
+before(async () => {
+	desk = await setUpDesk();
+	n8n = await startN8n({ userFolder: desk.userFolder });
+	session = await signIn(n8n.url, inventOwner());
+	model = await startModel(say);
+	const platform = await session.createCredential(sandboxCredential(desk.sandbox));
+	const fixed = await session.createCredential({
+		name: 'Fixed model',
+		type: 'openAiApi',
+		data: { apiKey: 'none', url: `${model.url}/v1` },
+	});
+	credentials = {
+		[CREDENTIAL_TYPE]: { id: platform, name: CREDENTIAL_NAME },
+		openAiApi: { id: fixed, name: 'Fixed model' },
+	};
+});
+
+after(async () => {
+	await model?.stop();
+	await n8n?.stop();
+	await desk?.clear();
+});
+
+/** Runs the example with what the model is to say; what the agent says in the end. */
+async function ask(
+	steps: typeof script,
+	change: (node: WorkflowNode) => WorkflowNode = (node) => node,
+): Promise<string> {
+	script = steps;
+	const example = withCredential(
+		await readExample('agent-with-contacts.json', desk.airports.url),
+		CREDENTIAL_TYPE,
+		credentials[CREDENTIAL_TYPE]!,
+	);
+	const nodes = example.nodes.map((node) =>
+		change(
+			node.name === 'Model'
+				? { ...node, credentials: { openAiApi: credentials.openAiApi! } }
+				: node,
+		),
+	);
+	const id = await session.createWorkflow({ ...example, nodes });
+	const json = { sessionId: 'test', action: 'sendMessage', chatInput: 'Do it.' };
+	const execution = await session.runWorkflow(id, 'Chat', [{ json }]);
+	assert.equal(failureOf(execution), undefined);
+	return String(itemsOf(execution, 'Agent')[0]?.json.output);
+}
+
+const contacts = async () => await readRecords(desk.sandbox, 'crm', 'contacts');
+
+const find = (surname: string) => (): Saying => ({ tool: 'Find_contacts', args: { surname } });
+const update = (id: string, newsletter: unknown): Saying => ({
+	tool: 'Update_contact',
+	args: { id, newsletter },
+});
+
+interface Told {
+	id: string;
+	newsletter: boolean;
+}
+
+/** The contacts in what a tool answered. */
+const contactsIn = (answer = '[]') => JSON.parse(answer) as Told[];
+
+test('the example looks a contact up and changes one field of it', async () => {
+	const before = await contacts();
+	let told = '';
+	let chosen: Told | undefined;
+	await ask([
+		find('wren'),
+		([answer]) => {
+			told = answer ?? '';
+			chosen = contactsIn(answer).find(({ newsletter }) => !newsletter);
+			return update(chosen?.id ?? 'none', true);
+		},
+	]);
+	assert.equal(contactsIn(told).length, 5);
+	assert.ok(told.length < 1_500, `${told.length} characters are much for five contacts`);
+
+	const changed = (await contacts()).filter(
+		({ id, ver }) => before.find((record) => record.id === id)?.ver !== ver,
+	);
+	assert.deepEqual(
+		changed.map(({ id, fields }) => [id, fields.surname, fields.newsletter]),
+		[[chosen?.id, 'Wren', true]],
+	);
+});
+
+test('the model is told what the tools do and what they take', async () => {
+	await ask([]);
+	const { Find_contacts: finding, Update_contact: updating } = offered;
+	assert.match(finding?.description ?? '', /surname.*at most 5/i);
+	assert.deepEqual(Object.keys(finding?.parameters.properties ?? {}), ['surname']);
+	assert.match(finding?.parameters.properties.surname?.description ?? '', /surname to look for/);
+	assert.deepEqual(Object.keys(updating?.parameters.properties ?? {}), ['id', 'newsletter']);
+	assert.equal(updating?.parameters.properties.newsletter?.type, 'boolean');
+});
+
+test("without words of the user's own, the description is the operation's", async () => {
+	await ask([], (node) => {
+		if (node.type !== TOOL) return node;
+		const { descriptionType: _type, toolDescription: _text, ...parameters } = node.parameters;
+		return { ...node, parameters };
+	});
+	const described = Object.values(offered).map(({ description }) => description);
+	assert.deepEqual(described.sort(), [
+		'Get many records in Data Platform',
+		'Update record in Data Platform',
+	]);
+});
+
+const stopsAtErrors = ({ onError: _onError, ...node }: WorkflowNode): WorkflowNode => node;
+
+/** In n8n 1 a tool that stops at errors stops the agent too. */
+const settings = [
+	['as the example has it', undefined],
+	...(N8N_VERSION.startsWith('1.')
+		? []
+		: [['where the tool stops at errors', stopsAtErrors] as const]),
+] as const;
+
+for (const [how, change] of settings) {
+	test(`a tool that fails tells the model what to do, ${how}`, async () => {
+		const before = await contacts();
+		const unknown = '00000000-0000-4000-8000-000000000000';
+		assert.match(await ask([() => update(unknown, true)], change), /no record '0{8}.*'contacts'/);
+		assert.match(await ask([() => update('', true)], change), /'Record' is empty.*Fill it in/s);
+		assert.deepEqual(await contacts(), before);
+	});
+}
+
+test('nobody found is no failure', async () => {
+	assert.match(await ask([find('nobody at all')]), /^(""|\[\])$/);
+});
+
+test('files are told of: their names, not their contents', async () => {
+	const { baseUrl, tokens } = desk.sandbox;
+	const records = await contacts();
+	const { id } = records[0]!;
+	const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];
+	await axios.patch(
+		`${baseUrl}/api/v2/apps/crm/tables/contacts/data/${id}`,
+		{ fields: { photo } },
+		{ headers: { Authorization: `Bearer ${tokens.role}` } },
+	);
+	const download = {
+		resource: 'attachment',
+		operation: 'download',
+		recordId: { __rl: true, mode: 'id', value: id },
+		fileField: 'photo',
+		outputField: 'data',
+	};
+	const told = await ask([find('')], (node) =>
+		node.name === 'Find contacts'
+			? { ...node, parameters: { ...node.parameters, ...download } }
+			: node,
+	);
+	const [{ files, note }] = JSON.parse(told) as [{ files: object[]; note: string }];
+	assert.partialDeepStrictEqual(files, [{ fileName: 'me.png', mimetype: 'image/png' }]);
+	assert.match(note, /no file contents/);
+});

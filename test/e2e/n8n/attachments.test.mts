@@ -1,0 +1,143 @@
+/** Files through real n8n: from the web and from disk into the platform, and back, unchanged. */
+
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { sandboxCredential } from '../../../n8n/examples.mts';
+import { N8N_VERSION } from '../../../n8n/install.mts';
+import { startN8n } from '../../../n8n/launch.mts';
+import { failureOf, inventOwner, itemsOf, type JsonObject, signIn } from '../../../n8n/session.mts';
+import { chain, FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { readRecords } from '../../support/apiClient.mts';
+
+const files = {
+	web: { name: 'from the web.bin', bytes: randomBytes(3_000_001) },
+	disk: { name: 'von der Platte – ключ.bin', bytes: randomBytes(1_000_000) },
+};
+
+const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+const server = createServer((_request, response) => {
+	const name = encodeURIComponent(files.web.name);
+	response.writeHead(200, {
+		'content-type': 'application/octet-stream',
+		'content-disposition': `attachment; filename*=UTF-8''${name}`,
+	});
+	response.end(files.web.bytes);
+});
+
+let desk: Desk;
+let folder: string;
+let address: string;
+
+before(async () => {
+	desk = await setUpDesk();
+	folder = join(desk.userFolder, 'files');
+	await mkdir(folder);
+	await writeFile(join(folder, files.disk.name), files.disk.bytes);
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
+});
+
+after(async () => {
+	server.closeAllConnections();
+	server.close();
+	await desk?.clear();
+});
+
+const platform = (name: string, operation: string, parameters: JsonObject): Step => ({
+	name,
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: {
+		resource: 'attachment',
+		operation,
+		application: { __rl: true, mode: 'id', value: 'crm' },
+		table: { __rl: true, mode: 'id', value: 'deals' },
+		fileField: 'papers',
+		options: {},
+		...parameters,
+	},
+});
+
+const disk = (name: string, parameters: JsonObject): Step => ({
+	name,
+	type: `${FOR_N8N}.readWriteFile`,
+	typeVersion: 1,
+	parameters: { options: {}, ...parameters },
+});
+
+const web = (): Step => ({
+	name: 'Get',
+	type: `${FOR_N8N}.httpRequest`,
+	typeVersion: 4.2,
+	parameters: { url: address, options: { response: { response: { responseFormat: 'file' } } } },
+});
+
+/** n8n 1 has no database mode. */
+const modes = N8N_VERSION.startsWith('1.') ? ['filesystem'] : ['filesystem', 'database'];
+
+for (const mode of modes) {
+	test(`up and down again, with n8n's binary data in the ${mode}`, async () => {
+		const n8n = await startN8n({
+			userFolder: desk.userFolder,
+			env: {
+				N8N_DEFAULT_BINARY_DATA_MODE: mode,
+				N8N_RESTRICT_FILE_ACCESS_TO: folder,
+				N8N_BLOCK_FILE_ACCESS_TO_N8N_FILES: 'false',
+			},
+		});
+		try {
+			const owner = { ...inventOwner(), password: 'Only-for-this-1' };
+			const session = await signIn(n8n.url, owner);
+			const credential = await session.createCredential(sandboxCredential(desk.sandbox));
+			const deals = await readRecords(desk.sandbox, 'crm', 'deals');
+			const sources: Array<[keyof typeof files, Step]> = [
+				['web', web()],
+				['disk', disk('Get', { fileSelector: join(folder, files.disk.name) })],
+			];
+			for (const [index, [source, get]] of sources.entries()) {
+				const recordId = { __rl: true, mode: 'id', value: deals[index]!.id };
+				const back = join(folder, `${mode}-${source}.bin`);
+				const workflow = chain(`${mode} ${source}`, credential, [
+					get,
+					platform('Up', 'upload', {
+						recordId,
+						target: 'existing',
+						existingFiles: 'replace',
+						inputDataFieldName: 'data',
+					}),
+					platform('Down', 'download', { recordId, outputField: 'data' }),
+					disk('Put', { operation: 'write', fileName: back, dataPropertyName: 'data' }),
+				]);
+				const execution = await session.runWorkflow(
+					await session.createWorkflow(workflow),
+					'Start',
+				);
+				assert.equal(failureOf(execution), undefined);
+
+				const { name, bytes } = files[source];
+				const [uploaded] = itemsOf(execution, 'Up');
+				assert.deepEqual(uploaded?.json.uploaded, [name]);
+				const record = (await readRecords(desk.sandbox, 'crm', 'deals')).find(
+					({ id }) => id === deals[index]!.id,
+				);
+				const [stored] = record?.fields.papers as Array<{ fileName: string; fileSize: number }>;
+				assert.deepEqual([stored?.fileName, stored?.fileSize], [name, bytes.length]);
+				assert.equal(hash(await readFile(back)), hash(bytes));
+
+				const [down] = itemsOf(execution, 'Down') as Array<{ binary?: { data?: { id?: string } } }>;
+				assert.match(down?.binary?.data?.id ?? '', new RegExp(`^${mode}`));
+			}
+		} finally {
+			await n8n.stop();
+		}
+	});
+}

@@ -1,0 +1,100 @@
+/** The package in n8n as its command line runs it: import credential and workflow, execute. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { readAirports } from '../../../n8n/airports.mts';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	MAIN_EXAMPLE,
+	readExample,
+	sandboxCredential,
+} from '../../../n8n/examples.mts';
+import { runN8nCommand } from '../../../n8n/launch.mts';
+import { itemsOf, type ResultData, withCredential } from '../../../n8n/session.mts';
+import { readRecords } from '../../support/apiClient.mts';
+
+const CREDENTIAL_ID = 'platformDemo';
+const WORKFLOW_ID = 'airports';
+
+let desk: Desk;
+
+before(async () => {
+	desk = await setUpDesk();
+});
+
+after(async () => {
+	await desk.clear();
+});
+
+async function importFile(command: string, content: unknown): Promise<void> {
+	const file = join(desk.userFolder, 'import.json');
+	await writeFile(file, JSON.stringify(content));
+	await runN8nCommand(desk.userFolder, [command, `--input=${file}`]);
+}
+
+/** Runs the imported workflow and counts what the node says about its items. */
+async function execute(): Promise<Record<string, number>> {
+	const { stdout } = await runN8nCommand(desk.userFolder, [
+		'execute',
+		`--id=${WORKFLOW_ID}`,
+		'--rawOutput',
+	]);
+	// n8n writes a line about its task runner before the result, raw output or not.
+	const json = stdout.slice(stdout.search(/^\{/m));
+	const execution = JSON.parse(json) as { data: { resultData: ResultData } };
+	const counts: Record<string, number> = {};
+	for (const { json: item } of itemsOf(execution, 'Write airports')) {
+		const outcome = String(item.outcome);
+		counts[outcome] = (counts[outcome] ?? 0) + 1;
+	}
+	return counts;
+}
+
+test('credential and example are imported', async () => {
+	const workflow = await readExample(MAIN_EXAMPLE, desk.airports.url);
+	const credential = { id: CREDENTIAL_ID, ...sandboxCredential(desk.sandbox) };
+	await importFile('import:credentials', [credential]);
+	const reference = { id: CREDENTIAL_ID, name: CREDENTIAL_NAME };
+	await importFile('import:workflow', {
+		...withCredential(workflow, CREDENTIAL_TYPE, reference),
+		id: WORKFLOW_ID,
+		// The first releases of n8n 1.123 want one, as their own exports have it.
+		versionId: randomUUID(),
+		active: false,
+	});
+});
+
+test('the first run inserts every airport', async () => {
+	const [header, ...rows] = (await readAirports()).trim().split('\n');
+	assert.equal(header, 'iata,name,city,state,country,latitude,longitude');
+	assert.deepEqual(await execute(), { inserted: 3_376 });
+
+	const records = await readRecords(desk.sandbox, 'geo', 'airports');
+	const stored = records.map(({ fields }) => fields.iata).sort();
+	assert.deepEqual(stored, rows.map((row) => row.split(',', 1)[0]).sort());
+	const juneau = records.find(({ fields }) => fields.iata === 'JNU');
+	assert.deepEqual(juneau?.fields, {
+		iata: 'JNU',
+		name: 'Juneau International',
+		city: 'Juneau',
+		state: 'AK',
+		country: 'USA',
+		latitude: 58.35496194,
+		longitude: -134.5762764,
+	});
+});
+
+test('the second run inserts none and loses none', async () => {
+	const before = await readRecords(desk.sandbox, 'geo', 'airports');
+	const counts = await execute();
+	assert.equal(counts.inserted, undefined);
+	assert.equal((counts.updated ?? 0) + (counts.unchanged ?? 0), 3_376);
+
+	const after = await readRecords(desk.sandbox, 'geo', 'airports');
+	assert.deepEqual(after.map(({ id }) => id).sort(), before.map(({ id }) => id).sort());
+});

@@ -1,0 +1,197 @@
+/** The package in n8n as its editor uses it: lists, columns, the credential's test, runs. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	readExample,
+	sandboxCredential,
+} from '../../../n8n/examples.mts';
+import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import {
+	type Execution,
+	failureOf,
+	inventOwner,
+	itemsOf,
+	type JsonObject,
+	type Session,
+	signIn,
+	withCredential,
+	type WorkflowJson,
+} from '../../../n8n/session.mts';
+import { readRecords } from '../../support/apiClient.mts';
+
+const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
+const NEWSLETTER = 'adults-who-want-the-newsletter.json';
+const BRANCHES = 'bad-rows-on-their-own-branch.json';
+
+let desk: Desk;
+let n8n: RunningN8n;
+let session: Session;
+let credential: { id: string; name: string };
+
+before(async () => {
+	desk = await setUpDesk();
+	n8n = await startN8n({ userFolder: desk.userFolder });
+	session = await signIn(n8n.url, inventOwner());
+	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	credential = { id, name: CREDENTIAL_NAME };
+});
+
+after(async () => {
+	await n8n?.stop();
+	await desk.clear();
+});
+
+async function readBranches(): Promise<WorkflowJson> {
+	return withCredential(
+		await readExample(BRANCHES, desk.airports.url),
+		CREDENTIAL_TYPE,
+		credential,
+	);
+}
+
+async function run(workflow: WorkflowJson): Promise<Execution> {
+	return await session.runWorkflow(await session.createWorkflow(workflow), 'Start');
+}
+
+/** Asks as the editor does when a list of the panel is opened. */
+async function ask<T>(kind: string, methodName: string, parameters: JsonObject): Promise<T> {
+	return await session.call<T>('POST', `/dynamic-node-parameters/${kind}`, {
+		path: 'parameters',
+		methodName,
+		nodeTypeAndVersion: { name: NODE_TYPE, version: 1 },
+		currentNodeParameters: { resource: 'record', operation: 'upsertMany', ...parameters },
+		credentials: { [CREDENTIAL_TYPE]: credential },
+	});
+}
+
+const locator = (value: string) => ({ __rl: true, mode: 'list', value });
+
+test('n8n offers the node, and as a tool for agents', async () => {
+	const answer = await fetch(`${n8n.url}/types/nodes.json`, {
+		headers: { cookie: session.cookie(), 'browser-id': session.browserId },
+	});
+	assert.equal(answer.status, 200);
+	const types = (await answer.json()) as Array<{ name: string }>;
+	const names = types.map(({ name }) => name).filter((name) => name.startsWith(NODE_TYPE));
+	assert.ok(names.includes(NODE_TYPE), names.join());
+	assert.ok(names.includes(`${NODE_TYPE}Tool`), names.join());
+});
+
+test("the credential's test tells a good token from a bad one", async () => {
+	const check = async (token: string) => {
+		const { data, ...rest } = sandboxCredential(desk.sandbox);
+		return await session.call<{ status: string; message: string }>('POST', '/credentials/test', {
+			credentials: { id: credential.id, ...rest, data: { ...data, token } },
+		});
+	};
+	assert.equal((await check(desk.sandbox.tokens.role)).status, 'OK');
+	const refused = await check(desk.sandbox.tokens.expired);
+	assert.equal(refused.status, 'Error');
+	assert.ok(!refused.message.includes(desk.sandbox.tokens.expired));
+});
+
+test('applications and tables are listed, a table depends on its application', async () => {
+	type List = { results: Array<{ name: string; value: string }> };
+	const values = async (methodName: string, parameters: JsonObject) =>
+		(await ask<List>('resource-locator-results', methodName, parameters)).results.map(
+			({ value }) => value,
+		);
+	const applications = await values('searchApplications', {});
+	assert.ok(applications.includes('crm') && applications.includes('geo'), applications.join());
+	const crm = await values('searchTables', { application: locator('crm') });
+	assert.ok(crm.includes('contacts') && !crm.includes('airports'), crm.join());
+	assert.deepEqual(await values('searchTables', { application: locator('geo') }), ['airports']);
+});
+
+test("the mapper shows the table's fields", async () => {
+	const { fields } = await ask<{ fields: Array<{ id: string; type: string; required: boolean }> }>(
+		'resource-mapper-fields',
+		'getColumnsToUpsert',
+		{ application: locator('geo'), table: locator('airports') },
+	);
+	assert.deepEqual(
+		fields.map(({ id, type, required }) => [id, type, required]),
+		[
+			['iata', 'string', true],
+			['name', 'string', false],
+			['city', 'string', false],
+			['state', 'string', false],
+			['country', 'string', false],
+			['latitude', 'number', false],
+			['longitude', 'number', false],
+		],
+	);
+});
+
+test('good and bad rows part, and both branches still know where a row came from', async () => {
+	const before = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const execution = await run(await readBranches());
+	assert.equal(failureOf(execution), undefined);
+	assert.deepEqual(
+		itemsOf(execution, 'Written').map(({ json }) => json),
+		[
+			{ email: 'ada@example.com', outcome: 'inserted' },
+			{ email: 'cleo@example.com', outcome: 'inserted' },
+		],
+	);
+	const refused = itemsOf(execution, 'Refused').map(({ json }) => json);
+	assert.equal(refused.length, 1);
+	assert.equal(refused[0]?.email, 'bob@example.com');
+	assert.match(String(refused[0]?.why), /age/i);
+
+	const after = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const added = after.filter(({ id }) => before.every((record) => record.id !== id));
+	assert.deepEqual(added.map(({ fields }) => fields.email).sort(), [
+		'ada@example.com',
+		'cleo@example.com',
+	]);
+});
+
+test('the platform filters and sorts what a workflow reads', async () => {
+	const workflow = await readExample(NEWSLETTER, desk.airports.url);
+	const execution = await run(withCredential(workflow, CREDENTIAL_TYPE, credential));
+	assert.equal(failureOf(execution), undefined);
+	const shown = itemsOf(execution, 'Name and address').map(({ json }) => json);
+
+	const contacts = (await readRecords(desk.sandbox, 'crm', 'contacts')).map(({ fields }) => fields);
+	const wanted = contacts.filter(({ age, newsletter }) => Number(age) >= 18 && newsletter === true);
+	assert.ok(wanted.length > 0 && wanted.length < contacts.length);
+	assert.deepEqual(shown.map(({ email }) => email).sort(), wanted.map(({ email }) => email).sort());
+	const surnames = itemsOf(execution, 'Get contacts').map(({ json }) => String(json.surname));
+	assert.deepEqual(surnames, [...surnames].sort());
+});
+
+test('without the error branch a bad row stops the run before anything is written', async () => {
+	const workflow = await readBranches();
+	const nodes = workflow.nodes.map((node) => {
+		if (node.type !== NODE_TYPE) return node;
+		const { onError: _onError, ...stopping } = node;
+		return stopping;
+	});
+	const before = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const execution = await run({ ...workflow, nodes });
+	assert.equal(execution.status, 'error');
+	assert.match(failureOf(execution) ?? '', /age/i);
+	assert.deepEqual(await readRecords(desk.sandbox, 'crm', 'contacts'), before);
+});
+
+test('a token that expired stops the run, and is told nowhere', async () => {
+	const { data, ...rest } = sandboxCredential(desk.sandbox);
+	const token = desk.sandbox.tokens.expired;
+	const id = await session.createCredential({
+		...rest,
+		name: 'Expired',
+		data: { ...data, accessType: 'jwt', token },
+	});
+	const workflow = withCredential(await readBranches(), CREDENTIAL_TYPE, { id, name: 'Expired' });
+	const nodes = workflow.nodes.map((node) => ({ ...node, onError: 'stopWorkflow' }));
+	const execution = await run({ ...workflow, nodes });
+	assert.equal(execution.status, 'error');
+	assert.match(failureOf(execution) ?? '', /token/i);
+	assert.ok(!JSON.stringify(execution).includes(token));
+	assert.ok(!n8n.output().includes(token));
+});

@@ -1,0 +1,258 @@
+/**
+ * The token in real n8n: n8n's own HTTP Request node uses the credential too, and nothing that
+ * n8n writes down holds the token as it is.
+ */
+
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
+import { N8N_VERSION } from '../../../n8n/install.mts';
+import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import {
+	type Execution,
+	failureOf,
+	inventOwner,
+	itemsOf,
+	type JsonObject,
+	type Session,
+	signIn,
+} from '../../../n8n/session.mts';
+
+/** A token of the sandbox's own making, so that it can be searched for. */
+let token: string;
+let desk: Desk;
+let n8n: RunningN8n;
+let session: Session;
+let credential: { id: string; name: string };
+
+/** Somebody else's server: what it was sent. */
+const seen: IncomingHttpHeaders[] = [];
+const stranger: Server = createServer((request, response) => {
+	seen.push(request.headers);
+	request.resume().on('end', () => response.end('{}'));
+});
+const strangerOrigin = () => `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+
+before(async () => {
+	await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+	desk = await setUpDesk();
+	const { data } = await axios.post(`${desk.sandbox.baseUrl}/sandbox/tokens`, {
+		name: 'searched-for',
+		type: 'role',
+		permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
+	});
+	token = data.data.value;
+	n8n = await startN8n({
+		userFolder: desk.userFolder,
+		env: {
+			N8N_LOG_LEVEL: 'debug',
+			N8N_LOG_OUTPUT: 'file',
+			N8N_LOG_FILE_LOCATION: join(desk.userFolder, 'n8n.log'),
+			// What Node writes down when it crashes, here when it is asked for it.
+			NODE_OPTIONS: `--report-on-signal --report-directory=${desk.userFolder}`,
+		},
+	});
+	session = await signIn(n8n.url, inventOwner());
+	const made = sandboxCredential(desk.sandbox);
+	const id = await session.createCredential({ ...made, data: { ...made.data, token } });
+	credential = { id, name: CREDENTIAL_NAME };
+});
+
+after(async () => {
+	await n8n?.stop();
+	await desk?.clear();
+	stranger.close();
+});
+
+async function run(type: string, typeVersion: number, parameters: JsonObject): Promise<Execution> {
+	const node = (name: string, x: number, rest: JsonObject) => ({
+		id: name,
+		name,
+		position: [x, 0] as [number, number],
+		...rest,
+	});
+	const nodes = [
+		node('Start', 0, {
+			type: 'n8n-nodes-base.manualTrigger',
+			typeVersion: 1,
+			parameters: {},
+		}),
+		node('Call', 200, {
+			type,
+			typeVersion,
+			parameters,
+			credentials: { [CREDENTIAL_TYPE]: credential },
+		}),
+	];
+	const workflow = {
+		name: 'Where the token goes',
+		nodes,
+		connections: { Start: { main: [[{ node: 'Call', type: 'main', index: 0 }]] } },
+		settings: { executionOrder: 'v1' },
+	};
+	return await session.runWorkflow(await session.createWorkflow(workflow as never), 'Start');
+}
+
+const httpRequest = async (url: string) =>
+	await run('n8n-nodes-base.httpRequest', 4.2, {
+		url,
+		authentication: 'predefinedCredentialType',
+		nodeCredentialType: CREDENTIAL_TYPE,
+		options: {},
+	});
+
+test("n8n's HTTP Request node reaches the platform with the credential", async () => {
+	const execution = await httpRequest(`${desk.sandbox.baseUrl}/api/v2/users/me`);
+	assert.equal(failureOf(execution), undefined);
+	assert.ok((itemsOf(execution, 'Call')[0]?.json.data as JsonObject).email);
+});
+
+test('and no other address', async () => {
+	const execution = await httpRequest(`${strangerOrigin()}/`);
+	assert.match(failureOf(execution) ?? '', /token is not sent to/);
+	assert.deepEqual(seen, []);
+});
+
+for (const status of [301, 302, 303, 307, 308]) {
+	test(`it takes no token along a redirect with ${status}`, async () => {
+		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [
+			{ fault: { kind: 'redirect', status, location: `${strangerOrigin()}/elsewhere` } },
+		]);
+		const before = seen.length;
+		await httpRequest(`${desk.sandbox.baseUrl}/api/v2/ping`);
+		await axios.delete(`${desk.sandbox.baseUrl}/sandbox/faults`);
+		// That node follows redirects by itself: without the token.
+		assert.equal(seen.length, before + 1);
+		assert.ok(seen.every(({ authorization }) => authorization === undefined));
+	});
+}
+
+const fault = async (...faults: JsonObject[]) =>
+	await axios.put(
+		`${desk.sandbox.baseUrl}/sandbox/faults`,
+		faults.map((kind) => ({ fault: kind })),
+	);
+
+/** What n8n answers to the editor, whatever its status. */
+async function answerOf(path: string, body: JsonObject): Promise<string> {
+	return JSON.stringify(
+		await session.call('POST', path, body).catch((error: Error) => [error.message, error.stack]),
+	);
+}
+
+test("the credential's test asks the platform for a ping, and tells no token", async () => {
+	const { baseUrl } = desk.sandbox;
+	const { data, ...rest } = sandboxCredential(desk.sandbox);
+	const check = async (change: JsonObject) =>
+		await answerOf('/credentials/test', {
+			credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } },
+		});
+	const asked = async () =>
+		(await axios.get<{ data: Array<{ path: string }> }>(`${baseUrl}/sandbox/requests`)).data.data;
+	const before = seen.length;
+	for (const base of ['', '/', '/api/v2', '?x=/y', '/?x#y', '#/x', '/a/../b', '//x']) {
+		await axios.delete(`${baseUrl}/sandbox/requests`);
+		assert.match(await check({ baseUrl: `${baseUrl}${base}` }), /"OK"/, base);
+		assert.deepEqual(
+			(await asked()).map(({ path }) => path),
+			['/api/v2/ping'],
+			base,
+		);
+	}
+	await axios.delete(`${baseUrl}/sandbox/requests`);
+	const { host } = new URL(baseUrl);
+	for (const wrong of [`http://x:y@${host}`, `http://localhost.:1`, `ftp://${host}`, host, '']) {
+		const told = await check({ baseUrl: wrong });
+		assert.ok(!told.includes('"OK"') && !told.includes(token), wrong);
+	}
+	assert.deepEqual(await asked(), []);
+	// n8n 1 logs at level debug what the platform answers to this test, as it came.
+	const echo = N8N_VERSION.startsWith('1.') ? 'you' : token;
+	for (const kind of [
+		{ kind: 'status', status: 401, body: { errors: [{ message: `Not ${echo}` }] } },
+		{ kind: 'html', status: 502 },
+		{ kind: 'redirect', status: 302, location: `${strangerOrigin()}/` },
+		{ kind: 'resetBefore' },
+	]) {
+		await fault(kind);
+		const told = await check({});
+		assert.ok(!told.includes('"OK"'), JSON.stringify(kind));
+		assert.ok(!told.includes(token), JSON.stringify(kind));
+	}
+	await fault();
+	assert.equal(seen.length, before, 'the redirect was followed');
+});
+
+test('nor does what the editor is told where a list cannot be read', async () => {
+	for (const kind of [
+		{ kind: 'status', status: 403, body: { errors: [{ message: `Not ${token}` }] } },
+		{ kind: 'html', status: 404 },
+		{ kind: 'resetBefore' },
+	]) {
+		await fault(kind);
+		const told = await answerOf('/dynamic-node-parameters/resource-locator-results', {
+			path: 'parameters.application',
+			methodName: 'searchApplications',
+			nodeTypeAndVersion: { name: 'n8n-nodes-data-platform.dataPlatform', version: 1 },
+			currentNodeParameters: { resource: 'record', operation: 'getAll' },
+			credentials: { [CREDENTIAL_TYPE]: credential },
+		});
+		assert.match(told, /n8n answered \d+/);
+		assert.ok(!told.includes(token), told);
+	}
+	await fault();
+});
+
+test('nothing that n8n wrote down after runs that failed holds the token', async () => {
+	const record = {
+		resource: 'record',
+		operation: 'getAll',
+		application: { __rl: true, mode: 'id', value: 'crm' },
+		table: { __rl: true, mode: 'id', value: 'contacts' },
+		options: { maxRetryWait: 0 },
+	};
+	const workflow = {
+		resource: 'workflow',
+		operation: 'trigger',
+		webhookUrl: `${strangerOrigin()}/`,
+	};
+	const faults: JsonObject[] = [
+		{ kind: 'status', status: 500 },
+		{ kind: 'status', status: 400, body: { errors: [{ message: `You sent Bearer ${token}` }] } },
+		{ kind: 'html', status: 403 },
+		{ kind: 'resetBefore' },
+		{ kind: 'truncate' },
+	];
+	for (const kind of faults) {
+		await fault(kind);
+		const execution = await run('n8n-nodes-data-platform.dataPlatform', 1, record);
+		assert.equal(execution.status, 'error', JSON.stringify(kind));
+		assert.ok(!JSON.stringify(execution).includes(token));
+	}
+	await fault();
+	const refused = await run('n8n-nodes-data-platform.dataPlatform', 1, workflow);
+	assert.match(failureOf(refused) ?? '', /nothing was sent/);
+
+	process.kill(n8n.pid, 'SIGUSR2');
+	const isReported = async () =>
+		(await readdir(desk.userFolder)).some((name) => name.startsWith('report.'));
+	for (let tries = 0; tries < 100 && !(await isReported()); tries += 1) await sleep(100);
+	assert.ok(await isReported(), 'Node wrote no report');
+	assert.ok(!n8n.output().includes(token));
+	await n8n.stop();
+	const names = await readdir(desk.userFolder, { recursive: true, withFileTypes: true });
+	const files = names.filter(
+		(entry) => entry.isFile() && !entry.parentPath.includes('node_modules'),
+	);
+	const paths = files.map((entry) => join(entry.parentPath, entry.name));
+	assert.ok(paths.some((path) => path.endsWith('n8n.log')));
+	assert.ok(paths.some((path) => path.endsWith('database.sqlite')));
+	for (const path of paths) assert.ok(!(await readFile(path)).includes(token), path);
+});

@@ -1,0 +1,217 @@
+/** The trigger in an active workflow of a real n8n, which is killed and started again. */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	readExample,
+	sandboxCredential,
+} from '../../../n8n/examples.mts';
+import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import {
+	type Execution,
+	inventOwner,
+	itemsOf,
+	parseExecutionData,
+	type Session,
+	signIn,
+	withCredential,
+} from '../../../n8n/session.mts';
+
+const TRIGGER = 'Airports that changed';
+const SECONDS_BETWEEN_POLLS = 4;
+/** Long enough for a slow machine to poll. */
+const PATIENCE_MS = 40_000;
+
+const owner = inventOwner();
+let desk: Desk;
+let n8n: RunningN8n;
+let session: Session;
+let workflowId: string;
+
+before(async () => {
+	desk = await setUpDesk();
+	await start();
+});
+
+after(async () => {
+	await n8n?.stop();
+	await desk.clear();
+});
+
+async function start(): Promise<void> {
+	n8n = await startN8n({ userFolder: desk.userFolder });
+	session = await signIn(n8n.url, owner);
+}
+
+/** n8n polls once a minute at most for each time that is given; several times are given. */
+const pollTimes = {
+	item: Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => ({
+		mode: 'custom',
+		cronExpression: `${index * SECONDS_BETWEEN_POLLS} * * * * *`,
+	})),
+};
+
+const locator = (value: string) => ({ __rl: true, mode: 'list', value });
+
+async function createWorkflow(): Promise<string> {
+	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	return await session.createWorkflow({
+		name: 'Watch airports',
+		nodes: [
+			{
+				id: '0b8c6f0e-52c0-4a0e-9a6e-000000000001',
+				name: TRIGGER,
+				type: 'n8n-nodes-data-platform.dataPlatformTrigger',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: {
+					pollTimes,
+					triggerOn: 'createdOrUpdated',
+					application: locator('geo'),
+					table: locator('airports'),
+				},
+				credentials: { [CREDENTIAL_TYPE]: { id, name: CREDENTIAL_NAME } },
+			},
+		],
+		connections: {},
+	});
+}
+
+/** Activates the workflow and waits for its first poll, which n8n does not wait for. */
+async function activate(): Promise<void> {
+	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
+	await axios.delete(requests);
+	await session.publish(workflowId);
+	// Two requests: what changed last in the table, and what of it the workflow would see.
+	const end = Date.now() + PATIENCE_MS;
+	while ((await axios.get<{ data: unknown[] }>(requests)).data.data.length < 2) {
+		assert.ok(Date.now() < end, 'n8n does not poll');
+		await sleep(100);
+	}
+	// For n8n to store where it began.
+	await sleep(1000);
+}
+
+/** Creates airports from outside, each in a request of its own; answers their codes. */
+async function create(...codes: string[]): Promise<void> {
+	for (const iata of codes) {
+		await axios.post(
+			`${desk.sandbox.baseUrl}/api/v2/apps/geo/tables/airports/data`,
+			{ fields: { iata, name: `Airport ${iata}` } },
+			{ headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` } },
+		);
+	}
+}
+
+/** All that the workflow was executed with so far. */
+async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
+	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+	const { results } = await session.call<{ results: Array<{ id: string; status: string }> }>(
+		'GET',
+		`/executions?filter=${filter}&limit=100`,
+	);
+	return await Promise.all(
+		results.map(async ({ id }) => {
+			const execution = await session.call<{ data: string }>('GET', `/executions/${id}`);
+			return { data: parseExecutionData(execution.data) as Execution['data'] };
+		}),
+	);
+}
+
+/** What all executions together were started with, as `created AAA`. */
+async function told(): Promise<string[]> {
+	return (await executed())
+		.flatMap((execution) => itemsOf(execution, TRIGGER))
+		.map(({ json }) => `${String(json.event)} ${(json.fields as { iata: string }).iata}`)
+		.sort();
+}
+
+/** Waits until all of it was told, and one poll more, in which nothing may be told again. */
+async function expectTold(...codes: string[]): Promise<void> {
+	const expected = codes.map((code) => `created ${code}`).sort();
+	const end = Date.now() + PATIENCE_MS;
+	while ((await told()).length < expected.length && Date.now() < end) await sleep(500);
+	await sleep(SECONDS_BETWEEN_POLLS * 1000);
+	assert.deepEqual(await told(), expected);
+}
+
+test('an active workflow is started with what changes from then on, each change once', async () => {
+	await create('AAA', 'BBB');
+	workflowId = await createWorkflow();
+	await activate();
+	assert.deepEqual(await told(), []);
+	await create('CCC', 'DDD', 'EEE');
+	await expectTold('CCC', 'DDD', 'EEE');
+});
+
+test('n8n is killed and started again: nothing is lost, nothing told again', async () => {
+	process.kill(n8n.pid, 'SIGKILL');
+	await n8n.exited;
+	await create('FFF', 'GGG');
+	await start();
+	await create('HHH');
+	await expectTold('CCC', 'DDD', 'EEE', 'FFF', 'GGG', 'HHH');
+});
+
+test('killed before it had anything to tell, it still begins where it was activated', async () => {
+	await session.unpublish(workflowId);
+	workflowId = await createWorkflow();
+	await activate();
+	process.kill(n8n.pid, 'SIGKILL');
+	await n8n.exited;
+	await create('III');
+	await start();
+	await expectTold('III');
+});
+
+test('instant events: the platform calls, and is refused without the header', async () => {
+	const platform = await session.createCredential(sandboxCredential(desk.sandbox));
+	const header = await session.createCredential({
+		name: 'What the platform sends',
+		type: 'httpHeaderAuth',
+		data: { name: 'Authorization', value: 'Bearer made up for this test' },
+	});
+	const example = withCredential(
+		await readExample('instant-events.json', desk.airports.url),
+		CREDENTIAL_TYPE,
+		{ id: platform, name: CREDENTIAL_NAME },
+	);
+	const nodes = example.nodes.map((node) =>
+		node.type === 'n8n-nodes-base.webhook'
+			? { ...node, credentials: { httpHeaderAuth: { id: header, name: 'Header' } } }
+			: node,
+	);
+	workflowId = await session.createWorkflow({ ...example, nodes });
+	await session.publish(workflowId);
+	const contacts = `${desk.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
+	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, {
+		headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` },
+	});
+	const recordId = data.data[0]!.id;
+	const call = async (headers: Record<string, string>) =>
+		(
+			await axios.post(
+				`${n8n.url}/webhook/data-platform-events`,
+				{ recordId },
+				{ headers, validateStatus: () => true },
+			)
+		).status;
+	const authorization = 'Bearer made up for this test';
+	const end = Date.now() + PATIENCE_MS;
+	while ((await call({ authorization })) !== 200 && Date.now() < end) await sleep(200);
+	assert.equal(await call({}), 403);
+	let items: unknown[] = [];
+	while (items.length === 0 && Date.now() < end) {
+		await sleep(200);
+		items = (await executed()).flatMap((execution) => itemsOf(execution, 'Go on from here'));
+	}
+	assert.deepEqual(
+		items.map((item) => (item as { json: { id: string } }).json.id),
+		[recordId],
+	);
+});

@@ -1,0 +1,144 @@
+/** A running n8n in queue mode with its owner signed in, and what the tests ask of it. */
+
+import axios from 'axios';
+import { type QueueDesk, setUpQueue } from '../../../n8n/queue.mts';
+import { sandboxCredential } from '../../../n8n/examples.mts';
+import {
+	type Execution,
+	inventOwner,
+	itemsOf,
+	parseExecutionData,
+	type Session,
+	signIn,
+} from '../../../n8n/session.mts';
+import { chain, type Step } from '../../support/linearWorkflow.mts';
+import type { LoopbackServer } from '../../support/stubServer.mts';
+import { fetchItems, makeTables, ORDERS, serveOrders, until, writeMany } from './shop.mts';
+
+const owner = inventOwner();
+
+export interface Listed {
+	id: string;
+	status: string;
+}
+
+/** An execution that is neither waiting for its turn nor at work. */
+export const hasEnded = ({ status }: Listed) => !['new', 'running', 'waiting'].includes(status);
+
+/** How many of an execution's items had each outcome at the node that writes. */
+export function outcomes(execution: Execution): Record<string, number> {
+	const counted: Record<string, number> = {};
+	for (const { json } of itemsOf(execution, 'Write')) {
+		const outcome = String(json.outcome);
+		counted[outcome] = (counted[outcome] ?? 0) + 1;
+	}
+	return counted;
+}
+
+export class Running {
+	/** The id of the credential for the sandbox. */
+	credential = '';
+
+	readonly desk: QueueDesk;
+	readonly orders: LoopbackServer;
+	session: Session;
+
+	private constructor(desk: QueueDesk, orders: LoopbackServer, session: Session) {
+		this.desk = desk;
+		this.orders = orders;
+		this.session = session;
+	}
+
+	/** @param env more environment for main and workers */
+	static async start(env: Readonly<Record<string, string>> = {}): Promise<Running> {
+		const desk = await setUpQueue({ env });
+		try {
+			await makeTables(desk.sandbox);
+			const session = await signIn(desk.main.url, owner);
+			const running = new Running(desk, await serveOrders(), session);
+			running.credential = await session.createCredential(sandboxCredential(desk.sandbox));
+			return running;
+		} catch (error) {
+			await desk.clear();
+			throw error;
+		}
+	}
+
+	async stop(): Promise<void> {
+		await this.orders.stop();
+		await this.desk.clear();
+	}
+
+	/** Starts main again after it has ended. */
+	async startMain(): Promise<void> {
+		await this.desk.startMain();
+		this.session = await signIn(this.desk.main.url, owner);
+	}
+
+	/** Steps that write so many orders, beginning behind the first `skipped` ones. */
+	syncSteps(run: string, items: number, skipped = 0): Step[] {
+		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
+		return [fetchItems(`${this.orders.url}/orders?${query}`), writeMany('upsertMany', ORDERS)];
+	}
+
+	/** Stores a workflow of such steps that is started by hand; its id. */
+	async sync(run: string, items: number, skipped = 0): Promise<string> {
+		const steps = this.syncSteps(run, items, skipped);
+		return await this.session.createWorkflow(chain(`Sync ${run}`, this.credential, steps));
+	}
+
+	async activate(workflowId: string): Promise<void> {
+		const { versionId } = await this.session.call<{ versionId: string }>(
+			'GET',
+			`/workflows/${workflowId}`,
+		);
+		await this.session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
+	}
+
+	/** Calls a webhook of an active workflow; n8n registers it a moment after the activation. */
+	async call(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
+		await until('the webhook is there', async () => {
+			const { status } = await axios.post(`${this.desk.main.url}/webhook/${path}`, body, {
+				headers: { 'content-type': contentType },
+				maxBodyLength: Infinity,
+				validateStatus: (answer) => answer === 200 || answer === 404,
+			});
+			return status === 200;
+		});
+	}
+
+	/** A workflow's executions, the latest first, ended or not. */
+	async list(workflowId: string): Promise<Listed[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const { results } = await this.session.call<{ results: Listed[] }>(
+			'GET',
+			`/executions?filter=${filter}&limit=100`,
+		);
+		return results;
+	}
+
+	/** The executions of a workflow that have ended, with what they did. */
+	async ended(workflowId: string): Promise<Execution[]> {
+		const listed = (await this.list(workflowId)).filter(hasEnded);
+		return await Promise.all(
+			listed.map(async ({ id }) => {
+				const execution = await this.session.call<Execution & { data: string }>(
+					'GET',
+					`/executions/${id}`,
+				);
+				return { ...execution, data: parseExecutionData(execution.data) as Execution['data'] };
+			}),
+		);
+	}
+
+	/** The executions that each worker took up. */
+	async taken(): Promise<string[][]> {
+		return await Promise.all(this.desk.workers.map((_, number) => this.desk.executionsOf(number)));
+	}
+
+	/** The number of the worker that took up the latest execution of all. */
+	async latestWorker(): Promise<number> {
+		const latest = (await this.taken()).map((ids) => Number(ids.at(-1) ?? 0));
+		return latest.indexOf(Math.max(...latest));
+	}
+}

@@ -1,0 +1,151 @@
+/** What the tests of queue mode share: tables, a source of items, nodes, and looks from outside. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import axios from 'axios';
+import type { RunningSandbox } from '../../../n8n/sandbox.mts';
+import type { JsonObject } from '../../../n8n/session.mts';
+import { FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { type LoopbackServer, serve } from '../../support/stubServer.mts';
+
+export const APP = 'shop';
+/** Its import key is `number`. */
+export const ORDERS = 'orders';
+/** It has no import key: only the node can know what it has written. */
+export const NOTES = 'notes';
+
+const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
+
+/** Makes the tables, empty. */
+export async function makeTables({ baseUrl }: RunningSandbox): Promise<void> {
+	const tables = [
+		{
+			internalName: ORDERS,
+			fields: [
+				text('number', { required: true, importKey: true }),
+				text('run'),
+				text('again'),
+				{ name: 'papers', type: 'file' },
+			],
+		},
+		{ internalName: NOTES, fields: [text('text')] },
+	];
+	for (const table of tables) {
+		await axios.post(`${baseUrl}/sandbox/tables`, { app: APP, timeZone: 'UTC', table });
+	}
+}
+
+/** A version of a record, of the sandbox's history. */
+export interface Version {
+	id: string;
+	ver: number;
+	action: 'inserted' | 'updated' | 'deleted';
+}
+
+/** Every version that was ever written to a table. */
+export async function history({ baseUrl }: RunningSandbox, table: string): Promise<Version[]> {
+	const address = `${baseUrl}/sandbox/tables/${APP}/${table}/history`;
+	return (await axios.get<{ data: Version[] }>(address)).data.data;
+}
+
+export async function count({ baseUrl, tokens }: RunningSandbox, table: string): Promise<number> {
+	const address = `${baseUrl}/api/v2/apps/${APP}/tables/${table}/data/count`;
+	const headers = { Authorization: `Bearer ${tokens.role}` };
+	return (await axios.get<{ data: { count: number } }>(address, { headers })).data.data.count;
+}
+
+export async function change(sandbox: RunningSandbox, settings: JsonObject): Promise<void> {
+	await axios.put(`${sandbox.baseUrl}/sandbox/settings`, settings);
+}
+
+/**
+ * Serves orders as JSON: `/orders?prefix=A&count=3&run=one` gives A1 to A3, and each says twice
+ * which run it is of. With `skipped=1` the first one comes last: A2, A3, A1.
+ */
+export async function serveOrders(): Promise<LoopbackServer> {
+	return await serve(({ path }) => {
+		const query = new URL(path, 'http://127.0.0.1').searchParams;
+		const [prefix, run] = [query.get('prefix') ?? '', query.get('run') ?? ''];
+		const [total, skipped] = [Number(query.get('count')), Number(query.get('skipped'))];
+		return Array.from({ length: total }, (_, index) => ({
+			number: `${prefix}${1 + ((index + skipped) % total)}`,
+			run,
+			again: run,
+		}));
+	});
+}
+
+/** n8n's HTTP Request node, which makes an item of each element of a list. */
+export const fetchItems = (url: string): Step => ({
+	name: 'Get',
+	type: `${FOR_N8N}.httpRequest`,
+	typeVersion: 4.2,
+	parameters: { url, options: {} },
+});
+
+const locator = (value: string) => ({ __rl: true, mode: 'id', value });
+
+const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
+
+/** Our node on all items at once, with the fields as the items name them. */
+export const writeMany = (operation: string, table: string, settings: JsonObject = {}): Step => ({
+	name: 'Write',
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: {
+		resource: 'record',
+		operation,
+		...inTable(table),
+		columns: {
+			mappingMode: 'autoMapInputData',
+			value: null,
+			matchingColumns: [],
+			schema: [],
+		},
+		options: {},
+	},
+	...settings,
+});
+
+export const attachment = (name: string, operation: string, parameters: JsonObject): Step => ({
+	name,
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: {
+		resource: 'attachment',
+		operation,
+		...inTable(ORDERS),
+		fileField: 'papers',
+		options: {},
+		...parameters,
+	},
+});
+
+/** Our trigger on the orders, polled at these seconds of each minute. */
+export const trigger = (name: string, seconds: number[]): Step => ({
+	name,
+	type: `${NODE_TYPE}Trigger`,
+	typeVersion: 1,
+	parameters: {
+		pollTimes: {
+			item: seconds.map((second) => ({
+				mode: 'custom',
+				cronExpression: `${second} * * * * *`,
+			})),
+		},
+		triggerOn: 'createdOrUpdated',
+		...inTable(ORDERS),
+	},
+});
+
+/** Waits until something holds; the patience is for slow machines. */
+export async function until(
+	what: string,
+	holds: () => Promise<boolean>,
+	patienceMs = 90_000,
+): Promise<void> {
+	const end = Date.now() + patienceMs;
+	while (!(await holds())) {
+		if (Date.now() > end) throw new Error(`In ${patienceMs / 1000} s it did not come to: ${what}`);
+		await sleep(100);
+	}
+}

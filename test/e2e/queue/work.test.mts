@@ -1,0 +1,279 @@
+/**
+ * n8n in queue mode, as its parts run on several machines: main polls and takes calls, two workers
+ * do the work, files are in the database. Nothing but the database's credential holds the token.
+ */
+
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import axios from 'axios';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
+import { logOf, type QueueDesk } from '../../../n8n/queue.mts';
+import { failureOf, itemsOf, type Session } from '../../../n8n/session.mts';
+import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
+import { readRecords } from '../../support/apiClient.mts';
+import { hasEnded, Running } from './running.mts';
+import {
+	APP,
+	attachment,
+	change,
+	fetchItems,
+	history,
+	ORDERS,
+	trigger,
+	until,
+	writeMany,
+} from './shop.mts';
+
+const RUNS_AT_ONCE = 8;
+const ITEMS_EACH = 500;
+const SECONDS_BETWEEN_POLLS = 4;
+
+let running: Running;
+let desk: QueueDesk;
+let session: Session;
+let credential: string;
+/** A token of the sandbox's own making, so that it can be searched for. */
+let token: string;
+
+before(async () => {
+	running = await Running.start();
+	({ desk, session } = running);
+	const { data } = await axios.post<{ data: { value: string } }>(
+		`${desk.sandbox.baseUrl}/sandbox/tokens`,
+		{
+			name: 'searched-for',
+			type: 'role',
+			permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
+		},
+	);
+	token = data.data.value;
+	const made = sandboxCredential(desk.sandbox);
+	credential = await session.createCredential({ ...made, data: { ...made.data, token } });
+});
+
+after(async () => {
+	await running?.stop();
+});
+
+const tookUp = async () => (await running.taken()).flat();
+
+test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
+	await change(desk.sandbox, { latencyMs: 200 });
+	const prefixes = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `${'ABCDEFGH'[index]}`);
+	const workflows = await Promise.all(
+		prefixes.map(
+			async (prefix) =>
+				await session.createWorkflow(
+					chain(`Sync ${prefix}`, credential, [
+						fetchItems(`${running.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
+						writeMany('upsertMany', ORDERS),
+					]),
+				),
+		),
+	);
+	const executions = await Promise.all(
+		workflows.map(async (workflow) => await session.runWorkflow(workflow, 'Start')),
+	);
+	await change(desk.sandbox, { latencyMs: 0 });
+	for (const execution of executions) {
+		assert.equal(failureOf(execution), undefined);
+		const told = itemsOf(execution, 'Write').map(({ json }) => json.outcome);
+		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
+	}
+	const byWorker = await running.taken();
+	context.diagnostic(
+		`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`,
+	);
+	assert.ok(byWorker.every((ids) => ids.length > 0));
+	assert.deepEqual(byWorker.flat().sort(), executions.map(({ id }) => id).sort());
+
+	const stored = await readRecords(desk.sandbox, APP, ORDERS);
+	const expected = prefixes.flatMap((prefix) =>
+		Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`),
+	);
+	assert.deepEqual(stored.map(({ fields }) => fields.number).sort(), expected.sort());
+	assert.equal((await history(desk.sandbox, ORDERS)).length, expected.length);
+});
+
+const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** What n8n's editor would show or save: the bytes that a worker stored, from main. */
+async function fromN8n(id: string): Promise<Buffer> {
+	const answer = await axios.get<ArrayBuffer>(
+		`${desk.main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
+		{
+			headers: { cookie: session.cookie(), 'browser-id': session.browserId },
+			responseType: 'arraybuffer',
+		},
+	);
+	return Buffer.from(answer.data);
+}
+
+test('files that main receives go up from a worker and come down again, unchanged', async (context) => {
+	const recordId = { __rl: true, mode: 'id', value: '={{ $json.query.record }}' };
+	const webhook: Step = {
+		name: 'Start',
+		type: `${FOR_N8N}.webhook`,
+		typeVersion: 2,
+		parameters: { httpMethod: 'POST', path: 'papers', options: {} },
+		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0001',
+	};
+	const up = attachment('Up', 'upload', {
+		recordId,
+		target: 'existing',
+		existingFiles: 'replace',
+		inputDataFieldName: 'data',
+	});
+	const down = attachment('Down', 'download', {
+		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
+		outputField: 'back',
+	});
+	const workflow = await session.createWorkflow(chain('Papers', credential, [up, down], webhook));
+	await running.activate(workflow);
+	const stored = await readRecords(desk.sandbox, APP, ORDERS);
+	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
+	const files = sizes.map((size, index) => ({
+		record: stored[index]!.id,
+		bytes: randomBytes(size),
+	}));
+	const send = async ({ record, bytes }: (typeof files)[number]) =>
+		await running.call(`papers?record=${record}`, bytes, 'application/octet-stream');
+	await Promise.all(files.map(send));
+	await until(
+		'all files are through',
+		async () => (await running.ended(workflow)).length === sizes.length,
+	);
+	const executions = await running.ended(workflow);
+	const taken = await tookUp();
+	for (const execution of executions) {
+		assert.equal(failureOf(execution), undefined);
+		assert.ok(taken.includes(execution.id));
+		const [item] = itemsOf(execution, 'Down') as Array<{ binary?: { back?: { id?: string } } }>;
+		const [start] = itemsOf(execution, 'Start');
+		const record = (start?.json.query as { record: string }).record;
+		const { bytes } = files.find((file) => file.record === record)!;
+		const id = item?.binary?.back?.id ?? '';
+		assert.match(id, /^database:/);
+		assert.equal(hash(await fromN8n(id)), hash(bytes));
+		const { fields } = (await readRecords(desk.sandbox, APP, ORDERS)).find(
+			(entry) => entry.id === record,
+		)!;
+		const [paper] = fields.papers as Array<{ fileId: string }>;
+		const there = await axios.get<ArrayBuffer>(
+			`${desk.sandbox.baseUrl}/sandbox/files/${paper!.fileId}`,
+			{ responseType: 'arraybuffer' },
+		);
+		assert.equal(hash(Buffer.from(there.data)), hash(bytes));
+	}
+	const rows = await desk.postgres.query('SELECT count(*), sum("fileSize") FROM binary_data');
+	context.diagnostic(`files and bytes in the database: ${rows}`);
+});
+
+test('main polls and workers execute; with no worker up nothing is lost, nothing told twice', async (context) => {
+	const seconds = Array.from(
+		{ length: 60 / SECONDS_BETWEEN_POLLS },
+		(_, index) => index * SECONDS_BETWEEN_POLLS,
+	);
+	const workflow = await session.createWorkflow(
+		chain('Watch', credential, [], trigger('Start', seconds)),
+	);
+	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
+	const polls = async () => (await axios.get<{ data: unknown[] }>(requests)).data.data.length;
+	await axios.delete(requests);
+	await running.activate(workflow);
+	await until('n8n polls', async () => (await polls()) >= 2);
+	const isStored = async () =>
+		(await desk.postgres.query(
+			`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`,
+		)) === 't';
+	await until('the place is stored', isStored);
+
+	const create = async (...numbers: string[]) => {
+		for (const number of numbers) {
+			await axios.post(
+				`${desk.sandbox.baseUrl}/api/v2/apps/${APP}/tables/${ORDERS}/data`,
+				{ fields: { number } },
+				{ headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` } },
+			);
+		}
+	};
+	const told = async () =>
+		(await running.ended(workflow))
+			.flatMap((execution) => itemsOf(execution, 'Start'))
+			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
+			.sort();
+	const expectTold = async (...numbers: string[]) => {
+		const expected = numbers.map((number) => `created ${number}`).sort();
+		await until('all is told', async () => (await told()).length >= expected.length);
+		// One that began after that, whole, and what it may have started.
+		const before = await polls();
+		await until('two more polls', async () => (await polls()) >= before + 2);
+		await until('all executions end', async () => (await running.list(workflow)).every(hasEnded));
+		assert.deepEqual(await told(), expected);
+	};
+	await create('T1', 'T2', 'T3');
+	await expectTold('T1', 'T2', 'T3');
+
+	await Promise.all(desk.workers.map((worker) => worker.stop()));
+	await create('T4', 'T5');
+	const before = await polls();
+	await until('main polls without workers', async () => (await polls()) >= before + 3);
+	assert.equal((await told()).length, 3);
+	await Promise.all([0, 1].map(desk.startWorker));
+	await create('T6');
+	await expectTold('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
+	const executions = await running.ended(workflow);
+	const taken = await tookUp();
+	assert.ok(executions.every(({ id }) => taken.includes(id)));
+	context.diagnostic(`${executions.length} executions told 6 changes`);
+	await session.call('POST', `/workflows/${workflow}/deactivate`);
+});
+
+async function holdsAny(file: string, forms: readonly string[]): Promise<boolean> {
+	let rest = '';
+	for await (const chunk of createReadStream(file, 'latin1')) {
+		const text = rest + (chunk as string);
+		if (forms.some((form) => text.includes(form))) return true;
+		rest = text.slice(-2_000);
+	}
+	return false;
+}
+
+test('neither Redis nor the database nor a log holds the token as it is', async () => {
+	for (const fault of [
+		{ kind: 'status', status: 500 },
+		{ kind: 'html', status: 403 },
+	]) {
+		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
+		const write = writeMany('createMany', ORDERS);
+		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
+		const url = `${running.orders.url}/orders?prefix=X&count=3&run=x`;
+		const workflow = chain('Fails', credential, [fetchItems(url), { ...write, parameters }]);
+		const failed = await session.runWorkflow(await session.createWorkflow(workflow), 'Start');
+		assert.equal(failed.status, 'error');
+	}
+	await axios.delete(`${desk.sandbox.baseUrl}/sandbox/faults`);
+	const redisKeys = await desk.redis.dump();
+	await desk.stopN8n();
+	const database = await desk.postgres.dump(join(desk.folder, 'database.sql'));
+
+	// As it is, and as bytes would look in the database's text.
+	const bytes = Buffer.from(token);
+	const forms = [
+		token,
+		bytes.toString('hex'),
+		bytes.toString('base64').replace(/=+$/, '').slice(0, -1),
+	];
+	const logs = ['main', 'worker-0', 'worker-1'].map((name) => logOf(join(desk.folder, name)));
+	for (const file of [redisKeys, desk.redis.commands, database, ...logs]) {
+		assert.ok(!(await holdsAny(file, forms)), file);
+	}
+	// The search finds what is there: the credential's name, an execution, a log's line.
+	assert.ok(await holdsAny(database, [CREDENTIAL_NAME]));
+	assert.ok(await holdsAny(database, [CREDENTIAL_TYPE]));
+	assert.ok(await holdsAny(desk.redis.commands, ['executionId']));
+	for (const log of logs.slice(1)) assert.ok(await holdsAny(log, ['Worker started execution']));
+});

@@ -1,0 +1,48 @@
+/**
+ * The end-to-end tests on other versions of n8n than the pinned one, each in a folder of its own
+ * (.cache/n8n/<version>, about 2 GB, installed when it is not there).
+ *
+ *   npm run test:versions                  the versions below
+ *   npm run test:versions -- 2.41.1        these versions
+ *
+ * `TEST_N8N=1.123.81 node --test test/e2e/n8n/token.test.mts` runs one file on one of them.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+
+/** The newest that the registry has whole, and the last line of n8n 1 at its end and its start. */
+const VERSIONS = ['2.41.1', '1.123.81', '1.123.0'];
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** Runs the tests on a version, with their output shown. */
+async function run(version: string) {
+	const child = spawn(process.execPath, ['scripts/test.mts', 'e2e'], {
+		cwd: ROOT,
+		stdio: ['ignore', 'pipe', 'inherit'],
+		env: { ...process.env, TEST_N8N: version },
+	});
+	let printed = '';
+	child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+		printed += chunk;
+		process.stdout.write(chunk);
+	});
+	await new Promise((resolve) => child.on('close', resolve));
+	const [, passed = '0', failed = '1'] =
+		[...printed.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1) ?? [];
+	return { version, passed: Number(passed), failed: Number(failed) };
+}
+
+const asked = process.argv.slice(2);
+const rows: Array<Awaited<ReturnType<typeof run>>> = [];
+for (const version of asked.length > 0 ? asked : VERSIONS) {
+	console.log(`\n── n8n ${version}`);
+	rows.push(await run(version));
+}
+console.log();
+for (const { version, passed, failed } of rows) {
+	console.log(`${failed ? '✗' : '✓'} n8n ${version}: ${passed} passed, ${failed} failed`);
+}
+const sum = (key: 'passed' | 'failed') => rows.reduce((total, row) => total + row[key], 0);
+console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
+process.exit(sum('failed') === 0 ? 0 : 1);

@@ -1,0 +1,131 @@
+/** What must be true after a round, compared with what the sandbox has stored. */
+
+import { type Execution, type ExecutionItem, itemsOf } from '../../../n8n/session.mts';
+import type { StoredRecord } from '../../support/sandbox.cts';
+import { FILE_FIELDS } from './platform.mts';
+import { type Case, fileOf, type Good } from './source.mts';
+import { uploadNode, WRITE } from './workflows.mts';
+
+/** How many of a kind are named one by one. */
+const NAMED = 5;
+
+export const named = (names: string[]): string =>
+	`${names.length}: ${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ' …' : ''}`;
+
+const byKey = (records: StoredRecord[], key: string) =>
+	new Map(records.map((record) => [String(record.fields[key]), record]));
+
+/** Keys that several records have. */
+export function doubles(records: StoredRecord[], key: string): string[] {
+	const seen = new Set<unknown>();
+	return records
+		.map(({ fields }) => fields[key])
+		.filter((value) => seen.has(value) || !seen.add(value))
+		.map(String);
+}
+
+/** Keys whose record is missing or does not hold the last value that was sent. */
+export function lost(records: StoredRecord[], wanted: Iterable<Good>): string[] {
+	const stored = byKey(records, 'sku');
+	return [...wanted]
+		.filter(({ sku, name, amount }) => {
+			const fields = stored.get(sku)?.fields;
+			return fields?.name !== name || fields.amount !== amount;
+		})
+		.map(({ sku }) => sku);
+}
+
+/** Cases that do not have their file exactly so often in a field. */
+export function withoutOneFile(records: StoredRecord[], cases: Case[], field: string) {
+	const stored = byKey(records, 'number');
+	const missing: string[] = [];
+	const several: string[] = [];
+	for (const { number } of cases) {
+		const { name, bytes } = fileOf(number);
+		const files = (stored.get(number)?.fields[field] ?? []) as Array<{
+			fileName: string;
+			fileSize: number;
+		}>;
+		const right = files.filter(
+			({ fileName, fileSize }) => fileName === name && fileSize === bytes.length,
+		);
+		if (right.length === 0) missing.push(number);
+		if (files.length > 1) several.push(number);
+	}
+	return { missing, several };
+}
+
+const OUTCOMES = ['inserted', 'updated', 'unchanged', 'failed', 'unknown'] as const;
+export type Outcomes = Record<(typeof OUTCOMES)[number], number>;
+
+interface Told {
+	outcome?: string;
+	id?: string;
+	fields?: Record<string, unknown>;
+	details?: { outcome?: string; key?: string };
+}
+
+/** What the node told of each item of a sync, held against the records before and after it. */
+export function checkOutcomes(
+	execution: Execution,
+	wanted: Good[],
+	before: StoredRecord[],
+	after: StoredRecord[],
+): { untrue: string[]; outcomes: Outcomes } {
+	const [old, now] = [byKey(before, 'sku'), byKey(after, 'sku')];
+	const items = [...itemsOf(execution, WRITE), ...itemsOf(execution, WRITE, 1)];
+	const outcomes = Object.fromEntries(OUTCOMES.map((name) => [name, 0])) as Outcomes;
+	const untrue: string[] = [];
+	if (items.length !== wanted.length) {
+		untrue.push(`${items.length} items came out of ${wanted.length}`);
+	}
+	for (const { json } of items) {
+		const { outcome: good, fields, details } = json as Told;
+		const outcome = (good ?? details?.outcome ?? '') as keyof Outcomes;
+		const key = String(fields?.sku ?? details?.key);
+		const [was, is] = [old.get(key)?.ver ?? 0, now.get(key)?.ver ?? 0];
+		outcomes[outcome] += 1;
+		const isTrue = {
+			inserted: was === 0 && is > 0,
+			updated: was > 0 && is > was,
+			unchanged: was > 0 && is === was,
+			failed: is === was,
+			unknown: true,
+		}[outcome];
+		if (isTrue !== true) untrue.push(`${key} ${outcome}, version ${was} before, ${is} after`);
+	}
+	return { untrue, outcomes };
+}
+
+const numberOf = ({ json }: ExecutionItem) =>
+	String((json as { fields?: { number?: unknown } }).fields?.number);
+
+/** What was told of uploads, held against the files that are there. */
+export function checkUploads(execution: Execution, cases: Case[], after: StoredRecord[]) {
+	const sent = itemsOf(execution, WRITE).map(numberOf);
+	const untrue: string[] = [];
+	const tally = { stored: 0, refused: 0, unknown: 0 };
+	for (const field of FILE_FIELDS) {
+		const { missing, several } = withoutOneFile(after, cases, field);
+		const [absent, twice] = [new Set(missing), new Set(several)];
+		const node = uploadNode(field);
+		for (const item of itemsOf(execution, node)) {
+			const number = numberOf(item);
+			tally.stored += 1;
+			if (absent.has(number)) untrue.push(`${field} of ${number} is told, and not there`);
+			if (twice.has(number)) untrue.push(`${field} of ${number} is there twice`);
+		}
+		for (const { json } of itemsOf(execution, node, 1)) {
+			const number = sent[(json.details as { item: number }).item]!;
+			const message = String(json.error);
+			if (message.startsWith('It is not known')) tally.unknown += 1;
+			else {
+				tally.refused += 1;
+				if (!absent.has(number)) untrue.push(`${field} of ${number} is there: ${message}`);
+			}
+		}
+		const told = [0, 1].reduce((sum, output) => sum + itemsOf(execution, node, output).length, 0);
+		if (told !== sent.length) untrue.push(`${told} of ${sent.length} uploads to ${field} are told`);
+	}
+	return { untrue, tally };
+}

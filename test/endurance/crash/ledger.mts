@@ -1,0 +1,120 @@
+/**
+ * What n8n had stored of the trigger when it was killed: its place, and the executions that it
+ * started. Read from n8n's database, while n8n is dead.
+ */
+
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type ExecutionItem, parseExecutionData, type ResultData } from '../../../n8n/session.mts';
+import type { StoredVersion } from '../../support/sandbox.cts';
+import { TRIGGER } from './workflows.mts';
+
+/** In the order in which changes are told. */
+interface Place {
+	time: number;
+	id: string;
+}
+
+const isAfter = (one: Place, other: Place) =>
+	one.time > other.time || (one.time === other.time && one.id > other.id);
+
+/** The part of the trigger's state that says what counts as told; nodes/DataPlatform/changes/tracker. */
+interface State {
+	floor?: Place;
+	told: Record<string, [version: number, time: number]>;
+}
+
+interface StoredExecution {
+	executionData?: {
+		nodeExecutionStack: Array<{ node: { name: string }; data: { main: ExecutionItem[][] } }>;
+	};
+	resultData: ResultData;
+}
+
+/** A change of a record. */
+export type Change = Pick<StoredVersion, 'id' | 'ver' | 'at'>;
+
+export const nameOf = ({ id, ver }: Pick<Change, 'id' | 'ver'>) => `${id}:${ver}`;
+
+/** The items that an execution was started with; it may not have got far. */
+function itemsOf({ executionData, resultData }: StoredExecution): ExecutionItem[] {
+	const waiting = executionData?.nodeExecutionStack.find(({ node }) => node.name === TRIGGER);
+	const ran = resultData.runData[TRIGGER]?.[0]?.data?.main[0];
+	return waiting?.data.main[0] ?? ran ?? [];
+}
+
+export class Ledger {
+	readonly #folder: string;
+	readonly #workflowId: string;
+	/** How often a change stands in a stored execution. */
+	readonly told = new Map<string, number>();
+	/** At each kill: n8n's place, what stood in executions, and the last change that did. */
+	readonly #kills: Array<{ state: State | undefined; told: Set<string>; last: Place }> = [];
+	#last: Place = { time: 0, id: '' };
+	#latest = 0;
+
+	constructor(userFolder: string, workflowId: string) {
+		this.#folder = userFolder;
+		this.#workflowId = workflowId;
+	}
+
+	/** Reads what is new; n8n must not run. */
+	read(): void {
+		const database = new DatabaseSync(join(this.#folder, '.n8n', 'database.sqlite'));
+		try {
+			// Not those that were repeated by hand: they have the same items again.
+			const rows = database
+				.prepare(
+					`SELECT e.id, d.data FROM execution_entity e JOIN execution_data d ON d.executionId = e.id
+					WHERE e.workflowId = ? AND e.mode = 'trigger' AND e.id > ? ORDER BY e.id`,
+				)
+				.all(this.#workflowId, this.#latest) as Array<{ id: number; data: string }>;
+			for (const { id, data } of rows) {
+				this.#latest = id;
+				for (const { json } of itemsOf(parseExecutionData(data) as StoredExecution)) {
+					const { id: record, ver, modified } = json as Record<'id' | 'modified', string> & Change;
+					const name = nameOf({ id: record, ver });
+					this.told.set(name, (this.told.get(name) ?? 0) + 1);
+					const place = { time: Date.parse(modified), id: record };
+					if (isAfter(place, this.#last)) this.#last = place;
+				}
+			}
+			const { staticData } = database
+				.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
+				.get(this.#workflowId) as { staticData: string | null };
+			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
+			const state = kept[`node:${TRIGGER}`]?.watch?.state;
+			this.#kills.push({ state, told: new Set(this.told.keys()), last: this.#last });
+		} finally {
+			database.close();
+		}
+	}
+
+	/**
+	 * Whether n8n was once killed with this change behind its place and in no execution, as the change
+	 * of a poll after all those that are in one. A change that is missing among others was lost
+	 * otherwise: by the trigger.
+	 */
+	isInGap(change: Change): boolean {
+		const place = { time: Date.parse(change.at), id: change.id };
+		return this.#kills.some(
+			({ state, told, last }) =>
+				isBehind(state, change) && !told.has(nameOf(change)) && isAfter(place, last),
+		);
+	}
+
+	/** Whether n8n was once killed with this change in an execution and not behind its place. */
+	isInOtherGap(change: Change): boolean {
+		return this.#kills.some(
+			({ state, told }) => !isBehind(state, change) && told.has(nameOf(change)),
+		);
+	}
+}
+
+function isBehind(state: State | undefined, { id, ver, at }: Change): boolean {
+	if (state === undefined) return false;
+	const time = Date.parse(at);
+	const { floor, told } = state;
+	if (floor && (time < floor.time || (time === floor.time && id <= floor.id))) return true;
+	return (told[id]?.[0] ?? 0) >= ver;
+}

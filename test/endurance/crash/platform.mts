@@ -1,0 +1,126 @@
+/** The sandbox of a crash test: on one file and one port, killed and started again. */
+
+import { Agent } from 'node:http';
+import axios from 'axios';
+import { startSandbox, type RunningSandbox } from '../../../n8n/sandbox.mts';
+import type { FaultRule, LoggedRequest, NewTable, StoredRecord } from '../../support/sandbox.cts';
+
+export const APP = 'crash';
+/** Written by the sync, and watched by the trigger. */
+export const GOODS = 'goods';
+/** Written by the workflow that the trigger starts: one record for each change that was told. */
+export const TOLD = 'told';
+/** The records that get files, in one field for each way to write them. */
+export const CASES = 'cases';
+export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;
+
+/** A connection that outlives the sandbox would break the next look at it. */
+const client = axios.create({ httpAgent: new Agent({ keepAlive: false }), proxy: false });
+
+const text = (name: string, metadata?: Record<string, unknown>) => ({
+	name,
+	type: 'text',
+	metadata,
+});
+
+const TABLES: Array<NewTable['table']> = [
+	{
+		internalName: GOODS,
+		fields: [text('sku', { importKey: true }), text('name'), { name: 'amount', type: 'number' }],
+	},
+	{ internalName: TOLD, fields: [text('change', { importKey: true }), text('event')] },
+	{
+		internalName: CASES,
+		fields: [
+			text('number', { importKey: true }),
+			text('title'),
+			...FILE_FIELDS.map((name) => ({ name, type: 'file' })),
+		],
+	},
+];
+
+export class Platform {
+	#running: RunningSandbox;
+	readonly #file: string;
+
+	/** @param running a sandbox that keeps its data in `file` */
+	constructor(running: RunningSandbox, file: string) {
+		this.#running = running;
+		this.#file = file;
+	}
+
+	get sandbox(): RunningSandbox {
+		return this.#running;
+	}
+
+	async createTables(): Promise<void> {
+		for (const table of TABLES) await this.#call('POST', '/tables', { app: APP, table });
+	}
+
+	/** How long it takes before each request is served, and after each write until its answer. */
+	async slowDown(ms: number): Promise<void> {
+		await this.#call('PUT', '/settings', { latencyMs: ms });
+		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({
+			match: { method },
+			fault: { kind: 'slowAfter', ms },
+		}));
+		await this.#call('PUT', '/faults', ms > 0 ? rules : []);
+	}
+
+	async records(table: string): Promise<StoredRecord[]> {
+		return await this.#read<StoredRecord[]>(`/tables/${APP}/${table}/records`);
+	}
+
+	async requests(): Promise<LoggedRequest[]> {
+		return await this.#read<LoggedRequest[]>('/requests');
+	}
+
+	async clearRequests(): Promise<void> {
+		await this.#call('DELETE', '/requests');
+	}
+
+	/** The requests that wrote or write. */
+	async writes(): Promise<LoggedRequest[]> {
+		return (await this.requests()).filter(
+			({ method, path }) => method === 'PATCH' || (method === 'POST' && path.endsWith('/bulk')),
+		);
+	}
+
+	/** The changes that arrived: the keys of what the trigger's workflow wrote, in their order. */
+	async arrived(skip: number): Promise<string[]> {
+		const keys: string[] = [];
+		for (;;) {
+			const query = `sort=created&limit=1000&skip=${skip + keys.length}`;
+			const address = `${this.#running.baseUrl}/api/v2/apps/${APP}/tables/${TOLD}/data?${query}`;
+			const { data: page } = await client.get<{ data: StoredRecord[] }>(address, {
+				headers: { authorization: `Bearer ${this.#running.tokens.role}` },
+			});
+			const { data } = page;
+			keys.push(...data.map(({ fields }) => String(fields.change)));
+			if (data.length < 1000) return keys;
+		}
+	}
+
+	async kill(): Promise<void> {
+		process.kill(this.#running.pid, 'SIGKILL');
+		await this.#running.exited;
+	}
+
+	async start(): Promise<void> {
+		const port = Number(new URL(this.#running.baseUrl).port);
+		this.#running = await startSandbox({ port, db: this.#file });
+	}
+
+	async stop(): Promise<void> {
+		await this.#running.stop();
+	}
+
+	async #read<Data>(path: string): Promise<Data> {
+		return ((await this.#call('GET', path)) as { data: Data }).data;
+	}
+
+	async #call(method: string, path: string, body?: object): Promise<unknown> {
+		const url = `${this.#running.baseUrl}/sandbox${path}`;
+		return (await client.request<unknown>({ method, url, data: body })).data;
+	}
+}

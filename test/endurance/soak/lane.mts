@@ -1,0 +1,186 @@
+/** One worker of the load: a table of its own, the node run on it, and what is true of it. */
+
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { automatic, picked, runOperation } from '../../property/faults/engine.mts';
+import type { StoredRecord } from '../../support/sandbox.cts';
+import { Chance } from '../../property/trigger/chance.mts';
+import { watch, type Watching } from '../../property/trigger/engine.mts';
+
+const load = createRequire(import.meta.url);
+const { Container } = load('@n8n/di') as typeof import('@n8n/di');
+const { BinaryDataService } = load('n8n-core') as typeof import('n8n-core');
+
+export const APP = 'soak';
+const NODE = 'Data Platform';
+
+/** Few contents: the sandbox keeps each as long as it lives. */
+export const FILES = [300_000, 700_000, 1, 40_000].map((bytes, index) => ({
+	name: `file ${index}.bin`,
+	bytes: Buffer.alloc(bytes, createHash('sha256').update(String(index)).digest()),
+}));
+
+export interface Platform {
+	baseUrl: string;
+	token: string;
+}
+
+/** What came out of a node. */
+export interface Told {
+	good: INodeExecutionData[];
+	bad: INodeExecutionData[];
+}
+
+export class Lane {
+	readonly table: string;
+	readonly chance: Chance;
+	readonly #platform: Platform;
+	#watching: Watching | undefined;
+	/** The version of each record that the trigger told last. */
+	readonly #versions = new Map<string, number>();
+	/** How often the node was run, and how often with an error for an item. */
+	readonly runs = { all: 0, withErrors: 0 };
+	#workflow = { id: '', webhookUrl: '' };
+	#fresh = 0;
+
+	constructor(platform: Platform, number: number, seed: number) {
+		this.#platform = platform;
+		this.table = `lane${number}`;
+		this.chance = new Chance(seed * 1000 + number);
+	}
+
+	get webhookUrl(): string {
+		return this.#workflow.webhookUrl;
+	}
+
+	async prepare(): Promise<void> {
+		const fields = [
+			{ name: 'key', type: 'text', metadata: { importKey: true } },
+			{ name: 'name', type: 'text' },
+			{ name: 'amount', type: 'number' },
+			{ name: 'papers', type: 'file' },
+		];
+		await this.#admin('POST', '/tables', {
+			app: APP,
+			table: { internalName: this.table, fields },
+		});
+		const made = (await this.#admin('POST', '/workflows', {
+			name: this.table,
+			script: 'return { echo: svc.workflow.payloadRequest.call };',
+			answer: 'output',
+		})) as { data: { id: string; webhookUrl: string } };
+		this.#workflow = made.data;
+		this.#watching = await watch(this.#platform, {
+			triggerOn: 'createdOrUpdated',
+			startFrom: 'beginning',
+			application: picked(APP),
+			table: picked(this.table),
+		});
+	}
+
+	/** A key that was never there. */
+	freshKey(): string {
+		this.#fresh += 1;
+		return `fresh ${this.#fresh}`;
+	}
+
+	/** What is stored, as the sandbox itself tells it. */
+	async truth(): Promise<StoredRecord[]> {
+		const { data } = (await this.#admin('GET', `/tables/${APP}/${this.table}/records`)) as {
+			data: StoredRecord[];
+		};
+		return data;
+	}
+
+	/** How often the platform's workflow was started with this call. */
+	async startsOf(call: string): Promise<number> {
+		const { data } = (await this.#admin('GET', `/runs?workflow=${this.#workflow.id}`)) as {
+			data: Array<{ payload: { call: string } }>;
+		};
+		return data.filter(({ payload }) => payload.call === call).length;
+	}
+
+	/** Runs an operation of the node on the lane's table. */
+	async run(
+		resource: string,
+		operation: string,
+		parameters: IDataObject,
+		input: INodeExecutionData[] = [{ json: {} }],
+	): Promise<Told> {
+		const result = await runOperation(this.#platform, {
+			input,
+			onError: 'continueErrorOutput',
+			parameters: {
+				resource,
+				operation,
+				application: picked(APP),
+				table: picked(this.table),
+				columns: automatic,
+				options: {},
+				...parameters,
+			} as never,
+		});
+		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);
+		const told = { good: result.output(NODE), bad: result.output(NODE, 1) };
+		this.runs.all += 1;
+		if (told.bad.length > 0) this.runs.withErrors += 1;
+		return told;
+	}
+
+	/** A file in n8n's store, as a node before would have left it. */
+	async keep(file: (typeof FILES)[number]): Promise<IBinaryData> {
+		const location = { type: 'execution' as const, workflowId: 'workflow', executionId: 'given' };
+		return await Container.get(BinaryDataService).store(location, file.bytes, {
+			fileName: file.name,
+			mimeType: 'application/octet-stream',
+			data: '',
+		});
+	}
+
+	async contentOf(file: IBinaryData): Promise<Buffer> {
+		return await Container.get(BinaryDataService).getAsBuffer(file);
+	}
+
+	/** One poll of the lane's trigger; answers what was told wrongly. Undefined when it failed. */
+	async poll(): Promise<string[] | undefined> {
+		const items = await this.#watching!.poll().catch(() => undefined);
+		if (items === undefined) return undefined;
+		const wrong: string[] = [];
+		for (const { json } of items ?? []) {
+			const { id, ver } = json as { id: string; ver: number };
+			if (ver <= (this.#versions.get(id) ?? 0)) wrong.push(`${id} version ${ver} is told again`);
+			this.#versions.set(id, ver);
+		}
+		return wrong;
+	}
+
+	/** With no faults any more: polls until nothing is new, and says what was never told. */
+	async untold(): Promise<string[]> {
+		const wrong: string[] = [];
+		for (let polls = 0; polls < 20; polls += 1) wrong.push(...((await this.poll()) ?? []));
+		const missing = (await this.truth())
+			.filter(({ id, ver }) => this.#versions.get(id) !== ver)
+			.map(({ id, ver }) => `${id} version ${ver} was not told`);
+		return [...wrong, ...missing];
+	}
+
+	/** Forgets what this test, not the node, would pile up. */
+	async forget(): Promise<void> {
+		const there = new Set((await this.truth()).map(({ id }) => id));
+		for (const id of this.#versions.keys()) if (!there.has(id)) this.#versions.delete(id);
+	}
+
+	async #admin(method: string, path: string, body?: object): Promise<unknown> {
+		const response = await fetch(`${this.#platform.baseUrl}/sandbox${path}`, {
+			method,
+			...(body && {
+				body: JSON.stringify(body),
+				headers: { 'content-type': 'application/json' },
+			}),
+		});
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+		return text === '' ? undefined : JSON.parse(text);
+	}
+}

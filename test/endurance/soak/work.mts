@@ -1,0 +1,274 @@
+/**
+ * The kinds of work in the load. Each looks at what is stored before and after, and answers what the
+ * node told wrongly.
+ */
+
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { StoredRecord } from '../../support/sandbox.cts';
+import { FILES, type Lane, type Told } from './lane.mts';
+
+export interface Work {
+	name: string;
+	/** How often it is done, against the others. */
+	weight: number;
+	/** Answers what was wrong, and counts what is neither right nor wrong. */
+	run(lane: Lane, count: (what: string) => void): Promise<string[]>;
+}
+
+const KEYS = 150;
+/** More records than this, and some are deleted. */
+const MOST_RECORDS = 250;
+
+const keyOf = ({ fields }: StoredRecord) => String(fields.key);
+const byKey = (records: StoredRecord[]) =>
+	new Map(records.map((record) => [keyOf(record), record]));
+const items = (rows: IDataObject[]): INodeExecutionData[] => rows.map((json) => ({ json }));
+
+const row = (lane: Lane, key: string): IDataObject => ({
+	key,
+	name: `name ${lane.chance.between(0, 1e6)}`,
+	amount: lane.chance.between(0, 9),
+});
+
+const outcomeOf = ({ json }: INodeExecutionData) =>
+	String(json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
+
+/** Whether a record holds what was sent. */
+const holds = (record: StoredRecord | undefined, sent: IDataObject) =>
+	Object.entries(sent).every(([name, value]) => record?.fields[name] === value);
+
+async function any(lane: Lane): Promise<StoredRecord | undefined> {
+	const records = await lane.truth();
+	return records[lane.chance.between(0, Math.max(0, records.length - 1))];
+}
+
+/** What was told of each item, against the records before and after. */
+function checkEach(
+	{ good, bad }: Told,
+	sent: IDataObject[],
+	before: StoredRecord[],
+	after: StoredRecord[],
+	count: (what: string) => void,
+): string[] {
+	const [old, now] = [byKey(before), byKey(after)];
+	const wrong: string[] = [];
+	if (good.length + bad.length !== sent.length) wrong.push('an item is missing');
+	for (const item of [...good, ...bad]) {
+		const { item: index } = item.pairedItem as { item: number };
+		const wanted = sent[index]!;
+		const key = String(wanted.key);
+		const [was, is] = [old.get(key), now.get(key)];
+		const outcome = outcomeOf(item);
+		count(outcome);
+		const isTrue = {
+			inserted: !was && holds(is, wanted),
+			updated: was !== undefined && holds(is, wanted) && is!.ver > was.ver,
+			unchanged: was !== undefined && holds(is, wanted) && is!.ver === was.ver,
+			failed: was?.ver === is?.ver,
+			unknown: true,
+		}[outcome];
+		if (isTrue !== true) wrong.push(`${key} is told ${outcome}: ${JSON.stringify({ was, is })}`);
+	}
+	return wrong;
+}
+
+const many =
+	(operation: string, makeRows: (lane: Lane) => IDataObject[]): Work['run'] =>
+	async (lane, count) => {
+		const before = await lane.truth();
+		const sent = makeRows(lane);
+		const told = await lane.run('record', operation, {}, items(sent));
+		return checkEach(told, sent, before, await lane.truth(), count);
+	};
+
+/** Each of the rows that have different keys. */
+const chosen = (lane: Lane): IDataObject[] => {
+	const size = lane.chance.between(20, 100);
+	const from = lane.chance.between(0, KEYS - 1);
+	return Array.from({ length: size }, (_, index) => row(lane, `key ${(from + index) % KEYS}`));
+};
+
+const fresh = (lane: Lane): IDataObject[] =>
+	Array.from({ length: lane.chance.between(1, 20) }, () => row(lane, lane.freshKey()));
+
+/** A write of one record that is there: its values afterwards are those that are told. */
+const one =
+	(operation: string): Work['run'] =>
+	async (lane, count) => {
+		const record = operation === 'create' ? undefined : await any(lane);
+		const key = record ? keyOf(record) : lane.freshKey();
+		const sent = row(lane, key);
+		const parameters = operation === 'update' ? { recordId: record?.id ?? '' } : {};
+		if (operation === 'update' && !record) return [];
+		const told = await lane.run('record', operation, parameters, items([sent]));
+		const is = byKey(await lane.truth()).get(key);
+		const [bad] = told.bad;
+		if (bad) count(outcomeOf(bad));
+		if (bad && outcomeOf(bad) === 'failed' && record?.ver !== is?.ver) {
+			return [`${operation} is told failed, and was done: ${String(bad.json.error)}`];
+		}
+		if (told.good.length === 1 && !holds(is, sent))
+			return [`${operation} is told, and was not done`];
+		return told.good.length + told.bad.length === 1 ? [] : [`${operation}: an item is missing`];
+	};
+
+async function readAll(lane: Lane): Promise<string[]> {
+	const parameters = { returnAll: true, simple: false };
+	const { good } = await lane.run('record', 'getAll', parameters);
+	const truth = new Map((await lane.truth()).map((record) => [record.id, record]));
+	const wrong = good.filter(
+		({ json }) => truth.get(String(json.id))?.ver !== json.ver || !truth.delete(String(json.id)),
+	);
+	// An empty answer is told as no item, and a failure as one on the other output.
+	if (good.length > 0 && truth.size > 0) return [`${truth.size} records were not read`];
+	return wrong.map(({ json }) => `${String(json.id)} is told in version ${String(json.ver)}`);
+}
+
+async function readOne(lane: Lane): Promise<string[]> {
+	const record = await any(lane);
+	if (!record) return [];
+	const parameters = { recordId: record.id, simple: false };
+	const { good } = await lane.run('record', 'get', parameters);
+	return good.every(({ json }) => json.ver === record.ver) ? [] : ['another version was read'];
+}
+
+async function countAll(lane: Lane): Promise<string[]> {
+	const { length } = await lane.truth();
+	const { good } = await lane.run('record', 'count', {});
+	const wrong = good.filter(({ json }) => json.count !== length);
+	return wrong.map(({ json }) => `${String(json.count)} are counted, there are ${length}`);
+}
+
+async function deleteOne(lane: Lane): Promise<string[]> {
+	const record = await any(lane);
+	if (!record) return [];
+	const { good, bad } = await lane.run('record', 'delete', { recordId: record.id });
+	const isThere = (await lane.truth()).some(({ id }) => id === record.id);
+	if (good.length === 1 && isThere) return ['delete is told, and was not done'];
+	const isRefused = bad.length === 1 && outcomeOf(bad[0]!) === 'failed';
+	return isRefused && !isThere ? ['delete is told failed, and was done'] : [];
+}
+
+/** Deletes by a filter, most of it when there is much. */
+async function deleteSome(lane: Lane): Promise<string[]> {
+	const before = await lane.truth();
+	const value = before.length > MOST_RECORDS ? 4 : 0;
+	const condition = [{ field: 'amount', operator: 'lte', value }];
+	const parameters = { maximum: 10_000, filterMode: 'conditions', conditions: { condition } };
+	const { good } = await lane.run('record', 'deleteMany', parameters);
+	const after = await lane.truth();
+	const [told] = good;
+	if (!told) return [];
+	const left = after.filter(({ fields }) => Number(fields.amount) <= value).length;
+	const gone = before.length - after.length;
+	return told.json.deletedCount === gone && left === 0
+		? []
+		: [`${String(told.json.deletedCount)} are told deleted, ${gone} are gone, ${left} are left`];
+}
+
+interface StoredFile {
+	fileId: string;
+	fileName: string;
+	fileSize: number;
+}
+
+const filesOf = (record: StoredRecord | undefined) => (record?.fields.papers ?? []) as StoredFile[];
+
+async function upload(lane: Lane): Promise<string[]> {
+	const record = await any(lane);
+	if (!record) return [];
+	const file = lane.chance.of(FILES[0]!, ...FILES.slice(1));
+	const input = [{ json: {}, binary: { data: await lane.keep(file) } }];
+	const existingFiles =
+		filesOf(record).length > 3 ? 'replace' : lane.chance.of('append', 'replace');
+	const { good, bad } = await lane.run(
+		'attachment',
+		'upload',
+		{
+			recordId: record.id,
+			fileField: 'papers',
+			target: 'existing',
+			existingFiles,
+			inputDataFieldName: 'data',
+		},
+		input,
+	);
+	const there = filesOf((await lane.truth()).find(({ id }) => id === record.id));
+	const same = (files: StoredFile[]) =>
+		files.filter(
+			({ fileName, fileSize }) => fileName === file.name && fileSize === file.bytes.length,
+		).length;
+	const expected = existingFiles === 'replace' ? 1 : same(filesOf(record)) + 1;
+	if (good.length === 1 && same(there) !== expected) return ['an upload is told, and is not there'];
+	const isRefused = bad.length === 1 && outcomeOf(bad[0]!) === 'failed';
+	return isRefused && there.length !== filesOf(record).length
+		? ['an upload is told failed, and is there']
+		: [];
+}
+
+async function download(lane: Lane): Promise<string[]> {
+	const record = (await lane.truth()).find((entry) => filesOf(entry).length > 0);
+	if (!record) return [];
+	const parameters = { recordId: record.id, fileField: 'papers', outputField: 'data' };
+	const { good } = await lane.run('attachment', 'download', parameters);
+	const wrong: string[] = [];
+	for (const item of good) {
+		for (const binary of Object.values(item.binary ?? {})) {
+			const sent = FILES.find(({ name }) => name === binary.fileName);
+			const bytes = await lane.contentOf(binary);
+			if (!sent?.bytes.equals(bytes)) wrong.push(`${binary.fileName} came back as another file`);
+		}
+	}
+	return wrong;
+}
+
+async function removeFiles(lane: Lane): Promise<string[]> {
+	const record = (await lane.truth()).find((entry) => filesOf(entry).length > 0);
+	if (!record) return [];
+	const parameters = { recordId: record.id, fileField: 'papers', removeMode: 'all' };
+	const { good } = await lane.run('attachment', 'remove', parameters);
+	const left = filesOf((await lane.truth()).find(({ id }) => id === record.id));
+	return good.length === 1 && left.length > 0 ? ['files are told removed, and are there'] : [];
+}
+
+async function startWorkflow(lane: Lane): Promise<string[]> {
+	const call = lane.freshKey();
+	const { good, bad } = await lane.run(
+		'workflow',
+		'trigger',
+		{ webhookUrl: lane.webhookUrl },
+		items([{ call }]),
+	);
+	const starts = await lane.startsOf(call);
+	const [told, error] = [good[0], bad[0]];
+	if (told && (told.json.body as IDataObject).echo !== call) return ['another call was answered'];
+	if (told ? starts !== 1 : starts > 1) return [`one call started ${starts} runs`];
+	const isRefused = error !== undefined && outcomeOf(error) === 'failed';
+	return isRefused && starts > 0 ? ['a call is told failed, and started a run'] : [];
+}
+
+export const WORKS: readonly Work[] = [
+	{ name: 'Create or Update Many', weight: 8, run: many('upsertMany', chosen) },
+	{ name: 'Create Many', weight: 2, run: many('createMany', fresh) },
+	{ name: 'Get Many', weight: 6, run: readAll },
+	{ name: 'Get', weight: 4, run: readOne },
+	{ name: 'Create', weight: 3, run: one('create') },
+	{ name: 'Create or Update', weight: 3, run: one('upsert') },
+	{ name: 'Update', weight: 4, run: one('update') },
+	{ name: 'Count', weight: 2, run: countAll },
+	{ name: 'Delete', weight: 3, run: deleteOne },
+	{ name: 'Delete Many', weight: 2, run: deleteSome },
+	{ name: 'Upload', weight: 3, run: upload },
+	{ name: 'Download', weight: 3, run: download },
+	{ name: 'Remove', weight: 1, run: removeFiles },
+	{ name: 'Trigger a workflow', weight: 2, run: startWorkflow },
+	{
+		name: 'Poll',
+		weight: 4,
+		run: async (lane, count) => {
+			const wrong = await lane.poll();
+			if (!wrong) count('polls failed');
+			return wrong ?? [];
+		},
+	},
+];

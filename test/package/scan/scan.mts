@@ -1,0 +1,76 @@
+/**
+ * n8n's own scan, offline: of the source as it is in git, and of the tarball as npm publishes it.
+ * Closes with a line that counts both. `node test/package/scan/scan.mts`
+ */
+
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const FOLDER = import.meta.dirname;
+const ROOT = join(FOLDER, '../..');
+
+interface Finding {
+	passed: boolean;
+	message?: string;
+	details?: string;
+}
+
+interface Scanner {
+	SOURCE_FILE_PATTERNS: string[];
+	analyzePackage(folder: string, patterns: string[]): Promise<Finding>;
+}
+
+/** Runs a command with its output shown; rejects where it fails. */
+async function run(command: string, rest: string[], folder: string): Promise<void> {
+	const child = spawn(command, rest, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
+	const code = await new Promise((resolve) => child.on('close', resolve));
+	if (code !== 0) throw new Error(`${command} ${rest.join(' ')} ended with code ${String(code)}`);
+}
+
+/** The scanner, installed when it is not there yet. */
+async function scanner(): Promise<Scanner> {
+	const entry = join(FOLDER, 'node_modules/@n8n/scan-community-package/scanner/scanner.mjs');
+	if (!existsSync(entry)) await run('npm', ['install', '--no-save', '--loglevel=error'], FOLDER);
+	return (await import(entry)) as Scanner;
+}
+
+/** A copy of what git has, without what was built or installed. */
+async function source(folder: string): Promise<string> {
+	const target = join(folder, 'source');
+	await run('git', ['clone', '--quiet', '--depth=1', `file://${ROOT}`, target], folder);
+	return target;
+}
+
+async function tarball(folder: string): Promise<string> {
+	await run('npm', ['pack', '--silent', '--pack-destination', folder], ROOT);
+	const packed = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
+	if (!packed) throw new Error('npm packed nothing');
+	await run('tar', ['-xzf', packed], folder);
+	return join(folder, 'package');
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'scan-'));
+let failed = 0;
+try {
+	const { analyzePackage, SOURCE_FILE_PATTERNS } = await scanner();
+	const scans: Array<[string, string, string[]]> = [
+		['source', await source(folder), SOURCE_FILE_PATTERNS],
+		['tarball', await tarball(folder), ['**/*.js', 'package.json']],
+	];
+	for (const [name, place, patterns] of scans) {
+		const { passed: isClean, message, details } = await analyzePackage(place, patterns);
+		// It also passes a folder in which it finds nothing to look at, and says so.
+		const passed = isClean && message === undefined;
+		console.log(
+			`${passed ? '✓' : '✗'} ${name}${passed ? '' : `: ${message ?? ''}\n${details ?? ''}`}`,
+		);
+		if (!passed) failed += 1;
+	}
+	console.log(`${scans.length - failed} passed, ${failed} failed`);
+} finally {
+	await rm(folder, { recursive: true, force: true });
+}
+process.exit(failed === 0 ? 0 : 1);

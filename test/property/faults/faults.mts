@@ -1,0 +1,242 @@
+/** The faults that a schedule may switch on: what each does, and what it may excuse. */
+import fc from 'fast-check';
+import type { FaultRule, LoggedRequest } from '../../support/sandbox.cts';
+import { POISON } from './names.mts';
+
+/** Longer than a schedule with such faults lets a request take. */
+export const LATE_MS = 1500;
+export const SHORT_TIMEOUT_S = 1;
+
+/**
+ * What a fault leaves open:
+ * - `waits`: nothing, the service asked to come back,
+ * - `ends`: nothing, the service did not do it and the run stops there,
+ * - `ambiguous`: whether it was done,
+ * - `refuses`: nothing, the service refuses the whole batch,
+ * - `records`: the service did not write some of the records,
+ * - `answer`: the answer tells of fewer or more records than were written.
+ */
+export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'answer';
+
+type Place = 'write' | 'read' | 'any';
+
+interface FaultKind {
+	effect: Effect;
+	weight: number;
+	/** Only on requests that write. */
+	isBulk?: boolean;
+	/** Because of what a record holds: then on every request. */
+	isByValue?: boolean;
+	fault(size: number): FaultRule['fault'];
+}
+
+const poisoned = { field: 'name', values: [POISON] };
+const status = (code: number, more: object = {}) => ({ kind: 'status', status: code, ...more });
+
+export const FAULTS = {
+	busy429: { effect: 'waits', weight: 4, fault: () => status(429, { retryAfterSeconds: 0 }) },
+	busy503: { effect: 'waits', weight: 3, fault: () => status(503, { retryAfterSeconds: 0 }) },
+	busyDate: { effect: 'waits', weight: 2, fault: () => status(429, { retryAfterDate: 0 }) },
+	silent429: { effect: 'ends', weight: 1, fault: () => status(429) },
+	denied401: { effect: 'ends', weight: 1, fault: () => status(401) },
+	denied403: { effect: 'ends', weight: 1, isBulk: true, fault: () => status(403) },
+	gone404: { effect: 'ends', weight: 1, isBulk: true, fault: () => status(404) },
+	down503: { effect: 'ambiguous', weight: 2, fault: () => status(503) },
+	error500: { effect: 'ambiguous', weight: 2, fault: () => status(500) },
+	gateway502: { effect: 'ambiguous', weight: 1, fault: () => status(502) },
+	gateway504: { effect: 'ambiguous', weight: 1, fault: () => status(504) },
+	error500After: {
+		effect: 'ambiguous',
+		weight: 2,
+		fault: () => status(500, { afterWrite: true }),
+	},
+	gateway504After: {
+		effect: 'ambiguous',
+		weight: 2,
+		fault: () => status(504, { afterWrite: true }),
+	},
+	resetBefore: { effect: 'ambiguous', weight: 3, fault: () => ({ kind: 'resetBefore' }) },
+	resetAfter: { effect: 'ambiguous', weight: 4, fault: () => ({ kind: 'resetAfter' }) },
+	truncated: { effect: 'ambiguous', weight: 3, fault: () => ({ kind: 'truncate' }) },
+	truncatedToNothing: {
+		effect: 'ambiguous',
+		weight: 1,
+		fault: () => ({ kind: 'truncate', bytes: 0 }),
+	},
+	tooShort: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'wrongLength', by: -7 }) },
+	tooLong: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'wrongLength', by: 7 }) },
+	html502: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'html' }) },
+	html502After: {
+		effect: 'ambiguous',
+		weight: 2,
+		fault: () => ({ kind: 'html', afterWrite: true }),
+	},
+	html200After: {
+		effect: 'ambiguous',
+		weight: 3,
+		fault: () => ({ kind: 'html', status: 200, afterWrite: true }),
+	},
+	empty200: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'empty' }) },
+	empty204After: {
+		effect: 'ambiguous',
+		weight: 1,
+		fault: () => ({ kind: 'empty', status: 204, afterWrite: true }),
+	},
+	hang: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'hang' }) },
+	hangAfter: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'hang', afterWrite: true }) },
+	late: { effect: 'ambiguous', weight: 1, fault: () => ({ kind: 'slowBefore', ms: LATE_MS }) },
+	refused400: { effect: 'refuses', weight: 2, isBulk: true, fault: () => status(400) },
+	refused413: { effect: 'refuses', weight: 1, isBulk: true, fault: () => status(413) },
+	refusedForValue400: {
+		effect: 'refuses',
+		weight: 3,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'refuseBatch', ...poisoned }),
+	},
+	refusedForValue422: {
+		effect: 'refuses',
+		weight: 2,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'refuseBatch', status: 422, withIndex: true, ...poisoned }),
+	},
+	refusedForValue413: {
+		effect: 'refuses',
+		weight: 1,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'refuseBatch', status: 413, ...poisoned }),
+	},
+	refusedAbove: {
+		effect: 'refuses',
+		weight: 3,
+		isBulk: true,
+		isByValue: true,
+		fault: (size) => ({ kind: 'refuseAbove', records: size }),
+	},
+	failedByValue: {
+		effect: 'records',
+		weight: 3,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'failRecords', ...poisoned }),
+	},
+	failedWithoutIndex: {
+		effect: 'records',
+		weight: 3,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'failRecords', withIndex: false, ...poisoned }),
+	},
+	failedByPosition: {
+		effect: 'records',
+		weight: 2,
+		isBulk: true,
+		fault: (size) => ({ kind: 'failRecords', indexes: [size - 1] }),
+	},
+	failedByPositionWithoutIndex: {
+		effect: 'records',
+		weight: 2,
+		isBulk: true,
+		fault: (size) => ({ kind: 'failRecords', indexes: [size - 1], withIndex: false }),
+	},
+	skippedByValue: {
+		effect: 'records',
+		weight: 3,
+		isBulk: true,
+		isByValue: true,
+		fault: () => ({ kind: 'skipRecords', ...poisoned }),
+	},
+	skippedByPosition: {
+		effect: 'records',
+		weight: 4,
+		isBulk: true,
+		fault: (size) => ({ kind: 'skipRecords', indexes: [size - 1] }),
+	},
+	fewerRecords: {
+		effect: 'answer',
+		weight: 3,
+		isBulk: true,
+		fault: (size) => ({ kind: 'fewerRecords', count: size }),
+	},
+	// More than any batch: as many as were sent, but others, is nothing that a client can notice.
+	moreRecords: {
+		effect: 'answer',
+		weight: 2,
+		isBulk: true,
+		fault: () => ({ kind: 'moreRecords', count: 20 }),
+	},
+} satisfies Record<string, FaultKind>;
+
+export type FaultName = keyof typeof FAULTS;
+
+export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
+
+export interface PlannedFault {
+	name: FaultName;
+	on: Place;
+	/** Which of the requests that match. */
+	nth: number[];
+	/** How many records it is about, or their position from 1. */
+	size: number;
+}
+
+export const plannedFault: fc.Arbitrary<PlannedFault> = fc.record({
+	name: fc.oneof(
+		...FAULT_NAMES.map((name) => ({ weight: FAULTS[name].weight, arbitrary: fc.constant(name) })),
+	),
+	on: fc.constantFrom<Place>('write', 'write', 'write', 'read', 'any'),
+	nth: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
+	size: fc.integer({ min: 1, max: 4 }),
+});
+
+const WRITES = '/data/bulk$';
+const READS = '/data$|/data/filter$|/data/(?!bulk$|filter$)[^/]+$';
+
+const ruleId = ({ name }: PlannedFault, index: number) => `${name} ${index}`;
+
+/** The sandbox's rule for a planned fault. */
+export function toRule(planned: PlannedFault, index: number): FaultRule {
+	const kind: FaultKind = FAULTS[planned.name];
+	const path = kind.isBulk || planned.on === 'write' ? WRITES : READS;
+	return {
+		id: ruleId(planned, index),
+		match: kind.isBulk || planned.on !== 'any' ? { path } : {},
+		...(!kind.isByValue && { when: { nth: planned.nth } }),
+		fault: kind.fault(planned.size),
+	};
+}
+
+/** Marks requests in the log that hold a text; does nothing to them. */
+export const mark = (id: string, bodyContains: string): FaultRule => ({
+	id,
+	match: { bodyContains },
+	fault: { kind: 'failRecords', indexes: [] },
+});
+
+/** The faults that a logged request met. */
+export const faultsOf = ({ faults }: LoggedRequest): FaultName[] =>
+	faults.map((id) => id.split(' ')[0] as FaultName).filter((name) => Object.hasOwn(FAULTS, name));
+
+export const hasEffect = (request: LoggedRequest, ...effects: Effect[]) =>
+	faultsOf(request).some((name) => effects.includes(FAULTS[name].effect));
+
+/** Whether it was refused before any other fault could strike. */
+const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 400 && status < 500;
+
+/** Whether nobody can know from its answer what the request did. */
+export const isAmbiguous = (request: LoggedRequest) =>
+	!isRefused(request) &&
+	(hasEffect(request, 'ambiguous') ||
+		request.outcome !== 'answered' ||
+		((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
+
+/** Whether requests of a schedule with this fault need to be given up soon. */
+export const needsShortTimeout = ({ name }: PlannedFault) =>
+	['hang', 'hangAfter', 'late'].includes(name);
+
+/** Whether its client has to think that the service is still at work on it. */
+export const mayStillCome = (request: LoggedRequest) =>
+	request.status === 504 ||
+	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name));

@@ -1,0 +1,177 @@
+/** What each item of a case asks for, and what is to become of it when nothing goes wrong. */
+import { isDeepStrictEqual } from 'node:util';
+import type { StoredRecord } from '../../support/sandbox.cts';
+import type { Outcome } from './execute.mts';
+import type { Case, CaseItem } from './schedule.mts';
+import { KEY, type Fields, type Json } from './table.mts';
+
+export const sameFields = (one: object, other: object) => isDeepStrictEqual(one, other);
+
+export class Model {
+	readonly #given: Case;
+	readonly #before: Map<string, StoredRecord>;
+	readonly #byKey: Map<Json, StoredRecord>;
+	/** What items are told apart by, in each item that is sent or superseded. */
+	readonly #identities = new Map<number, Json>();
+	readonly #flawed = new Set<number>();
+	/** The later item that is sent in place of an item. */
+	readonly superseded = new Map<number, number>();
+
+	constructor(given: Case, before: StoredRecord[]) {
+		this.#given = given;
+		this.#before = new Map(before.map((record) => [record.id, record]));
+		this.#byKey = new Map(
+			before.flatMap((record) => {
+				const key = record.fields[KEY] as Json | undefined;
+				return key === undefined ? [] : [[key, record]];
+			}),
+		);
+		for (const item of given.items) {
+			if (this.#isFlawed(item)) this.#flawed.add(item.index);
+		}
+		this.#settleDuplicates();
+	}
+
+	/** Whether the node has a field to find records by. */
+	get #hasKey() {
+		return this.#given.isKeyed || this.#given.options.importKey !== '';
+	}
+
+	get isUpdate() {
+		return this.#given.mode === 'update' || this.#given.mode === 'replace';
+	}
+
+	/** Whether the node is to find fault with the item before it sends anything. */
+	isFlawed = ({ index }: CaseItem) => this.#flawed.has(index);
+
+	/** The record that is there before and that the item names. */
+	target(item: CaseItem): StoredRecord | undefined {
+		if (this.isUpdate) return this.#before.get(item.id ?? '');
+		const key = item.values[KEY]?.stored;
+		return this.#given.mode === 'upsert' && key !== undefined ? this.#byKey.get(key) : undefined;
+	}
+
+	/** What a record holds after the item is written to it. */
+	applied({ values }: CaseItem, previous: object = {}): Fields {
+		const { mode, options } = this.#given;
+		const isWhole = mode === 'create' || mode === 'replace';
+		const fields: Fields = isWhole ? {} : { ...(previous as Fields) };
+		for (const [name, value] of Object.entries(values)) {
+			if (name === 'unheardOf') continue;
+			if (value.stored !== undefined) fields[name] = value.stored;
+			else if (options.emptyFields === 'clear') delete fields[name];
+		}
+		return fields;
+	}
+
+	/** Whether the platform finds fault with the item; undefined where that depends on others. */
+	isRefused(item: CaseItem): boolean | undefined {
+		const target = this.target(item);
+		const fields = this.applied(item, target?.fields);
+		const isWhole = !target || this.#given.mode === 'replace';
+		for (const { name, metadata } of this.#given.table.fields) {
+			const isSent = item.values[name] !== undefined && this.#isSent(item, name);
+			if (item.values[name]?.flaw === 'platform') return true;
+			if (metadata?.required && fields[name] === undefined && (isWhole || isSent)) return true;
+		}
+		if (!this.#given.isKeyed) return this.#given.mode === 'upsert';
+		const key = fields[KEY];
+		if (key === undefined) return false;
+		const owner = this.#byKey.get(key);
+		const isClaimed = this.#given.items.some(
+			(other) => other !== item && other.values[KEY]?.stored === key && !this.isFlawed(other),
+		);
+		const isMoved = this.isUpdate && this.#given.items.some((other) => other.values[KEY]);
+		if (this.#given.mode === 'upsert') return false;
+		if (isClaimed || isMoved) return undefined;
+		return owner !== undefined && owner !== target;
+	}
+
+	/** Whether the item leaves the record that it names as it is. */
+	isIdle(item: CaseItem): boolean {
+		const target = this.target(item);
+		return target !== undefined && sameFields(target.fields, this.applied(item, target.fields));
+	}
+
+	/** The outcome when nothing goes wrong; several where that can't be foreseen. */
+	expected(item: CaseItem): Outcome[] {
+		if (this.isFlawed(item)) return ['failed'];
+		const winner = this.superseded.get(item.index);
+		if (winner !== undefined) {
+			const outcomes = this.expected(this.#given.items[winner]!);
+			const isGood = (outcome: Outcome) => outcome !== 'failed' && outcome !== 'notFound';
+			return outcomes.map((outcome) => (isGood(outcome) ? 'unchanged' : outcome));
+		}
+		const target = this.target(item);
+		if (this.isUpdate && !target) return ['notFound'];
+		if (this.#given.options.dryRun) return this.#foreseen(item);
+		const isRefused = this.isRefused(item);
+		if (isRefused) return ['failed'];
+		const written: Outcome = !target ? 'inserted' : this.isIdle(item) ? 'unchanged' : 'updated';
+		return isRefused === false ? [written] : [written, 'failed'];
+	}
+
+	/** Items that are sent and have the same identity as this one. */
+	namesSame(item: CaseItem): CaseItem[] {
+		const identity = this.#identities.get(item.index);
+		return this.#given.items.filter(
+			({ index }) => identity !== undefined && this.#identities.get(index) === identity,
+		);
+	}
+
+	#foreseen(item: CaseItem): Outcome[] {
+		const isVague = Object.values(item.values).some((value) => value.isVague);
+		const target = this.target(item);
+		if (target) {
+			const isWrong = Object.values(item.values).some((value) => value.flaw === 'platform');
+			if (isWrong || !this.isIdle(item)) return ['updated'];
+			return isVague ? ['updated', 'unchanged'] : ['unchanged'];
+		}
+		const key = item.values[KEY]?.stored;
+		const isTaken = this.#hasKey && key !== undefined && this.#byKey.has(key);
+		if (!isTaken || this.#given.mode !== 'create') return ['inserted'];
+		return this.namesSame(item).length > 1 ? ['inserted', 'failed'] : ['failed'];
+	}
+
+	#isSent({ values }: CaseItem, name: string): boolean {
+		return values[name]?.stored !== undefined || this.#given.options.emptyFields === 'clear';
+	}
+
+	#isFlawed(item: CaseItem): boolean {
+		const { mode, isKeyed, options, table } = this.#given;
+		if (mode === 'upsert' && (!isKeyed || item.values[KEY]?.stored === undefined)) return true;
+		if (this.isUpdate && item.id === '') return true;
+		for (const [name, value] of Object.entries(item.values)) {
+			if (name === 'unheardOf' && options.unknownFields === 'ignore') continue;
+			const isEmpty = value.stored === undefined && value.flaw === undefined;
+			if (value.flaw === 'node' || (isEmpty && options.emptyFields === 'error')) return true;
+		}
+		return (
+			(mode === 'create' || mode === 'replace') &&
+			table.fields.some(
+				({ name, metadata }) =>
+					metadata?.required &&
+					item.values[name]?.stored === undefined &&
+					item.values[name]?.flaw !== 'platform',
+			)
+		);
+	}
+
+	#settleDuplicates() {
+		const { items, mode, options } = this.#given;
+		for (const item of items) {
+			if (this.isFlawed(item)) continue;
+			const key = this.#hasKey ? item.values[KEY]?.stored : undefined;
+			const identity = this.isUpdate ? item.id : key;
+			if (identity !== undefined) this.#identities.set(item.index, identity);
+		}
+		if (mode === 'create') return;
+		for (const item of items) {
+			const same = this.namesSame(item);
+			const last = same.at(-1);
+			if (!last || same.length === 1) continue;
+			if (options.duplicates === 'error') this.#flawed.add(item.index);
+			else if (item !== last) this.superseded.set(item.index, last.index);
+		}
+	}
+}

@@ -1,0 +1,230 @@
+/** A schedule: a table, items, options and faults, drawn at random and made concrete. */
+import fc from 'fast-check';
+import type { FaultRule, NewTable } from '../../support/sandbox.cts';
+import { mark, needsShortTimeout, plannedFault, SHORT_TIMEOUT_S, toRule } from './faults.mts';
+import type { PlannedFault } from './faults.mts';
+import { KEY, itemValues, keyValue, recordFields, tableOf, tableShape } from './table.mts';
+import type { Fields, FieldValues, Json, TableShape, Value } from './table.mts';
+
+export type Mode = 'create' | 'upsert' | 'update' | 'replace';
+export type Marking = 'each' | 'some' | 'none';
+
+export interface Options {
+	batchSize: number;
+	maxBatchSizeMiB: number;
+	maxRetryWait: number;
+	skipUnchanged: boolean;
+	dryRun: boolean;
+	emptyFields: 'leave' | 'clear' | 'error';
+	duplicates: 'lastWins' | 'error';
+	unknownFields: 'ignore' | 'error';
+	output: 'items' | 'summary';
+	/** The key field's name where the table does not mark it. */
+	importKey: string;
+}
+
+/** As it is drawn; small changes to it are small changes to the case. */
+interface Drawn {
+	mode: Mode;
+	shape: TableShape;
+	/** Whether each created item can be told from the others in the requests. */
+	marking: Marking;
+	records: Array<{ key: number | undefined; fields: Fields }>;
+	items: Array<{
+		key: number | undefined;
+		/** Which record an update means; from 8 on none. */
+		target: number;
+		values: FieldValues;
+	}>;
+	/** Whether items may be wrong in a way that the node sees before it sends anything. */
+	hasFlaws: boolean;
+	isDirect: boolean;
+	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
+	tries: number;
+	/** Whether the token may read records. */
+	canRead: boolean;
+	options: Options;
+	settings: Record<string, string | boolean | number | null>;
+	faults: PlannedFault[];
+}
+
+export interface CaseItem {
+	index: number;
+	/** The record id that it names, as the user gives it. */
+	id?: string;
+	values: FieldValues;
+	json: Record<string, Json>;
+}
+
+/** A schedule made concrete: all that a run needs, and a person who reads it. */
+export interface Case {
+	mode: Mode;
+	isKeyed: boolean;
+	marking: Marking;
+	isDirect: boolean;
+	table: NewTable['table'];
+	records: Array<{ id: string; fields: Fields }>;
+	items: CaseItem[];
+	onError: Drawn['onError'];
+	tries: number;
+	canRead: boolean;
+	options: Options & { timeout: number };
+	settings: Drawn['settings'];
+	faults: PlannedFault[];
+	rules: FaultRule[];
+}
+
+const rarely = fc.constantFrom(false, false, false, false, true);
+
+const options: fc.Arbitrary<Options> = fc.record({
+	batchSize: fc.integer({ min: 1, max: 7 }),
+	maxBatchSizeMiB: fc.constantFrom(4, 4, 4, 0.001),
+	maxRetryWait: fc.constantFrom(4, 4, 4, 2, 0),
+	skipUnchanged: fc.constantFrom(false, false, true),
+	dryRun: fc.constantFrom(...Array<boolean>(9).fill(false), true),
+	emptyFields: fc.constantFrom('leave', 'leave', 'leave', 'clear', 'clear', 'clear', 'error'),
+	duplicates: fc.constantFrom('lastWins', 'lastWins', 'error'),
+	unknownFields: fc.constantFrom('ignore', 'error'),
+	output: fc.constantFrom('items', 'items', 'items', 'items', 'items', 'summary'),
+	importKey: fc.constantFrom('', '', KEY),
+});
+
+const settings = fc.record({
+	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
+	recordIndex: fc.constantFrom(true, true, false),
+	updatedCountIncludesSkipped: fc.boolean(),
+	maxBulkRecords: fc.constantFrom(null, null, null, null, null, 2),
+});
+
+const sometimes = (arbitrary: fc.Arbitrary<number>) =>
+	fc.oneof(
+		{ weight: 6, arbitrary },
+		{ weight: 1, arbitrary: fc.constant(undefined) },
+	) as fc.Arbitrary<number | undefined>;
+
+export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
+	fc.record({
+		mode: fc.constantFrom<Mode>('create', 'create', 'upsert', 'upsert', 'update', 'replace'),
+		shape: tableShape,
+		marking: fc.constantFrom<Marking>('each', 'each', 'some', 'none'),
+		records: fc.array(
+			fc.record({ key: sometimes(fc.integer({ min: 0, max: 11 })), fields: recordFields }),
+			{ maxLength: 6, size: 'max' },
+		),
+		items: fc.array(
+			fc.record({
+				key: sometimes(fc.integer({ min: 0, max: 11 })),
+				target: fc.integer({ min: 0, max: 9 }),
+				values: itemValues,
+			}),
+			{ minLength: 1, maxLength: 14, size: 'max' },
+		),
+		hasFlaws: rarely,
+		isDirect: rarely,
+		onError: fc.constantFrom<Drawn['onError']>(
+			'stopWorkflow',
+			'continueRegularOutput',
+			'continueRegularOutput',
+			'continueErrorOutput',
+		),
+		tries: fc.constantFrom(1, 1, 1, 2),
+		canRead: fc.constantFrom(...Array<boolean>(9).fill(true), false),
+		options,
+		settings,
+		faults: fc.array(plannedFault, { maxLength: 4, size: 'max' }),
+	}),
+);
+
+const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+const rawOf = (values: FieldValues) =>
+	Object.fromEntries(Object.entries(values).map(([name, { raw }]) => [name, raw]));
+
+/** The records that are there before: no key twice, and a key where the table asks for it. */
+function recordsOf({ records, shape }: Drawn, isKeyed: boolean): Case['records'] {
+	const taken = new Set<Json>();
+	return records.map(({ key, fields }, index) => {
+		const isNeeded = isKeyed && shape.isKeyRequired;
+		let choice = key ?? (isNeeded ? index : undefined);
+		while (isNeeded && taken.has(keyValue(shape.keyType, choice!).raw)) choice = choice! + 1;
+		const value = choice === undefined ? undefined : keyValue(shape.keyType, choice).raw;
+		const isTaken = value === undefined || (isKeyed && taken.has(value));
+		if (!isTaken) taken.add(value);
+		return {
+			id: idOf(index),
+			fields: {
+				...(!isTaken && { [KEY]: value }),
+				...(shape.isNameRequired && { name: 'x' }),
+				...fields,
+			},
+		};
+	});
+}
+
+const MARKS = { each: 99, some: 3, none: 1 };
+
+function itemsOf({ items, shape, mode, marking, records, hasFlaws }: Drawn): CaseItem[] {
+	const isFit = ([, { flaw }]: [string, Value]) => hasFlaws || flaw !== 'node';
+	return items.map(({ key, target, values: all }, index) => {
+		const values = Object.fromEntries(Object.entries(all).filter(isFit));
+		const isUpdate = mode === 'update' || mode === 'replace';
+		const marked = `m${index % MARKS[marking]}`;
+		const given: FieldValues = {
+			// An update that changes keys is rare, but there is one now and then.
+			...(key !== undefined &&
+				(!isUpdate || target % 3 === 0) && { [KEY]: keyValue(shape.keyType, key) }),
+			...(mode === 'create' && marking !== 'none' && { mark: { raw: marked, stored: marked } }),
+			...values,
+		};
+		const isLost = target >= 8 || records.length === 0;
+		const id = target === 9 && hasFlaws ? '' : idOf(isLost ? 90 + index : target % records.length);
+		return {
+			index,
+			...(isUpdate && { id }),
+			values: given,
+			json: { ...(isUpdate && { id }), ...rawOf(given) },
+		};
+	});
+}
+
+/** The id of the rule that marks the requests in which an item is. */
+export const markOf = ({ index }: CaseItem) => `item ${index}`;
+
+/** What of an item stands in each request that writes it; undefined where nothing tells it. */
+function trace({ id, values }: CaseItem, mode: Mode, marking: Marking): string | undefined {
+	const [name, value]: [string, Value | undefined] =
+		mode === 'upsert' ? [KEY, values[KEY]] : ['mark', values.mark];
+	if (mode === 'update' || mode === 'replace') return `"${id}"`;
+	if (mode === 'create' && marking === 'none') return '"bulk"';
+	return value && `${JSON.stringify(name)}:${JSON.stringify(value.stored)}`;
+}
+
+/** A drawn schedule in full. */
+export function toCase(schedule: Drawn): Case {
+	const { mode, shape, marking, isDirect, onError, tries, faults, canRead } = schedule;
+	const isKeyed = shape.keyed === 'yes' || (shape.keyed === 'whereNeeded' && mode === 'upsert');
+	const items = itemsOf(schedule);
+	const marks = items.flatMap((item) => {
+		const text = trace(item, mode, marking);
+		return text === undefined ? [] : [mark(markOf(item), text)];
+	});
+	// The platform refuses to upsert by a field that it does not mark itself.
+	const importKey = isKeyed || mode === 'upsert' ? '' : schedule.options.importKey;
+	const timeout = faults.some(needsShortTimeout) ? SHORT_TIMEOUT_S : 30;
+	return {
+		mode,
+		isKeyed,
+		marking,
+		isDirect,
+		table: tableOf(shape, isKeyed),
+		records: recordsOf(schedule, isKeyed),
+		items,
+		onError,
+		tries,
+		options: { ...schedule.options, importKey, timeout },
+		canRead,
+		settings: schedule.settings,
+		faults,
+		rules: [...marks, ...faults.map(toRule)],
+	};
+}

@@ -1,0 +1,168 @@
+/** The tables that schedules write to, and what may be put into them. */
+import fc from 'fast-check';
+import type { NewTable } from '../../support/sandbox.cts';
+import { POISON, TABLE } from './names.mts';
+
+export type Json = string | number | boolean | null | Json[];
+
+/** Values by field, as the platform stores them; empty fields are left out. */
+export type Fields = Record<string, Json>;
+
+/** A value as a user's item holds it, and what is to become of it. */
+export interface Value {
+	raw: Json;
+	/** What is stored of it; undefined where it is empty. */
+	stored?: Json;
+	/** What finds fault with it: the node before the first request, or the platform alone. */
+	flaw?: 'node' | 'platform';
+	/** Nobody but the platform knows what becomes of it. */
+	isVague?: boolean;
+}
+
+const plain = (...values: Json[]): Value[] => values.map((raw) => ({ raw, stored: raw }));
+const EMPTY: Value[] = [{ raw: null }, { raw: '' }];
+
+const among = (values: Value[]) => fc.constantFrom(...values);
+const mostly = (usual: Value[], ...others: Array<[number, Value[]]>) =>
+	fc.oneof(
+		{ weight: 30, arbitrary: among(usual) },
+		...others.map(([weight, values]) => ({ weight, arbitrary: among(values) })),
+	);
+
+/** For each field but the key: values, some of them empty, wrong, or refused by a rule. */
+const VALUES = {
+	name: mostly(
+		plain('x', 'y', 'z'),
+		[9, plain(POISON)],
+		[2, EMPTY],
+		[1, [{ raw: 'much too long for it', flaw: 'node' }]],
+		[1, [{ raw: 7, stored: '7' }]],
+	),
+	count: mostly(
+		plain(0, 1, 2),
+		[3, [{ raw: '2', stored: 2 }]],
+		[2, EMPTY],
+		[1, [-1, 1.5, 'many', true].map((raw) => ({ raw, flaw: 'node' }))],
+	),
+	active: mostly(
+		plain(true, false),
+		[3, [{ raw: 'true', stored: true }]],
+		[1, [{ raw: 'perhaps', flaw: 'node' }]],
+	),
+	day: mostly(
+		plain('2026-01-05', '2026-01-06'),
+		[
+			3,
+			[
+				{ raw: '2026-01-05T00:00:00Z', stored: '2026-01-05' },
+				{ raw: '2026-01-05T23:30:00Z', stored: '2026-01-06', isVague: true },
+				{ raw: '2026-01-06 00:00:00', stored: '2026-01-06' },
+			],
+		],
+		[2, EMPTY],
+		[1, [{ raw: '2026-02-30', flaw: 'node' }]],
+	),
+	state: mostly(plain('new', 'open', 'done'), [2, EMPTY], [4, [{ raw: 'lost', flaw: 'platform' }]]),
+	tags: mostly(plain(['a'], ['a', 'b']), [2, [{ raw: [] }, ...EMPTY]]),
+	at: mostly(
+		[
+			{ raw: '2026-03-01T10:00:00Z', stored: '2026-03-01T10:00:00.000Z' },
+			{ raw: '2026-03-01T12:00:00+01:00', stored: '2026-03-01T11:00:00.000Z' },
+		],
+		[10, [{ raw: '2026-03-01T10:00:00', stored: '2026-03-01T09:00:00.000Z', isVague: true }]],
+	),
+	unheardOf: among([{ raw: 'x', flaw: 'node' }]),
+} satisfies Record<string, fc.Arbitrary<Value>>;
+
+/** Keys look alike on purpose: other case, commas, blanks. */
+const KEYS = {
+	text: plain('k1', 'K1', 'k2', 'a,b', 'a', ' k3', 'k4', '__proto__', 'ü', 'k5', 'k6', 'k7'),
+	number: plain(1, 2, 3, 4, 5, 6, 7, 8, 9),
+};
+
+export type KeyType = keyof typeof KEYS;
+
+/** The field that may be the import key. */
+export const KEY = 'code';
+
+export const keyValue = (type: KeyType, choice: number): Value =>
+	KEYS[type][choice % KEYS[type].length]!;
+
+export type FieldValues = Record<string, Value>;
+
+const maybe = <Thing,>(percent: number, arbitrary: fc.Arbitrary<Thing>) =>
+	fc.oneof(
+		{ weight: percent, arbitrary },
+		{ weight: 100 - percent, arbitrary: fc.constant(undefined) },
+	);
+
+const isGiven = (entry: [string, Value | undefined]): entry is [string, Value] =>
+	entry[1] !== undefined;
+
+/** What an item gives for the fields but the key. */
+export const itemValues: fc.Arbitrary<FieldValues> = fc
+	.record({
+		name: maybe(75, VALUES.name),
+		count: maybe(50, VALUES.count),
+		active: maybe(25, VALUES.active),
+		day: maybe(30, VALUES.day),
+		state: maybe(50, VALUES.state),
+		tags: maybe(20, VALUES.tags),
+		at: maybe(15, VALUES.at),
+		unheardOf: maybe(1, VALUES.unheardOf),
+	})
+	.map((values) => Object.fromEntries(Object.entries(values).filter(isGiven)));
+
+/** What the records hold that are there before. */
+export const recordFields: fc.Arbitrary<Fields> = fc.record(
+	{
+		name: fc.constantFrom('x', 'y'),
+		count: fc.constantFrom(0, 1),
+		state: fc.constantFrom('new', 'open'),
+		day: fc.constant('2026-01-05'),
+		tags: fc.constant(['a']),
+	},
+	{ requiredKeys: [], noNullPrototype: true },
+);
+
+export interface TableShape {
+	/** Whether the table has an import key: one for an upsert alone, mostly. */
+	keyed: 'yes' | 'no' | 'whereNeeded';
+	keyType: KeyType;
+	isKeyRequired: boolean;
+	isNameRequired: boolean;
+	/** Whether it has a field that the platform fills in. */
+	hasSystemField: boolean;
+}
+
+export const tableShape = fc.record<TableShape>({
+	keyed: fc.constantFrom('yes', 'yes', 'yes', 'yes', 'whereNeeded', 'whereNeeded', 'no'),
+	keyType: fc.constantFrom<KeyType>('text', 'text', 'text', 'number'),
+	isKeyRequired: fc.boolean(),
+	isNameRequired: fc.constantFrom(true, false, false),
+	hasSystemField: fc.constantFrom(true, false, false),
+});
+
+const choices = ['new', 'open', 'done'].map((value) => ({ value }));
+
+export function tableOf(shape: TableShape, isKeyed: boolean): NewTable['table'] {
+	const fields: NewTable['table']['fields'] = [
+		{
+			name: KEY,
+			type: shape.keyType,
+			metadata: { importKey: isKeyed, required: isKeyed && shape.isKeyRequired },
+		},
+		{ name: 'mark', type: 'text' },
+		{ name: 'name', type: 'text', metadata: { maxLength: 12, required: shape.isNameRequired } },
+		{ name: 'count', type: 'number', metadata: { min: 0, max: 1000 } },
+		{ name: 'active', type: 'checkbox' },
+		{ name: 'day', type: 'date' },
+		{ name: 'state', type: 'dropdown', metadata: { items: choices } },
+		{ name: 'tags', type: 'chips' },
+		{ name: 'at', type: 'datetime' },
+	];
+	if (shape.hasSystemField) {
+		fields.push({ name: 'version', type: 'system_type', metadata: { source: 'ver' } });
+	}
+	return { internalName: TABLE, fields };
+}

@@ -1,0 +1,56 @@
+/**
+ * A clock of each run's own, which jumps over the waits between tries: what takes minutes for a
+ * user is over at once, and the node can't tell. Nothing else is sped up: requests, timeouts and
+ * the watch over a download's silence take the time that they take.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
+
+interface Time {
+	/** How far ahead of the machine's clock this run is, in milliseconds. */
+	ahead: number;
+	/** The node's timeout, where the user sets none. */
+	timeoutS: number;
+}
+
+type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
+const times = new AsyncLocalStorage<Time>();
+const machineTime = Date.now.bind(Date);
+
+Date.now = () => machineTime() + (times.getStore()?.ahead ?? 0);
+
+const requireFromWorkflow = createRequire(
+	createRequire(import.meta.url).resolve('n8n-workflow/package.json'),
+);
+const sleeping = requireFromWorkflow('@n8n/utils/sleep') as { sleep: Sleep };
+const trueSleep = sleeping.sleep;
+
+/** As long as the slices that a wait between tries is cut into, and as the watch's looks. */
+const SLICE_MS = 500;
+
+/** The watch over a download's silence is no wait. */
+const isWatch = (ms: number) => ms === SLICE_MS && /\bstreams\.js\b/.test(new Error().stack ?? '');
+
+sleeping.sleep = async (ms, signal) => {
+	const time = times.getStore();
+	if (!time || isWatch(ms)) return await trueSleep(ms, signal);
+	signal?.throwIfAborted();
+	await setImmediate();
+	time.ahead += ms;
+};
+
+const connecting = createRequire(import.meta.url)(
+	'../../../dist/nodes/DataPlatform/execution/createClient.js',
+) as { DEFAULT_TIMEOUT_S: number };
+const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
+
+// Some operations have no option for it; under a fault that never answers they would take minutes.
+Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', {
+	get: () => times.getStore()?.timeoutS ?? defaultTimeoutS,
+});
+
+/** Runs `work` on a clock of its own. */
+export const onOwnClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>
+	await times.run({ ahead: 0, timeoutS }, work);

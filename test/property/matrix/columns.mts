@@ -1,0 +1,191 @@
+/**
+ * The faults of the table: every kind that the sandbox knows, and every status that a client may
+ * meet. What the random schedules (test/property/faults) know is taken from there.
+ */
+import { rulesSchema } from '../../../sandbox/faults/rules.mts';
+import { FAULTS } from '../faults/faults.mts';
+import type { FaultRule } from './engine.mts';
+
+/**
+ * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm at all, `stops` says
+ * that it was not done.
+ */
+export type Effect = 'waits' | 'stops' | 'ambiguous' | 'refuses' | 'records' | 'answer' | 'nothing';
+
+export const FAMILIES = [
+	'asked to wait',
+	'refused (4xx)',
+	'failed (5xx)',
+	'connection broke',
+	'no answer in time',
+	'answer unreadable',
+	'sent elsewhere',
+	'some records refused or left out',
+	'slow',
+] as const;
+
+export type Family = (typeof FAMILIES)[number];
+
+export interface Column {
+	name: string;
+	family: Family;
+	effect: Effect;
+	fault: FaultRule['fault'];
+	/** Only on requests with many records. */
+	isBulk: boolean;
+	/** Because of what a record holds: then on every request. */
+	isByValue: boolean;
+	/** Answers come after the node has given up, or never. */
+	isLate: boolean;
+}
+
+/** How long a request may take where answers come late or never. */
+export const SHORT_TIMEOUT_S = 0.3;
+const LATE_MS = 600;
+
+/** How many records, or which one, a fault is about. */
+const SIZE = 2;
+
+type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<Column>;
+
+const status = (code: number, more: object = {}): FaultRule['fault'] => ({
+	kind: 'status',
+	status: code,
+	...more,
+});
+
+const refused = (code: number): [string, Entry] => [
+	`status${code}`,
+	{ family: 'refused (4xx)', effect: 'refuses', fault: status(code) },
+];
+
+const redirected = (code: number, elsewhere: string): [string, Entry] => [
+	`redirect${code}`,
+	{
+		family: 'sent elsewhere',
+		effect: 'stops',
+		fault: { kind: 'redirect', status: code, location: elsewhere },
+	},
+];
+
+/** What the random schedules do not try. */
+const more = (elsewhere: string): Record<string, Entry> => ({
+	...Object.fromEntries([400, 403, 404, 408, 409, 410, 413, 415, 422].map(refused)),
+	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
+	// The clock of a run jumps over the minute that this asks for.
+	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
+	long429: {
+		family: 'asked to wait',
+		effect: 'waits',
+		fault: status(429, { retryAfterSeconds: 20 }),
+	},
+	busy503Date: {
+		family: 'asked to wait',
+		effect: 'waits',
+		fault: status(503, { retryAfterDate: 2 }),
+	},
+	gateway502After: {
+		family: 'failed (5xx)',
+		effect: 'ambiguous',
+		fault: status(502, { afterWrite: true }),
+	},
+	down503After: {
+		family: 'failed (5xx)',
+		effect: 'ambiguous',
+		fault: status(503, { afterWrite: true }),
+	},
+	resetUpload: {
+		family: 'connection broke',
+		effect: 'ambiguous',
+		fault: { kind: 'resetUpload', bytes: 8 },
+	},
+	late: {
+		family: 'no answer in time',
+		effect: 'ambiguous',
+		fault: { kind: 'slowBefore', ms: LATE_MS },
+		isLate: true,
+	},
+	lateAfter: {
+		family: 'no answer in time',
+		effect: 'ambiguous',
+		fault: { kind: 'slowAfter', ms: LATE_MS },
+		isLate: true,
+	},
+	slowBefore: { family: 'slow', effect: 'nothing', fault: { kind: 'slowBefore', ms: 15 } },
+	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
+});
+
+const FAMILY_OF: Record<string, Family> = {
+	resetBefore: 'connection broke',
+	resetAfter: 'connection broke',
+	hang: 'no answer in time',
+	slowBefore: 'no answer in time',
+	truncate: 'answer unreadable',
+	wrongLength: 'answer unreadable',
+	html: 'answer unreadable',
+	empty: 'answer unreadable',
+	refuseBatch: 'some records refused or left out',
+	refuseAbove: 'some records refused or left out',
+	failRecords: 'some records refused or left out',
+	skipRecords: 'some records refused or left out',
+	fewerRecords: 'some records refused or left out',
+	moreRecords: 'some records refused or left out',
+};
+
+function familyOf(fault: FaultRule['fault'], effect: Effect): Family {
+	if (effect === 'waits') return 'asked to wait';
+	const code = Number(fault.status);
+	if (fault.kind === 'status') return code >= 500 ? 'failed (5xx)' : 'refused (4xx)';
+	const family = FAMILY_OF[fault.kind];
+	if (family) return family;
+	throw new Error(
+		`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/columns.mts`,
+	);
+}
+
+function known(): Record<string, Entry> {
+	const entries = Object.entries(FAULTS).map(([name, kind]): [string, Entry] => {
+		const effect: Effect = kind.effect === 'ends' ? 'stops' : kind.effect;
+		const fault: FaultRule['fault'] = kind.fault(SIZE);
+		return [
+			name,
+			{
+				family: familyOf(fault, effect),
+				effect,
+				fault,
+				isBulk: 'isBulk' in kind,
+				isByValue: 'isByValue' in kind,
+				isLate: fault.kind === 'hang',
+			},
+		];
+	});
+	return Object.fromEntries(entries);
+}
+
+/**
+ * @param elsewhere an address at another origin
+ * @throws {Error} where the sandbox knows a fault that has no column
+ */
+export function columnsWith(elsewhere: string): Column[] {
+	const columns = Object.entries({ ...known(), ...more(elsewhere) }).map(([name, entry]) => ({
+		isBulk: false,
+		isByValue: false,
+		isLate: false,
+		...entry,
+		name,
+	}));
+	const tried = new Set(columns.map(({ fault }) => fault.kind));
+	const missing = faultKinds().filter((kind) => !tried.has(kind));
+	if (missing.length > 0) {
+		throw new Error(`The sandbox knows faults that have no column here: ${missing.join(', ')}`);
+	}
+	return columns.sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
+}
+
+/** The sandbox's own list. */
+function faultKinds(): string[] {
+	const { items } = rulesSchema as {
+		items: { properties: { fault: { properties: { kind: { enum: string[] } } } } };
+	};
+	return items.properties.fault.properties.kind.enum;
+}

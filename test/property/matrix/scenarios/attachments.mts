@@ -1,0 +1,239 @@
+/** Operations on files: what a record holds is known by name, size and bytes. */
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
+import { automatic } from '../engine.mts';
+import { idOf, type Place, type Truth } from '../place.mts';
+import { at, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
+
+const COUNT = 3;
+const indexes = Array.from({ length: COUNT }, (_, index) => index);
+
+export const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+/** The smallest picture: its thumbnail can be made. */
+const PIXEL = Buffer.from(
+	'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+	'base64',
+);
+
+const content = (index: number) => Buffer.from(`content of file ${index}\n`.repeat(200));
+
+interface StoredFile {
+	fileId: string;
+	fileName: string;
+	fileSize: number;
+}
+
+const filesIn = (truth: Pick<Truth, 'records'>, index: number, field: string) =>
+	(truth.records.find(({ id }) => id === idOf(index))?.fields[field] ?? []) as StoredFile[];
+
+const inMemory = (name: string, bytes: Buffer, mimeType: string): IBinaryData => ({
+	fileName: name,
+	mimeType,
+	data: bytes.toString('base64'),
+});
+
+const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
+
+/** A table with one file in each record, in the field that is asked for. */
+async function fill(place: Place, field: 'papers' | 'photo') {
+	await place.table(
+		indexes.map((index) => ({
+			id: idOf(index),
+			fields: { code: `c${index}`, name: `old ${index}` },
+		})),
+	);
+	for (const index of indexes) {
+		const isPicture = field === 'photo';
+		const type = isPicture ? 'image/png' : 'text/plain';
+		const bytes = isPicture ? PIXEL : content(index + 10);
+		const file = {
+			filename: `there ${index}.${isPicture ? 'png' : 'txt'}`,
+			mimetype: type,
+			filedata: dataUrl(bytes, type),
+		};
+		const path = `/apps/shop/tables/things/data/${idOf(index)}`;
+		await place.call('PATCH', path, { fields: { [field]: [file] } });
+	}
+}
+
+const RECORD = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
+const ids = () => itemsOf(indexes.map((index) => ({ id: idOf(index) })));
+const paths = () => indexes.map((index) => ({ path: idOf(index) }));
+
+const newName = (index: number) => `new ${index}.txt`;
+
+/** What became of a file that was to be there once. */
+function uploaded(files: StoredFile[], index: number): Effect {
+	const found = files.filter(({ fileName }) => fileName === newName(index));
+	if (found.length > 1) return { wrong: `file ${index} is there ${found.length} times` };
+	if (found.length === 0) return 'none';
+	const size = content(index).length;
+	return found[0]!.fileSize === size ? 'done' : { wrong: `file ${index} is not whole` };
+}
+
+const withFile = (index: number, json: object): INodeExecutionData => ({
+	json: json as INodeExecutionData['json'],
+	binary: { data: inMemory(newName(index), content(index), 'text/plain') },
+});
+
+async function toRecords(place: Place, isReplacing: boolean): Promise<Prepared> {
+	await fill(place, 'papers');
+	return {
+		parameters: {
+			resource: 'attachment',
+			operation: 'upload',
+			...at(),
+			target: 'existing',
+			recordId: RECORD,
+			fileField: 'papers',
+			existingFiles: isReplacing ? 'replace' : 'append',
+		},
+		items: indexes.map((index) => withFile(index, { id: idOf(index) })),
+		main: { method: 'PATCH', path: '/data/' },
+		traces: paths(),
+		effect(index, truth) {
+			const files = filesIn(truth, index, 'papers');
+			const effect = uploaded(files, index);
+			const isThere = files.some(({ fileName }) => fileName === `there ${index}.txt`);
+			if (isThere === (isReplacing && effect === 'done')) {
+				return {
+					wrong: `the file that record ${index} had is ${isThere ? 'still there' : 'gone'}`,
+				};
+			}
+			return effect;
+		},
+		untrue(index, outputs, truth) {
+			const { id, ver, files } = outputs[0]!.json;
+			const is = truth.records.find((record) => record.id === idOf(index))!;
+			// An earlier try that arrives late replaces the files once more, by the same.
+			const shown = (list: StoredFile[]) =>
+				list.map(({ fileId, fileName, fileSize }) => [
+					is.ver === ver && fileId,
+					fileName,
+					fileSize,
+				]);
+			const isTrue =
+				outputs.length === 1 &&
+				id === is.id &&
+				isDeepStrictEqual(shown(files as StoredFile[]), shown(filesIn(truth, index, 'papers')));
+			return isTrue ? [] : [`told ${JSON.stringify(outputs)}`];
+		},
+	};
+}
+
+async function toNewRecords(place: Place): Promise<Prepared> {
+	await fill(place, 'papers');
+	const made = (index: number, { records }: Truth) =>
+		records.filter(({ fields }) => fields.code === `n${index}`);
+	return {
+		parameters: {
+			resource: 'attachment',
+			operation: 'upload',
+			...at(),
+			target: 'new',
+			fileField: 'papers',
+			columns: automatic,
+		},
+		items: indexes.map((index) => withFile(index, { code: `n${index}`, name: `made ${index}` })),
+		main: { method: 'POST', path: '/data$' },
+		traces: indexes.map((index) => ({ body: `"made ${index}"` })),
+		effect(index, truth) {
+			const found = made(index, truth);
+			if (found.length > 1) return { wrong: `record ${index} is there ${found.length} times` };
+			if (!found[0]) return 'none';
+			const effect = uploaded((found[0].fields.papers ?? []) as StoredFile[], index);
+			return effect === 'none' ? { wrong: `record ${index} is there without its file` } : effect;
+		},
+		untrue: (index, outputs, truth) =>
+			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id
+				? []
+				: [`told ${JSON.stringify(outputs)}`],
+	};
+}
+
+const upload: Scenario = {
+	operation: 'attachment: upload',
+	kind: 'once',
+	prepare: async (place, chance) =>
+		chance.happens(0.3) ? await toNewRecords(place) : await toRecords(place, chance.happens(0.3)),
+};
+
+const remove: Scenario = {
+	operation: 'attachment: remove',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await fill(place, 'papers');
+		return {
+			parameters: {
+				resource: 'attachment',
+				operation: 'remove',
+				...at(chance),
+				recordId: RECORD,
+				fileField: 'papers',
+				...(chance.happens(0.5)
+					? { removeMode: 'all' }
+					: { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
+			},
+			items: ids(),
+			main: { method: 'PATCH', path: '/data/' },
+			traces: paths(),
+			effect: (index, truth) => (filesIn(truth, index, 'papers').length === 0 ? 'done' : 'none'),
+			untrue: (index, outputs, truth) => {
+				const before = filesIn({ records: truth.before }, index, 'papers')[0]!;
+				const { id, removed, remaining } = outputs[0]!.json;
+				const names = (removed as StoredFile[]).map(({ fileId }) => fileId).join();
+				const isTrue = id === idOf(index) && remaining === 0 && names === before.fileId;
+				return isTrue && outputs.length === 1 ? [] : [`told ${JSON.stringify(outputs)}`];
+			},
+		};
+	},
+};
+
+const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => ({
+	operation: `attachment: ${operation}`,
+	kind: 'read',
+	async prepare(place, chance): Promise<Prepared> {
+		const field = operation === 'download' ? 'papers' : 'photo';
+		await fill(place, field);
+		const expected = await Promise.all(
+			indexes.map(async (index) => {
+				const path = `/apps/shop/tables/things/data/${idOf(index)}`;
+				const { fields } = (await place.ask(path)) as {
+					fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>>;
+				};
+				if (operation === 'download') return hash(content(index + 10));
+				const { data } = await place.sandbox
+					.client()
+					.get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
+				return hash(Buffer.from(data));
+			}),
+		);
+		return {
+			parameters: {
+				resource: 'attachment',
+				operation,
+				...at(chance),
+				recordId: RECORD,
+				fileField: field,
+				outputField: 'data',
+			},
+			items: ids(),
+			main: { method: 'GET', path: '/files/' },
+			traces: indexes.map(() => ({ path: '' })),
+			untrue: (index, outputs) => {
+				const [output] = outputs;
+				const isTrue = output?.json.id === idOf(index) && output.files.data === expected[index];
+				return isTrue && outputs.length === 1 ? [] : [`told ${JSON.stringify(outputs)}`];
+			},
+		};
+	},
+});
+
+export const attachmentScenarios = [
+	upload,
+	remove,
+	downloading('download'),
+	downloading('downloadThumbnail'),
+];

@@ -1,0 +1,48 @@
+/** A scenario for each operation of the node: one that has none stops the run. */
+import { NODE_TYPE, nodeTypes, prepare } from '../engine.mts';
+import { attachmentScenarios } from './attachments.mts';
+import { createMany, deleteMany, updateMany, upsertMany } from './many.mts';
+import { readingScenarios } from './reading.mts';
+import type { Scenario } from './scenario.mts';
+import { create, remove, update, upsert } from './single.mts';
+import { trigger } from './workflow.mts';
+
+const all: Scenario[] = [
+	create,
+	upsert,
+	update,
+	remove,
+	createMany,
+	upsertMany,
+	updateMany,
+	deleteMany,
+	...readingScenarios,
+	...attachmentScenarios,
+	trigger,
+];
+
+/** The operations that the built node offers, as `resource: operation`. */
+async function operations(): Promise<string[]> {
+	await prepare();
+	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
+	return properties
+		.filter(({ name }) => name === 'operation')
+		.flatMap(({ displayOptions, options = [] }) => {
+			const resource = String(displayOptions?.show?.resource?.[0]);
+			return options.map((option) => `${resource}: ${String('value' in option && option.value)}`);
+		});
+}
+
+/** @throws {Error} where an operation has no scenario, or the other way round */
+export async function scenarios(): Promise<Scenario[]> {
+	const offered = await operations();
+	const known = new Map(all.map((scenario) => [scenario.operation, scenario]));
+	const missing = offered.filter((name) => !known.has(name));
+	const stale = [...known.keys()].filter((name) => !offered.includes(name));
+	if (missing.length + stale.length > 0) {
+		throw new Error(
+			`Operations without a scenario in test/property/matrix/scenarios: ${missing.join(', ') || 'none'}; scenarios without an operation: ${stale.join(', ') || 'none'}`,
+		);
+	}
+	return offered.map((name) => known.get(name)!);
+}

@@ -1,0 +1,188 @@
+/** Operations that write or delete many records. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Chance } from '../../trigger/chance.mts';
+import { POISON } from '../../faults/names.mts';
+import { automatic } from '../engine.mts';
+import { idOf, type Truth } from '../place.mts';
+import {
+	at,
+	conditions,
+	itemsOf,
+	type Effect,
+	type Output,
+	type Prepared,
+	type Scenario,
+} from './scenario.mts';
+
+const COUNT = 7;
+
+/** The item whose record some faults refuse. */
+const POISONED = 3;
+
+const code = (index: number) => `c${index}`;
+
+const wished = (index: number) => ({
+	code: code(index),
+	name: index === POISONED ? POISON : `new ${index}`,
+	size: index + 1,
+});
+
+const earlier = (index: number) => ({
+	id: idOf(index),
+	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
+});
+
+const indexes = Array.from({ length: COUNT }, (_, index) => index);
+
+function effectOn(index: number, { records, before }: Truth, kept: object): Effect {
+	const found = records.filter(({ fields }) => fields.code === code(index));
+	if (found.length > 1) return { wrong: `there are ${found.length} records of item ${index}` };
+	const was = before.find(({ fields }) => fields.code === code(index));
+	const is = found[0];
+	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
+	if (isDeepStrictEqual(is.fields, { ...kept, ...wished(index) })) return 'done';
+	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
+	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
+}
+
+/** An item of a bulk operation as told, against the record as stored. */
+function untrue(index: number, outputs: Output[], { records, before }: Truth): string[] {
+	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
+	const { outcome, id, ver, created, modified } = outputs[0]!.json;
+	const is = records.find(({ fields }) => fields.code === code(index));
+	if (!is) return [`told as ${String(outcome)}, but there is no such record`];
+	const was = before.some((record) => record.id === is.id);
+	const wrong: string[] = [];
+	if (outcome !== (was ? 'updated' : 'inserted')) wrong.push(`told as ${String(outcome)}`);
+	// The counts of an answer may confirm a record that its list leaves out.
+	if (id === undefined && outcome === 'inserted') return wrong;
+	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
+	if (id !== is.id || ver !== is.ver) wrong.push(`told as record ${String(id)}/${String(ver)}`);
+	if (!same(created, is.created) || !same(modified, is.modified)) wrong.push('told other times');
+	return wrong;
+}
+
+const batches = (chance: Chance) => ({ batchSize: chance.of(2, 3, 3, 100) });
+
+export const createMany: Scenario = {
+	operation: 'record: createMany',
+	kind: 'once',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([earlier(90)], chance.happens(0.6));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'createMany',
+				...at(chance),
+				columns: automatic,
+				options: batches(chance),
+			},
+			items: itemsOf(indexes.map(wished)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			effect: (index, truth) => effectOn(index, truth, {}),
+			untrue,
+		};
+	},
+};
+
+export const upsertMany: Scenario = {
+	operation: 'record: upsertMany',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([0, 2, 4, 90].map(earlier));
+		const isThere = (index: number) => [0, 2, 4].includes(index);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsertMany',
+				...at(chance),
+				columns: automatic,
+				options: { ...batches(chance), skipUnchanged: chance.happens(0.3) },
+			},
+			items: itemsOf(indexes.map(wished)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
+			untrue,
+		};
+	},
+};
+
+export const updateMany: Scenario = {
+	operation: 'record: updateMany',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([...indexes, 90].map(earlier));
+		const isFull = chance.happens(0.4);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'updateMany',
+				...at(chance),
+				columns: automatic,
+				recordId: '={{ $json.id }}',
+				updateMode: isFull ? 'replace' : 'partial',
+				options: { ...batches(chance), skipUnchanged: chance.happens(0.3) },
+			},
+			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...wished(index) }))),
+			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
+			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
+			untrue,
+		};
+	},
+};
+
+const GROUPS = ['a', 'b', 'c'];
+const PER_GROUP = 4;
+
+/** Deletes the records of one group for each item; with AND in one request, with OR one by one. */
+export const deleteMany: Scenario = {
+	operation: 'record: deleteMany',
+	kind: 'once',
+	isCounted: true,
+	async prepare(place, chance): Promise<Prepared> {
+		const records = [...GROUPS, 'kept'].flatMap((group, at) =>
+			Array.from({ length: PER_GROUP }, (_, index) => ({
+				id: idOf(at * 10 + index),
+				fields: { code: `${group}${index}`, name: 'old', group },
+			})),
+		);
+		await place.table(records);
+		const isOne = chance.happens(0.6);
+		const left = (index: number, truth: Truth) =>
+			truth.records.filter(({ fields }) => fields.group === GROUPS[index]).length;
+		const filter = conditions(['group', 'eq', '={{ $json.group }}'], ['name', 'eq', 'nobody']);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'deleteMany',
+				...at(chance),
+				maximum: 50,
+				...(isOne
+					? conditions(['group', 'eq', '={{ $json.group }}'])
+					: { ...filter, matchType: 'or' }),
+			},
+			items: itemsOf(GROUPS.map((group) => ({ group }))),
+			main: { method: 'DELETE', path: '/data/' },
+			// A request does not tell for which item it is; any of them may be unclear then.
+			traces: GROUPS.map(() => ({ path: '/data/' })),
+			effect(index, truth) {
+				const rest = left(index, truth);
+				if (truth.records.filter(({ fields }) => fields.group === 'kept').length < PER_GROUP) {
+					return { wrong: 'records that do not match were deleted' };
+				}
+				if (rest === PER_GROUP) return 'none';
+				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
+			},
+			untrue: (_index, outputs) =>
+				isDeepStrictEqual(
+					outputs.map(({ json }) => json),
+					[{ deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }],
+				)
+					? []
+					: [`told ${JSON.stringify(outputs)}`],
+		};
+	},
+};

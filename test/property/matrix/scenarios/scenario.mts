@@ -1,0 +1,58 @@
+/** What an operation is run with, and how what it told is held against what is true. */
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { Chance } from '../../trigger/chance.mts';
+import { picked } from '../engine.mts';
+import { APP, TABLE, type Place, type Truth } from '../place.mts';
+
+/** An output item, its files as hashes of their bytes. */
+export interface Output {
+	json: Record<string, unknown>;
+	files: Record<string, string>;
+}
+
+/**
+ * What a run did to the platform for an item: all of it, nothing, or a part of what one item asks
+ * for; any other text says what is wrong whatever was told.
+ */
+export type Effect = 'done' | 'none' | { part: number } | { wrong: string };
+
+export interface Prepared {
+	parameters: INodeParameters;
+	items: INodeExecutionData[];
+	/** The requests that do the operation's own work, as a rule matches them. */
+	main: { method?: string; path: string };
+	/** What is in each such request for an item: a text in its body, or in its path. */
+	traces: Array<{ body: string } | { path: string }>;
+	/** For what changes something. */
+	effect?(index: number, truth: Truth): Effect;
+	/** What is not true of a success. */
+	untrue(index: number, outputs: Output[], truth: Truth): string[] | Promise<string[]>;
+}
+
+export interface Scenario {
+	/** `resource: operation`, as saved in workflows. */
+	operation: string;
+	/** Whether it only reads, may be repeated without harm, or must be done once. */
+	kind: 'read' | 'harmless' | 'once';
+	/** Any 2xx counts as a success there, so that a platform that lies cannot be found out. */
+	isTakenAtItsWord?: boolean;
+	/** What was done is known only by counting after it. */
+	isCounted?: boolean;
+	prepare(place: Place, chance: Chance): Promise<Prepared>;
+}
+
+/** The parameters that say which table is meant; with and without its application. */
+export const at = (chance?: Chance) => ({
+	application: picked(chance?.happens(0.2) ? '' : APP),
+	table: picked(TABLE),
+});
+
+export const itemsOf = (list: object[]): INodeExecutionData[] =>
+	list.map((json) => ({ json: json as INodeExecutionData['json'] }));
+
+export const conditions = (...entries: Array<[string, string, string]>) => ({
+	filterMode: 'conditions',
+	conditions: {
+		condition: entries.map(([field, operator, value]) => ({ field, operator, value })),
+	},
+});

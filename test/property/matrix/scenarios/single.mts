@@ -1,0 +1,164 @@
+/** Operations that write one record for each item. */
+import { isDeepStrictEqual } from 'node:util';
+import { automatic } from '../engine.mts';
+import { idOf, type Truth } from '../place.mts';
+import {
+	at,
+	itemsOf,
+	type Effect,
+	type Output,
+	type Prepared,
+	type Scenario,
+} from './scenario.mts';
+
+const COUNT = 4;
+
+const code = (index: number) => `c${index}`;
+
+/** What an item is to leave behind. */
+export const wished = (index: number) => ({
+	code: code(index),
+	name: `new ${index}`,
+	size: index + 1,
+});
+
+export const earlier = (index: number) => ({
+	id: idOf(index),
+	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
+});
+
+export const recordsWith = (index: number, { records }: Truth) =>
+	records.filter(({ fields }) => fields.code === code(index));
+
+/** What became of an item that writes the record with its code. */
+export function effectOn(index: number, truth: Truth, kept: object = {}): Effect {
+	const found = recordsWith(index, truth);
+	if (found.length > 1) return { wrong: `there are ${found.length} records of item ${index}` };
+	const was = truth.before.find(({ fields }) => fields.code === code(index));
+	const is = found[0];
+	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
+	if (isDeepStrictEqual(is.fields, { ...kept, ...wished(index) })) return 'done';
+	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
+	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
+}
+
+const instant = (time: unknown) => new Date(String(time)).toISOString();
+
+/** A record as told against the record as stored. */
+export function untrueRecord(index: number, json: Output['json'], truth: Truth): string[] {
+	const is = recordsWith(index, truth)[0];
+	if (!is) return ['there is no such record'];
+	const told = {
+		id: json.id,
+		ver: json.ver,
+		created: instant(json.created),
+		modified: instant(json.modified),
+	};
+	const stored = { id: is.id, ver: is.ver, created: is.created, modified: is.modified };
+	const wrong = isDeepStrictEqual(told, stored)
+		? []
+		: [`told ${JSON.stringify(told)}, stored ${JSON.stringify(stored)}`];
+	for (const [name, value] of Object.entries((json.fields ?? {}) as object)) {
+		const isEmpty = Array.isArray(value) && value.length === 0;
+		const held = is.fields[name] ?? (isEmpty ? [] : null);
+		if (!isDeepStrictEqual(value, held)) wrong.push(`'${name}' told as ${JSON.stringify(value)}`);
+	}
+	return wrong;
+}
+
+const only = (outputs: Output[]) =>
+	outputs.length === 1 ? [] : [`${outputs.length} output items for one item`];
+
+const written = (index: number, outputs: Output[], truth: Truth) => [
+	...only(outputs),
+	...untrueRecord(index, outputs[0]!.json, truth),
+];
+
+const wishes = () => itemsOf(Array.from({ length: COUNT }, (_, index) => wished(index)));
+const bodies = () => Array.from({ length: COUNT }, (_, index) => ({ body: `"new ${index}"` }));
+const paths = () => Array.from({ length: COUNT }, (_, index) => ({ path: idOf(index) }));
+
+export const create: Scenario = {
+	operation: 'record: create',
+	kind: 'once',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([earlier(90)], chance.happens(0.7));
+		return {
+			parameters: { resource: 'record', operation: 'create', ...at(chance), columns: automatic },
+			items: wishes(),
+			main: { method: 'POST', path: '/data$' },
+			traces: bodies(),
+			effect: (index, truth) => effectOn(index, truth),
+			untrue: written,
+		};
+	},
+};
+
+export const upsert: Scenario = {
+	operation: 'record: upsert',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([earlier(0), earlier(2), earlier(90)]);
+		return {
+			parameters: { resource: 'record', operation: 'upsert', ...at(chance), columns: automatic },
+			items: wishes(),
+			main: { method: 'POST', path: '/data$' },
+			traces: bodies(),
+			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
+			untrue: written,
+		};
+	},
+};
+
+export const update: Scenario = {
+	operation: 'record: update',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([0, 1, 2, 3, 90].map(earlier));
+		const isFull = chance.happens(0.5);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'update',
+				...at(chance),
+				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
+				updateMode: isFull ? 'replace' : 'partial',
+				columns: automatic,
+			},
+			items: itemsOf(
+				Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index), ...wished(index) })),
+			),
+			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/' },
+			traces: paths(),
+			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
+			untrue: written,
+		};
+	},
+};
+
+export const remove: Scenario = {
+	operation: 'record: delete',
+	kind: 'harmless',
+	async prepare(place, chance): Promise<Prepared> {
+		await place.table([0, 1, 2, 3, 90].map(earlier));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'delete',
+				...at(chance),
+				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
+			},
+			items: itemsOf(Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index) }))),
+			main: { method: 'DELETE', path: '/data/' },
+			traces: paths(),
+			effect: (index, truth) => (recordsWith(index, truth).length === 0 ? 'done' : 'none'),
+			untrue: (index, outputs) =>
+				isDeepStrictEqual(
+					outputs.map(({ json }) => json),
+					[{ deleted: true, id: idOf(index) }],
+				)
+					? []
+					: [`told ${JSON.stringify(outputs)}`],
+		};
+	},
+};

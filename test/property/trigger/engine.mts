@@ -1,0 +1,29 @@
+/** Polls through n8n's engine (test/support/engine/polls.cts), with limits so small that they are met. */
+import { createRequire } from 'node:module';
+// Compiles the engine as Jest does.
+import '../faults/engine.mts';
+import type * as Polls from '../../support/engine/polls.cts';
+import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
+
+const require = createRequire(import.meta.url);
+
+/** As in nodes/DataPlatform/trigger/poll.ts. */
+export interface PollLimits {
+	page: number;
+	margin: number;
+	held: number;
+	remembered: number;
+	hashes: number;
+	maxWaitS: number;
+}
+
+interface TriggerPoll {
+	poll(context: IPollFunctions, limits: PollLimits): Promise<INodeExecutionData[][] | null>;
+	POLL_LIMITS: PollLimits;
+}
+
+export const { watch } = require('../../support/engine/polls.cts') as typeof Polls;
+export const { poll, POLL_LIMITS } =
+	require('../../../dist/nodes/DataPlatform/trigger/poll.js') as TriggerPoll;
+
+export type { Watching } from '../../support/engine/polls.cts';

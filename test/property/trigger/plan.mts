@@ -1,0 +1,68 @@
+/** What a seed stands for: options, limits, and how much is going on. */
+import type { FaultRule } from '../../support/sandbox.cts';
+import { Chance } from './chance.mts';
+import { POLL_LIMITS, type PollLimits } from './engine.mts';
+
+export type TriggerOn = 'created' | 'updated' | 'createdOrUpdated';
+export type StartFrom = 'now' | 'beginning' | 'date';
+
+export interface Plan {
+	triggerOn: TriggerOn;
+	startFrom: StartFrom;
+	/** Seconds. */
+	overlap: number;
+	maximum: number;
+	/** Whether some fields are loaded, which is another request than for all. */
+	isPartial: boolean;
+	limits: PollLimits;
+	/** How many records are in the table before. */
+	existing: number;
+	writes: number;
+	/** How many records a burst has at most. */
+	burst: number;
+	polls: number;
+}
+
+export function planOf(chance: Chance): Plan {
+	const page = chance.of(4, 5, 7, 10, 10, 1000);
+	const isSmall = page < 1000;
+	return {
+		triggerOn: chance.of('createdOrUpdated', 'createdOrUpdated', 'created', 'updated'),
+		startFrom: chance.of('now', 'now', 'beginning', 'date'),
+		overlap: chance.of(0, 0.005, 0.05, 60),
+		maximum: chance.of(2, 5, 20, 1000),
+		isPartial: chance.happens(0.3),
+		limits: {
+			...POLL_LIMITS,
+			page,
+			margin: isSmall ? chance.between(1, 3) : 20,
+			held: isSmall ? chance.of(6, 15, 20_000) : 20_000,
+			remembered: isSmall ? chance.of(6, 12, 5000) : 5000,
+			// A failing poll gives up soon.
+			maxWaitS: 0.3,
+		},
+		existing: chance.of(0, 0, 3, 12, 25),
+		writes: chance.between(4, 16),
+		burst: chance.of(4, 12, 30),
+		polls: chance.between(3, 8),
+	};
+}
+
+/** A stretch of trouble for reads; writes are left alone. */
+export function troubleOf(chance: Chance): FaultRule[] {
+	const fault: FaultRule['fault'] = chance.of<FaultRule['fault']>(
+		{ kind: 'status', status: 500 },
+		{ kind: 'status', status: 403 },
+		{ kind: 'status', status: 429, retryAfterSeconds: 0 },
+		{ kind: 'resetBefore' },
+		{ kind: 'resetAfter' },
+		{ kind: 'truncate' },
+		{ kind: 'html', status: 200, afterWrite: true },
+		{ kind: 'slowAfter', ms: 8 },
+	);
+	const nth = Array.from({ length: chance.between(1, 4) }, () => chance.between(1, 8));
+	return [
+		{ match: { method: 'GET', path: '/data$' }, when: { nth }, fault },
+		{ match: { method: 'POST', path: '/data/filter$' }, when: { nth }, fault },
+	];
+}

@@ -1,0 +1,145 @@
+/** The platform under a simulation: a table in a sandbox, people who write to it, and trouble. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Lane, type Truth } from '../faults/lane.mts';
+import { APP, TABLE } from '../faults/names.mts';
+import type { SandboxAddress } from '../faults/sandboxes.mts';
+import type { FaultRule } from '../../support/sandbox.cts';
+import type { Chance } from './chance.mts';
+import type { Plan } from './plan.mts';
+
+interface Stored {
+	id: string;
+	fields: { name?: string | null };
+}
+
+const table = {
+	internalName: TABLE,
+	fields: [
+		{ name: 'name', type: 'text' },
+		{ name: 'size', type: 'number' },
+	],
+};
+
+const SETTINGS = { updatedCountIncludesSkipped: true };
+
+export class Platform {
+	readonly address: SandboxAddress;
+	readonly #lane: Lane;
+	/** What is in the table, by id, as its writers know it. */
+	readonly #alive = new Map<string, string>();
+	readonly #gone: string[] = [];
+	#names = 0;
+
+	constructor(address: SandboxAddress) {
+		this.address = address;
+		this.#lane = new Lane(address);
+	}
+
+	/** Makes the table anew, with so many records in it. */
+	async prepare(existing: number): Promise<void> {
+		const records = Array.from({ length: existing }, () => ({ fields: { name: this.#name() } }));
+		this.#alive.clear();
+		this.#gone.length = 0;
+		const stored = await this.#lane.prepare(SETTINGS, table, records, []);
+		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
+	}
+
+	/** One write at random; says what it was. */
+	async write(chance: Chance, { burst }: Plan): Promise<string> {
+		const kind = chance.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'return');
+		const id = chance.of('', ...this.#alive.keys());
+		if (kind === 'burst') return await this.#insert(chance.between(2, burst));
+		if (kind === 'return') return await this.#bringBack(chance);
+		if (kind === 'create' || id === '') return await this.#insert(1);
+		if (kind === 'update') {
+			// Now and then with the value that it has: the platform then changes nothing.
+			const name = chance.happens(0.2) ? this.#alive.get(id)! : this.#name();
+			await this.#call('PATCH', `/data/${id}`, { fields: { name } });
+			this.#alive.set(id, name);
+			return `update ${id.slice(0, 4)} to ${name}`;
+		}
+		if (kind === 'updates') {
+			const some = [...this.#alive.keys()].filter(() => chance.happens(0.4));
+			return await this.#updateAll(some.slice(0, burst));
+		}
+		await this.#call('DELETE', `/data/${id}`);
+		this.#alive.delete(id);
+		this.#gone.push(id);
+		return `delete ${id.slice(0, 4)}`;
+	}
+
+	/** What the sandbox knows once everything has come to its end. */
+	async truth(): Promise<Truth> {
+		return await this.#lane.truth();
+	}
+
+	async faults(rules: FaultRule[]): Promise<void> {
+		await this.#send('PUT', '/sandbox/faults', rules);
+	}
+
+	/** How many requests for data there are in the log since it was cleared. */
+	async countRequests(during: () => Promise<void>): Promise<number> {
+		await this.#send('DELETE', '/sandbox/requests');
+		await during();
+		const { data } = (await this.#send('GET', '/sandbox/requests')) as { data: unknown[] };
+		return data.length;
+	}
+
+	#name(): string {
+		this.#names += 1;
+		return `n${this.#names}`;
+	}
+
+	async #insert(count: number): Promise<string> {
+		const names = Array.from({ length: count }, () => this.#name());
+		if (count === 1) {
+			const body = { fields: { name: names[0] } };
+			const { data } = (await this.#call('POST', '/data', body)) as { data: Stored };
+			this.#alive.set(data.id, names[0]!);
+			return `create ${data.id.slice(0, 4)}`;
+		}
+		const bulk = names.map((name) => ({ fields: { name } }));
+		const path = '/data/bulk?dataResponseType=MetadataOnly';
+		const { data } = (await this.#call('POST', path, { bulk })) as { data: Stored[] };
+		data.forEach(({ id }, index) => this.#alive.set(id, names[index]!));
+		return `create ${data.map(({ id }) => id.slice(0, 4)).join(' ')}`;
+	}
+
+	async #updateAll(ids: string[]): Promise<string> {
+		if (ids.length === 0) return await this.#insert(1);
+		const bulk = ids.map((id) => ({ id, fields: { name: this.#name() } }));
+		await this.#call('PATCH', '/data/bulk', { bulk });
+		for (const { id, fields } of bulk) this.#alive.set(id, fields.name);
+		return `update ${ids.map((id) => id.slice(0, 4)).join(' ')}`;
+	}
+
+	/** Makes a record that was deleted again, under the id that it had. */
+	async #bringBack(chance: Chance): Promise<string> {
+		const id = this.#gone.splice(chance.between(0, this.#gone.length), 1)[0];
+		if (id === undefined) return await this.#insert(1);
+		// So that the two don't share a moment, in which nobody could tell them apart.
+		await sleep(2);
+		const name = this.#name();
+		await this.#call('PATCH', '/data/bulk', { bulk: [{ id, fields: { name } }], useUpsert: true });
+		this.#alive.set(id, name);
+		return `create ${id.slice(0, 4)} again`;
+	}
+
+	async #call(method: string, path: string, body?: object): Promise<unknown> {
+		return await this.#send(method, `/api/v2/apps/${APP}/tables/${TABLE}${path}`, body);
+	}
+
+	async #send(method: string, path: string, body?: object): Promise<unknown> {
+		const response = await fetch(`${this.address.baseUrl}${path}`, {
+			method,
+			headers: {
+				authorization: `Bearer ${this.address.token}`,
+				...(body && { 'content-type': 'application/json' }),
+			},
+			...(body && { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+		return text === '' ? undefined : JSON.parse(text);
+	}
+}

@@ -1,0 +1,76 @@
+/**
+ * Records change in a sandbox while the trigger polls it through n8n's engine, fails, overlaps
+ * itself, is saved again and killed, all at random: at the end each change must have been told, and
+ * once. `npm run test:trigger -- [--seeds N] [--seed N]`. A seed repeats what is done, not the
+ * moment in which the platform does it, so a failure may take more than one try to come back.
+ */
+import { once } from 'node:events';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import type { SandboxAddress } from '../faults/sandboxes.mts';
+import { Platform } from './platform.mts';
+import { simulate } from './simulate.mts';
+
+const { values } = parseArgs({
+	options: {
+		seeds: { type: 'string', default: '500' },
+		seed: { type: 'string' },
+		lanes: { type: 'string', default: '24' },
+	},
+});
+
+/** How many failing seeds are shown in full. */
+const SHOWN = 3;
+
+const whole = (name: string, text: string) => {
+	const number = Number(text);
+	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
+	return number;
+};
+
+const isRepeat = values.seed !== undefined && !process.argv.includes('--seeds');
+const seeds = isRepeat ? 1 : whole('seeds', values.seeds);
+const first =
+	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
+const size = Math.max(1, Math.min(whole('lanes', values.lanes), seeds));
+
+const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), {
+	workerData: size,
+});
+const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
+const started = Date.now();
+const failed: number[] = [];
+const sum = { told: 0, failures: 0, overlaps: 0, crashes: 0 };
+let next = 0;
+
+async function runSeed(platform: Platform, seed: number): Promise<void> {
+	const outcome = await simulate(platform, seed);
+	for (const key of Object.keys(sum) as Array<keyof typeof sum>) sum[key] += outcome[key];
+	if (outcome.problems.length === 0) return;
+	failed.push(seed);
+	console.log(`\nSeed ${seed} failed: node test/property/trigger/run.mts --seed ${seed}`);
+	console.log(outcome.problems.slice(0, 10).join('\n'));
+	if (failed.length > SHOWN) return;
+	console.log(`${JSON.stringify(outcome.plan)}\n${outcome.history.join('\n')}`);
+}
+
+async function runLane(address: SandboxAddress): Promise<void> {
+	const platform = new Platform(address);
+	while (next < seeds) {
+		const seed = first + next;
+		next += 1;
+		await runSeed(platform, seed);
+	}
+}
+
+console.log(`${seeds} seeds from ${first} on, ${size} at a time`);
+await Promise.all(addresses.map(runLane));
+await worker.terminate();
+
+const seconds = ((Date.now() - started) / 1000).toFixed(1);
+const { told, failures, overlaps, crashes } = sum;
+console.log(
+	`\n${told} changes told, ${failures} polls failed, ${overlaps} overlapped, ${crashes} kills, in ${seconds} s`,
+);
+console.log(`\n${seeds - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length > 0 ? 1 : 0);

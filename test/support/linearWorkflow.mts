@@ -1,0 +1,48 @@
+/** Workflows of steps one after the other. */
+
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../n8n/examples.mts';
+import type { WorkflowJson, WorkflowNode } from '../../n8n/session.mts';
+
+/** Where n8n's own nodes come from. */
+export const FOR_N8N = 'n8n-nodes-base';
+
+/** Our node, as n8n names it. */
+export const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
+
+export type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'parameters'> & {
+	/** Other settings of a node, such as `retryOnFail`. */
+	[setting: string]: unknown;
+};
+
+const manualStart: Step = {
+	name: 'Start',
+	type: `${FOR_N8N}.manualTrigger`,
+	typeVersion: 1,
+	parameters: {},
+};
+
+/** A workflow that begins at a trigger, `Start` unless another is given, and takes all steps. */
+export function chain(
+	name: string,
+	credentialId: string,
+	steps: Step[],
+	start: Step = manualStart,
+): WorkflowJson {
+	const nodes = [start, ...steps].map((step, index) => ({
+		...step,
+		id: `node-${index}`,
+		position: [index * 200, 0] as [number, number],
+		...(step.type.startsWith(NODE_TYPE) && {
+			credentials: { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } },
+		}),
+	}));
+	const connections = Object.fromEntries(
+		nodes
+			.slice(0, -1)
+			.map((node, index) => [
+				node.name,
+				{ main: [[{ node: nodes[index + 1]!.name, type: 'main', index: 0 }]] },
+			]),
+	);
+	return { name, nodes, connections };
+}

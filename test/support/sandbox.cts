@@ -1,0 +1,190 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Agent } from 'node:https';
+import axios, { type AxiosInstance } from 'axios';
+
+const entry = join(__dirname, '..', '..', 'sandbox', 'main.mts');
+
+/** A record as the sandbox's database holds it: links as ids, empty fields left out. */
+export interface StoredRecord {
+	id: string;
+	ver: number;
+	created: string;
+	modified: string;
+	fields: Record<string, unknown>;
+}
+
+export interface StoredVersion {
+	id: string;
+	ver: number;
+	action: 'inserted' | 'updated' | 'deleted';
+	/** The number of the request that wrote it; 0 is the sandbox itself. */
+	request: number;
+	at: string;
+	fields: Record<string, unknown> | null;
+}
+
+export interface LoggedRequest {
+	number: number;
+	method: string;
+	path: string;
+	query: string;
+	status: number | null;
+	outcome: 'running' | 'answered' | 'reset';
+	token: string | null;
+	bodyBytes: number;
+	records: number | null;
+	faults: string[];
+	startedAt: string;
+	milliseconds: number | null;
+	/** Whether its handler is still at work, perhaps for a client that has gone. */
+	busy: boolean;
+}
+
+/** docs/sandbox.md, "Faults". */
+export interface FaultRule {
+	id?: string;
+	match?: { method?: string; path?: string; bodyContains?: string };
+	when?: { nth?: number[]; every?: number; first?: number; probability?: number; seed?: number };
+	fault: { kind: string; [option: string]: unknown };
+}
+
+/** docs/sandbox.md, "Tables". */
+export interface NewTable {
+	app: string;
+	timeZone?: string;
+	table: {
+		internalName: string;
+		header?: string;
+		fieldNameProperty?: 'name' | 'id';
+		fields: Array<{
+			name: string;
+			header?: string;
+			type: string;
+			metadata?: Record<string, unknown>;
+		}>;
+		views?: Array<{ name: string; filter: string; description?: string; visibility?: string }>;
+	};
+	records?: Array<{ id?: string; fields: Record<string, unknown> }>;
+}
+
+export interface SandboxAdmin {
+	reset(): Promise<void>;
+	/** Any part of the settings; docs/sandbox.md, "Settings". */
+	settings(change: Record<string, unknown>): Promise<Record<string, unknown>>;
+	/** Replaces the rules; an empty list ends all faults. */
+	faults(rules: FaultRule[]): Promise<void>;
+	requests(): Promise<LoggedRequest[]>;
+	clearRequests(): Promise<void>;
+	/** Waits until no request is at work any more, also none whose client has given up. */
+	settled(): Promise<void>;
+	createTable(table: NewTable): Promise<{ appId: string; tableId: string; internalName: string }>;
+	records(app: string, table: string): Promise<StoredRecord[]>;
+	history(app: string, table: string, record?: string): Promise<StoredVersion[]>;
+	/** Answers the token's value. */
+	createToken(token: Record<string, unknown>): Promise<string>;
+	changeToken(name: string, change: Record<string, unknown>): Promise<void>;
+	/** For what has no function of its own: paths under `/sandbox`. */
+	http: AxiosInstance;
+}
+
+export interface RunningSandbox {
+	baseUrl: string;
+	tokens: Record<
+		'role' | 'jwt' | 'short' | 'workflow' | 'readonly' | 'expired' | 'revoked' | 'form',
+		string
+	>;
+	admin: SandboxAdmin;
+	/** An independent client with a token; it takes every status for an answer. */
+	client(token?: string): AxiosInstance;
+	process: ChildProcess;
+	/** Ends it as Ctrl-C does, or at once and without mercy with SIGKILL. */
+	stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a sandbox of its own on a free port; docs/sandbox.md. Needs Node 24. */
+export async function startSandbox(options: { args?: string[] } = {}): Promise<RunningSandbox> {
+	const child = spawn(process.execPath, [entry, '--json', ...(options.args ?? [])], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+	});
+	const lines = createInterface({ input: child.stdout });
+	const line = await Promise.race([
+		once(lines, 'line').then(([text]) => String(text)),
+		once(child, 'exit').then(([code]) => {
+			throw new Error(`The sandbox ended with code ${String(code)} before it was ready.`);
+		}),
+	]);
+	const ready = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
+	return {
+		...ready,
+		admin: administration(ready.baseUrl),
+		client: (token = ready.tokens.role) =>
+			httpClient(`${ready.baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
+		process: child,
+		async stop(signal = 'SIGTERM') {
+			if (child.exitCode !== null || child.signalCode !== null) return;
+			const ended = once(child, 'exit');
+			child.kill(signal);
+			await ended;
+		},
+	};
+}
+
+function administration(baseUrl: string): SandboxAdmin {
+	const http = httpClient(`${baseUrl}/sandbox`);
+	http.interceptors.response.use((response) => {
+		if (response.status < 400) return response;
+		throw new Error(`${response.config.url}: ${JSON.stringify(response.data)}`);
+	});
+	const path = (app: string, table: string) =>
+		`/tables/${encodeURIComponent(app)}/${encodeURIComponent(table)}`;
+	const read = async <Data,>(url: string, params?: object) =>
+		(await http.get<{ data: Data }>(url, { params })).data.data;
+	return {
+		http,
+		async reset() {
+			await http.post('/reset');
+		},
+		async settings(change) {
+			return (await http.put<{ data: Record<string, unknown> }>('/settings', change)).data.data;
+		},
+		async faults(rules) {
+			await http.put('/faults', rules);
+		},
+		requests: () => read('/requests'),
+		async clearRequests() {
+			await http.delete('/requests');
+		},
+		async settled() {
+			while ((await read<LoggedRequest[]>('/requests')).some(({ busy }) => busy)) await pause(20);
+		},
+		async createTable(table) {
+			return (await http.post('/tables', table)).data.data;
+		},
+		records: (app, table) => read(`${path(app, table)}/records`),
+		history: (app, table, record) => read(`${path(app, table)}/history`, { record }),
+		async createToken(token) {
+			return (await http.post('/tokens', token)).data.data.value;
+		},
+		async changeToken(name, change) {
+			await http.patch(`/tokens/${name}`, change);
+		},
+	};
+}
+
+function httpClient(baseURL: string, headers: Record<string, string> = {}): AxiosInstance {
+	return axios.create({
+		baseURL,
+		headers,
+		validateStatus: () => true,
+		maxRedirects: 0,
+		maxBodyLength: Infinity,
+		maxContentLength: Infinity,
+		proxy: false,
+		// The sandbox's certificate is made at its start and known to nobody.
+		httpsAgent: new Agent({ rejectUnauthorized: false }),
+	});
+}

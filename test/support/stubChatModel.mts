@@ -1,0 +1,71 @@
+/**
+ * A chat model that is none: it says what a test has written down, in the form that n8n's OpenAI
+ * node reads. So the agent and its tools run for real, and the same way every time.
+ */
+
+import { type LoopbackServer, serve } from './stubServer.mts';
+
+export interface Message {
+	role: 'system' | 'user' | 'assistant' | 'tool';
+	content: string | Array<{ text?: string }> | null;
+}
+
+/** A tool as n8n describes it to a model. */
+export interface OfferedTool {
+	type: string;
+	function: {
+		name: string;
+		description: string;
+		parameters: { properties: Record<string, { type?: string; description?: string }> };
+	};
+}
+
+export interface ModelCall {
+	messages: Message[];
+	tools?: OfferedTool[];
+}
+
+/** What the model says next: words, or the tool to call. */
+export type Saying = { text: string } | { tool: string; args: object };
+
+/** The text of a message. */
+export const textOf = ({ content }: Message): string =>
+	typeof content === 'string' ? content : (content ?? []).map(({ text = '' }) => text).join('');
+
+let ids = 0;
+
+function completion(saying: Saying) {
+	const id = (ids += 1);
+	const message =
+		'text' in saying
+			? { role: 'assistant', content: saying.text }
+			: {
+					role: 'assistant',
+					content: null,
+					tool_calls: [
+						{
+							id: `call_${id}`,
+							type: 'function',
+							function: { name: saying.tool, arguments: JSON.stringify(saying.args) },
+						},
+					],
+				};
+	const finish = 'text' in saying ? 'stop' : 'tool_calls';
+	return {
+		id: `completion-${id}`,
+		object: 'chat.completion',
+		created: 1,
+		model: 'fixed',
+		choices: [{ index: 0, message, finish_reason: finish }],
+		usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+	};
+}
+
+/** @param say what to say to a conversation so far */
+export async function startModel(say: (call: ModelCall) => Saying): Promise<LoopbackServer> {
+	return await serve(({ method, path, body }) =>
+		method === 'POST' && path === '/v1/chat/completions'
+			? completion(say(body as ModelCall))
+			: undefined,
+	);
+}

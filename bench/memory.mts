@@ -1,12 +1,12 @@
-/** How much memory a piece of work takes above what its process had before. */
+/** Time, processor time and peak memory of a piece of work in this process. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpuUsage, memoryUsage } from 'node:process';
 
-const MB = 1024 * 1024;
+export const MIB = 1024 * 1024;
 const SAMPLE_MS = 5;
 
-/** Linux keeps the highest resident size itself, and forgets it when it is asked to. */
-function forgetPeak(): boolean {
+/** Resets the peak resident size that Linux records; false where there is none. */
+function resetPeak(): boolean {
 	try {
 		writeFileSync('/proc/self/clear_refs', '5');
 		return true;
@@ -15,31 +15,31 @@ function forgetPeak(): boolean {
 	}
 }
 
-function peakOfSystem(): number {
+function readPeak(): number {
 	const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
 	return Number(kilobytes) * 1024;
 }
 
 /**
- * Runs `work` and says how long it took, how long processors worked on it, and the most resident memory it held above the start, in
- * MB: from the system's own high-water mark where there is one, else sampled every 5 ms. The base
- * is taken after a garbage collection where the process allows one (`--expose-gc`).
+ * Runs `work` and returns how long it took, its processor time, and its peak resident memory above
+ * the start, in MiB: from Linux's own record if available, else sampled every 5 ms. The start is
+ * taken after a garbage collection if the process allows one (`--expose-gc`).
  */
-export async function measured(work: () => Promise<void>) {
+export async function measure(work: () => Promise<void>) {
 	globalThis.gc?.();
 	const base = memoryUsage.rss();
 	let sampled = base;
-	const isTold = forgetPeak();
+	const hasPeak = resetPeak();
 	const sample = () => {
 		sampled = Math.max(sampled, memoryUsage.rss());
 	};
-	const timer = isTold ? undefined : setInterval(sample, SAMPLE_MS);
+	const timer = hasPeak ? undefined : setInterval(sample, SAMPLE_MS);
 	const used = cpuUsage();
 	const start = performance.now();
 	await work();
 	const seconds = (performance.now() - start) / 1000;
 	clearInterval(timer);
-	const peak = isTold ? peakOfSystem() : sampled;
+	const peak = hasPeak ? readPeak() : sampled;
 	const { user, system } = cpuUsage(used);
-	return { seconds, cpuSeconds: (user + system) / 1e6, memoryMB: Math.max(0, peak - base) / MB };
+	return { seconds, cpuSeconds: (user + system) / 1e6, memoryMB: Math.max(0, peak - base) / MIB };
 }

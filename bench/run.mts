@@ -12,19 +12,19 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { ensureN8n } from '../n8n/install.mts';
-import { attachments } from './attachments.mts';
-import { writePage } from './page.mts';
-import type { Benchmark, Row } from './row.mts';
-import { printed } from './table.mts';
-import { flood } from './flood.mts';
-import { getMany } from './getMany.mts';
-import { overhead } from './overhead.mts';
-import { poll } from './poll.mts';
-import { rateLimit } from './rateLimit.mts';
-import { start } from './start.mts';
-import { sweep } from './sweep.mts';
-import { upsert } from './upsert.mts';
+import { ensureN8n } from '../harness/install.mts';
+import { attachments } from './benchmarks/attachments.mts';
+import { writeDocs } from './report/writeDocs.mts';
+import type { Benchmark, Row } from './report/row.mts';
+import { renderText } from './report/table.mts';
+import { unbatched } from './benchmarks/unbatched.mts';
+import { getMany } from './benchmarks/getMany.mts';
+import { overhead } from './benchmarks/overhead.mts';
+import { idlePoll } from './benchmarks/idlePoll.mts';
+import { rateLimit } from './benchmarks/rateLimit.mts';
+import { loadTime } from './benchmarks/loadTime.mts';
+import { sweep } from './benchmarks/sweep.mts';
+import { upsert } from './benchmarks/upsert.mts';
 
 const benchmarks: Benchmark[] = [
 	upsert,
@@ -32,10 +32,10 @@ const benchmarks: Benchmark[] = [
 	getMany,
 	attachments,
 	overhead,
-	poll,
-	start,
+	idlePoll,
+	loadTime,
 	sweep,
-	flood,
+	unbatched,
 ];
 
 const { values } = parseArgs({
@@ -70,7 +70,7 @@ async function measureAll(): Promise<Row[]> {
 		try {
 			rows.push(...(await run({ isSmoke, hasPeer: !isSmoke })));
 		} catch (error) {
-			// What the others say is worth telling all the same.
+			// The results of the others are still useful.
 			failed.push(name);
 			console.error(`${name} failed:`, error);
 		}
@@ -82,8 +82,8 @@ async function measureAll(): Promise<Row[]> {
 const rows = values.from
 	? (JSON.parse(await readFile(values.from, 'utf8')) as Row[])
 	: await measureAll();
-console.log(printed(rows));
+console.log(renderText(rows));
 if (values.json !== undefined) await writeFile(values.json, JSON.stringify(rows, null, '\t'));
-if (values.write) await writePage(rows);
+if (values.write) await writeDocs(rows);
 if (isSmoke) console.log(`${chosen.length - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);

@@ -1,6 +1,6 @@
-// Installs what package-lock.json names when it is not there yet. npm's `pre…` scripts call it
-// before anything is installed, on whichever Node the machine has: so plain JavaScript, with
-// Node's own modules alone.
+// Installs the packages of package-lock.json unless they are installed. npm's `pre…` scripts call it
+// before anything is installed, with any Node that the machine has: so it is plain JavaScript that
+// imports only Node's own modules.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 const OLDEST_NODE = [20, 19];
 
 /**
- * What may run all that is not shipped: the dev dependency `node` is 24; CI puts 22 in its place
- * (`npm install --no-save node@22`) to see the tests pass on both.
+ * Major versions of Node that run what is not shipped: the dev dependency `node` is 24; CI replaces
+ * it with 22 (`npm install --no-save node@22`) to test on both.
  */
 const PROJECT_NODES = [24, 22];
 
 const root = resolve(fileURLToPath(new URL('..', import.meta.url)));
 
-/** Ends with a message for people: no stack, exit code 1. */
+/** Exits with code 1 and a message without a stack trace. */
 function fail(message) {
 	process.stderr.write(`\n${message}\n`);
 	process.exit(1);
@@ -42,11 +42,10 @@ function readPackages(file) {
 	}
 }
 
-/** The packages that must be there on every machine: optional ones depend on the platform. */
+/** The packages that every machine needs: optional ones depend on the platform. */
 function requiredPackages() {
 	const packages = readPackages('package-lock.json');
-	if (packages === undefined)
-		fail('package-lock.json is missing or damaged: get it from git again.');
+	if (packages === undefined) fail('package-lock.json is missing or damaged. Restore it from git.');
 	return Object.entries(packages).filter(
 		([path, entry]) =>
 			path !== '' &&
@@ -67,8 +66,8 @@ function projectNodeVersion() {
 }
 
 /**
- * npm writes the list of what it installed last of all, after every install script: what it
- * says is there, is there, and after an interrupted install the file is missing.
+ * npm writes the list of installed packages at the very end, after every install script: after an
+ * interrupted installation the file is missing.
  */
 function isInstalled(required) {
 	const installed = readPackages(join('node_modules', '.package-lock.json'));
@@ -80,8 +79,8 @@ function isInstalled(required) {
 const isProjectNode = (version) => PROJECT_NODES.some((major) => version.startsWith(`v${major}.`));
 
 /**
- * The surroundings for npm: without this project's own `.bin` on the PATH, because `npm ci`
- * deletes node_modules, and with it the Node that npm may be running on.
+ * The environment for npm: without this project's own `.bin` in PATH, because `npm ci` deletes
+ * node_modules, and with it the Node that npm may be running on.
  */
 function npmEnvironment() {
 	const bin = join(root, 'node_modules', '.bin');
@@ -89,7 +88,7 @@ function npmEnvironment() {
 	return { ...process.env, PATH: path.join(delimiter) };
 }
 
-/** Shows how many of the packages are unpacked: one moving line, or in a log one every 10 s. */
+/** Shows how many packages are unpacked: updates one line, or prints one every 10 s to a log. */
 function showProgress(required, started) {
 	const terminal = process.stderr.isTTY;
 	const show = () => {
@@ -105,7 +104,7 @@ function showProgress(required, started) {
 	};
 }
 
-/** Runs `npm ci`; its output is shown only when it fails. */
+/** Runs `npm ci` without showing its output. */
 async function runNpm(environment) {
 	const child = spawn('npm', ['ci', '--no-progress', '--loglevel=error'], {
 		cwd: root,
@@ -115,7 +114,7 @@ async function runNpm(environment) {
 	});
 	for (const signal of ['SIGINT', 'SIGTERM']) {
 		process.once(signal, () => {
-			// Asked to end, npm goes on for seconds and gets in the way of the next install.
+			// After SIGTERM npm runs on for seconds and disturbs the next installation.
 			child.kill('SIGKILL');
 			process.exit(130);
 		});
@@ -123,9 +122,9 @@ async function runNpm(environment) {
 	let output = '';
 	child.stdout.on('data', (chunk) => (output += chunk));
 	child.stderr.on('data', (chunk) => (output += chunk));
-	const code = await new Promise((settle) => {
-		child.on('error', (error) => settle(error.message));
-		child.on('close', settle);
+	const code = await new Promise((resolve) => {
+		child.on('error', (error) => resolve(error.message));
+		child.on('close', resolve);
 	});
 	return { code, output };
 }
@@ -152,15 +151,15 @@ async function install() {
 	stopProgress();
 	if (code !== 0) {
 		fail(
-			`${output.trim()}\n\nnpm ci failed (${code}). Is the npm registry reachable? Try again then.`,
+			`${output.trim()}\n\nnpm ci failed (${code}). Check that the npm registry is reachable and try again.`,
 		);
 	}
 	const version = projectNodeVersion();
 	if (!isProjectNode(version)) {
 		fail(
-			`The packages are there, but Node ${PROJECT_NODES[0]} is not (found: ${version || 'none'}).\n` +
-				'The package "node" brings it with its install script: allow it to run\n' +
-				'(npm config get ignore-scripts must say false), remove node_modules, try again.',
+			`The packages are installed, but Node ${PROJECT_NODES[0]} is not (found: ${version || 'none'}).\n` +
+				'The install script of the package "node" installs it. Allow it to run\n' +
+				'(npm config get ignore-scripts must print false), remove node_modules and try again.',
 		);
 	}
 	const seconds = Math.round((Date.now() - started) / 1000);

@@ -1,14 +1,14 @@
 /**
- * The licences of everything in node_modules, as each package.json tells them. Fails where one is
- * not known to be free of duties for those who use it, unless it is explained here. Nothing of it
- * ships: the published package has no dependencies (test/package).
+ * Lists the licences of everything in node_modules, as each package.json states them. Fails if one is
+ * neither permissive nor explained here. None of it ships: the published package has no dependencies
+ * (test/package).
  *
  *   npm run licences
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Permissive ones: they ask for a notice at most. */
+/** Permissive licences: they require a notice at most. */
 const PERMISSIVE = new Set([
 	'0BSD',
 	'AFL-2.1',
@@ -25,9 +25,9 @@ const PERMISSIVE = new Set([
 	'Unlicense',
 ]);
 
-const DEVELOPMENT = 'used to develop and test alone';
+const DEVELOPMENT = 'used only for development and tests';
 
-/** Other licences, for which packages, and why that is no matter here. */
+/** Other licences: for which packages, and why they are acceptable. */
 const EXPLAINED: Array<{ licence: RegExp; packages: RegExp; why: string }> = [
 	{
 		licence: /^(SEE LICENSE IN LICENSE(_EE)?\.md|LicenseRef-n8n-.*)$/,
@@ -48,7 +48,7 @@ interface Manifest {
 	licenses?: Array<{ type?: string }>;
 }
 
-/** Every package below a node_modules folder, those inside packages too. */
+/** Every package in a node_modules folder, including nested ones. */
 function* packagesIn(modules: string): Generator<Manifest> {
 	if (!existsSync(modules)) return;
 	for (const entry of readdirSync(modules).filter((name) => !name.startsWith('.'))) {
@@ -63,14 +63,14 @@ function* packagesIn(modules: string): Generator<Manifest> {
 	}
 }
 
-/** The licence as an SPDX expression, from the old forms too. */
+/** The licence as an SPDX expression, also from older forms of package.json. */
 function licenceOf({ license, licenses }: Manifest): string {
 	if (typeof license === 'string') return license;
 	const given = license ? [license] : (licenses ?? []);
-	return given.map(({ type }) => type ?? 'unknown').join(' OR ') || 'none told';
+	return given.map(({ type }) => type ?? 'unknown').join(' OR ') || 'none stated';
 }
 
-/** Of alternatives one is enough; of what is joined, all are needed. */
+/** For OR one permissive licence is enough, for AND all must be. */
 function isPermissive(licence: string): boolean {
 	const alternatives = licence.replace(/^\((.*)\)$/, '$1').split(' OR ');
 	return alternatives.some((text) => text.split(' AND ').every((one) => PERMISSIVE.has(one)));

@@ -1,16 +1,16 @@
 /**
- * Runs the project's checks one after the other and closes with a line that counts them all.
+ * Runs the project's checks one after the other. The last line of the output has the total.
  *
- *   npm test             everything that needs no n8n of its own
- *   npm run test:e2e     real n8n, its editor in a real browser, its queue mode, and n8n's own scan of
- *                        the package
+ *   npm test             everything that does not need n8n itself
+ *   npm run test:e2e     n8n, its editor in a browser, its queue mode, and n8n's own scan of the
+ *                        package
  *
- * Arguments name the checks to run, such as `node scripts/test.mts lint unit`.
+ * Arguments name the checks to run, for example `node scripts/test.mts lint unit`.
  */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { execa } from 'execa';
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -25,116 +25,112 @@ interface Check {
 	run(): Promise<Count>;
 }
 
-/** Runs a command with its output shown; resolves with its exit code and what it printed. */
-async function command(line: string[]) {
-	const [name = '', ...rest] = line;
-	const child = spawn(name, rest, {
+/** Runs a command and shows its output; returns its exit code and standard output. */
+async function runCommand([name = '', ...args]: string[]) {
+	const { exitCode, stdout, shortMessage } = await execa(name, args, {
 		cwd: ROOT,
-		stdio: ['ignore', 'pipe', 'inherit'],
-		// The project's own Node and tools come first, however this file was started.
-		env: { ...process.env, PATH: [BIN, process.env.PATH].join(delimiter) },
+		stdin: 'ignore',
+		stdout: ['pipe', 'inherit'],
+		stderr: 'inherit',
+		reject: false,
+		// The project's own Node and tools first, however this script was started.
+		env: { PATH: [BIN, process.env.PATH].join(delimiter) },
 	});
-	let printed = '';
-	child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-		printed += chunk;
-		process.stdout.write(chunk);
-	});
-	const code = await new Promise<number>((resolve) => {
-		child.on('error', (error) => {
-			console.error(`${name} could not be started: ${error.message}`);
-			resolve(1);
-		});
-		child.on('close', (exit) => resolve(exit ?? 1));
-	});
-	return { code, printed };
+	if (exitCode === undefined) console.error(shortMessage);
+	return { exitCode: exitCode ?? 1, stdout };
 }
 
-/** A command that is one check by itself. */
-const single = (title: string, line: string[]): Check => ({
+/** A command whose exit code is the result. */
+const command = (title: string, line: string[]): Check => ({
 	title,
 	run: async () => {
-		const { code } = await command(line);
-		return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+		const { exitCode } = await runCommand(line);
+		return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 	},
 });
 
-/** A test run that failed without telling a failed test has failed as a whole. */
-const settle = (code: number, count: Count): Count => {
-	const isSilentFailure = code !== 0 && count.failed === 0;
-	const ranNothing = count.passed + count.failed === 0;
-	return isSilentFailure || ranNothing ? { ...count, failed: count.failed + 1 } : count;
+/** Counts a run as one more failure if it failed without a failed test, or ran no test at all. */
+const withRunFailure = (exitCode: number, count: Count): Count => {
+	const isCrash = exitCode !== 0 && count.failed === 0;
+	const isEmpty = count.passed + count.failed === 0;
+	return isCrash || isEmpty ? { ...count, failed: count.failed + 1 } : count;
 };
 
-/** Jest on a folder of `test/`. */
+/** Jest, on a folder of `test/`. */
 const jest = (folder: string): Check => ({
 	title: `test/${folder}`,
 	run: async () => {
 		const results = await mkdtemp(join(tmpdir(), 'jest-'));
 		const file = join(results, 'results.json');
-		const { code } = await command([
+		const { exitCode } = await runCommand([
 			'jest',
 			'--config=test/jest.config.cjs',
 			'--json',
 			`--outputFile=${file}`,
 			`test/${folder}/`,
 		]);
-		const told = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as {
+		const { numPassedTests = 0, numFailedTests = 0 } = JSON.parse(
+			await readFile(file, 'utf8').catch(() => '{}'),
+		) as {
 			numPassedTests?: number;
 			numFailedTests?: number;
 		};
 		await rm(results, { recursive: true });
-		return settle(code, { passed: told.numPassedTests ?? 0, failed: told.numFailedTests ?? 0 });
+		return withRunFailure(exitCode, { passed: numPassedTests, failed: numFailedTests });
 	},
 });
 
-/** A program that closes with a line `N passed, N failed` of its own. */
-const counting = (title: string, line: string[]): Check => ({
+/** A program whose output ends with a line `N passed, N failed`. */
+const program = (title: string, line: string[]): Check => ({
 	title,
 	run: async () => {
-		const { code, printed } = await command(line);
+		const { exitCode, stdout } = await runCommand(line);
 		const [, passed = '0', failed = '0'] =
-			[...printed.matchAll(/^(?:\S+: )?(\d+) passed, (\d+) failed/gm)].at(-1) ?? [];
-		return settle(code, { passed: Number(passed), failed: Number(failed) });
+			[...stdout.matchAll(/^(?:\S+: )?(\d+) passed, (\d+) failed/gm)].at(-1) ?? [];
+		return withRunFailure(exitCode, { passed: Number(passed), failed: Number(failed) });
 	},
 });
 
-/** Node's own test runner on a folder of `test/`. */
+/** Node's own test runner, on a folder of `test/`. */
 const nodeTest = (folder: string): Check => ({
 	title: `test/${folder}`,
 	run: async () => {
-		const { code, printed } = await command([
+		const { exitCode, stdout } = await runCommand([
 			'node',
 			'--test',
 			'--test-concurrency=1',
 			'--test-reporter=spec',
 			`test/${folder}/**/*.test.mts`,
 		]);
-		const told = (word: string) =>
-			Number(printed.match(new RegExp(`^\\S* ?${word} (\\d+)$`, 'm'))?.[1] ?? 0);
-		return settle(code, { passed: told('pass'), failed: told('fail') + told('cancelled') });
+		const count = (word: string) =>
+			Number(stdout.match(new RegExp(`^\\S* ?${word} (\\d+)$`, 'm'))?.[1] ?? 0);
+		return withRunFailure(exitCode, {
+			passed: count('pass'),
+			failed: count('fail') + count('cancelled'),
+		});
 	},
 });
 
-// The random ones begin at a fixed seed here: a gate must not fail by chance. By themselves they
-// begin anywhere (`npm run test:faults`, `npm run test:trigger`).
+// Random tests have a fixed seed here, so that the gate does not fail by chance. Run by themselves
+// (`npm run test:faults`, `npm run test:trigger`) they choose one.
 const checks: Record<string, Check> = {
-	lint: single('Lint, as n8n wants it', ['n8n-node', 'lint']),
-	openapi: single('Lint of the contract', [
+	lint: command('Lint with the rules of n8n', ['n8n-node', 'lint']),
+	openapi: command('Lint of the contract', [
 		'redocly',
 		'lint',
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
-	format: single('Format', ['prettier', '--check', '.']),
-	types: single('Types', ['npm', 'run', '--silent', 'types']),
-	licences: counting('Licences', ['node', 'scripts/licences.mts']),
-	build: single('Build', ['npm', 'run', '--silent', 'build']),
+	format: command('Format', ['prettier', '--check', '.']),
+	types: command('Types', ['npm', 'run', '--silent', 'types']),
+	licences: program('Licences', ['node', 'scripts/licences.mts']),
+	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	unit: jest('unit'),
 	contract: jest('contract'),
 	package: jest('package'),
 	integration: jest('integration'),
-	faults: counting('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
-	trigger: counting('The trigger, at random', [
+	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
+	trigger: program('The trigger, at random', [
 		'node',
 		'test/property/trigger/run.mts',
 		'--seeds',
@@ -142,23 +138,23 @@ const checks: Record<string, Check> = {
 		'--seed',
 		'1',
 	]),
-	bench: counting('Every measurement runs (no word on time)', ['node', 'bench/run.mts', '--smoke']),
-	matrix: counting('Every operation under every fault', [
+	bench: program('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
+	matrix: program('Every operation under every fault', [
 		'node',
 		'test/property/matrix/run.mts',
 		'--seed=1',
 		'--each=1',
 	]),
-	malformed: counting('Malformed answers, at random', [
+	malformed: program('Malformed responses, at random', [
 		'node',
 		'test/property/malformed/run.mts',
 		'--seed=1',
 	]),
-	scan: counting("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
+	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	e2e: nodeTest('e2e/n8n'),
 	browser: nodeTest('e2e/browser'),
 	queue: nodeTest('e2e/queue'),
-	crash: counting('n8n and the sandbox, killed', [
+	crash: program('n8n and the sandbox, killed', [
 		'node',
 		'test/endurance/crash/run.mts',
 		'--rounds',
@@ -166,7 +162,7 @@ const checks: Record<string, Check> = {
 		'--seed',
 		'1',
 	]),
-	soak: counting('All kinds of work, for three minutes', [
+	soak: program('Mixed load, for three minutes', [
 		'node',
 		'test/endurance/soak/run.mts',
 		'--minutes',
@@ -176,7 +172,7 @@ const checks: Record<string, Check> = {
 	]),
 };
 
-/** Checks that install hundreds of megabytes first. */
+/** Checks that run only by name: they need n8n itself, or take minutes. */
 const HEAVY = ['scan', 'e2e', 'browser', 'queue', 'crash', 'soak'];
 
 async function main() {

@@ -4,7 +4,7 @@ module.exports = {
 	testMatch: ['<rootDir>/test/{unit,contract,integration,package}/**/*.test.cts'],
 	moduleFileExtensions: ['cts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
 	modulePathIgnorePatterns: [
-		'<rootDir>/n8n/node_modules',
+		'<rootDir>/harness/n8n/node_modules',
 		'<rootDir>/.cache',
 		'<rootDir>/dist/package.json',
 	],

@@ -1,7 +1,7 @@
 /** The node in n8n's engine, with the parameters that the measurements have in common. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../../test/property/faults/engine.mts';
-import { APP, TABLE } from '../people.mts';
+import { APP, TABLE } from '../benchTable.mts';
 
 export interface Target {
 	baseUrl: string;
@@ -9,21 +9,21 @@ export interface Target {
 }
 
 /** The table of the measurements, as parameters name it. */
-export const place: INodeParameters = { application: picked(APP), table: picked(TABLE) };
+export const tableParameters: INodeParameters = { application: picked(APP), table: picked(TABLE) };
 
 const onTable = (operation: string, rest: INodeParameters): INodeParameters => ({
 	resource: 'record',
 	operation,
-	...place,
+	...tableParameters,
 	...rest,
 });
 
 /** Input items as n8n hands them on. */
-export const asInput = (items: IDataObject[]): INodeExecutionData[] =>
+export const toInput = (items: IDataObject[]): INodeExecutionData[] =>
 	items.map((json, item) => ({ json, pairedItem: { item } }));
 
 /** Runs an operation on all items. @throws Error where the node failed */
-export async function operate(
+export async function runNode(
 	{ baseUrl, token }: Target,
 	parameters: INodeParameters,
 	input: INodeExecutionData[] = [{ json: {} }],
@@ -34,8 +34,8 @@ export async function operate(
 }
 
 /** Create or Update Many. */
-export const upsert = (options: INodeParameters = {}) =>
+export const upsertParameters = (options: INodeParameters = {}) =>
 	onTable('upsertMany', { columns: automatic as unknown as INodeParameters, options });
 
 /** Get Many, all of them. */
-export const getAll = onTable('getAll', { returnAll: true, options: {} });
+export const getManyParameters = onTable('getAll', { returnAll: true, options: {} });

@@ -1,9 +1,16 @@
 /** Ours: the nodes of the built package in n8n's engine. */
-import { itemsOf } from '../people.mts';
-import { asInput, getAll, operate, place, upsert, type Target } from './engine.mts';
-import { helperAlone } from './helper.mts';
-import { answerInProcess } from './inProcess.mts';
-import { serve } from './serve.mts';
+import { createItems } from '../benchTable.mts';
+import {
+	toInput,
+	getManyParameters,
+	runNode,
+	tableParameters,
+	upsertParameters,
+	type Target,
+} from './engine.mts';
+import { n8nHttpFloor } from './n8nHttpFloor.mts';
+import { installStubNetwork } from './stubNetwork.mts';
+import { serveTasks } from './workerProcess.mts';
 import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 
 export interface NodeTasks {
@@ -19,34 +26,34 @@ export interface NodeTasks {
 
 let watching: Watching | undefined;
 
-serve<NodeTasks>({
+serveTasks<NodeTasks>({
 	async upsert({ size, batchSize, ...target }) {
-		const input = asInput(itemsOf(size));
-		const parameters = upsert(batchSize === undefined ? {} : { batchSize });
+		const input = toInput(createItems(size));
+		const parameters = upsertParameters(batchSize === undefined ? {} : { batchSize });
 		return async () => {
-			const { items, hints } = await operate(target, parameters, input);
+			const { items, hints } = await runNode(target, parameters, input);
 			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
 			return { hint: hints[0] ?? '' };
 		};
 	},
 
-	helper: async ({ size, batchSize, ...target }) => await helperAlone(target, { size, batchSize }),
+	helper: async ({ size, batchSize, ...target }) => await n8nHttpFloor(target, { size, batchSize }),
 
 	async getMany(target) {
-		return async () => ({ records: (await operate(target, getAll)).items.length });
+		return async () => ({ records: (await runNode(target, getManyParameters)).items.length });
 	},
 
 	async overhead({ size }) {
-		const target = answerInProcess();
-		const input = asInput(itemsOf(size));
+		const target = installStubNetwork();
+		const input = toInput(createItems(size));
 		return async () => {
-			const { items } = await operate(target, upsert(), input);
+			const { items } = await runNode(target, upsertParameters(), input);
 			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
 		};
 	},
 
 	async poll(target) {
-		watching ??= await watch(target, place);
+		watching ??= await watch(target, tableParameters);
 		const trigger = watching;
 		return async () => ({ items: (await trigger.poll())?.length ?? 0 });
 	},

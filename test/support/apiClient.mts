@@ -1,7 +1,7 @@
 /** Looks at the sandbox from outside: with axios, and none of the nodes' code. */
 
 import axios, { type AxiosInstance } from 'axios';
-import type { RunningSandbox } from '../../n8n/sandbox.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 export interface StoredRecord {
 	id: string;

@@ -1,7 +1,7 @@
 /** Workflows of steps one after the other. */
 
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../n8n/examples.mts';
-import type { WorkflowJson, WorkflowNode } from '../../n8n/session.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../harness/examples.mts';
+import type { WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';
 
 /** Where n8n's own nodes come from. */
 export const FOR_N8N = 'n8n-nodes-base';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Browser, chromium, type Page, selectors } from 'playwright-core';
-import { ROOT } from '../../../n8n/launch.mts';
+import { ROOT } from '../../../harness/nodePackage.mts';
 
 const USUAL_PLACES = [
 	'/usr/bin/chromium',

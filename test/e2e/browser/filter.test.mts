@@ -3,29 +3,29 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
-import { inventOwner, type Session, signIn } from '../../../n8n/session.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
+import { createOwner, type N8nApi, signIn } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { keepLastView, openBrowser, openPage, takePicture } from './chromium.mts';
 
 const NODE = 'Contacts';
 
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let credential: { id: string; name: string };
 let browser: Browser;
 let page: Page;
 let errors: string[];
 
 before(async () => {
-	desk = await setUpDesk();
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	const owner = inventOwner();
-	session = await signIn(n8n.url, owner);
-	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	const owner = createOwner();
+	n8nApi = await signIn(n8n.url, owner);
+	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 	credential = { id, name: CREDENTIAL_NAME };
 	browser = await openBrowser();
 	({ page, errors } = await openPage(browser));
@@ -41,7 +41,7 @@ before(async () => {
 after(async () => {
 	await browser?.close();
 	await n8n?.stop();
-	await desk?.clear();
+	await environment?.tearDown();
 });
 
 afterEach(async () => {
@@ -58,7 +58,7 @@ const locator = (value: string, cachedResultName: string) => ({
 
 /** Opens the panel of a node that works on the contacts. */
 async function openPanel(operation: string): Promise<void> {
-	const id = await session.createWorkflow({
+	const id = await n8nApi.createWorkflow({
 		name: operation,
 		nodes: [
 			{
@@ -155,7 +155,9 @@ test('a filter with a group is put together from lists, and finds what it says',
 	const rows = await shownRows();
 	await takePicture(page, 'filter');
 
-	const contacts = (await readRecords(desk.sandbox, 'crm', 'contacts')).map((one) => one.fields);
+	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map(
+		(one) => one.fields,
+	);
 	const wanted = contacts.filter(
 		({ newsletter, age: years, surname }) =>
 			newsletter === true && (Number(years) >= 60 || String(surname).startsWith('W')),
@@ -195,6 +197,6 @@ test('a value that does not fit is told in the words of the panel', async () => 
 	await byId('output-panel').getByText("'age' must be at most 150").first().waitFor();
 	await takePicture(page, 'refused');
 
-	const contacts = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const contacts = await readRecords(environment.sandbox, 'crm', 'contacts');
 	assert.ok(contacts.every(({ fields }) => fields.email !== 'new.fox@example.com'));
 });

@@ -3,36 +3,36 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	MAIN_EXAMPLE,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
-import { inventOwner, signIn, withCredential } from '../../../n8n/session.mts';
+} from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
+import { createOwner, signIn, withCredential } from '../../../harness/n8nApi.mts';
 import { keepLastView, openBrowser, openPage, takePicture } from './chromium.mts';
 
 const NODE = 'Write airports';
 
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
 let browser: Browser;
 let page: Page;
 let errors: string[];
 let workflowId: string;
 
-const owner = inventOwner();
+const owner = createOwner();
 
 before(async () => {
-	desk = await setUpDesk();
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	const session = await signIn(n8n.url, owner);
-	const id = await session.createCredential(sandboxCredential(desk.sandbox));
-	const workflow = await readExample(MAIN_EXAMPLE, desk.airports.url);
-	workflowId = await session.createWorkflow(
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	const n8nApi = await signIn(n8n.url, owner);
+	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+	const workflow = await readExample(MAIN_EXAMPLE, environment.csvServer.url);
+	workflowId = await n8nApi.createWorkflow(
 		withCredential(workflow, CREDENTIAL_TYPE, { id, name: CREDENTIAL_NAME }),
 	);
 	browser = await openBrowser();
@@ -42,7 +42,7 @@ before(async () => {
 after(async () => {
 	await browser?.close();
 	await n8n?.stop();
-	await desk?.clear();
+	await environment?.tearDown();
 });
 
 afterEach(async () => {
@@ -169,8 +169,8 @@ test('the credential connects, and its token is not shown', async () => {
 		.evaluateAll((inputs) =>
 			inputs.map((input) => (input instanceof HTMLInputElement ? input.value : '')),
 		);
-	assert.ok(values.includes(desk.sandbox.baseUrl), values.join());
-	assert.ok(!values.includes(desk.sandbox.tokens.role));
+	assert.ok(values.includes(environment.sandbox.baseUrl), values.join());
+	assert.ok(!values.includes(environment.sandbox.tokens.role));
 
 	await dialog.getByTestId('parameter-input-requestsPerMinute').locator('input').fill('600');
 	await dialog.getByTestId('credential-save-button').click();

@@ -6,24 +6,24 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { N8N_VERSION } from '../../../n8n/install.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+} from '../../../harness/examples.mts';
+import { N8N_VERSION } from '../../../harness/install.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
-	failureOf,
-	inventOwner,
-	itemsOf,
-	type Session,
+	describeFailure,
+	createOwner,
+	outputItems,
+	type N8nApi,
 	signIn,
 	withCredential,
 	type WorkflowNode,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 import type { LoopbackServer } from '../../support/stubServer.mts';
 import {
 	type ModelCall,
@@ -38,9 +38,9 @@ const PIXEL =
 	'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const TOOL = 'n8n-nodes-data-platform.dataPlatformTool';
 
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let model: LoopbackServer;
 let credentials: Record<string, { id: string; name: string }>;
 
@@ -56,12 +56,12 @@ function say({ messages, tools = [] }: ModelCall): Saying {
 }
 
 before(async () => {
-	desk = await setUpDesk();
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	session = await signIn(n8n.url, inventOwner());
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8nApi = await signIn(n8n.url, createOwner());
 	model = await startModel(say);
-	const platform = await session.createCredential(sandboxCredential(desk.sandbox));
-	const fixed = await session.createCredential({
+	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+	const fixed = await n8nApi.createCredential({
 		name: 'Fixed model',
 		type: 'openAiApi',
 		data: { apiKey: 'none', url: `${model.url}/v1` },
@@ -75,7 +75,7 @@ before(async () => {
 after(async () => {
 	await model?.stop();
 	await n8n?.stop();
-	await desk?.clear();
+	await environment?.tearDown();
 });
 
 /** Runs the example with what the model is to say; what the agent says in the end. */
@@ -85,7 +85,7 @@ async function ask(
 ): Promise<string> {
 	script = steps;
 	const example = withCredential(
-		await readExample('agent-with-contacts.json', desk.airports.url),
+		await readExample('agent-with-contacts.json', environment.csvServer.url),
 		CREDENTIAL_TYPE,
 		credentials[CREDENTIAL_TYPE]!,
 	);
@@ -96,14 +96,14 @@ async function ask(
 				: node,
 		),
 	);
-	const id = await session.createWorkflow({ ...example, nodes });
+	const id = await n8nApi.createWorkflow({ ...example, nodes });
 	const json = { sessionId: 'test', action: 'sendMessage', chatInput: 'Do it.' };
-	const execution = await session.runWorkflow(id, 'Chat', [{ json }]);
-	assert.equal(failureOf(execution), undefined);
-	return String(itemsOf(execution, 'Agent')[0]?.json.output);
+	const execution = await n8nApi.runWorkflow(id, 'Chat', [{ json }]);
+	assert.equal(describeFailure(execution), undefined);
+	return String(outputItems(execution, 'Agent')[0]?.json.output);
 }
 
-const contacts = async () => await readRecords(desk.sandbox, 'crm', 'contacts');
+const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
 
 const find = (surname: string) => (): Saying => ({ tool: 'Find_contacts', args: { surname } });
 const update = (id: string, newsletter: unknown): Saying => ({
@@ -191,7 +191,7 @@ test('nobody found is no failure', async () => {
 });
 
 test('files are told of: their names, not their contents', async () => {
-	const { baseUrl, tokens } = desk.sandbox;
+	const { baseUrl, tokens } = environment.sandbox;
 	const records = await contacts();
 	const { id } = records[0]!;
 	const photo = [{ filename: 'me.png', mimetype: 'image/png', filedata: PIXEL }];

@@ -8,11 +8,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
-import { sandboxCredential } from '../../../n8n/examples.mts';
-import { N8N_VERSION } from '../../../n8n/install.mts';
-import { startN8n } from '../../../n8n/launch.mts';
-import { failureOf, inventOwner, itemsOf, type JsonObject, signIn } from '../../../n8n/session.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
+import { sandboxCredential } from '../../../harness/examples.mts';
+import { N8N_VERSION } from '../../../harness/install.mts';
+import { startN8n } from '../../../harness/n8nProcess.mts';
+import {
+	describeFailure,
+	createOwner,
+	outputItems,
+	type JsonObject,
+	signIn,
+} from '../../../harness/n8nApi.mts';
 import { chain, FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
@@ -32,13 +38,13 @@ const server = createServer((_request, response) => {
 	response.end(files.web.bytes);
 });
 
-let desk: Desk;
+let environment: TestEnvironment;
 let folder: string;
 let address: string;
 
 before(async () => {
-	desk = await setUpDesk();
-	folder = join(desk.userFolder, 'files');
+	environment = await setUpTestEnvironment();
+	folder = join(environment.userFolder, 'files');
 	await mkdir(folder);
 	await writeFile(join(folder, files.disk.name), files.disk.bytes);
 	server.listen(0, '127.0.0.1');
@@ -49,7 +55,7 @@ before(async () => {
 after(async () => {
 	server.closeAllConnections();
 	server.close();
-	await desk?.clear();
+	await environment?.tearDown();
 });
 
 const platform = (name: string, operation: string, parameters: JsonObject): Step => ({
@@ -87,7 +93,7 @@ const modes = N8N_VERSION.startsWith('1.') ? ['filesystem'] : ['filesystem', 'da
 for (const mode of modes) {
 	test(`up and down again, with n8n's binary data in the ${mode}`, async () => {
 		const n8n = await startN8n({
-			userFolder: desk.userFolder,
+			userFolder: environment.userFolder,
 			env: {
 				N8N_DEFAULT_BINARY_DATA_MODE: mode,
 				N8N_RESTRICT_FILE_ACCESS_TO: folder,
@@ -95,10 +101,10 @@ for (const mode of modes) {
 			},
 		});
 		try {
-			const owner = { ...inventOwner(), password: 'Only-for-this-1' };
-			const session = await signIn(n8n.url, owner);
-			const credential = await session.createCredential(sandboxCredential(desk.sandbox));
-			const deals = await readRecords(desk.sandbox, 'crm', 'deals');
+			const owner = { ...createOwner(), password: 'Only-for-this-1' };
+			const n8nApi = await signIn(n8n.url, owner);
+			const credential = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+			const deals = await readRecords(environment.sandbox, 'crm', 'deals');
 			const sources: Array<[keyof typeof files, Step]> = [
 				['web', web()],
 				['disk', disk('Get', { fileSelector: join(folder, files.disk.name) })],
@@ -117,23 +123,22 @@ for (const mode of modes) {
 					platform('Down', 'download', { recordId, outputField: 'data' }),
 					disk('Put', { operation: 'write', fileName: back, dataPropertyName: 'data' }),
 				]);
-				const execution = await session.runWorkflow(
-					await session.createWorkflow(workflow),
-					'Start',
-				);
-				assert.equal(failureOf(execution), undefined);
+				const execution = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
+				assert.equal(describeFailure(execution), undefined);
 
 				const { name, bytes } = files[source];
-				const [uploaded] = itemsOf(execution, 'Up');
+				const [uploaded] = outputItems(execution, 'Up');
 				assert.deepEqual(uploaded?.json.uploaded, [name]);
-				const record = (await readRecords(desk.sandbox, 'crm', 'deals')).find(
+				const record = (await readRecords(environment.sandbox, 'crm', 'deals')).find(
 					({ id }) => id === deals[index]!.id,
 				);
 				const [stored] = record?.fields.papers as Array<{ fileName: string; fileSize: number }>;
 				assert.deepEqual([stored?.fileName, stored?.fileSize], [name, bytes.length]);
 				assert.equal(hash(await readFile(back)), hash(bytes));
 
-				const [down] = itemsOf(execution, 'Down') as Array<{ binary?: { data?: { id?: string } } }>;
+				const [down] = outputItems(execution, 'Down') as Array<{
+					binary?: { data?: { id?: string } };
+				}>;
 				assert.match(down?.binary?.data?.id ?? '', new RegExp(`^${mode}`));
 			}
 		} finally {

@@ -5,41 +5,41 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readAirports } from '../../../n8n/airports.mts';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { readAirportsCsv } from '../../../harness/csvServer.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	MAIN_EXAMPLE,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { runN8nCommand } from '../../../n8n/launch.mts';
-import { itemsOf, type ResultData, withCredential } from '../../../n8n/session.mts';
+} from '../../../harness/examples.mts';
+import { runN8nCommand } from '../../../harness/n8nProcess.mts';
+import { outputItems, type ResultData, withCredential } from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 const CREDENTIAL_ID = 'platformDemo';
 const WORKFLOW_ID = 'airports';
 
-let desk: Desk;
+let environment: TestEnvironment;
 
 before(async () => {
-	desk = await setUpDesk();
+	environment = await setUpTestEnvironment();
 });
 
 after(async () => {
-	await desk.clear();
+	await environment.tearDown();
 });
 
 async function importFile(command: string, content: unknown): Promise<void> {
-	const file = join(desk.userFolder, 'import.json');
+	const file = join(environment.userFolder, 'import.json');
 	await writeFile(file, JSON.stringify(content));
-	await runN8nCommand(desk.userFolder, [command, `--input=${file}`]);
+	await runN8nCommand(environment.userFolder, [command, `--input=${file}`]);
 }
 
 /** Runs the imported workflow and counts what the node says about its items. */
 async function execute(): Promise<Record<string, number>> {
-	const { stdout } = await runN8nCommand(desk.userFolder, [
+	const { stdout } = await runN8nCommand(environment.userFolder, [
 		'execute',
 		`--id=${WORKFLOW_ID}`,
 		'--rawOutput',
@@ -48,7 +48,7 @@ async function execute(): Promise<Record<string, number>> {
 	const json = stdout.slice(stdout.search(/^\{/m));
 	const execution = JSON.parse(json) as { data: { resultData: ResultData } };
 	const counts: Record<string, number> = {};
-	for (const { json: item } of itemsOf(execution, 'Write airports')) {
+	for (const { json: item } of outputItems(execution, 'Write airports')) {
 		const outcome = String(item.outcome);
 		counts[outcome] = (counts[outcome] ?? 0) + 1;
 	}
@@ -56,8 +56,8 @@ async function execute(): Promise<Record<string, number>> {
 }
 
 test('credential and example are imported', async () => {
-	const workflow = await readExample(MAIN_EXAMPLE, desk.airports.url);
-	const credential = { id: CREDENTIAL_ID, ...sandboxCredential(desk.sandbox) };
+	const workflow = await readExample(MAIN_EXAMPLE, environment.csvServer.url);
+	const credential = { id: CREDENTIAL_ID, ...sandboxCredential(environment.sandbox) };
 	await importFile('import:credentials', [credential]);
 	const reference = { id: CREDENTIAL_ID, name: CREDENTIAL_NAME };
 	await importFile('import:workflow', {
@@ -70,11 +70,11 @@ test('credential and example are imported', async () => {
 });
 
 test('the first run inserts every airport', async () => {
-	const [header, ...rows] = (await readAirports()).trim().split('\n');
+	const [header, ...rows] = (await readAirportsCsv()).trim().split('\n');
 	assert.equal(header, 'iata,name,city,state,country,latitude,longitude');
 	assert.deepEqual(await execute(), { inserted: 3_376 });
 
-	const records = await readRecords(desk.sandbox, 'geo', 'airports');
+	const records = await readRecords(environment.sandbox, 'geo', 'airports');
 	const stored = records.map(({ fields }) => fields.iata).sort();
 	assert.deepEqual(stored, rows.map((row) => row.split(',', 1)[0]).sort());
 	const juneau = records.find(({ fields }) => fields.iata === 'JNU');
@@ -90,11 +90,11 @@ test('the first run inserts every airport', async () => {
 });
 
 test('the second run inserts none and loses none', async () => {
-	const before = await readRecords(desk.sandbox, 'geo', 'airports');
+	const before = await readRecords(environment.sandbox, 'geo', 'airports');
 	const counts = await execute();
 	assert.equal(counts.inserted, undefined);
 	assert.equal((counts.updated ?? 0) + (counts.unchanged ?? 0), 3_376);
 
-	const after = await readRecords(desk.sandbox, 'geo', 'airports');
+	const after = await readRecords(environment.sandbox, 'geo', 'airports');
 	assert.deepEqual(after.map(({ id }) => id).sort(), before.map(({ id }) => id).sort());
 });

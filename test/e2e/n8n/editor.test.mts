@@ -2,64 +2,64 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+} from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
-	failureOf,
-	inventOwner,
-	itemsOf,
+	describeFailure,
+	createOwner,
+	outputItems,
 	type JsonObject,
-	type Session,
+	type N8nApi,
 	signIn,
 	withCredential,
 	type WorkflowJson,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
 const NEWSLETTER = 'adults-who-want-the-newsletter.json';
 const BRANCHES = 'bad-rows-on-their-own-branch.json';
 
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let credential: { id: string; name: string };
 
 before(async () => {
-	desk = await setUpDesk();
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	session = await signIn(n8n.url, inventOwner());
-	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8nApi = await signIn(n8n.url, createOwner());
+	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 	credential = { id, name: CREDENTIAL_NAME };
 });
 
 after(async () => {
 	await n8n?.stop();
-	await desk.clear();
+	await environment.tearDown();
 });
 
 async function readBranches(): Promise<WorkflowJson> {
 	return withCredential(
-		await readExample(BRANCHES, desk.airports.url),
+		await readExample(BRANCHES, environment.csvServer.url),
 		CREDENTIAL_TYPE,
 		credential,
 	);
 }
 
 async function run(workflow: WorkflowJson): Promise<Execution> {
-	return await session.runWorkflow(await session.createWorkflow(workflow), 'Start');
+	return await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 }
 
 /** Asks as the editor does when a list of the panel is opened. */
 async function ask<T>(kind: string, methodName: string, parameters: JsonObject): Promise<T> {
-	return await session.call<T>('POST', `/dynamic-node-parameters/${kind}`, {
+	return await n8nApi.request<T>('POST', `/dynamic-node-parameters/${kind}`, {
 		path: 'parameters',
 		methodName,
 		nodeTypeAndVersion: { name: NODE_TYPE, version: 1 },
@@ -72,7 +72,7 @@ const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 
 test('n8n offers the node, and as a tool for agents', async () => {
 	const answer = await fetch(`${n8n.url}/types/nodes.json`, {
-		headers: { cookie: session.cookie(), 'browser-id': session.browserId },
+		headers: { cookie: n8nApi.cookie(), 'browser-id': n8nApi.browserId },
 	});
 	assert.equal(answer.status, 200);
 	const types = (await answer.json()) as Array<{ name: string }>;
@@ -83,15 +83,15 @@ test('n8n offers the node, and as a tool for agents', async () => {
 
 test("the credential's test tells a good token from a bad one", async () => {
 	const check = async (token: string) => {
-		const { data, ...rest } = sandboxCredential(desk.sandbox);
-		return await session.call<{ status: string; message: string }>('POST', '/credentials/test', {
+		const { data, ...rest } = sandboxCredential(environment.sandbox);
+		return await n8nApi.request<{ status: string; message: string }>('POST', '/credentials/test', {
 			credentials: { id: credential.id, ...rest, data: { ...data, token } },
 		});
 	};
-	assert.equal((await check(desk.sandbox.tokens.role)).status, 'OK');
-	const refused = await check(desk.sandbox.tokens.expired);
+	assert.equal((await check(environment.sandbox.tokens.role)).status, 'OK');
+	const refused = await check(environment.sandbox.tokens.expired);
 	assert.equal(refused.status, 'Error');
-	assert.ok(!refused.message.includes(desk.sandbox.tokens.expired));
+	assert.ok(!refused.message.includes(environment.sandbox.tokens.expired));
 });
 
 test('applications and tables are listed, a table depends on its application', async () => {
@@ -128,22 +128,22 @@ test("the mapper shows the table's fields", async () => {
 });
 
 test('good and bad rows part, and both branches still know where a row came from', async () => {
-	const before = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const before = await readRecords(environment.sandbox, 'crm', 'contacts');
 	const execution = await run(await readBranches());
-	assert.equal(failureOf(execution), undefined);
+	assert.equal(describeFailure(execution), undefined);
 	assert.deepEqual(
-		itemsOf(execution, 'Written').map(({ json }) => json),
+		outputItems(execution, 'Written').map(({ json }) => json),
 		[
 			{ email: 'ada@example.com', outcome: 'inserted' },
 			{ email: 'cleo@example.com', outcome: 'inserted' },
 		],
 	);
-	const refused = itemsOf(execution, 'Refused').map(({ json }) => json);
+	const refused = outputItems(execution, 'Refused').map(({ json }) => json);
 	assert.equal(refused.length, 1);
 	assert.equal(refused[0]?.email, 'bob@example.com');
 	assert.match(String(refused[0]?.why), /age/i);
 
-	const after = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const after = await readRecords(environment.sandbox, 'crm', 'contacts');
 	const added = after.filter(({ id }) => before.every((record) => record.id !== id));
 	assert.deepEqual(added.map(({ fields }) => fields.email).sort(), [
 		'ada@example.com',
@@ -152,16 +152,18 @@ test('good and bad rows part, and both branches still know where a row came from
 });
 
 test('the platform filters and sorts what a workflow reads', async () => {
-	const workflow = await readExample(NEWSLETTER, desk.airports.url);
+	const workflow = await readExample(NEWSLETTER, environment.csvServer.url);
 	const execution = await run(withCredential(workflow, CREDENTIAL_TYPE, credential));
-	assert.equal(failureOf(execution), undefined);
-	const shown = itemsOf(execution, 'Name and address').map(({ json }) => json);
+	assert.equal(describeFailure(execution), undefined);
+	const shown = outputItems(execution, 'Name and address').map(({ json }) => json);
 
-	const contacts = (await readRecords(desk.sandbox, 'crm', 'contacts')).map(({ fields }) => fields);
+	const contacts = (await readRecords(environment.sandbox, 'crm', 'contacts')).map(
+		({ fields }) => fields,
+	);
 	const wanted = contacts.filter(({ age, newsletter }) => Number(age) >= 18 && newsletter === true);
 	assert.ok(wanted.length > 0 && wanted.length < contacts.length);
 	assert.deepEqual(shown.map(({ email }) => email).sort(), wanted.map(({ email }) => email).sort());
-	const surnames = itemsOf(execution, 'Get contacts').map(({ json }) => String(json.surname));
+	const surnames = outputItems(execution, 'Get contacts').map(({ json }) => String(json.surname));
 	assert.deepEqual(surnames, [...surnames].sort());
 });
 
@@ -172,17 +174,17 @@ test('without the error branch a bad row stops the run before anything is writte
 		const { onError: _onError, ...stopping } = node;
 		return stopping;
 	});
-	const before = await readRecords(desk.sandbox, 'crm', 'contacts');
+	const before = await readRecords(environment.sandbox, 'crm', 'contacts');
 	const execution = await run({ ...workflow, nodes });
 	assert.equal(execution.status, 'error');
-	assert.match(failureOf(execution) ?? '', /age/i);
-	assert.deepEqual(await readRecords(desk.sandbox, 'crm', 'contacts'), before);
+	assert.match(describeFailure(execution) ?? '', /age/i);
+	assert.deepEqual(await readRecords(environment.sandbox, 'crm', 'contacts'), before);
 });
 
 test('a token that expired stops the run, and is told nowhere', async () => {
-	const { data, ...rest } = sandboxCredential(desk.sandbox);
-	const token = desk.sandbox.tokens.expired;
-	const id = await session.createCredential({
+	const { data, ...rest } = sandboxCredential(environment.sandbox);
+	const token = environment.sandbox.tokens.expired;
+	const id = await n8nApi.createCredential({
 		...rest,
 		name: 'Expired',
 		data: { ...data, accessType: 'jwt', token },
@@ -191,7 +193,7 @@ test('a token that expired stops the run, and is told nowhere', async () => {
 	const nodes = workflow.nodes.map((node) => ({ ...node, onError: 'stopWorkflow' }));
 	const execution = await run({ ...workflow, nodes });
 	assert.equal(execution.status, 'error');
-	assert.match(failureOf(execution) ?? '', /token/i);
+	assert.match(describeFailure(execution) ?? '', /token/i);
 	assert.ok(!JSON.stringify(execution).includes(token));
 	assert.ok(!n8n.output().includes(token));
 });

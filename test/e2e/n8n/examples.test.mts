@@ -7,45 +7,45 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	listExamples,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+} from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
-	failureOf,
-	inventOwner,
-	itemsOf,
+	describeFailure,
+	createOwner,
+	outputItems,
 	type JsonObject,
-	type Session,
+	type N8nApi,
 	signIn,
 	withCredential,
 	type WorkflowJson,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 import { type Call, serve } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let credential: { id: string; name: string };
 
 before(async () => {
-	desk = await setUpDesk();
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	session = await signIn(n8n.url, inventOwner());
-	const id = await session.createCredential(sandboxCredential(desk.sandbox));
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8nApi = await signIn(n8n.url, createOwner());
+	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 	credential = { id, name: CREDENTIAL_NAME };
 });
 
 after(async () => {
 	await n8n?.stop();
-	await desk?.clear();
+	await environment?.tearDown();
 });
 
 /** Asks again and again, for ten seconds at most. */
@@ -59,7 +59,7 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 
 /** An example as its file has it, with addresses of this machine in the place of others. */
 async function read(name: string, places: Record<string, string> = {}): Promise<WorkflowJson> {
-	const workflow = await readExample(name, desk.airports.url);
+	const workflow = await readExample(name, environment.csvServer.url);
 	let text = JSON.stringify(withCredential(workflow, CREDENTIAL_TYPE, credential));
 	for (const [from, to] of Object.entries(places)) {
 		assert.ok(text.includes(from), `${name} does not mention ${from}`);
@@ -69,30 +69,30 @@ async function read(name: string, places: Record<string, string> = {}): Promise<
 }
 
 async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> {
-	const execution = await session.runWorkflow(await session.createWorkflow(workflow), trigger);
-	assert.equal(failureOf(execution), undefined);
+	const execution = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), trigger);
+	assert.equal(describeFailure(execution), undefined);
 	return execution;
 }
 
 const jsonOf = (execution: Execution, node: string): JsonObject[] =>
-	itemsOf(execution, node).map(({ json }) => json);
+	outputItems(execution, node).map(({ json }) => json);
 
-const contacts = async () => await readRecords(desk.sandbox, 'crm', 'contacts');
-const deals = async () => await readRecords(desk.sandbox, 'crm', 'deals');
+const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
+const deals = async () => await readRecords(environment.sandbox, 'crm', 'deals');
 
 const byEmail = async (email: string) =>
 	(await contacts()).find(({ fields }) => fields.email === email);
 
 test('every example is imported, explains itself, holds no secret, and calls no stranger', async () => {
 	for (const name of await listExamples()) {
-		const workflow = await readExample(name, desk.airports.url);
+		const workflow = await readExample(name, environment.csvServer.url);
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length > 0, `${name} has no note`);
 		for (const { credentials } of workflow.nodes) {
 			const used = credentials?.[CREDENTIAL_TYPE];
 			if (used) assert.deepEqual(used, { id: 'data-platform-demo', name: CREDENTIAL_NAME });
 		}
-		await session.createWorkflow(workflow);
+		await n8nApi.createWorkflow(workflow);
 		const addresses = JSON.stringify(workflow).match(/https?:\/\/[^\s"'/:]+/g) ?? [];
 		for (const address of addresses) {
 			assert.match(address, /\/\/(127\.0\.0\.1|localhost|([a-z-]+\.)*example\.com)$/, name);
@@ -194,7 +194,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 		);
 		for (const [number, [file]] of stored) {
 			const { data } = await axios.get<Buffer>(String(file?.fileUrl), {
-				headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` },
+				headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` },
 				responseType: 'arraybuffer',
 			});
 			assert.deepEqual(Buffer.from(data), bytes(number));
@@ -209,10 +209,10 @@ test('invoices: each lands on its deal, and only once', async () => {
 
 test('an event from outside starts the workflow of the platform', async () => {
 	const workflow = await read('event-starts-a-platform-workflow.json', {
-		'http://127.0.0.1:5999': desk.sandbox.baseUrl,
+		'http://127.0.0.1:5999': environment.sandbox.baseUrl,
 	});
-	const id = await session.createWorkflow(workflow);
-	await session.publish(id);
+	const id = await n8nApi.createWorkflow(workflow);
+	await n8nApi.publish(id);
 
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
 	const send = async () =>
@@ -227,7 +227,7 @@ test('an event from outside starts the workflow of the platform', async () => {
 	const record = await until(async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
 	assert.equal(record.fields.surname, person.last_name);
-	await session.unpublish(id);
+	await n8nApi.unpublish(id);
 });
 
 test('the nightly summary says what the platform computed', async () => {

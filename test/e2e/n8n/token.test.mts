@@ -11,25 +11,25 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
-import { N8N_VERSION } from '../../../n8n/install.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { N8N_VERSION } from '../../../harness/install.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
-	failureOf,
-	inventOwner,
-	itemsOf,
+	describeFailure,
+	createOwner,
+	outputItems,
 	type JsonObject,
-	type Session,
+	type N8nApi,
 	signIn,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 
 /** A token of the sandbox's own making, so that it can be searched for. */
 let token: string;
-let desk: Desk;
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let credential: { id: string; name: string };
 
 /** Somebody else's server: what it was sent. */
@@ -42,32 +42,32 @@ const strangerOrigin = () => `http://127.0.0.1:${(stranger.address() as AddressI
 
 before(async () => {
 	await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
-	desk = await setUpDesk();
-	const { data } = await axios.post(`${desk.sandbox.baseUrl}/sandbox/tokens`, {
+	environment = await setUpTestEnvironment();
+	const { data } = await axios.post(`${environment.sandbox.baseUrl}/sandbox/tokens`, {
 		name: 'searched-for',
 		type: 'role',
 		permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
 	});
 	token = data.data.value;
 	n8n = await startN8n({
-		userFolder: desk.userFolder,
+		userFolder: environment.userFolder,
 		env: {
 			N8N_LOG_LEVEL: 'debug',
 			N8N_LOG_OUTPUT: 'file',
-			N8N_LOG_FILE_LOCATION: join(desk.userFolder, 'n8n.log'),
+			N8N_LOG_FILE_LOCATION: join(environment.userFolder, 'n8n.log'),
 			// What Node writes down when it crashes, here when it is asked for it.
-			NODE_OPTIONS: `--report-on-signal --report-directory=${desk.userFolder}`,
+			NODE_OPTIONS: `--report-on-signal --report-directory=${environment.userFolder}`,
 		},
 	});
-	session = await signIn(n8n.url, inventOwner());
-	const made = sandboxCredential(desk.sandbox);
-	const id = await session.createCredential({ ...made, data: { ...made.data, token } });
+	n8nApi = await signIn(n8n.url, createOwner());
+	const made = sandboxCredential(environment.sandbox);
+	const id = await n8nApi.createCredential({ ...made, data: { ...made.data, token } });
 	credential = { id, name: CREDENTIAL_NAME };
 });
 
 after(async () => {
 	await n8n?.stop();
-	await desk?.clear();
+	await environment?.tearDown();
 	stranger.close();
 });
 
@@ -97,7 +97,7 @@ async function run(type: string, typeVersion: number, parameters: JsonObject): P
 		connections: { Start: { main: [[{ node: 'Call', type: 'main', index: 0 }]] } },
 		settings: { executionOrder: 'v1' },
 	};
-	return await session.runWorkflow(await session.createWorkflow(workflow as never), 'Start');
+	return await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow as never), 'Start');
 }
 
 const httpRequest = async (url: string) =>
@@ -109,25 +109,25 @@ const httpRequest = async (url: string) =>
 	});
 
 test("n8n's HTTP Request node reaches the platform with the credential", async () => {
-	const execution = await httpRequest(`${desk.sandbox.baseUrl}/api/v2/users/me`);
-	assert.equal(failureOf(execution), undefined);
-	assert.ok((itemsOf(execution, 'Call')[0]?.json.data as JsonObject).email);
+	const execution = await httpRequest(`${environment.sandbox.baseUrl}/api/v2/users/me`);
+	assert.equal(describeFailure(execution), undefined);
+	assert.ok((outputItems(execution, 'Call')[0]?.json.data as JsonObject).email);
 });
 
 test('and no other address', async () => {
 	const execution = await httpRequest(`${strangerOrigin()}/`);
-	assert.match(failureOf(execution) ?? '', /token is not sent to/);
+	assert.match(describeFailure(execution) ?? '', /token is not sent to/);
 	assert.deepEqual(seen, []);
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
 	test(`it takes no token along a redirect with ${status}`, async () => {
-		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [
+		await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [
 			{ fault: { kind: 'redirect', status, location: `${strangerOrigin()}/elsewhere` } },
 		]);
 		const before = seen.length;
-		await httpRequest(`${desk.sandbox.baseUrl}/api/v2/ping`);
-		await axios.delete(`${desk.sandbox.baseUrl}/sandbox/faults`);
+		await httpRequest(`${environment.sandbox.baseUrl}/api/v2/ping`);
+		await axios.delete(`${environment.sandbox.baseUrl}/sandbox/faults`);
 		// That node follows redirects by itself: without the token.
 		assert.equal(seen.length, before + 1);
 		assert.ok(seen.every(({ authorization }) => authorization === undefined));
@@ -136,20 +136,20 @@ for (const status of [301, 302, 303, 307, 308]) {
 
 const fault = async (...faults: JsonObject[]) =>
 	await axios.put(
-		`${desk.sandbox.baseUrl}/sandbox/faults`,
+		`${environment.sandbox.baseUrl}/sandbox/faults`,
 		faults.map((kind) => ({ fault: kind })),
 	);
 
 /** What n8n answers to the editor, whatever its status. */
 async function answerOf(path: string, body: JsonObject): Promise<string> {
 	return JSON.stringify(
-		await session.call('POST', path, body).catch((error: Error) => [error.message, error.stack]),
+		await n8nApi.request('POST', path, body).catch((error: Error) => [error.message, error.stack]),
 	);
 }
 
 test("the credential's test asks the platform for a ping, and tells no token", async () => {
-	const { baseUrl } = desk.sandbox;
-	const { data, ...rest } = sandboxCredential(desk.sandbox);
+	const { baseUrl } = environment.sandbox;
+	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const check = async (change: JsonObject) =>
 		await answerOf('/credentials/test', {
 			credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } },
@@ -204,7 +204,7 @@ test('nor does what the editor is told where a list cannot be read', async () =>
 			currentNodeParameters: { resource: 'record', operation: 'getAll' },
 			credentials: { [CREDENTIAL_TYPE]: credential },
 		});
-		assert.match(told, /n8n answered \d+/);
+		assert.match(told, /n8n returned \d+/);
 		assert.ok(!told.includes(token), told);
 	}
 	await fault();
@@ -238,16 +238,16 @@ test('nothing that n8n wrote down after runs that failed holds the token', async
 	}
 	await fault();
 	const refused = await run('n8n-nodes-data-platform.dataPlatform', 1, workflow);
-	assert.match(failureOf(refused) ?? '', /nothing was sent/);
+	assert.match(describeFailure(refused) ?? '', /nothing was sent/);
 
 	process.kill(n8n.pid, 'SIGUSR2');
 	const isReported = async () =>
-		(await readdir(desk.userFolder)).some((name) => name.startsWith('report.'));
+		(await readdir(environment.userFolder)).some((name) => name.startsWith('report.'));
 	for (let tries = 0; tries < 100 && !(await isReported()); tries += 1) await sleep(100);
 	assert.ok(await isReported(), 'Node wrote no report');
 	assert.ok(!n8n.output().includes(token));
 	await n8n.stop();
-	const names = await readdir(desk.userFolder, { recursive: true, withFileTypes: true });
+	const names = await readdir(environment.userFolder, { recursive: true, withFileTypes: true });
 	const files = names.filter(
 		(entry) => entry.isFile() && !entry.parentPath.includes('node_modules'),
 	);

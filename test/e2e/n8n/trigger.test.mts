@@ -4,48 +4,48 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import { type Desk, setUpDesk } from '../../../n8n/desk.mts';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	readExample,
 	sandboxCredential,
-} from '../../../n8n/examples.mts';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
+} from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
-	inventOwner,
-	itemsOf,
+	createOwner,
+	outputItems,
 	parseExecutionData,
-	type Session,
+	type N8nApi,
 	signIn,
 	withCredential,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 
 const TRIGGER = 'Airports that changed';
 const SECONDS_BETWEEN_POLLS = 4;
 /** Long enough for a slow machine to poll. */
 const PATIENCE_MS = 40_000;
 
-const owner = inventOwner();
-let desk: Desk;
+const owner = createOwner();
+let environment: TestEnvironment;
 let n8n: RunningN8n;
-let session: Session;
+let n8nApi: N8nApi;
 let workflowId: string;
 
 before(async () => {
-	desk = await setUpDesk();
+	environment = await setUpTestEnvironment();
 	await start();
 });
 
 after(async () => {
 	await n8n?.stop();
-	await desk.clear();
+	await environment.tearDown();
 });
 
 async function start(): Promise<void> {
-	n8n = await startN8n({ userFolder: desk.userFolder });
-	session = await signIn(n8n.url, owner);
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8nApi = await signIn(n8n.url, owner);
 }
 
 /** n8n polls once a minute at most for each time that is given; several times are given. */
@@ -59,8 +59,8 @@ const pollTimes = {
 const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 
 async function createWorkflow(): Promise<string> {
-	const id = await session.createCredential(sandboxCredential(desk.sandbox));
-	return await session.createWorkflow({
+	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+	return await n8nApi.createWorkflow({
 		name: 'Watch airports',
 		nodes: [
 			{
@@ -84,9 +84,9 @@ async function createWorkflow(): Promise<string> {
 
 /** Activates the workflow and waits for its first poll, which n8n does not wait for. */
 async function activate(): Promise<void> {
-	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
+	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
 	await axios.delete(requests);
-	await session.publish(workflowId);
+	await n8nApi.publish(workflowId);
 	// Two requests: what changed last in the table, and what of it the workflow would see.
 	const end = Date.now() + PATIENCE_MS;
 	while ((await axios.get<{ data: unknown[] }>(requests)).data.data.length < 2) {
@@ -101,9 +101,9 @@ async function activate(): Promise<void> {
 async function create(...codes: string[]): Promise<void> {
 	for (const iata of codes) {
 		await axios.post(
-			`${desk.sandbox.baseUrl}/api/v2/apps/geo/tables/airports/data`,
+			`${environment.sandbox.baseUrl}/api/v2/apps/geo/tables/airports/data`,
 			{ fields: { iata, name: `Airport ${iata}` } },
-			{ headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` } },
+			{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
 		);
 	}
 }
@@ -111,13 +111,13 @@ async function create(...codes: string[]): Promise<void> {
 /** All that the workflow was executed with so far. */
 async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-	const { results } = await session.call<{ results: Array<{ id: string; status: string }> }>(
+	const { results } = await n8nApi.request<{ results: Array<{ id: string; status: string }> }>(
 		'GET',
 		`/executions?filter=${filter}&limit=100`,
 	);
 	return await Promise.all(
 		results.map(async ({ id }) => {
-			const execution = await session.call<{ data: string }>('GET', `/executions/${id}`);
+			const execution = await n8nApi.request<{ data: string }>('GET', `/executions/${id}`);
 			return { data: parseExecutionData(execution.data) as Execution['data'] };
 		}),
 	);
@@ -126,7 +126,7 @@ async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
 /** What all executions together were started with, as `created AAA`. */
 async function told(): Promise<string[]> {
 	return (await executed())
-		.flatMap((execution) => itemsOf(execution, TRIGGER))
+		.flatMap((execution) => outputItems(execution, TRIGGER))
 		.map(({ json }) => `${String(json.event)} ${(json.fields as { iata: string }).iata}`)
 		.sort();
 }
@@ -159,7 +159,7 @@ test('n8n is killed and started again: nothing is lost, nothing told again', asy
 });
 
 test('killed before it had anything to tell, it still begins where it was activated', async () => {
-	await session.unpublish(workflowId);
+	await n8nApi.unpublish(workflowId);
 	workflowId = await createWorkflow();
 	await activate();
 	process.kill(n8n.pid, 'SIGKILL');
@@ -170,14 +170,14 @@ test('killed before it had anything to tell, it still begins where it was activa
 });
 
 test('instant events: the platform calls, and is refused without the header', async () => {
-	const platform = await session.createCredential(sandboxCredential(desk.sandbox));
-	const header = await session.createCredential({
+	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+	const header = await n8nApi.createCredential({
 		name: 'What the platform sends',
 		type: 'httpHeaderAuth',
 		data: { name: 'Authorization', value: 'Bearer made up for this test' },
 	});
 	const example = withCredential(
-		await readExample('instant-events.json', desk.airports.url),
+		await readExample('instant-events.json', environment.csvServer.url),
 		CREDENTIAL_TYPE,
 		{ id: platform, name: CREDENTIAL_NAME },
 	);
@@ -186,11 +186,11 @@ test('instant events: the platform calls, and is refused without the header', as
 			? { ...node, credentials: { httpHeaderAuth: { id: header, name: 'Header' } } }
 			: node,
 	);
-	workflowId = await session.createWorkflow({ ...example, nodes });
-	await session.publish(workflowId);
-	const contacts = `${desk.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
+	workflowId = await n8nApi.createWorkflow({ ...example, nodes });
+	await n8nApi.publish(workflowId);
+	const contacts = `${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
 	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, {
-		headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` },
+		headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` },
 	});
 	const recordId = data.data[0]!.id;
 	const call = async (headers: Record<string, string>) =>
@@ -208,7 +208,7 @@ test('instant events: the platform calls, and is refused without the header', as
 	let items: unknown[] = [];
 	while (items.length === 0 && Date.now() < end) {
 		await sleep(200);
-		items = (await executed()).flatMap((execution) => itemsOf(execution, 'Go on from here'));
+		items = (await executed()).flatMap((execution) => outputItems(execution, 'Go on from here'));
 	}
 	assert.deepEqual(
 		items.map((item) => (item as { json: { id: string } }).json.id),

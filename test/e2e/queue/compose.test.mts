@@ -11,9 +11,10 @@ import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { buildPackage, makeUserFolder, packPackage, ROOT } from '../../../n8n/launch.mts';
-import { runCommand } from '../../../n8n/processes.mts';
-import { queueEnvironment } from '../../../n8n/queue.mts';
+import { makeUserFolder } from '../../../harness/n8nProcess.mts';
+import { buildPackage, packPackage, ROOT } from '../../../harness/nodePackage.mts';
+import { runCommand } from '../../../harness/processes.mts';
+import { queueVariables } from '../../../harness/queueEnvironment.mts';
 
 const FOLDER = join(ROOT, 'examples', 'queue-mode');
 
@@ -45,7 +46,7 @@ const { main, worker, postgres, redis } = services as Record<
 const given = (name: string) => `\${${name}:?set it in .env}`;
 
 test('main and workers have the environment that the tests run with', () => {
-	const expected = queueEnvironment({
+	const expected = queueVariables({
 		redis: { host: 'redis', port: 6379 },
 		postgres: {
 			host: 'postgres',

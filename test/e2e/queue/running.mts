@@ -1,21 +1,24 @@
 /** A running n8n in queue mode with its owner signed in, and what the tests ask of it. */
 
 import axios from 'axios';
-import { type QueueDesk, setUpQueue } from '../../../n8n/queue.mts';
-import { sandboxCredential } from '../../../n8n/examples.mts';
+import {
+	type QueueEnvironment,
+	setUpQueueEnvironment,
+} from '../../../harness/queueEnvironment.mts';
+import { sandboxCredential } from '../../../harness/examples.mts';
 import {
 	type Execution,
-	inventOwner,
-	itemsOf,
+	createOwner,
+	outputItems,
 	parseExecutionData,
-	type Session,
+	type N8nApi,
 	signIn,
-} from '../../../n8n/session.mts';
+} from '../../../harness/n8nApi.mts';
 import { chain, type Step } from '../../support/linearWorkflow.mts';
 import type { LoopbackServer } from '../../support/stubServer.mts';
 import { fetchItems, makeTables, ORDERS, serveOrders, until, writeMany } from './shop.mts';
 
-const owner = inventOwner();
+const owner = createOwner();
 
 export interface Listed {
 	id: string;
@@ -28,7 +31,7 @@ export const hasEnded = ({ status }: Listed) => !['new', 'running', 'waiting'].i
 /** How many of an execution's items had each outcome at the node that writes. */
 export function outcomes(execution: Execution): Record<string, number> {
 	const counted: Record<string, number> = {};
-	for (const { json } of itemsOf(execution, 'Write')) {
+	for (const { json } of outputItems(execution, 'Write')) {
 		const outcome = String(json.outcome);
 		counted[outcome] = (counted[outcome] ?? 0) + 1;
 	}
@@ -39,40 +42,40 @@ export class Running {
 	/** The id of the credential for the sandbox. */
 	credential = '';
 
-	readonly desk: QueueDesk;
+	readonly environment: QueueEnvironment;
 	readonly orders: LoopbackServer;
-	session: Session;
+	n8nApi: N8nApi;
 
-	private constructor(desk: QueueDesk, orders: LoopbackServer, session: Session) {
-		this.desk = desk;
+	private constructor(environment: QueueEnvironment, orders: LoopbackServer, n8nApi: N8nApi) {
+		this.environment = environment;
 		this.orders = orders;
-		this.session = session;
+		this.n8nApi = n8nApi;
 	}
 
 	/** @param env more environment for main and workers */
 	static async start(env: Readonly<Record<string, string>> = {}): Promise<Running> {
-		const desk = await setUpQueue({ env });
+		const environment = await setUpQueueEnvironment({ env });
 		try {
-			await makeTables(desk.sandbox);
-			const session = await signIn(desk.main.url, owner);
-			const running = new Running(desk, await serveOrders(), session);
-			running.credential = await session.createCredential(sandboxCredential(desk.sandbox));
+			await makeTables(environment.sandbox);
+			const n8nApi = await signIn(environment.main.url, owner);
+			const running = new Running(environment, await serveOrders(), n8nApi);
+			running.credential = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 			return running;
 		} catch (error) {
-			await desk.clear();
+			await environment.tearDown();
 			throw error;
 		}
 	}
 
 	async stop(): Promise<void> {
 		await this.orders.stop();
-		await this.desk.clear();
+		await this.environment.tearDown();
 	}
 
 	/** Starts main again after it has ended. */
 	async startMain(): Promise<void> {
-		await this.desk.startMain();
-		this.session = await signIn(this.desk.main.url, owner);
+		await this.environment.startMain();
+		this.n8nApi = await signIn(this.environment.main.url, owner);
 	}
 
 	/** Steps that write so many orders, beginning behind the first `skipped` ones. */
@@ -84,21 +87,21 @@ export class Running {
 	/** Stores a workflow of such steps that is started by hand; its id. */
 	async sync(run: string, items: number, skipped = 0): Promise<string> {
 		const steps = this.syncSteps(run, items, skipped);
-		return await this.session.createWorkflow(chain(`Sync ${run}`, this.credential, steps));
+		return await this.n8nApi.createWorkflow(chain(`Sync ${run}`, this.credential, steps));
 	}
 
 	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.session.call<{ versionId: string }>(
+		const { versionId } = await this.n8nApi.request<{ versionId: string }>(
 			'GET',
 			`/workflows/${workflowId}`,
 		);
-		await this.session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
+		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
 	}
 
 	/** Calls a webhook of an active workflow; n8n registers it a moment after the activation. */
 	async call(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
 		await until('the webhook is there', async () => {
-			const { status } = await axios.post(`${this.desk.main.url}/webhook/${path}`, body, {
+			const { status } = await axios.post(`${this.environment.main.url}/webhook/${path}`, body, {
 				headers: { 'content-type': contentType },
 				maxBodyLength: Infinity,
 				validateStatus: (answer) => answer === 200 || answer === 404,
@@ -110,7 +113,7 @@ export class Running {
 	/** A workflow's executions, the latest first, ended or not. */
 	async list(workflowId: string): Promise<Listed[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.session.call<{ results: Listed[] }>(
+		const { results } = await this.n8nApi.request<{ results: Listed[] }>(
 			'GET',
 			`/executions?filter=${filter}&limit=100`,
 		);
@@ -122,7 +125,7 @@ export class Running {
 		const listed = (await this.list(workflowId)).filter(hasEnded);
 		return await Promise.all(
 			listed.map(async ({ id }) => {
-				const execution = await this.session.call<Execution & { data: string }>(
+				const execution = await this.n8nApi.request<Execution & { data: string }>(
 					'GET',
 					`/executions/${id}`,
 				);
@@ -133,7 +136,9 @@ export class Running {
 
 	/** The executions that each worker took up. */
 	async taken(): Promise<string[][]> {
-		return await Promise.all(this.desk.workers.map((_, number) => this.desk.executionsOf(number)));
+		return await Promise.all(
+			this.environment.workers.map((_, number) => this.environment.executionsOf(number)),
+		);
 	}
 
 	/** The number of the worker that took up the latest execution of all. */

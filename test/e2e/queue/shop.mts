@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
-import type { RunningSandbox } from '../../../n8n/sandbox.mts';
-import type { JsonObject } from '../../../n8n/session.mts';
+import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
+import type { JsonObject } from '../../../harness/n8nApi.mts';
 import { FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
 import { type LoopbackServer, serve } from '../../support/stubServer.mts';
 

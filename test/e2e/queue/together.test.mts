@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
-import { failureOf } from '../../../n8n/session.mts';
+import { describeFailure } from '../../../harness/n8nApi.mts';
 import { chain } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { outcomes, Running } from './running.mts';
@@ -22,8 +22,8 @@ after(async () => {
 });
 
 test('workers that write the same keys at once: each record once, whole, of one of them', async (context) => {
-	await makeTables(running.desk.sandbox);
-	await change(running.desk.sandbox, { latencyMs: 100 });
+	await makeTables(running.environment.sandbox);
+	await change(running.environment.sandbox, { latencyMs: 100 });
 	const before = await running.taken();
 	const names = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `run${index}`);
 	// Each begins elsewhere, so that they meet in the middle of each other's work.
@@ -31,15 +31,15 @@ test('workers that write the same keys at once: each record once, whole, of one 
 		names.map(async (name, index) => await running.sync(name, 1_000, index * 100)),
 	);
 	const executions = await Promise.all(
-		workflows.map(async (workflow) => await running.session.runWorkflow(workflow, 'Start')),
+		workflows.map(async (workflow) => await running.n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(running.desk.sandbox, { latencyMs: 0 });
+	await change(running.environment.sandbox, { latencyMs: 0 });
 	const shares = (await running.taken()).map((all, number) => all.length - before[number]!.length);
 	context.diagnostic(`executions of the workers: ${shares.join(' and ')}`);
 	assert.equal(shares[0]! + shares[1]!, RUNS_AT_ONCE);
 	assert.ok(shares.every((share) => share > 0));
 
-	for (const execution of executions) assert.equal(failureOf(execution), undefined);
+	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
 	const told = executions.map(outcomes);
 	const inserted = told.reduce((sum, outcome) => sum + (outcome.inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
@@ -50,7 +50,7 @@ test('workers that write the same keys at once: each record once, whole, of one 
 			JSON.stringify(outcome),
 		);
 	}
-	const stored = await readRecords(running.desk.sandbox, APP, ORDERS);
+	const stored = await readRecords(running.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, 1_000);
 	assert.equal(new Set(stored.map(({ fields }) => fields.number)).size, 1_000);
 	const winners = new Set(stored.map(({ fields }) => fields.run));
@@ -62,32 +62,32 @@ test('workers that write the same keys at once: each record once, whole, of one 
 });
 
 test('more at once than the platform allows: all wait their turn, all is written once', async (context) => {
-	const { desk, session } = running;
-	await makeTables(desk.sandbox);
-	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
+	const { environment, n8nApi } = running;
+	await makeTables(environment.sandbox);
+	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
 	await axios.delete(requests);
 	// Eight syncs take more than 80 requests.
-	await change(desk.sandbox, { rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
+	await change(environment.sandbox, { rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
 	const workflows = await Promise.all(
 		Array.from({ length: RUNS_AT_ONCE }, async (_, index) => await running.sync(`${index}`, 1_000)),
 	);
 	const executions = await Promise.all(
-		workflows.map(async (workflow) => await session.runWorkflow(workflow, 'Start')),
+		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(desk.sandbox, { rateLimitPerMinute: null, rateLimitWindowMs: 60_000 });
-	for (const execution of executions) assert.equal(failureOf(execution), undefined);
+	await change(environment.sandbox, { rateLimitPerMinute: null, rateLimitWindowMs: 60_000 });
+	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
 	const log = (await axios.get<{ data: Array<{ status: number }> }>(requests)).data.data;
 	const refused = log.filter(({ status }) => status === 429).length;
 	context.diagnostic(`${refused} of ${log.length} requests were answered with 429`);
 	assert.ok(refused > 0);
 	const inserted = executions.reduce((sum, run) => sum + (outcomes(run).inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
-	const versions = await history(desk.sandbox, ORDERS);
+	const versions = await history(environment.sandbox, ORDERS);
 	assert.equal(versions.filter(({ action }) => action === 'inserted').length, 1_000);
 });
 
 test('Retry On Fail on a worker: the second try creates nothing again', async () => {
-	await axios.put(`${running.desk.sandbox.baseUrl}/sandbox/faults`, [
+	await axios.put(`${running.environment.sandbox.baseUrl}/sandbox/faults`, [
 		{
 			match: { path: '/notes/data/bulk$' },
 			when: { nth: [2] },
@@ -100,7 +100,7 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 			maxTries: 3,
 			waitBetweenTries: 100,
 		});
-		const workflow = await running.session.createWorkflow(
+		const workflow = await running.n8nApi.createWorkflow(
 			chain('Retry', running.credential, [
 				fetchItems(`${running.orders.url}/orders?prefix=R&count=300&run=retry`),
 				{
@@ -119,13 +119,13 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 				write,
 			]),
 		);
-		const execution = await running.session.runWorkflow(workflow, 'Start');
-		assert.equal(failureOf(execution), undefined);
+		const execution = await running.n8nApi.runWorkflow(workflow, 'Start');
+		assert.equal(describeFailure(execution), undefined);
 		assert.equal(outcomes(execution).inserted, 300);
-		const stored = await readRecords(running.desk.sandbox, APP, NOTES);
+		const stored = await readRecords(running.environment.sandbox, APP, NOTES);
 		assert.equal(stored.length, 300);
 		assert.equal(new Set(stored.map(({ fields }) => fields.text)).size, 300);
 	} finally {
-		await axios.delete(`${running.desk.sandbox.baseUrl}/sandbox/faults`);
+		await axios.delete(`${running.environment.sandbox.baseUrl}/sandbox/faults`);
 	}
 });

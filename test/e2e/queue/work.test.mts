@@ -9,9 +9,9 @@ import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../n8n/examples.mts';
-import { logOf, type QueueDesk } from '../../../n8n/queue.mts';
-import { failureOf, itemsOf, type Session } from '../../../n8n/session.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import { logFile, type QueueEnvironment } from '../../../harness/queueEnvironment.mts';
+import { describeFailure, outputItems, type N8nApi } from '../../../harness/n8nApi.mts';
 import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { hasEnded, Running } from './running.mts';
@@ -32,17 +32,17 @@ const ITEMS_EACH = 500;
 const SECONDS_BETWEEN_POLLS = 4;
 
 let running: Running;
-let desk: QueueDesk;
-let session: Session;
+let environment: QueueEnvironment;
+let n8nApi: N8nApi;
 let credential: string;
 /** A token of the sandbox's own making, so that it can be searched for. */
 let token: string;
 
 before(async () => {
 	running = await Running.start();
-	({ desk, session } = running);
+	({ environment, n8nApi } = running);
 	const { data } = await axios.post<{ data: { value: string } }>(
-		`${desk.sandbox.baseUrl}/sandbox/tokens`,
+		`${environment.sandbox.baseUrl}/sandbox/tokens`,
 		{
 			name: 'searched-for',
 			type: 'role',
@@ -50,8 +50,8 @@ before(async () => {
 		},
 	);
 	token = data.data.value;
-	const made = sandboxCredential(desk.sandbox);
-	credential = await session.createCredential({ ...made, data: { ...made.data, token } });
+	const made = sandboxCredential(environment.sandbox);
+	credential = await n8nApi.createCredential({ ...made, data: { ...made.data, token } });
 });
 
 after(async () => {
@@ -61,12 +61,12 @@ after(async () => {
 const tookUp = async () => (await running.taken()).flat();
 
 test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
-	await change(desk.sandbox, { latencyMs: 200 });
+	await change(environment.sandbox, { latencyMs: 200 });
 	const prefixes = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `${'ABCDEFGH'[index]}`);
 	const workflows = await Promise.all(
 		prefixes.map(
 			async (prefix) =>
-				await session.createWorkflow(
+				await n8nApi.createWorkflow(
 					chain(`Sync ${prefix}`, credential, [
 						fetchItems(`${running.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
 						writeMany('upsertMany', ORDERS),
@@ -75,12 +75,12 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		),
 	);
 	const executions = await Promise.all(
-		workflows.map(async (workflow) => await session.runWorkflow(workflow, 'Start')),
+		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(desk.sandbox, { latencyMs: 0 });
+	await change(environment.sandbox, { latencyMs: 0 });
 	for (const execution of executions) {
-		assert.equal(failureOf(execution), undefined);
-		const told = itemsOf(execution, 'Write').map(({ json }) => json.outcome);
+		assert.equal(describeFailure(execution), undefined);
+		const told = outputItems(execution, 'Write').map(({ json }) => json.outcome);
 		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
 	}
 	const byWorker = await running.taken();
@@ -90,12 +90,12 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 	assert.ok(byWorker.every((ids) => ids.length > 0));
 	assert.deepEqual(byWorker.flat().sort(), executions.map(({ id }) => id).sort());
 
-	const stored = await readRecords(desk.sandbox, APP, ORDERS);
+	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const expected = prefixes.flatMap((prefix) =>
 		Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`),
 	);
 	assert.deepEqual(stored.map(({ fields }) => fields.number).sort(), expected.sort());
-	assert.equal((await history(desk.sandbox, ORDERS)).length, expected.length);
+	assert.equal((await history(environment.sandbox, ORDERS)).length, expected.length);
 });
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -103,9 +103,9 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 /** What n8n's editor would show or save: the bytes that a worker stored, from main. */
 async function fromN8n(id: string): Promise<Buffer> {
 	const answer = await axios.get<ArrayBuffer>(
-		`${desk.main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
+		`${environment.main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
 		{
-			headers: { cookie: session.cookie(), 'browser-id': session.browserId },
+			headers: { cookie: n8nApi.cookie(), 'browser-id': n8nApi.browserId },
 			responseType: 'arraybuffer',
 		},
 	);
@@ -131,9 +131,9 @@ test('files that main receives go up from a worker and come down again, unchange
 		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
 		outputField: 'back',
 	});
-	const workflow = await session.createWorkflow(chain('Papers', credential, [up, down], webhook));
+	const workflow = await n8nApi.createWorkflow(chain('Papers', credential, [up, down], webhook));
 	await running.activate(workflow);
-	const stored = await readRecords(desk.sandbox, APP, ORDERS);
+	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
 	const files = sizes.map((size, index) => ({
 		record: stored[index]!.id,
@@ -149,26 +149,28 @@ test('files that main receives go up from a worker and come down again, unchange
 	const executions = await running.ended(workflow);
 	const taken = await tookUp();
 	for (const execution of executions) {
-		assert.equal(failureOf(execution), undefined);
+		assert.equal(describeFailure(execution), undefined);
 		assert.ok(taken.includes(execution.id));
-		const [item] = itemsOf(execution, 'Down') as Array<{ binary?: { back?: { id?: string } } }>;
-		const [start] = itemsOf(execution, 'Start');
+		const [item] = outputItems(execution, 'Down') as Array<{ binary?: { back?: { id?: string } } }>;
+		const [start] = outputItems(execution, 'Start');
 		const record = (start?.json.query as { record: string }).record;
 		const { bytes } = files.find((file) => file.record === record)!;
 		const id = item?.binary?.back?.id ?? '';
 		assert.match(id, /^database:/);
 		assert.equal(hash(await fromN8n(id)), hash(bytes));
-		const { fields } = (await readRecords(desk.sandbox, APP, ORDERS)).find(
+		const { fields } = (await readRecords(environment.sandbox, APP, ORDERS)).find(
 			(entry) => entry.id === record,
 		)!;
 		const [paper] = fields.papers as Array<{ fileId: string }>;
 		const there = await axios.get<ArrayBuffer>(
-			`${desk.sandbox.baseUrl}/sandbox/files/${paper!.fileId}`,
+			`${environment.sandbox.baseUrl}/sandbox/files/${paper!.fileId}`,
 			{ responseType: 'arraybuffer' },
 		);
 		assert.equal(hash(Buffer.from(there.data)), hash(bytes));
 	}
-	const rows = await desk.postgres.query('SELECT count(*), sum("fileSize") FROM binary_data');
+	const rows = await environment.postgres.query(
+		'SELECT count(*), sum("fileSize") FROM binary_data',
+	);
 	context.diagnostic(`files and bytes in the database: ${rows}`);
 });
 
@@ -177,16 +179,16 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		{ length: 60 / SECONDS_BETWEEN_POLLS },
 		(_, index) => index * SECONDS_BETWEEN_POLLS,
 	);
-	const workflow = await session.createWorkflow(
+	const workflow = await n8nApi.createWorkflow(
 		chain('Watch', credential, [], trigger('Start', seconds)),
 	);
-	const requests = `${desk.sandbox.baseUrl}/sandbox/requests`;
+	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
 	const polls = async () => (await axios.get<{ data: unknown[] }>(requests)).data.data.length;
 	await axios.delete(requests);
 	await running.activate(workflow);
 	await until('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
-		(await desk.postgres.query(
+		(await environment.postgres.query(
 			`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`,
 		)) === 't';
 	await until('the place is stored', isStored);
@@ -194,15 +196,15 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const create = async (...numbers: string[]) => {
 		for (const number of numbers) {
 			await axios.post(
-				`${desk.sandbox.baseUrl}/api/v2/apps/${APP}/tables/${ORDERS}/data`,
+				`${environment.sandbox.baseUrl}/api/v2/apps/${APP}/tables/${ORDERS}/data`,
 				{ fields: { number } },
-				{ headers: { Authorization: `Bearer ${desk.sandbox.tokens.role}` } },
+				{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
 			);
 		}
 	};
 	const told = async () =>
 		(await running.ended(workflow))
-			.flatMap((execution) => itemsOf(execution, 'Start'))
+			.flatMap((execution) => outputItems(execution, 'Start'))
 			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
 			.sort();
 	const expectTold = async (...numbers: string[]) => {
@@ -217,19 +219,19 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	await create('T1', 'T2', 'T3');
 	await expectTold('T1', 'T2', 'T3');
 
-	await Promise.all(desk.workers.map((worker) => worker.stop()));
+	await Promise.all(environment.workers.map((worker) => worker.stop()));
 	await create('T4', 'T5');
 	const before = await polls();
 	await until('main polls without workers', async () => (await polls()) >= before + 3);
 	assert.equal((await told()).length, 3);
-	await Promise.all([0, 1].map(desk.startWorker));
+	await Promise.all([0, 1].map(environment.startWorker));
 	await create('T6');
 	await expectTold('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
 	const executions = await running.ended(workflow);
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
 	context.diagnostic(`${executions.length} executions told 6 changes`);
-	await session.call('POST', `/workflows/${workflow}/deactivate`);
+	await n8nApi.request('POST', `/workflows/${workflow}/deactivate`);
 });
 
 async function holdsAny(file: string, forms: readonly string[]): Promise<boolean> {
@@ -247,18 +249,18 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		{ kind: 'status', status: 500 },
 		{ kind: 'html', status: 403 },
 	]) {
-		await axios.put(`${desk.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
+		await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
 		const write = writeMany('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
 		const url = `${running.orders.url}/orders?prefix=X&count=3&run=x`;
 		const workflow = chain('Fails', credential, [fetchItems(url), { ...write, parameters }]);
-		const failed = await session.runWorkflow(await session.createWorkflow(workflow), 'Start');
+		const failed = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');
 	}
-	await axios.delete(`${desk.sandbox.baseUrl}/sandbox/faults`);
-	const redisKeys = await desk.redis.dump();
-	await desk.stopN8n();
-	const database = await desk.postgres.dump(join(desk.folder, 'database.sql'));
+	await axios.delete(`${environment.sandbox.baseUrl}/sandbox/faults`);
+	const redisKeys = await environment.redis.dump();
+	await environment.stopN8n();
+	const database = await environment.postgres.dump(join(environment.folder, 'database.sql'));
 
 	// As it is, and as bytes would look in the database's text.
 	const bytes = Buffer.from(token);
@@ -267,13 +269,15 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		bytes.toString('hex'),
 		bytes.toString('base64').replace(/=+$/, '').slice(0, -1),
 	];
-	const logs = ['main', 'worker-0', 'worker-1'].map((name) => logOf(join(desk.folder, name)));
-	for (const file of [redisKeys, desk.redis.commands, database, ...logs]) {
+	const logs = ['main', 'worker-0', 'worker-1'].map((name) =>
+		logFile(join(environment.folder, name)),
+	);
+	for (const file of [redisKeys, environment.redis.commands, database, ...logs]) {
 		assert.ok(!(await holdsAny(file, forms)), file);
 	}
 	// The search finds what is there: the credential's name, an execution, a log's line.
 	assert.ok(await holdsAny(database, [CREDENTIAL_NAME]));
 	assert.ok(await holdsAny(database, [CREDENTIAL_TYPE]));
-	assert.ok(await holdsAny(desk.redis.commands, ['executionId']));
+	assert.ok(await holdsAny(environment.redis.commands, ['executionId']));
 	for (const log of logs.slice(1)) assert.ok(await holdsAny(log, ['Worker started execution']));
 });

@@ -1,6 +1,6 @@
 /** What must be true after a round, compared with what the sandbox has stored. */
 
-import { type Execution, type ExecutionItem, itemsOf } from '../../../n8n/session.mts';
+import { type Execution, type ExecutionItem, outputItems } from '../../../harness/n8nApi.mts';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import { FILE_FIELDS } from './platform.mts';
 import { type Case, fileOf, type Good } from './source.mts';
@@ -73,7 +73,7 @@ export function checkOutcomes(
 	after: StoredRecord[],
 ): { untrue: string[]; outcomes: Outcomes } {
 	const [old, now] = [byKey(before, 'sku'), byKey(after, 'sku')];
-	const items = [...itemsOf(execution, WRITE), ...itemsOf(execution, WRITE, 1)];
+	const items = [...outputItems(execution, WRITE), ...outputItems(execution, WRITE, 1)];
 	const outcomes = Object.fromEntries(OUTCOMES.map((name) => [name, 0])) as Outcomes;
 	const untrue: string[] = [];
 	if (items.length !== wanted.length) {
@@ -102,20 +102,20 @@ const numberOf = ({ json }: ExecutionItem) =>
 
 /** What was told of uploads, held against the files that are there. */
 export function checkUploads(execution: Execution, cases: Case[], after: StoredRecord[]) {
-	const sent = itemsOf(execution, WRITE).map(numberOf);
+	const sent = outputItems(execution, WRITE).map(numberOf);
 	const untrue: string[] = [];
 	const tally = { stored: 0, refused: 0, unknown: 0 };
 	for (const field of FILE_FIELDS) {
 		const { missing, several } = withoutOneFile(after, cases, field);
 		const [absent, twice] = [new Set(missing), new Set(several)];
 		const node = uploadNode(field);
-		for (const item of itemsOf(execution, node)) {
+		for (const item of outputItems(execution, node)) {
 			const number = numberOf(item);
 			tally.stored += 1;
 			if (absent.has(number)) untrue.push(`${field} of ${number} is told, and not there`);
 			if (twice.has(number)) untrue.push(`${field} of ${number} is there twice`);
 		}
-		for (const { json } of itemsOf(execution, node, 1)) {
+		for (const { json } of outputItems(execution, node, 1)) {
 			const number = sent[(json.details as { item: number }).item]!;
 			const message = String(json.error);
 			if (message.startsWith('It is not known')) tally.unknown += 1;
@@ -124,7 +124,10 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 				if (!absent.has(number)) untrue.push(`${field} of ${number} is there: ${message}`);
 			}
 		}
-		const told = [0, 1].reduce((sum, output) => sum + itemsOf(execution, node, output).length, 0);
+		const told = [0, 1].reduce(
+			(sum, output) => sum + outputItems(execution, node, output).length,
+			0,
+		);
 		if (told !== sent.length) untrue.push(`${told} of ${sent.length} uploads to ${field} are told`);
 	}
 	return { untrue, tally };

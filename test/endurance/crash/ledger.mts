@@ -5,7 +5,11 @@
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type ExecutionItem, parseExecutionData, type ResultData } from '../../../n8n/session.mts';
+import {
+	type ExecutionItem,
+	parseExecutionData,
+	type ResultData,
+} from '../../../harness/n8nApi.mts';
 import type { StoredVersion } from '../../support/sandbox.cts';
 import { TRIGGER } from './workflows.mts';
 

@@ -1,8 +1,8 @@
 /** The n8n of a crash test: its workflows are started, and it is killed and started again. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningN8n, startN8n } from '../../../n8n/launch.mts';
-import { type Execution, inventOwner, type Session, signIn } from '../../../n8n/session.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
+import { type Execution, createOwner, type N8nApi, signIn } from '../../../harness/n8nApi.mts';
 import { START } from './workflows.mts';
 
 interface ExecutionRow {
@@ -17,9 +17,9 @@ const RECOVERY_MILLISECONDS = 30_000;
 
 export class Machine {
 	readonly #userFolder: string;
-	readonly #owner = inventOwner();
+	readonly #owner = createOwner();
 	#n8n: RunningN8n | undefined;
-	#session: Session | undefined;
+	#n8nApi: N8nApi | undefined;
 	/** All that n8n printed, as far as it was kept. */
 	printed = '';
 
@@ -27,14 +27,14 @@ export class Machine {
 		this.#userFolder = userFolder;
 	}
 
-	get session(): Session {
-		if (!this.#session) throw new Error('n8n does not run.');
-		return this.#session;
+	get n8nApi(): N8nApi {
+		if (!this.#n8nApi) throw new Error('n8n does not run.');
+		return this.#n8nApi;
 	}
 
 	async start(): Promise<void> {
 		this.#n8n = await startN8n({ userFolder: this.#userFolder });
-		this.#session = await signIn(this.#n8n.url, this.#owner);
+		this.#n8nApi = await signIn(this.#n8n.url, this.#owner);
 	}
 
 	async kill(): Promise<void> {
@@ -57,7 +57,7 @@ export class Machine {
 	async run(workflowId: string): Promise<Execution | undefined> {
 		const n8n = this.#n8n;
 		try {
-			return await this.session.runWorkflow(workflowId, START);
+			return await this.n8nApi.runWorkflow(workflowId, START);
 		} catch (error) {
 			if (n8n === this.#n8n) throw error;
 			return undefined;
@@ -65,11 +65,11 @@ export class Machine {
 	}
 
 	async activate(workflowId: string): Promise<void> {
-		const { versionId } = await this.session.call<{ versionId: string }>(
+		const { versionId } = await this.n8nApi.request<{ versionId: string }>(
 			'GET',
 			`/workflows/${workflowId}`,
 		);
-		await this.session.call('POST', `/workflows/${workflowId}/activate`, { versionId });
+		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
 	}
 
 	/**
@@ -90,13 +90,13 @@ export class Machine {
 			if (!rows.some(({ status }) => ['new', 'running', 'unknown'].includes(status))) break;
 			await sleep(200);
 		}
-		for (const { id } of failed) await this.session.call('POST', `/executions/${id}/retry`, {});
+		for (const { id } of failed) await this.n8nApi.request('POST', `/executions/${id}/retry`, {});
 		return failed.length;
 	}
 
 	async #executions(workflowId: string): Promise<ExecutionRow[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.session.call<{ results: ExecutionRow[] }>(
+		const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>(
 			'GET',
 			`/executions?filter=${filter}&limit=100`,
 		);

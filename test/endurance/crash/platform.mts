@@ -2,7 +2,7 @@
 
 import { Agent } from 'node:http';
 import axios from 'axios';
-import { startSandbox, type RunningSandbox } from '../../../n8n/sandbox.mts';
+import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { FaultRule, LoggedRequest, NewTable, StoredRecord } from '../../support/sandbox.cts';
 
 export const APP = 'crash';

@@ -1,7 +1,7 @@
 /** The rounds of a crash test: start, kill, start again, run again, look. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Execution, failureOf } from '../../../n8n/session.mts';
+import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
 import type { LoggedRequest, StoredRecord } from '../../support/sandbox.cts';
 import type { Chance } from '../../property/trigger/chance.mts';
 import { checkOutcomes, checkUploads, doubles, lost, withoutOneFile } from './checks.mts';
@@ -142,7 +142,10 @@ export class Rounds {
 		await this.#checkTruth(done, before);
 		await this.#checkGoods();
 		const again = await machine.run(ids.uploads);
-		tally.check('the uploads run again', again ? [failureOf(again) ?? ''].filter(Boolean) : ['no']);
+		tally.check(
+			'the uploads run again',
+			again ? [describeFailure(again) ?? ''].filter(Boolean) : ['no'],
+		);
 		await this.#checkFiles('after the sandbox was killed and the workflow run again');
 		tally.count(
 			'executions of the trigger repeated by hand',
@@ -238,7 +241,7 @@ export class Rounds {
 			return;
 		}
 		for (const execution of [sync, uploads]) {
-			tally.check('the workflow ends well', [failureOf(execution) ?? ''].filter(Boolean));
+			tally.check('the workflow ends well', [describeFailure(execution) ?? ''].filter(Boolean));
 		}
 		const goods = goodsOf(this.#round, sizes);
 		const { untrue, outcomes } = checkOutcomes(sync, goods, before, await platform.records(GOODS));

@@ -8,9 +8,9 @@
 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { setUpDesk } from '../../../n8n/desk.mts';
-import { sandboxCredential } from '../../../n8n/examples.mts';
-import { makeUserFolder } from '../../../n8n/launch.mts';
+import { setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
+import { sandboxCredential } from '../../../harness/examples.mts';
+import { makeUserFolder } from '../../../harness/n8nProcess.mts';
 import { Chance } from '../../property/trigger/chance.mts';
 import { Ledger } from './ledger.mts';
 import { Machine } from './machine.mts';
@@ -50,23 +50,23 @@ const tally = new Tally();
 // The sandbox's file may not lie where n8n's data is searched for the token.
 const folder = await makeUserFolder();
 const file = join(folder, 'sandbox.sqlite');
-const desk = await setUpDesk({ db: file });
-const platform = new Platform(desk.sandbox, file);
-const machine = new Machine(desk.userFolder);
+const environment = await setUpTestEnvironment({ db: file });
+const platform = new Platform(environment.sandbox, file);
+const machine = new Machine(environment.userFolder);
 const source = new Source(sizes);
 try {
 	const address = await source.start();
 	await platform.createTables();
 	await machine.start();
-	const { session } = machine;
-	const credential = await session.createCredential(sandboxCredential(platform.sandbox));
+	const { n8nApi } = machine;
+	const credential = await n8nApi.createCredential(sandboxCredential(platform.sandbox));
 	const ids = {
-		sync: await session.createWorkflow(syncWorkflow(credential, address)),
-		uploads: await session.createWorkflow(uploadWorkflow(credential, address)),
-		trigger: await session.createWorkflow(triggerWorkflow(credential)),
+		sync: await n8nApi.createWorkflow(syncWorkflow(credential, address)),
+		uploads: await n8nApi.createWorkflow(uploadWorkflow(credential, address)),
+		trigger: await n8nApi.createWorkflow(triggerWorkflow(credential)),
 	};
 	await machine.activate(ids.trigger);
-	const ledger = new Ledger(desk.userFolder, ids.trigger);
+	const ledger = new Ledger(environment.userFolder, ids.trigger);
 	const play = new Rounds(
 		{ platform, machine, source, ledger, tally, ids, sizes },
 		new Chance(seed),
@@ -84,7 +84,7 @@ try {
 	);
 
 	const { role } = platform.sandbox.tokens;
-	const data = join(desk.userFolder, '.n8n');
+	const data = join(environment.userFolder, '.n8n');
 	// A search that finds nothing at all would prove nothing.
 	const isSearched = (await filesWith(data, 'Watched goods')).length > 0;
 	tally.check('the search for the token finds what n8n stores', isSearched ? [] : ['nothing']);
@@ -97,7 +97,7 @@ try {
 	await machine.stop();
 	await platform.stop();
 	source.stop();
-	await desk.clear();
+	await environment.tearDown();
 }
 
 console.log(`\n${tally.summary()}\n${Math.round((Date.now() - started) / 1000)} s`);

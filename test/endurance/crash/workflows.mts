@@ -1,7 +1,7 @@
 /** The three workflows that are interrupted: a sync, uploads, and what the trigger starts. */
 
-import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../../n8n/examples.mts';
-import type { JsonObject, WorkflowJson, WorkflowNode } from '../../../n8n/session.mts';
+import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../../harness/examples.mts';
+import type { JsonObject, WorkflowJson, WorkflowNode } from '../../../harness/n8nApi.mts';
 import { APP, CASES, FILE_FIELDS, GOODS, TOLD } from './platform.mts';
 
 const PACKAGE = 'n8n-nodes-data-platform';

@@ -1,0 +1,63 @@
+/** The table that most measurements write to and read from, and items for it. */
+import type { IDataObject } from 'n8n-workflow';
+
+export const APP = 'bench';
+export const TABLE = 'people';
+
+/** As the sandbox's administration takes it; found again by its email. */
+export const benchTable = {
+	internalName: TABLE,
+	header: 'People',
+	fields: [
+		{ name: 'email', type: 'text', metadata: { importKey: true } },
+		{ name: 'firstname', type: 'text' },
+		{ name: 'surname', type: 'text', metadata: { required: true, maxLength: 80 } },
+		{ name: 'city', type: 'text' },
+		{ name: 'age', type: 'number', metadata: { min: 0, max: 150 } },
+		{ name: 'score', type: 'decimal' },
+		{ name: 'active', type: 'checkbox' },
+		{ name: 'joined', type: 'date' },
+		{
+			name: 'state',
+			type: 'dropdown',
+			metadata: { items: ['new', 'known', 'gone'].map((value, order) => ({ value, order })) },
+		},
+		{ name: 'note', type: 'long_text' },
+	],
+};
+
+const NAMES = ['Ada', 'Ben', 'Cem', 'Dana', 'Emil', 'Fatima', 'Gus'];
+const CITIES = ['Bergen', 'Gent', 'Izmir', 'Kassel', 'Lyon'];
+const STATES = ['new', 'known', 'gone'];
+
+/** The same items in every run, each with a key of its own: about 250 bytes of JSON. */
+export const createItems = (size: number): IDataObject[] =>
+	Array.from({ length: size }, (_, index) => ({
+		email: `person-${index}@example.com`,
+		firstname: NAMES[index % NAMES.length],
+		surname: `Surname ${index}`,
+		city: CITIES[index % CITIES.length],
+		age: index % 100,
+		score: index / 4,
+		active: index % 2 === 0,
+		joined: `20${10 + (index % 15)}-0${1 + (index % 9)}-1${index % 10}`,
+		state: STATES[index % STATES.length],
+		note: `Nothing to be said about number ${index}, or not much.`,
+	}));
+
+/** Where records are, for who builds addresses by hand. */
+export const DATA_PATH = `/api/v2/apps/${APP}/tables/${TABLE}/data`;
+
+/** As the nodes build it. */
+export const BULK_PATH = `${DATA_PATH}/bulk?dataResponseType=MetadataOnly`;
+
+/** The body of a bulk upsert. */
+export const bulkBody = (items: IDataObject[]): string =>
+	JSON.stringify({ bulk: items.map((fields) => ({ fields })), useUpsert: true });
+
+/** Cut as the nodes cut them. */
+export function splitIntoBatches<Item>(items: Item[], size: number): Item[][] {
+	const batches: Item[][] = [];
+	for (let at = 0; at < items.length; at += size) batches.push(items.slice(at, at + size));
+	return batches;
+}

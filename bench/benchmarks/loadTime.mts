@@ -1,0 +1,34 @@
+/** How long n8n takes to load the package, beside one node of its own. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createRow, type Benchmark, type Measurement } from '../report/row.mts';
+
+const run = promisify(execFile);
+
+/** Each in a new process: a package is loaded once. */
+async function load(what: 'ours' | 'peer'): Promise<Measurement> {
+	const program = join(import.meta.dirname, '..', 'workers', 'loadTime.mts');
+	const { stdout } = await run(process.execPath, ['--expose-gc', program, what]);
+	return JSON.parse(stdout.trim().split('\n').at(-1)!) as Measurement;
+}
+
+export const loadTime: Benchmark = {
+	name: 'loadTime',
+	async run({ isSmoke, hasPeer }) {
+		const runs = isSmoke ? 1 : 9;
+		const ours: Measurement[] = [];
+		const peer: Measurement[] = [];
+		for (let count = 0; count < runs; count += 1) {
+			ours.push(await load('ours'));
+			if (hasPeer) peer.push(await load('peer'));
+		}
+		return [
+			createRow(
+				'load the package (two nodes, a credential)',
+				{ ours, peer },
+				{ ...(hasPeer && { note: 'the peer is one node of n8n: Airtable' }) },
+			),
+		];
+	},
+};

@@ -1,0 +1,30 @@
+/** Puts what was measured into docs/performance.md: the table between its marks, and the chart. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+import { renderChart } from './chart.mts';
+import type { Row } from './row.mts';
+import { renderMarkdown } from './table.mts';
+
+const DOCS = join(import.meta.dirname, '..', '..', 'docs');
+const PAGE = join(DOCS, 'performance.md');
+const CHART = join(DOCS, 'images', 'performance.svg');
+const MARKED = /(<!-- measured: begin -->)[^]*(<!-- measured: end -->)/;
+
+const machine = () => {
+	const [cpu] = cpus();
+	const gib = Math.round(totalmem() / 1024 ** 3);
+	return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} × ${cpu?.model.trim()}, ${gib} GiB, ${process.platform}.`;
+};
+
+/** @throws Error where the page has no marks */
+export async function writeDocs(rows: Row[]): Promise<void> {
+	const page = await readFile(PAGE, 'utf8');
+	if (!MARKED.test(page)) throw new Error(`${PAGE} has no place for the table`);
+	const measured = `$1\n\n${machine().replaceAll('$', '$$$$')}\n\n${renderMarkdown(rows).replaceAll('$', '$$$$')}\n\n$2`;
+	const options = await resolveConfig(PAGE);
+	const text = await format(page.replace(MARKED, measured), { ...options, filepath: PAGE });
+	await writeFile(PAGE, text);
+	await writeFile(CHART, renderChart(rows));
+}

@@ -1,0 +1,40 @@
+/** Loads a package, or one node of n8n's own, as n8n does at its start; prints what it took. */
+import { createRequire } from 'node:module';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { N8N_FOLDER } from '../../harness/install.mts';
+import { ROOT } from '../../harness/nodePackage.mts';
+import { measure } from '../memory.mts';
+
+process.env.N8N_USER_FOLDER = await mkdtemp(join(tmpdir(), 'bench-load-'));
+process.env.N8N_LOG_LEVEL = 'silent';
+
+/** n8n's core that the package goes with; it is there already when packages are loaded. */
+function coreOf(folder: string): typeof import('n8n-core') {
+	return createRequire(join(folder, 'package.json'))('n8n-core') as typeof import('n8n-core');
+}
+
+function ours() {
+	const { PackageDirectoryLoader } = coreOf(ROOT);
+	return async () => {
+		const loader = new PackageDirectoryLoader(ROOT);
+		await loader.loadAll();
+		if (Object.keys(loader.nodeTypes).length !== 2) throw new Error('There should be two nodes');
+	};
+}
+
+function peer() {
+	const { PackageDirectoryLoader } = coreOf(N8N_FOLDER);
+	const fromN8n = createRequire(join(N8N_FOLDER, 'package.json'));
+	const folder = dirname(fromN8n.resolve('n8n-nodes-base/package.json'));
+	return async () => {
+		const loader = new PackageDirectoryLoader(folder);
+		loader.loadNodeFromFile('dist/nodes/Airtable/Airtable.node.js');
+		if (Object.keys(loader.nodeTypes).length !== 1) throw new Error('There should be one node');
+	};
+}
+
+console.log(JSON.stringify(await measure(process.argv[2] === 'ours' ? ours() : peer())));
+await rm(process.env.N8N_USER_FOLDER, { recursive: true, force: true });
+process.exit(0);

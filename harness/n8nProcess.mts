@@ -1,0 +1,193 @@
+/** Runs n8n as a user does: its server, its queue workers, its commands. */
+
+import { readdirSync, rmSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { N8N_COMMAND, N8N_FOLDER } from './install.mts';
+import {
+	type CommandResult,
+	findFreePort,
+	isPortFree,
+	runCommand,
+	startProcess,
+} from './processes.mts';
+
+/** Modules of n8n that send requests to other servers (server lists, AI) and that no workflow here needs. */
+const UNUSED_MODULES = [
+	'agents',
+	'agent-evals',
+	'chat-hub',
+	'instance-ai',
+	'instance-reporting',
+	'mcp',
+	'mcp-registry',
+	'quick-connect',
+	'workflow-builder',
+];
+
+/** Of those the ones that this n8n has: older versions do not start with an unknown name in the list. */
+function disabledModules(): string {
+	const folder = join(N8N_FOLDER, 'node_modules', 'n8n', 'dist', 'modules');
+	const known = new Set(readdirSync(folder).map((name) => name.replace(/\.ee$/, '')));
+	return UNUSED_MODULES.filter((name) => known.has(name)).join(',');
+}
+
+/** The first start creates n8n's database, which takes long on a slow machine. */
+const READY_TIMEOUT_MS = 180_000;
+
+export interface N8nOptions {
+	/** Where n8n keeps its `.n8n` folder: database, key, installed packages. */
+	userFolder: string;
+	/** The port of the editor, or of a worker's health check; a free one by default. */
+	port?: number;
+	/** Additional environment variables for n8n. */
+	env?: Readonly<Record<string, string>>;
+}
+
+export interface RunningN8n {
+	/** The URL of the editor, or of a worker's health check, without a trailing slash. */
+	url: string;
+	pid: number;
+	userFolder: string;
+	/** The last 64 KiB that n8n printed. */
+	output(): string;
+	/** Resolves when n8n ends, whatever ended it. */
+	exited: Promise<number | null>;
+	stop(): Promise<void>;
+}
+
+/** Makes a temporary user folder for n8n. It is removed when this process exits, if not before. */
+export async function makeUserFolder(): Promise<string> {
+	const folder = await mkdtemp(join(tmpdir(), 'data-platform-n8n-'));
+	process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+	return folder;
+}
+
+/**
+ * n8n's environment variables: none of those that configure an n8n of the user's own on this
+ * machine, and no request to other servers.
+ */
+async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
+	const configuresN8n =
+		/^(N8N|DB|EXECUTIONS|OFFLOAD|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
+	const inherited = Object.entries(process.env).filter(([name]) => !configuresN8n.test(name));
+	return {
+		...Object.fromEntries(inherited),
+		N8N_USER_FOLDER: options.userFolder,
+		N8N_LISTEN_ADDRESS: '127.0.0.1',
+		N8N_HOST: '127.0.0.1',
+		// The editor is served without HTTPS, on loopback only.
+		N8N_SECURE_COOKIE: 'false',
+		// Every process has a task broker; two cannot share its port.
+		N8N_RUNNERS_BROKER_PORT: String(await findFreePort()),
+		N8N_PYTHON_ENABLED: 'false',
+		N8N_DIAGNOSTICS_ENABLED: 'false',
+		N8N_DISABLED_MODULES: disabledModules(),
+		N8N_DYNAMIC_BANNERS_ENABLED: 'false',
+		N8N_HIRING_BANNER_ENABLED: 'false',
+		N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
+		N8N_PERSONALIZATION_ENABLED: 'false',
+		N8N_TEMPLATES_ENABLED: 'false',
+		N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
+		N8N_VERIFIED_PACKAGES_ENABLED: 'false',
+		N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+		N8N_VERSION_NOTIFICATIONS_WHATS_NEW_ENABLED: 'false',
+		N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '5',
+		...options.env,
+	};
+}
+
+/** Paths that return 200 once it is ready: n8n 1 reports ready before its editor can be used. */
+const READY_PATHS = {
+	start: ['/healthz/readiness', '/rest/settings'],
+	// A worker serves only its health check.
+	worker: ['/healthz/readiness'],
+};
+
+async function isReady(url: string, command: keyof typeof READY_PATHS): Promise<boolean> {
+	try {
+		for (const path of READY_PATHS[command]) {
+			const response = await fetch(`${url}${path}`);
+			await response.body?.cancel();
+			if (!response.ok) return false;
+		}
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+/**
+ * Starts n8n and waits until it can be used: about ten seconds.
+ *
+ * @throws Error if the port is in use, or with n8n's last output if it ends or hangs
+ */
+export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
+	return await startAndWait('start', options, (port) => ({ N8N_PORT: port }));
+}
+
+/**
+ * Starts a worker of n8n's queue mode and waits until it accepts jobs: about five seconds.
+ *
+ * @throws Error as `startN8n` does
+ */
+export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
+	return await startAndWait('worker', options, (port) => ({
+		QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+		QUEUE_HEALTH_CHECK_PORT: port,
+		N8N_WORKER_SERVER_ADDRESS: '127.0.0.1',
+	}));
+}
+
+async function startAndWait(
+	command: keyof typeof READY_PATHS,
+	options: N8nOptions,
+	portSettings: (port: string) => Record<string, string>,
+): Promise<RunningN8n> {
+	if (options.port !== undefined && !(await isPortFree(options.port))) {
+		throw new Error(`Port ${options.port} for n8n is in use.`);
+	}
+	const port = options.port ?? (await findFreePort());
+	const url = `http://127.0.0.1:${port}`;
+	await mkdir(options.userFolder, { recursive: true });
+	const n8n = startProcess(process.execPath, [N8N_COMMAND, command], {
+		cwd: options.userFolder,
+		env: { ...(await n8nVariables(options)), ...portSettings(String(port)) },
+	});
+	let hasExited = false;
+	void n8n.exited.then(() => (hasExited = true));
+
+	const deadline = Date.now() + READY_TIMEOUT_MS;
+	while (!(await isReady(url, command))) {
+		if (hasExited || Date.now() > deadline) {
+			const what = hasExited ? 'exited before it was ready' : 'was not ready after three minutes';
+			await n8n.stop();
+			throw new Error(`n8n ${what}. Its last output:\n${n8n.output().slice(-3_000)}`);
+		}
+		await sleep(100);
+	}
+	const { pid, output, exited, stop } = n8n;
+	return { url, pid, userFolder: options.userFolder, output, exited, stop };
+}
+
+/**
+ * Runs one of n8n's own commands (`import:workflow`, `execute` …) on a user folder; about five
+ * seconds.
+ *
+ * @throws Error with the command's output if it fails
+ */
+export async function runN8nCommand(
+	userFolder: string,
+	args: readonly string[],
+	env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+	const result = await runCommand(process.execPath, [N8N_COMMAND, ...args], {
+		cwd: userFolder,
+		env: await n8nVariables({ userFolder, env }),
+		stdoutFile: join(userFolder, 'stdout.txt'),
+	});
+	if (result.code !== 0) throw new Error(`n8n ${args.join(' ')} failed:\n${result.output}`);
+	return result;
+}

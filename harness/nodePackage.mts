@@ -1,0 +1,50 @@
+/** The package of this repository: builds it, packs it, installs it as n8n does. */
+
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { runCommand } from './processes.mts';
+
+/** The root folder of this repository. */
+export const ROOT = dirname(import.meta.dirname);
+
+/** Builds the package into `dist`. */
+export async function buildPackage(): Promise<void> {
+	const { code, output } = await runCommand('npm', ['run', 'build'], { cwd: ROOT });
+	if (code !== 0) throw new Error(`The package cannot be built:\n${output}`);
+}
+
+/** Packs the built package into a folder, as for publishing; returns the tarball's path. */
+export async function packPackage(folder: string): Promise<string> {
+	await mkdir(folder, { recursive: true });
+	// Without scripts, so that the last build is packed, not built again.
+	const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+	const { code, stdout, output } = await runCommand('npm', args, { cwd: ROOT });
+	if (code !== 0) throw new Error(`The package cannot be packed:\n${output}`);
+	const [packed] = JSON.parse(stdout) as Array<{ filename: string }>;
+	const tarball = join(folder, packed?.filename ?? '');
+	if (packed === undefined || !existsSync(tarball)) throw new Error(`No tarball:\n${output}`);
+	return tarball;
+}
+
+/** Installs a packed package where n8n puts community packages, with n8n's own npm options. */
+export async function installPackage(userFolder: string, tarball: string): Promise<void> {
+	const folder = join(userFolder, '.n8n', 'nodes');
+	await mkdir(folder, { recursive: true });
+	const manifest = { name: 'installed-nodes', private: true, dependencies: {} };
+	await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+	const { code, output } = await runCommand(
+		'npm',
+		[
+			'install',
+			tarball,
+			'--ignore-scripts',
+			'--package-lock=false',
+			'--legacy-peer-deps',
+			'--no-audit',
+			'--no-fund',
+		],
+		{ cwd: folder },
+	);
+	if (code !== 0) throw new Error(`The package cannot be installed:\n${output}`);
+}

@@ -1,0 +1,42 @@
+/** What an end-to-end test needs: the packed package in a new n8n folder, a sandbox, the CSV file. */
+
+import { rm } from 'node:fs/promises';
+import { type CsvServer, startCsvServer } from './csvServer.mts';
+import { ensureN8n } from './install.mts';
+import { makeUserFolder } from './n8nProcess.mts';
+import { buildPackage, installPackage, packPackage } from './nodePackage.mts';
+import { type RunningSandbox, type SandboxOptions, startSandbox } from './sandboxProcess.mts';
+
+export interface TestEnvironment {
+	/** n8n's user folder, with the package installed and nothing else. */
+	userFolder: string;
+	sandbox: RunningSandbox;
+	csvServer: CsvServer;
+	/** Stops everything and removes the folder. */
+	tearDown(): Promise<void>;
+}
+
+/**
+ * Builds and packs the package, installs the tarball as a user does, starts a sandbox and the CSV
+ * server. Takes ten seconds, and minutes more if n8n itself is not installed yet.
+ */
+export async function setUpTestEnvironment(options: SandboxOptions = {}): Promise<TestEnvironment> {
+	await ensureN8n();
+	const userFolder = await makeUserFolder();
+	const cleanups = [async () => await rm(userFolder, { recursive: true, force: true })];
+	const tearDown = async () => {
+		for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
+	};
+	try {
+		await buildPackage();
+		await installPackage(userFolder, await packPackage(userFolder));
+		const csvServer = await startCsvServer();
+		cleanups.push(csvServer.stop);
+		const sandbox = await startSandbox(options);
+		cleanups.push(sandbox.stop);
+		return { userFolder, sandbox, csvServer, tearDown };
+	} catch (error) {
+		await tearDown();
+		throw error;
+	}
+}

@@ -92,7 +92,6 @@ export interface App {
 	name: string;
 	internalName: string;
 	timeZone: string;
-	modules: Array<{ id: string; name: string }>;
 }
 
 export type Right = 'structure' | 'read' | 'create' | 'update' | 'delete';

@@ -20,8 +20,8 @@ export interface Settings {
 	maxBodyBytes: number;
 	/** Larger files get 413; null is no limit. */
 	maxFileBytes: number | null;
-	/** Whether `updatedCount` counts skipped and unchanged records as well. */
-	updatedCountIncludesSkipped: boolean;
+	/** Whether bulk responses have `updatedCount`. */
+	updatedCount: boolean;
 	/** Whether an update by upsert inserts under the id asked for (if it is a UUID). */
 	upsertKeepsId: boolean;
 	/** Whether every version of every record is kept. */
@@ -38,7 +38,7 @@ export const defaultSettings: Readonly<Settings> = {
 	maxBulkRecords: null,
 	maxBodyBytes: 1024 ** 3,
 	maxFileBytes: null,
-	updatedCountIncludesSkipped: true,
+	updatedCount: true,
 	upsertKeepsId: true,
 	history: true,
 };
@@ -59,7 +59,7 @@ export const settingsSchema: JsonObject = {
 		maxBulkRecords: orNull(count),
 		maxBodyBytes: count,
 		maxFileBytes: orNull(count),
-		updatedCountIncludesSkipped: { type: 'boolean' },
+		updatedCount: { type: 'boolean' },
 		upsertKeepsId: { type: 'boolean' },
 		history: { type: 'boolean' },
 	},

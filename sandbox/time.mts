@@ -1,102 +1,63 @@
-const formatters = new Map<string, Intl.DateTimeFormat>();
+import { DateTime, FixedOffsetZone, IANAZone } from 'luxon';
+
+/** Minutes by zone and quarter of an hour: no zone changes its offset more often. */
 const offsets = new Map<string, number>();
-/** Zones change their offset at quarters of an hour at the finest. */
-const quarter = 15 * 60_000;
+const quarterMs = 15 * 60_000;
+const maxOffsets = 50_000;
+
+/** ISO 8601 in extended form; a date may carry a `Z` without a time. Group 1 is the date. */
+const isoPattern =
+	/^(\d{4}-\d{2}-\d{2})(?:Z|T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+const midnightUtc = /^(\d{4}-\d{2}-\d{2})(?:T00:00:00(?:\.0+)?)?Z$/;
 
 /** Whether the runtime knows the IANA time zone. */
 export function isTimeZone(zone: string): boolean {
-	try {
-		formatter(zone);
-		return true;
-	} catch {
-		return false;
-	}
+	return IANAZone.isValidZone(zone);
 }
 
-/** The zone's distance from UTC in milliseconds at an instant. */
-function offsetAt(zone: string, instant: number): number {
-	if (zone === 'UTC') return 0;
-	const slot = `${zone} ${Math.floor(instant / quarter)}`;
-	const known = offsets.get(slot);
-	if (known !== undefined) return known;
-	const whole = Math.floor(instant / 1000) * 1000;
-	const offset = localAsUtc(zone, whole) - whole;
-	if (offsets.size > 50_000) offsets.clear();
-	offsets.set(slot, offset);
-	return offset;
-}
-
-/** ISO 8601 with milliseconds and the zone's offset, as `created` and `modified` are told. */
+/** ISO 8601 with milliseconds and the zone's offset, the form of `created` and `modified`. */
 export function withOffset(instant: number, zone: string): string {
-	const offset = offsetAt(zone, instant);
-	const minutes = Math.abs(Math.round(offset / 60_000));
-	const sign = offset < 0 ? '-' : '+';
-	const hh = String(Math.floor(minutes / 60)).padStart(2, '0');
-	const mm = String(minutes % 60).padStart(2, '0');
-	return `${new Date(instant + offset).toISOString().slice(0, -1)}${sign}${hh}:${mm}`;
+	const offset = FixedOffsetZone.instance(offsetAt(instant, zone));
+	const local = DateTime.fromMillis(instant, { zone: offset }).toISO({ includeOffset: false });
+	return `${local}${offset.formatOffset(instant, 'short')}`;
 }
 
 /**
- * Reads ISO 8601. With an offset it is taken as it is, without one as the zone's local time.
- * Returns milliseconds since 1970, or undefined for anything else.
+ * Reads ISO 8601. With an offset it is taken as it is, without one as the zone's local time; a
+ * date is its midnight. Returns milliseconds since 1970, or undefined for anything else.
  */
 export function parseInstant(text: string, zone: string): number | undefined {
-	const pattern =
-		/^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/;
-	const match = pattern.exec(text);
-	if (!match || !isCalendarDay(match[1] ?? '')) return undefined;
-	const [, day, time = '00:00', suffix] = match;
-	const colon = suffix?.replace(/^([+-]\d{2})(\d{2})$/, '$1:$2');
-	const asUtc = Date.parse(`${day}T${time}${colon ?? 'Z'}`);
-	if (Number.isNaN(asUtc)) return undefined;
-	if (suffix) return asUtc;
-	// The offset at the instant that we look for is not known before it is found: go twice.
-	const guess = asUtc - offsetAt(zone, asUtc);
-	return asUtc - offsetAt(zone, guess);
+	const date = isoPattern.exec(text)?.[1];
+	if (date === undefined) return undefined;
+	const parsed = DateTime.fromISO(text === `${date}Z` ? `${date}T00:00Z` : text, { zone });
+	return parsed.isValid ? parsed.toMillis() : undefined;
+}
+
+/**
+ * Reads a day: `YYYY-MM-DD` or ISO 8601. A time is turned into the zone first, except midnight
+ * UTC, which clients write when they mean the day. Undefined for anything else.
+ */
+export function parseDay(text: string, zone: string): string | undefined {
+	const day = midnightUtc.exec(text)?.[1] ?? text;
+	if (isCalendarDay(day)) return day;
+	const instant = parseInstant(text, zone);
+	if (instant === undefined) return undefined;
+	return DateTime.fromMillis(instant, { zone }).toISODate() ?? undefined;
 }
 
 /** Whether the text is `YYYY-MM-DD` and such a day exists. */
 export function isCalendarDay(text: string): boolean {
-	if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-	const instant = Date.parse(`${text}T00:00:00Z`);
-	return !Number.isNaN(instant) && new Date(instant).toISOString().startsWith(text);
+	return /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: 'utc' }).isValid;
 }
 
-/** The day that an instant falls on in the zone. */
-export function dayAt(instant: number, zone: string): string {
-	return new Date(instant + offsetAt(zone, instant)).toISOString().slice(0, 10);
-}
-
-function formatter(zone: string): Intl.DateTimeFormat {
-	const known = formatters.get(zone);
-	if (known) return known;
-	const made = new Intl.DateTimeFormat('en-US', {
-		timeZone: zone,
-		hourCycle: 'h23',
-		year: 'numeric',
-		month: 'numeric',
-		day: 'numeric',
-		hour: 'numeric',
-		minute: 'numeric',
-		second: 'numeric',
-	});
-	formatters.set(zone, made);
-	return made;
-}
-
-function localAsUtc(zone: string, instant: number): number {
-	const parts = new Map(
-		formatter(zone)
-			.formatToParts(instant)
-			.map((part) => [part.type, Number(part.value)]),
-	);
-	const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0;
-	return Date.UTC(
-		part('year'),
-		part('month') - 1,
-		part('day'),
-		part('hour'),
-		part('minute'),
-		part('second'),
-	);
+/** The zone's distance from UTC in minutes at an instant. */
+function offsetAt(instant: number, zone: string): number {
+	const slot = `${zone} ${Math.floor(instant / quarterMs)}`;
+	let offset = offsets.get(slot);
+	if (offset === undefined) {
+		offset = IANAZone.create(zone).offset(instant);
+		if (offsets.size >= maxOffsets) offsets.clear();
+		offsets.set(slot, offset);
+	}
+	return offset;
 }

@@ -31,13 +31,7 @@ const reserved = ['id', 'created', 'modified', 'ver'];
 export function createApp(world: World, input: AppInput): App {
 	const { internalName, name = internalName, timeZone = 'UTC' } = input;
 	if (!isTimeZone(timeZone)) throw invalid(`'${timeZone}' is no time zone.`);
-	const app: App = {
-		id: uuidOf(`app ${internalName}`),
-		name,
-		internalName,
-		timeZone,
-		modules: [{ id: uuidOf(`module ${internalName}`), name }],
-	};
+	const app: App = { id: uuidOf(`app ${internalName}`), name, internalName, timeZone };
 	world.apps.put(app);
 	return app;
 }

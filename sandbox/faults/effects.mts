@@ -145,7 +145,7 @@ function fewer(data: Json[], count = 1): Json[] {
 /** Records that nobody sent: copies of the first one, or made up, under ids of their own. */
 function more(data: Json[], count = 1): Json[] {
 	const now = new Date().toISOString();
-	const first = (data[0] ?? { created: now, modified: now, ver: 1 }) as JsonObject;
+	const first = (data[0] ?? { created: now, modified: now, ver: 0 }) as JsonObject;
 	const extra = Array.from({ length: count }, () => ({ ...first, id: crypto.randomUUID() }));
 	return [...data, ...extra];
 }

@@ -19,6 +19,21 @@ import { chat, checklist, moneyWithCurrency, urlLink } from './structured.mts';
 /** Types that stand in a table's definition and never in data. */
 export const displayOnly: ReadonlySet<FieldType> = new Set(['buttonform', 'freehtmlinput']);
 
+/** Types of an import key: one value that compares as it is stored. */
+export const keyTypes: ReadonlySet<FieldType> = new Set([
+	'text',
+	'long_text',
+	'markdown',
+	'radio',
+	'dropdown',
+	'number',
+	'decimal',
+	'money',
+	'percentage',
+	'date',
+	'datetime',
+]);
+
 const codecs: Record<Exclude<FieldType, 'schema_link'>, Codec> = {
 	text,
 	long_text: text,

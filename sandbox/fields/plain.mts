@@ -1,5 +1,5 @@
 import type { Field, Json } from '../model.mts';
-import { dayAt, isCalendarDay, parseInstant } from '../time.mts';
+import { parseDay, parseInstant } from '../time.mts';
 import { arrayOf, quote, ValueProblem, type Codec } from './codec.mts';
 
 function textOf(value: Json, field: Field): string {
@@ -62,20 +62,12 @@ export const checkbox: Codec = {
 	},
 };
 
-/**
- * `date`: `YYYY-MM-DD`. A time is turned into the application's time zone first, except midnight
- * UTC, which clients write when they mean the day.
- */
+/** `date`: stored as `YYYY-MM-DD`; a time is turned into the application's time zone first. */
 export const date: Codec = {
 	comparison: { as: 'date' },
 	store(value, _field, context) {
-		if (typeof value === 'string') {
-			if (isCalendarDay(value)) return value;
-			const midnight = /^(.+)T00:00:00(?:\.0+)?Z$/.exec(value)?.[1];
-			if (midnight && isCalendarDay(midnight)) return midnight;
-			const instant = parseInstant(value, context.timeZone);
-			if (instant !== undefined) return dayAt(instant, context.timeZone);
-		}
+		const day = typeof value === 'string' ? parseDay(value, context.timeZone) : undefined;
+		if (day !== undefined) return day;
 		throw new ValueProblem(`must be a date (YYYY-MM-DD), not ${quote(value)}`);
 	},
 };

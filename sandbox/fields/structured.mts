@@ -21,10 +21,11 @@ export const moneyWithCurrency: Codec = {
 			throw new ValueProblem(`needs a currency of three capital letters`);
 		}
 		if (date === undefined || date === null) return { amount, currency };
-		if (typeof date !== 'string' || !isCalendarDay(date)) {
-			throw new ValueProblem('needs a date as YYYY-MM-DD');
+		const day = typeof date === 'string' ? date.replace(/T00:00:00$/, '') : '';
+		if (!isCalendarDay(day)) {
+			throw new ValueProblem('needs a date as YYYY-MM-DD or YYYY-MM-DDT00:00:00');
 		}
-		return { amount, currency, date };
+		return { amount, currency, date: day };
 	},
 };
 

@@ -130,12 +130,11 @@ function attempt(
 function bulkAnswer(call: Call, table: Table, tally: Tally): JsonObject {
 	const { inserted, updated, silent, errors, written } = tally;
 	const showing = new Showing(call.world, call.origin, table);
-	const told = call.world.settings.updatedCountIncludesSkipped ? silent : 0;
 	return {
 		bulk: {
 			successCount: inserted + updated + silent,
 			insertedCount: inserted,
-			updatedCount: updated + told,
+			...(call.world.settings.updatedCount ? { updatedCount: updated } : {}),
 		},
 		...(call.query.dataResponseType === 'MetadataOnly'
 			? { data: written.map(({ record }) => showing.metadata(record)) }

@@ -2,7 +2,7 @@ import { demandRight } from '../access/rights.mts';
 import { filterScope, target, type Handler } from '../call.mts';
 import type { Json, JsonObject } from '../model.mts';
 import { invalid } from '../problems.mts';
-import { columnOf } from '../query/columns.mts';
+import { columnOf, type Column } from '../query/columns.mts';
 import { filterFromBody } from '../query/filter.mts';
 import { whereOf } from '../query/where.mts';
 import { withOffset } from '../time.mts';
@@ -40,8 +40,13 @@ export const summarizeRecords: Handler = (call) => {
 	const fields = Object.create(null) as { [name: string]: JsonObject };
 	wanted.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
-		const isInstant = column.as === 'instant' && typeof value === 'number';
-		(fields[name] ??= {})[aggregation] = isInstant ? withOffset(value, app.timeZone) : value;
+		(fields[name] ??= {})[aggregation] = shown(value, column.as, app.timeZone);
 	});
 	return { status: 200, body: { data: { count: row.count ?? 0, fields } } };
 };
+
+/** A summary shows a day as its midnight. */
+function shown(value: Json, as: Column['as'], timeZone: string): Json {
+	if (as === 'date' && value !== null) return `${String(value)}T00:00:00Z`;
+	return as === 'instant' && typeof value === 'number' ? withOffset(value, timeZone) : value;
+}

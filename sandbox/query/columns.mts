@@ -43,8 +43,8 @@ export function columnOf(table: Table, name: string): Column {
 			expression: (alias) => (path ? `json_extract(${alias}.value, '$${path}')` : `${alias}.value`),
 		};
 	}
-	if (field.metadata.importKey && as === 'text') {
-		// The key has a column of its own, with indexes.
+	if (field.metadata.importKey && ['text', 'date', 'datetime'].includes(as)) {
+		// The key is stored as text in a column of its own, with indexes.
 		return { name, as, field, expression: (alias) => `${alias}.key` };
 	}
 	return {

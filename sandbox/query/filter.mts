@@ -75,7 +75,10 @@ export function filterFromQuery(text: string): Filter {
 	return { join: 'and', members };
 }
 
-/** Reads the tree in a body, whose shape is checked already. Throws a Problem (400). */
+/**
+ * Reads the tree in a body, whose shape is checked already. Only `in` and `notin` take several
+ * values, so only they have commas to escape. Throws a Problem (400).
+ */
 export function filterFromBody(input: GroupInput): Filter {
 	return {
 		join: input.filterOperator ?? 'and',
@@ -89,7 +92,7 @@ export function filterFromBody(input: GroupInput): Filter {
 			if (text !== '' && withoutValue.has(operator)) {
 				throw invalid(`The filter on '${field}' takes no value for ${operator}.`);
 			}
-			return made(field, operator, withValues.has(operator) ? splitList(text) : [unescape(text)]);
+			return made(field, operator, withValues.has(operator) ? splitList(text) : [text]);
 		}),
 	};
 }
@@ -114,10 +117,10 @@ function made(field: string, operator: Operator, values: string[]): Filter {
 	};
 }
 
-/** The next comma that is not written as two backslashes and a comma. */
+/** The next comma without a backslash before it. */
 function endOfValue(text: string, from: number): number {
 	for (let at = text.indexOf(',', from); at !== -1; at = text.indexOf(',', at + 1)) {
-		if (!text.startsWith('\\\\', at - 2) || at - 2 < from) return at;
+		if (at === from || text[at - 1] !== '\\') return at;
 	}
 	return text.length;
 }
@@ -143,6 +146,7 @@ function splitList(text: string): string[] {
 	return values;
 }
 
+/** A comma inside a value has two backslashes before it, or what JSON leaves of them: one. */
 function unescape(text: string): string {
-	return text.replaceAll('\\\\,', ',');
+	return text.replace(/\\{1,2},/g, ',');
 }

@@ -1,7 +1,7 @@
 import type { Field, Table } from '../model.mts';
 import { invalid } from '../problems.mts';
 import type { Sql } from '../store/records.mts';
-import { parseInstant, dayAt } from '../time.mts';
+import { parseDay, parseInstant } from '../time.mts';
 import { columnOf, type Column } from './columns.mts';
 import type { Condition, Filter, Operator } from './filter.mts';
 
@@ -159,11 +159,10 @@ class Translation {
 			if (text === 'false' || text === '0') return 0;
 			throw wrong('true or false');
 		}
-		const instant = parseInstant(text, this.#scope.timeZone);
-		if (instant === undefined) throw wrong('a date (ISO 8601)');
-		if (as === 'instant') return instant;
-		if (as === 'datetime') return new Date(instant).toISOString();
-		return /^\d{4}-\d{2}-\d{2}$/.test(text) ? text : dayAt(instant, this.#scope.timeZone);
+		const parse = as === 'date' ? parseDay : parseInstant;
+		const time = parse(text, this.#scope.timeZone);
+		if (time === undefined) throw wrong('a date (ISO 8601)');
+		return as === 'datetime' ? new Date(time).toISOString() : time;
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { Call } from '../call.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
-import { codecOf, displayOnly } from '../fields/index.mts';
+import { codecOf, displayOnly, keyTypes } from '../fields/index.mts';
 import { ValueProblem, type StoreContext } from '../fields/codec.mts';
 import {
 	held,
@@ -155,7 +155,8 @@ export class Writing {
 	}
 
 	#keyOf(fields: JsonObject): string | null {
-		const value = this.#key && held(fields, this.#key.name);
+		if (!this.#key || !keyTypes.has(this.#key.type)) return null;
+		const value = held(fields, this.#key.name);
 		return value === undefined || value === null || value === '' ? null : keyText(value);
 	}
 
@@ -166,7 +167,11 @@ export class Writing {
 				fieldError(`Table '${this.#table.internalName}' has no import key to upsert by.`),
 			]);
 		}
-		const { name } = this.#key;
+		const { name, type } = this.#key;
+		if (!keyTypes.has(type)) {
+			const message = `Field '${name}' (${type}) is marked as the import key, which its type cannot be.`;
+			throw new Problem(400, [fieldError(message)]);
+		}
 		const value = Object.hasOwn(input, name) ? input[name] : undefined;
 		if (value === undefined || value === null || value === '') {
 			const message = `Field '${name}' is the import key: an upsert needs a value in it.`;

@@ -114,7 +114,7 @@ export class RecordStore {
 		const body = JSON.stringify(record.fields);
 		this.#database.run(
 			`INSERT INTO records (tbl, id, key, ver, created, modified, fields)
-			VALUES (?, ?, ?, 1, ?, ?, ?)`,
+			VALUES (?, ?, ?, 0, ?, ?, ?)`,
 			table.number,
 			id,
 			record.key,
@@ -122,8 +122,8 @@ export class RecordStore {
 			now,
 			body,
 		);
-		this.#remember(table, id, 1, 'inserted', request, now, body);
-		return { seq: 0, id, ver: 1, created: now, modified: now, fields: record.fields };
+		this.#remember(table, id, 0, 'inserted', request, now, body);
+		return { seq: 0, id, ver: 0, created: now, modified: now, fields: record.fields };
 	}
 
 	update(
@@ -132,7 +132,7 @@ export class RecordStore {
 		next: { key: string | null; fields: JsonObject },
 		request: number,
 	): StoredRecord {
-		const now = this.#now();
+		const now = this.#now(record.created);
 		const body = JSON.stringify(next.fields);
 		this.#database.run(
 			`UPDATE records SET key = ?, ver = ?, modified = ?, fields = ?
@@ -214,9 +214,12 @@ export class RecordStore {
 		return row?.latest ?? 0;
 	}
 
-	/** Never earlier than any write before it, whatever the machine's clock does. */
-	#now(): number {
-		this.#latest = Math.max(this.#latest, Date.now());
+	/**
+	 * Never earlier than any write before it, whatever the machine's clock does. After `created`,
+	 * because a record whose `created` and `modified` are the same has never been changed.
+	 */
+	#now(created = -Infinity): number {
+		this.#latest = Math.max(this.#latest, Date.now(), created + 1);
 		return this.#latest;
 	}
 

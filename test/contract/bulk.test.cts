@@ -51,17 +51,17 @@ describe('update', () => {
 		];
 		const answer = await client.patch(`${data}/bulk${metadata}`, { bulk });
 		expect(answer.status).toBe(200);
-		expect(answer.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 7 });
+		expect(answer.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
 		expect(answer.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
 		expect(answer.data.errors).toEqual([
 			expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") }),
 		]);
 		const after = await stored();
-		expect(after.map(({ ver }) => ver)).toEqual([2, 2, 1]);
+		expect(after.map(({ ver }) => ver)).toEqual([1, 1, 0]);
 		expect(after[2]).toEqual(c);
-		await sandbox.admin.settings({ updatedCountIncludesSkipped: false, recordIndex: false });
+		await sandbox.admin.settings({ updatedCount: false, recordIndex: false });
 		const again = await client.patch(`${data}/bulk`, { bulk: bulk.slice(0, 7) });
-		expect(again.data.bulk).toEqual({ successCount: 6, insertedCount: 0, updatedCount: 1 });
+		expect(again.data.bulk).toEqual({ successCount: 6, insertedCount: 0 });
 		expect(again.data.errors[0]).not.toHaveProperty('RecordIndex');
 		expect(again.data).not.toHaveProperty('data');
 	});
@@ -98,7 +98,7 @@ describe('update', () => {
 			await client.patch(`${data}/bulk`, { bulk: [{ id: a?.id, fields: { name } }] });
 		}
 		const history = await sandbox.admin.history('shop', 'items', a?.id);
-		expect(history.map(({ ver }) => ver)).toEqual([1, 2, 3, 4]);
+		expect(history.map(({ ver }) => ver)).toEqual([0, 1, 2, 3]);
 		expect(history.map(({ fields }) => fields?.name)).toEqual(['a', '1', '2', '3']);
 		const times = history.map(({ at }) => at);
 		expect([...times].sort()).toEqual(times);
@@ -137,13 +137,13 @@ describe('create', () => {
 			{ fields: { code: 'n', name: 'newer' } },
 		];
 		const answer = await client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
-		expect(answer.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 3 });
+		expect(answer.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 2 });
 		const after = await byCode();
 		const [n, a] = [after.get('n')?.id, before.get('a')?.id];
 		expect(ids(answer.data.data)).toEqual([n, a, n]);
-		expect(after.get('a')).toMatchObject({ ver: 2, fields: { name: 'a', price: 5 } });
+		expect(after.get('a')).toMatchObject({ ver: 1, fields: { name: 'a', price: 5 } });
 		expect(after.get('b')).toEqual(before.get('b'));
-		expect(after.get('n')).toMatchObject({ ver: 2, fields: { name: 'newer' } });
+		expect(after.get('n')).toMatchObject({ ver: 1, fields: { name: 'newer' } });
 		const at = answer.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
 		expect(at).toEqual([3, 4, 5]);
 	});
@@ -155,16 +155,59 @@ describe('create', () => {
 		const answer = await client.post('/plain/data/bulk', { bulk, useUpsert: true });
 		expect(answer.data.errors[0].message).toContain('no import key');
 	});
+
+	test.each<[string, unknown, unknown, unknown]>([
+		['text', 'Ä', 'Ä', 'ä'],
+		['dropdown', 'x', 'x', 'X'],
+		['number', 10, 1e1, 11],
+		['decimal', 0.5, 5e-1, -0.5],
+		['date', '2024-03-01', '2024-02-29T23:30:00Z', '2024-03-01T23:30:00Z'],
+		['datetime', '2024-03-01T12:00', '2024-03-01T11:00:00Z', '2024-03-01T12:00:00Z'],
+	])('a key of type %s is compared as it is stored', async (type, first, same, other) => {
+		const fields = [
+			{ name: 'key', type, metadata: { importKey: true } },
+			{ name: 'name', type: 'text' },
+		];
+		const table = { internalName: 'keyed', fields };
+		await sandbox.admin.createTable({ app: 'berlin', timeZone: 'Europe/Berlin', table });
+		const write = async (key: unknown, name: string) => {
+			const bulk = [{ fields: { key, name } }];
+			return (await client.post('/keyed/data/bulk', { bulk, useUpsert: true })).data.bulk;
+		};
+		const inserted = { successCount: 1, insertedCount: 1, updatedCount: 0 };
+		expect(await write(first, 'a')).toEqual(inserted);
+		expect(await write(same, 'b')).toEqual({ ...inserted, insertedCount: 0, updatedCount: 1 });
+		expect(await write(other, 'c')).toEqual(inserted);
+		const names = (await sandbox.admin.records('berlin', 'keyed')).map((r) => r.fields.name);
+		expect(names).toEqual(['b', 'c']);
+		const filter = [{ field: 'key', operator: '===', value: String(same) }];
+		const found = (await client.post('/keyed/data/filter', { filter })).data.data;
+		expect(found.map((record: StoredRecord) => record.fields.name)).toEqual(['b']);
+		const again = await client.post('/keyed/data', { fields: { key: same } });
+		expect(again.data.errors[0].message).toContain('must be unique');
+	});
+
+	test.each([
+		['checkbox', true],
+		['chips', ['x']],
+		['url_link', { href: 'https://example.com' }],
+	])('a field of type %s cannot be a key', async (type, key) => {
+		const fields = [{ name: 'key', type, metadata: { importKey: true } }];
+		await sandbox.admin.createTable({ app: 'shop', table: { internalName: 'odd', fields } });
+		const answer = await client.post('/odd/data', { fields: { key }, useUpsert: true });
+		expect(answer.status).toBe(400);
+		expect(answer.data.errors[0].message).toContain(`'key' (${type})`);
+	});
 });
 
 describe('one record', () => {
 	test('by upsert: 201 when inserted, 200 when updated or unchanged', async () => {
 		const post = (fields: object) => client.post(data, { fields, useUpsert: true });
 		expect((await post({ code: 'n', name: 'n' })).status).toBe(201);
-		expect((await post({ code: 'n', name: 'm' })).data.data).toMatchObject({ ver: 2 });
+		expect((await post({ code: 'n', name: 'm' })).data.data).toMatchObject({ ver: 1 });
 		const unchanged = await post({ code: 'n', name: 'm' });
 		expect(unchanged.status).toBe(200);
-		expect(unchanged.data.data.ver).toBe(2);
+		expect(unchanged.data.data.ver).toBe(1);
 		expect((await post({ name: 'n' })).status).toBe(400);
 	});
 
@@ -182,6 +225,17 @@ describe('one record', () => {
 		expect((await post('Some')).status).toBe(400);
 		const bulk = [{ fields }];
 		expect((await client.post(`${data}/bulk?dataResponseType=All`, { bulk })).status).toBe(400);
+	});
+
+	test('a record is new as long as created and modified are the same', async () => {
+		const bulk = Array.from({ length: 50 }, (_, index) => ({
+			fields: { code: `${index}`, name: '0' },
+		}));
+		const twice = bulk.map(({ fields: { code } }) => ({ fields: { code, name: '1' } }));
+		await client.post(`${data}/bulk`, { bulk: [...bulk, ...twice.slice(25)], useUpsert: true });
+		const records = (await stored()).slice(3);
+		expect(records.map(({ ver }) => ver)).toEqual(bulk.map((_, index) => (index < 25 ? 0 : 1)));
+		for (const { ver, created, modified } of records) expect(created === modified).toBe(ver === 0);
 	});
 
 	test('an unchanged update moves neither ver nor modified', async () => {

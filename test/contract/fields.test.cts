@@ -3,6 +3,7 @@ import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 import { checkedClient, checkFieldValue } from './contract.cts';
 
 const data = '/apps/all/tables/types/data';
+const money = { amount: 1, currency: 'EUR' };
 
 let sandbox: RunningSandbox;
 let client: AxiosInstance;
@@ -64,16 +65,24 @@ test.each<[string, unknown, unknown]>([
 	['date', '2024-03-01T00:00:00Z', '2024-03-01'],
 	['date', '2024-03-01T00:00:00.000Z', '2024-03-01'],
 	['date', '2024-03-01T03:00:00', '2024-03-01'],
+	['date', '2024-03-01Z', '2024-03-01'],
+	['date', '2024-03-01T00:00:01Z', '2024-02-29'],
+	['date', '2024-03-01T00:00:00+00:00', '2024-02-29'],
 	['datetime', '2024-03-01T03:00:00Z', '2024-03-01T03:00:00.000Z'],
 	['datetime', '2024-03-01T03:00:00', '2024-03-01T08:00:00.000Z'],
 	['datetime', '2024-07-01T03:00', '2024-07-01T07:00:00.000Z'],
 	['datetime', '2024-03-10T03:30:00', '2024-03-10T07:30:00.000Z'],
 	['datetime', '2024-03-01T03:00:00.5+02:00', '2024-03-01T01:00:00.500Z'],
+	['datetime', '2024-03-01T03:00:00+0200', '2024-03-01T01:00:00.000Z'],
+	['datetime', '2025-12-31Z', '2025-12-31T00:00:00.000Z'],
+	['datetime', '2025-12-31', '2025-12-31T05:00:00.000Z'],
 	['dropdown', 'a', 'a'],
 	['multi', ['a'], ['a']],
 	['multi', [], null],
 	['chips', ['x', 'y'], ['x', 'y']],
-	['money', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }],
+	['money', money, money],
+	['money', { ...money, date: '2021-05-06' }, { ...money, date: '2021-05-06' }],
+	['money', { ...money, date: '2021-05-06T00:00:00' }, { ...money, date: '2021-05-06' }],
 	['url', { href: 'https://example.com' }, { href: 'https://example.com' }],
 	['link', null, null],
 	['link', { id: null }, null],
@@ -97,6 +106,8 @@ test.each<[string, unknown, string]>([
 	['date', 7, 'YYYY-MM-DD'],
 	['datetime', 'now', 'ISO 8601'],
 	['datetime', '2024-02-30T10:00:00Z', 'ISO 8601'],
+	['datetime', '2024-02-30Z', 'ISO 8601'],
+	['datetime', '2024-W10-1', 'ISO 8601'],
 	['dropdown', 'b', 'one of "a"'],
 	['multi', ['a', 'b'], 'one of "a"'],
 	['multi', 'a', 'array'],
@@ -105,6 +116,8 @@ test.each<[string, unknown, string]>([
 	['money', { amount: '5', currency: 'EUR' }, 'number as amount'],
 	['money', { amount: 5, currency: 'euro' }, 'currency'],
 	['money', { amount: 5, currency: 'EUR', tax: 1 }, "'tax'"],
+	['money', { ...money, date: '2021-05-06T01:00:00' }, 'YYYY-MM-DD'],
+	['money', { ...money, date: '2021-02-30' }, 'YYYY-MM-DD'],
 	['url', 'https://example.com', 'object'],
 	['url', {}, 'href'],
 	['checklist', {}, 'lists'],
@@ -152,6 +165,30 @@ test('a checklist counts, and keeps its ids when it is sent without them', async
 		lists: [{ checkedCount: 1, progress: 0.5, items: [{ checked: true }, { checked: false }] }],
 	});
 	expect((await client.patch(`${data}/${made.id}`, { fields })).data.data).toEqual(made);
+});
+
+test('a summary of dates', async () => {
+	const table = {
+		internalName: 'days',
+		fields: [
+			{ name: 'day', type: 'date' },
+			{ name: 'time', type: 'datetime' },
+		],
+	};
+	const records = ['2024-03-01', '2023-12-31'].map((day) => ({
+		fields: { day, time: `${day}T10:00:00Z` },
+	}));
+	await sandbox.admin.createTable({ app: 'all', table, records });
+	const aggregations = ['min', 'max'];
+	const fields = { day: { aggregations }, time: { aggregations } };
+	const summary = (await client.post('/days/data/summary', { fields })).data.data;
+	expect(summary.fields).toEqual({
+		day: { min: '2023-12-31T00:00:00Z', max: '2024-03-01T00:00:00Z' },
+		time: { min: '2023-12-31T10:00:00.000Z', max: '2024-03-01T10:00:00.000Z' },
+	});
+	const filter = [{ field: 'day', operator: 'lt', value: '1999-01-01' }];
+	const none = (await client.post('/days/data/summary', { filter, fields })).data.data;
+	expect(none.fields.day).toEqual({ min: null, max: null });
 });
 
 test('derived fields are read and cannot be sorted by', async () => {

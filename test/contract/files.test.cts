@@ -92,7 +92,7 @@ test.each<[string, unknown]>([
 	['loopback', 'not a URL'],
 ])('a wrong file is refused: %s', async (message, value) => {
 	await expect(papers(value)).rejects.toThrow(message);
-	expect((await client.get(url)).data.data.ver).toBe(1);
+	expect((await client.get(url)).data.data.ver).toBe(0);
 });
 
 test('pictures have thumbnails, and a picture field takes pictures alone', async () => {
@@ -160,7 +160,7 @@ test('a reset in mid-upload and a download cut short', async () => {
 	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow();
 	expect((await sandbox.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
 	await sandbox.admin.faults([]);
-	expect((await client.get(url)).data.data.ver).toBe(1);
+	expect((await client.get(url)).data.data.ver).toBe(0);
 	const [file] = await papers([input('a', randomBytes(10_000))]);
 	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'truncate' } }]);
 	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');

@@ -29,6 +29,11 @@ describe('account and structure', () => {
 		const byName = (await client.get('/apps/crm')).data.data;
 		expect((await client.get(`/apps/${apps[0].id}`)).data.data).toEqual(byName);
 		expect(byName.tables).toHaveLength(3);
+		const tableIds = byName.tables.map((table: { id: string }) => table.id);
+		expect(byName.modules).toEqual([
+			{ shortId: expect.any(String), header: 'Customers', tableIds },
+		]);
+		expect(apps[0]).not.toHaveProperty('modules');
 
 		const tables = (await client.get('/apps/crm/tables')).data.data;
 		const contacts = (await client.get('/apps/crm/tables/contacts')).data.data;
@@ -87,7 +92,7 @@ describe.each([
 		const url = `${table}/data/${id}`;
 		expect((await client.get(url)).data.data).toEqual(created.data.data);
 		expect((await client.patch(url, { fields: { age: 31 } })).data.data).toMatchObject({
-			ver: 2,
+			ver: 1,
 			fields: { age: 31, email },
 		});
 		const replaced = await client.put(url, { fields: { surname: 'Test' }, skipAudit: true });

@@ -101,12 +101,12 @@ test('a value in a list that looks like another condition deletes nothing else',
 	expect(await shop.values('number')).toEqual(['1', '2', '3', '4']);
 });
 
-test('a value that would swallow the next one deletes only its own record', async () => {
+test.each(['x\\', 'x\\\\'])('%s before a comma deletes only its own record', async (odd) => {
 	await shop.fill(
 		'orders',
-		...['x\\\\', 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })),
+		...[odd, 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })),
 	);
-	const value = `={{ ${JSON.stringify(['x\\\\', 'y'])} }}`;
+	const value = `={{ ${JSON.stringify([odd, 'y'])} }}`;
 	const result = await deleteMany(where({ field: 'buyer', operator: 'in', value }));
 	expect(result.json()).toMatchObject([{ matched: 2, deletedCount: 2, remaining: 0 }]);
 	expect(await shop.values('buyer')).toEqual(['x,y', 'z']);

@@ -100,7 +100,7 @@ test('a simplified record keeps its names apart from what n8n and the platform u
 	expect((await get(true)).json()[0]).toMatchObject({ id: record!.id, number: '1', buyer: 'Fox' });
 	expect((await get(false)).json()[0]).toMatchObject({
 		id: record!.id,
-		ver: 1,
+		ver: 0,
 		fields: { number: '1', buyer: 'Fox', label: '1: Fox' },
 	});
 });

@@ -75,7 +75,7 @@ describe('where it begins', () => {
 				id: stored!.id,
 				created: expect.any(String) as string,
 				modified: expect.any(String) as string,
-				ver: 1,
+				ver: 0,
 				fields: expect.objectContaining({ number: '3', buyer: 'Fox' }) as object,
 			},
 		]);

@@ -34,12 +34,12 @@ describe('as a body', () => {
 		});
 	});
 
-	test('escapes commas, but not those between values', () => {
+	test('escapes commas in lists, but not those between values', () => {
 		const { filter } = toBody(
 			and(condition('a', 'eq', 'Dog, Fox'), condition('a', 'in', ['Dog, Fox', 'Owl'])),
 		);
 		expect(filter).toEqual([
-			{ field: 'a', operator: 'eq', value: 'Dog\\\\, Fox' },
+			{ field: 'a', operator: 'eq', value: 'Dog, Fox' },
 			{ field: 'a', operator: 'in', value: 'Dog\\\\, Fox,Owl' },
 		]);
 	});
@@ -88,9 +88,7 @@ describe('as a query', () => {
 	});
 });
 
-describe('a value that ends with the sign that escapes a comma', () => {
-	const odd = 'x\\\\';
-
+describe.each(['x\\', 'x\\\\'])('a value that ends as an escaped comma begins: %s', (odd) => {
 	test('never stands in a list, where it would swallow the next value', () => {
 		expect(toBody(and(condition('a', 'in', [odd, 'y', 'z']))).filter).toEqual([
 			{

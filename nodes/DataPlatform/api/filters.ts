@@ -40,11 +40,11 @@ export interface Group {
 
 export type Filter = Condition | Group;
 
-/** A comma inside a value is written as two backslashes and a comma. */
+/** A comma inside a value of a list, or of the query string, has two backslashes before it. */
 const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
 
 /** A comma behind such a value would be read as a part of it. */
-const swallowsComma = (value: string) => value.endsWith('\\\\');
+const swallowsComma = (value: string) => value.endsWith('\\');
 
 const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
 
@@ -69,8 +69,7 @@ const isGroup = (filter: Filter): filter is Group => 'filter' in filter;
 const takesNoValue = (operator: string) =>
 	(OPERATORS_WITHOUT_VALUE as readonly string[]).includes(operator);
 
-const valueText = ({ value = '' }: Condition) =>
-	Array.isArray(value) ? value.map(escapeValue).join(',') : escapeValue(value);
+const listText = (values: string[]) => values.map(escapeValue).join(',');
 
 interface BodyCondition {
 	field: string;
@@ -89,10 +88,9 @@ export function toBody(filter: Group): BodyGroup {
 		filter: filter.filter.map((given) => {
 			const entry = isGroup(given) ? given : divided(given);
 			if (isGroup(entry)) return toBody(entry);
-			const { field, operator } = entry;
-			return takesNoValue(operator)
-				? { field, operator }
-				: { field, operator, value: valueText(entry) };
+			const { field, operator, value = '' } = entry;
+			if (takesNoValue(operator)) return { field, operator };
+			return { field, operator, value: Array.isArray(value) ? listText(value) : value };
 		}),
 		filterOperator: filter.filterOperator,
 	};
@@ -123,13 +121,13 @@ export function conjunction(filter: Group): Condition[] | undefined {
 export function toQuery(conditions: Condition[]): string {
 	return conditions
 		.map((condition) => {
-			const { field, operator, value } = condition;
+			const { field, operator, value = '' } = condition;
 			if (/[(),]/.test(field)) {
 				throw new InputError(`No field is called '${field}'; nothing was sent`, { field });
 			}
 			if (takesNoValue(operator)) return `${field}(${operator})`;
-			const list = valueText(condition);
-			return `${field}(${operator})${Array.isArray(value) ? `(${list})` : list}`;
+			const text = Array.isArray(value) ? `(${listText(value)})` : escapeValue(value);
+			return `${field}(${operator})${text}`;
 		})
 		.join(',');
 }

@@ -175,7 +175,7 @@ async function sample(connection: Connection, watch: Watch): Promise<INodeExecut
 		{ limit: 1, skip: 0 },
 	);
 	if (record) {
-		const kind = record.ver === 1 || record.created === record.modified ? 'created' : 'updated';
+		const kind = record.created === record.modified ? 'created' : 'updated';
 		return [toItem(watch, { kind, record })];
 	}
 	throw new InputError('No record matches', {

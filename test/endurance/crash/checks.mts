@@ -83,12 +83,12 @@ export function checkOutcomes(
 		const { outcome: good, fields, details } = json as Told;
 		const outcome = (good ?? details?.outcome ?? '') as keyof Outcomes;
 		const key = String(fields?.sku ?? details?.key);
-		const [was, is] = [old.get(key)?.ver ?? 0, now.get(key)?.ver ?? 0];
+		const [was, is] = [old.get(key)?.ver ?? -1, now.get(key)?.ver ?? -1];
 		outcomes[outcome] += 1;
 		const isTrue = {
-			inserted: was === 0 && is > 0,
-			updated: was > 0 && is > was,
-			unchanged: was > 0 && is === was,
+			inserted: was < 0 && is >= 0,
+			updated: was >= 0 && is > was,
+			unchanged: was >= 0 && is === was,
 			failed: is === was,
 			unknown: true,
 		}[outcome];

@@ -120,5 +120,5 @@ function isBehind(state: State | undefined, { id, ver, at }: Change): boolean {
 	const time = Date.parse(at);
 	const { floor, told } = state;
 	if (floor && (time < floor.time || (time === floor.time && id <= floor.id))) return true;
-	return (told[id]?.[0] ?? 0) >= ver;
+	return (told[id]?.[0] ?? -1) >= ver;
 }

@@ -149,7 +149,7 @@ export class Lane {
 		const wrong: string[] = [];
 		for (const { json } of items ?? []) {
 			const { id, ver } = json as { id: string; ver: number };
-			if (ver <= (this.#versions.get(id) ?? 0)) wrong.push(`${id} version ${ver} is told again`);
+			if (ver <= (this.#versions.get(id) ?? -1)) wrong.push(`${id} version ${ver} is told again`);
 			this.#versions.set(id, ver);
 		}
 		return wrong;

@@ -92,7 +92,7 @@ const options: fc.Arbitrary<Options> = fc.record({
 const settings = fc.record({
 	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
 	recordIndex: fc.constantFrom(true, true, false),
-	updatedCountIncludesSkipped: fc.boolean(),
+	updatedCount: fc.boolean(),
 	maxBulkRecords: fc.constantFrom(null, null, null, null, null, 2),
 });
 

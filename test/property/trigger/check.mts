@@ -34,7 +34,7 @@ export function problemsOf(plan: Plan, polls: Told[][], { records, written }: Tr
 		if (number > 1) problems.push(`${key} was told as created ${number} times`);
 	}
 	for (const { id, ver, created, modified } of records) {
-		const isNew = versions.has(versionKey(id, 1, created));
+		const isNew = versions.has(versionKey(id, 0, created));
 		const isChanged = versions.has(versionKey(id, ver, modified));
 		const isDue = isNew || isChanged || plan.startFrom === 'beginning';
 		const isBirthDue = isNew || plan.startFrom === 'beginning';
@@ -45,7 +45,7 @@ export function problemsOf(plan: Plan, polls: Told[][], { records, written }: Tr
 		}
 		// One that came back under its id and changed at once may pass for the one that it was.
 		const isBack = written.some((version) => version.id === id && version.action === 'deleted');
-		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && ver > 1);
+		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && ver > 0);
 		if (plan.triggerOn !== 'updated' && !isBirthFine) {
 			problems.push(`${id} was told as created ${birth} times`);
 		}

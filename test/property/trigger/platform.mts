@@ -20,8 +20,6 @@ const table = {
 	],
 };
 
-const SETTINGS = { updatedCountIncludesSkipped: true };
-
 export class Platform {
 	readonly address: SandboxAddress;
 	readonly #lane: Lane;
@@ -40,7 +38,7 @@ export class Platform {
 		const records = Array.from({ length: existing }, () => ({ fields: { name: this.#name() } }));
 		this.#alive.clear();
 		this.#gone.length = 0;
-		const stored = await this.#lane.prepare(SETTINGS, table, records, []);
+		const stored = await this.#lane.prepare({}, table, records, []);
 		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
 	}
 

@@ -4,7 +4,7 @@ import { seedCrm } from './seed/crm.mts';
 import { seedGeo } from './seed/geo.mts';
 import { seedWorkflows } from './seed/workflows.mts';
 import { createServer, type Certificate } from './http/server.mts';
-import { World } from './world.mts';
+import { World } from './state/sandboxState.mts';
 
 export interface SandboxOptions {
 	/** 0 for a free one. */

@@ -1,6 +1,6 @@
-import type { App, JsonObject, Right, Role, Table, Token, TokenType } from '../model.mts';
-import { forbidden } from '../problems.mts';
-import type { World } from '../world.mts';
+import type { App, JsonObject, Right, Role, Table, Token, TokenType } from '../state/model.mts';
+import { forbidden } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
 import { creatorOf } from './tokens.mts';
 
 const limits: Record<Exclude<TokenType, 'role' | 'jwt'>, string> = {

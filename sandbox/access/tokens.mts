@@ -1,6 +1,6 @@
-import type { Token, User } from '../model.mts';
-import { unauthenticated } from '../problems.mts';
-import type { World } from '../world.mts';
+import type { Token, User } from '../state/model.mts';
+import { unauthenticated } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
 
 /** The token in an Authorization header. Throws a Problem (401); contract.md, section 1. */
 export function tokenFromHeader(world: World, header: string | undefined): Token {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { forbidden } from '../problems.mts';
+import { forbidden } from '../api/errors.mts';
 
 const loopback = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
 

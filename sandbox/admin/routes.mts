@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { bodyCheck } from '../checks.mts';
+import { bodyCheck } from '../api/validation.mts';
 import { rulesSchema, type FaultRule } from '../faults/rules.mts';
-import { settingsSchema, type Settings } from '../settings.mts';
-import type { World } from '../world.mts';
+import { settingsSchema, type Settings } from '../state/settings.mts';
+import type { World } from '../state/sandboxState.mts';
 import { demandLocal } from './guard.mts';
 import { registerTables } from './tables.mts';
-import { registerPage } from './page.mts';
+import { registerPage } from './livePage.mts';
 import { registerTokens } from './tokens.mts';
 import { registerWorkflows } from './workflows.mts';
 

@@ -1,4 +1,4 @@
-import { fieldTypes, type JsonObject, type Right, type TokenType } from '../model.mts';
+import { fieldTypes, type JsonObject, type Right, type TokenType } from '../state/model.mts';
 import type { TableInput } from '../catalog/create.mts';
 
 const text: JsonObject = { type: 'string', minLength: 1 };

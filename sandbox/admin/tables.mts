@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { bodyCheck } from '../checks.mts';
+import { bodyCheck } from '../api/validation.mts';
 import { findApp, findTable } from '../catalog/find.mts';
-import type { Json, JsonObject, StoredRecord, Table } from '../model.mts';
-import { Showing } from '../records/show.mts';
-import { writingAsAdmin } from '../records/as-admin.mts';
+import type { Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
+import { Showing } from '../records/serializer.mts';
+import { writingAsAdmin } from '../records/systemWriter.mts';
 import { createApp, createTable } from '../catalog/create.mts';
-import type { World } from '../world.mts';
+import type { World } from '../state/sandboxState.mts';
 import { newTableSchema, type NewTable } from './schemas.mts';
 
 interface TablePath {

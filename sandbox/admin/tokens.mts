@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { demoJwt, isCurrent } from '../access/tokens.mts';
-import { bodyCheck } from '../checks.mts';
-import type { JsonObject, Token } from '../model.mts';
-import { invalid, notFound } from '../problems.mts';
-import type { World } from '../world.mts';
+import { bodyCheck } from '../api/validation.mts';
+import type { JsonObject, Token } from '../state/model.mts';
+import { invalid, notFound } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
 import { newTokenSchema, tokenChangeSchema, type NewToken, type TokenChange } from './schemas.mts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { bodyCheck } from '../checks.mts';
+import { bodyCheck } from '../api/validation.mts';
 import { findApp, findTable } from '../catalog/find.mts';
-import type { Form, JsonObject, Workflow } from '../model.mts';
-import { invalid, notFound } from '../problems.mts';
+import type { Form, JsonObject, Workflow } from '../state/model.mts';
+import { invalid, notFound } from '../api/errors.mts';
 import { describedRun } from '../workflows/engine.mts';
-import type { World } from '../world.mts';
+import type { World } from '../state/sandboxState.mts';
 import { newFormSchema, newWorkflowSchema, type NewForm, type NewWorkflow } from './schemas.mts';
 
 interface ById {

@@ -1,8 +1,8 @@
-import { fieldTypes, type App, type Field, type FieldMetadata, type Table } from '../model.mts';
-import { invalid } from '../problems.mts';
+import { fieldTypes, type App, type Field, type FieldMetadata, type Table } from '../state/model.mts';
+import { invalid } from '../api/errors.mts';
 import { uuidOf } from './ids.mts';
-import { isTimeZone } from '../time.mts';
-import type { World } from '../world.mts';
+import { isTimeZone } from '../fields/time.mts';
+import type { World } from '../state/sandboxState.mts';
 
 export interface AppInput {
 	name?: string;

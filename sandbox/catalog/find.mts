@@ -1,6 +1,6 @@
-import type { App, Field, Table } from '../model.mts';
-import { notFound } from '../problems.mts';
-import type { World } from '../world.mts';
+import type { App, Field, Table } from '../state/model.mts';
+import { notFound } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
 
 /** The application in the path: by id or internal name. Throws a Problem (404). */
 export function findApp(world: World, reference: string): App {

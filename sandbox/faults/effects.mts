@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, RecordFate } from '../call.mts';
-import type { Json, JsonObject } from '../model.mts';
-import { Problem, tooLarge } from '../problems.mts';
-import type { MetFault } from './book.mts';
+import type { Answer, RecordFate } from '../api/request.mts';
+import type { Json, JsonObject } from '../state/model.mts';
+import { Problem, tooLarge } from '../api/errors.mts';
+import type { MetFault } from './registry.mts';
 import type { Fault, RecordChoice } from './rules.mts';
 
 /** What happens on the wire instead of, or to, an answer. */

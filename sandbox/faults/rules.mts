@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../model.mts';
+import type { Json, JsonObject } from '../state/model.mts';
 
 /** Which records of a bulk request: by position, or by what a field holds. */
 export interface RecordChoice {

@@ -1,4 +1,4 @@
-import type { Field, Json, JsonObject, StoredRecord, Table } from '../model.mts';
+import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
 
 /** How filters, sorting and aggregates see a stored value. */
 export interface Comparison {

@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../model.mts';
+import type { Field, FieldType } from '../state/model.mts';
 import type { Codec } from './codec.mts';
 import { files } from './files.mts';
 import { multipleLink, singleLink } from './links.mts';

@@ -1,4 +1,4 @@
-import type { Field, Json } from '../model.mts';
+import type { Field, Json } from '../state/model.mts';
 import {
 	arrayOf,
 	objectOf,

@@ -1,5 +1,5 @@
-import type { Field, Json } from '../model.mts';
-import { parseDay, parseInstant } from '../time.mts';
+import type { Field, Json } from '../state/model.mts';
+import { parseDay, parseInstant } from './time.mts';
 import { arrayOf, quote, ValueProblem, type Codec } from './codec.mts';
 
 function textOf(value: Json, field: Field): string {

@@ -1,5 +1,5 @@
-import { held } from '../model.mts';
-import { withOffset } from '../time.mts';
+import { held } from '../state/model.mts';
+import { withOffset } from './time.mts';
 import type { Codec } from './codec.mts';
 
 /** `system_type`: shows a property of the record (`metadata.source`). */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Json, JsonObject } from '../model.mts';
-import { isCalendarDay } from '../time.mts';
+import type { Json, JsonObject } from '../state/model.mts';
+import { isCalendarDay } from './time.mts';
 import { arrayOf, objectOf, onlyProperties, quote, ValueProblem, type Codec } from './codec.mts';
 
 /** `money_with_currency`: `{amount, currency, date?}`; compared by amount. */

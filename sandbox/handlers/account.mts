@@ -1,4 +1,4 @@
-import type { Handler } from '../call.mts';
+import type { Handler } from '../api/request.mts';
 import { demandTableToken } from '../access/rights.mts';
 
 /** GET /ping, for every kind of token. */

@@ -1,12 +1,12 @@
 import { demandRight } from '../access/rights.mts';
-import { filterScope, target, type Answer, type Call, type Handler } from '../call.mts';
-import type { JsonObject, Table } from '../model.mts';
-import { fieldError, Problem, tooLarge, type ErrorItem } from '../problems.mts';
+import { filterScope, target, type Answer, type Call, type Handler } from '../api/request.mts';
+import type { JsonObject, Table } from '../state/model.mts';
+import { fieldError, Problem, tooLarge, type ErrorItem } from '../api/errors.mts';
 import { filterFromQuery } from '../query/filter.mts';
-import { whereOf } from '../query/where.mts';
-import { withFetchedFiles } from '../records/fetched.mts';
-import { Showing } from '../records/show.mts';
-import { Writing, type UpdateMode, type Written } from '../records/write.mts';
+import { whereOf } from '../query/sql.mts';
+import { withFetchedFiles } from '../records/remoteFiles.mts';
+import { Showing } from '../records/serializer.mts';
+import { Writing, type UpdateMode, type Written } from '../records/writer.mts';
 
 interface BulkItem {
 	id?: string | null;

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { demandRight } from '../access/rights.mts';
-import { target, type Call, type Handler } from '../call.mts';
-import { notFound } from '../problems.mts';
+import { target, type Call, type Handler } from '../api/request.mts';
+import { notFound } from '../api/errors.mts';
 import { thumbnailOf } from '../store/thumbnails.mts';
-import type { StoredFile } from '../store/files.mts';
+import type { StoredFile } from '../store/fileStore.mts';
 
 /** GET T/files/{file}. */
 export const getFile: Handler = (call) => {

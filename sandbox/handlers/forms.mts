@@ -1,11 +1,11 @@
 import { creatorOf } from '../access/tokens.mts';
-import type { Call, Handler } from '../call.mts';
+import type { Call, Handler } from '../api/request.mts';
 import { findTable } from '../catalog/find.mts';
-import { formPage } from '../forms/page.mts';
-import { typedInput } from '../forms/input.mts';
-import type { Field, Form, JsonObject, Table } from '../model.mts';
-import { forbidden, invalid, notFound } from '../problems.mts';
-import { Writing } from '../records/write.mts';
+import { formPage } from '../forms/formPage.mts';
+import { typedInput } from '../forms/formInput.mts';
+import type { Field, Form, JsonObject, Table } from '../state/model.mts';
+import { forbidden, invalid, notFound } from '../api/errors.mts';
+import { Writing } from '../records/writer.mts';
 
 /** GET a public form: a page for people. Nobody has specified this. */
 export const getForm: Handler = (call) => {

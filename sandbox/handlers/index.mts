@@ -1,4 +1,4 @@
-import type { Handler } from '../call.mts';
+import type { Handler } from '../api/request.mts';
 import * as account from './account.mts';
 import * as bulk from './bulk.mts';
 import * as files from './files.mts';

@@ -1,15 +1,15 @@
 import { demandRight, mayAttach } from '../access/rights.mts';
-import { filterScope, target, type Answer, type Call, type Handler } from '../call.mts';
-import type { Json, JsonObject, Right, StoredRecord, Table } from '../model.mts';
-import { invalid, notFound } from '../problems.mts';
+import { filterScope, target, type Answer, type Call, type Handler } from '../api/request.mts';
+import type { Json, JsonObject, Right, StoredRecord, Table } from '../state/model.mts';
+import { invalid, notFound } from '../api/errors.mts';
 import { filterFromBody, filterFromQuery, type Filter } from '../query/filter.mts';
 import { orderOf } from '../query/order.mts';
-import { linkedRecords } from '../query/linked.mts';
-import { whereOf } from '../query/where.mts';
-import { withFetchedFiles } from '../records/fetched.mts';
-import { Showing } from '../records/show.mts';
-import { Writing, type UpdateMode, type Written } from '../records/write.mts';
-import type { Sql } from '../store/records.mts';
+import { linkedRecords } from '../query/linkedRecords.mts';
+import { whereOf } from '../query/sql.mts';
+import { withFetchedFiles } from '../records/remoteFiles.mts';
+import { Showing } from '../records/serializer.mts';
+import { Writing, type UpdateMode, type Written } from '../records/writer.mts';
+import type { Sql } from '../store/recordStore.mts';
 
 type FilterTree = Parameters<typeof filterFromBody>[0];
 

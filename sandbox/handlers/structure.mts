@@ -1,9 +1,9 @@
 import { demandRight, demandTableToken, roleAllows, roleOf } from '../access/rights.mts';
-import { target, type Call, type Handler } from '../call.mts';
+import { target, type Call, type Handler } from '../api/request.mts';
 import { findApp, linkedTable } from '../catalog/find.mts';
-import { forbidden } from '../problems.mts';
-import type { World } from '../world.mts';
-import type { App, Field, JsonObject, Right, Table } from '../model.mts';
+import { forbidden } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
+import type { App, Field, JsonObject, Right, Table } from '../state/model.mts';
 
 const rights: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
 

@@ -1,11 +1,11 @@
 import { demandRight } from '../access/rights.mts';
-import { filterScope, target, type Handler } from '../call.mts';
-import type { Json, JsonObject } from '../model.mts';
-import { invalid } from '../problems.mts';
+import { filterScope, target, type Handler } from '../api/request.mts';
+import type { Json, JsonObject } from '../state/model.mts';
+import { invalid } from '../api/errors.mts';
 import { columnOf, type Column } from '../query/columns.mts';
 import { filterFromBody } from '../query/filter.mts';
-import { whereOf } from '../query/where.mts';
-import { withOffset } from '../time.mts';
+import { whereOf } from '../query/sql.mts';
+import { withOffset } from '../fields/time.mts';
 
 type Aggregation = 'min' | 'max' | 'sum' | 'avg';
 type SummaryBody = Parameters<typeof filterFromBody>[0] & {

@@ -1,6 +1,6 @@
-import type { Answer, Handler } from '../call.mts';
-import type { Run } from '../model.mts';
-import { forbidden, notFound, Problem } from '../problems.mts';
+import type { Answer, Handler } from '../api/request.mts';
+import type { Run } from '../state/model.mts';
+import { forbidden, notFound, Problem } from '../api/errors.mts';
 import { startRun } from '../workflows/engine.mts';
 
 /** POST the webhook's URL; contract.md, section 4. What it answers is the workflow's setting. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { invalid, tooLarge } from '../problems.mts';
-import type { FileStore } from '../store/files.mts';
-import { SpoolingScanner } from './spool.mts';
+import { invalid, tooLarge } from '../api/errors.mts';
+import type { FileStore } from '../store/fileStore.mts';
+import { SpoolingScanner } from './streamingJsonParser.mts';
 
 /** Bodies up to this size are simply held in memory. */
 const smallBytes = 4 * 1024 * 1024;

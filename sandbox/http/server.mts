@@ -1,12 +1,12 @@
 import fastify, { type FastifyInstance } from 'fastify';
 import { registerAdministration } from '../admin/routes.mts';
-import { operations } from '../contract.mts';
+import { operations } from '../api/operations.mts';
 import { handlerOf } from '../handlers/index.mts';
-import { notFound } from '../problems.mts';
-import type { World } from '../world.mts';
-import { sendError } from './answers.mts';
-import { registerParsers } from './parsers.mts';
-import { registerOperation } from './serving.mts';
+import { notFound } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
+import { sendError } from './responses.mts';
+import { registerParsers } from './contentTypes.mts';
+import { registerOperation } from './routes.mts';
 
 /** Our own limit is a setting, so the server's must never be the one that strikes. */
 const noBodyLimit = 2 ** 40;

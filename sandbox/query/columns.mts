@@ -1,7 +1,7 @@
 import { codecOf, displayOnly } from '../fields/index.mts';
 import type { Comparison } from '../fields/codec.mts';
-import type { Field, Table } from '../model.mts';
-import { invalid } from '../problems.mts';
+import type { Field, Table } from '../state/model.mts';
+import { invalid } from '../api/errors.mts';
 
 /** Where a name's value lies in SQL and how it compares. `alias` names the records' row. */
 export interface Column {

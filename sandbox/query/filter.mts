@@ -1,4 +1,4 @@
-import { invalid } from '../problems.mts';
+import { invalid } from '../api/errors.mts';
 
 const operators = [
 	'contains',

@@ -1,5 +1,5 @@
-import type { Table } from '../model.mts';
-import { invalid } from '../problems.mts';
+import type { Table } from '../state/model.mts';
+import { invalid } from '../api/errors.mts';
 import { columnOf } from './columns.mts';
 
 /** `age,surname(desc)` as SQL on the row `r`; contract.md, "Filters". Throws a Problem (400). */

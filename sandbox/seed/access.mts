@@ -1,6 +1,6 @@
 import { demoJwt } from '../access/tokens.mts';
-import type { Right, Role, Token, User } from '../model.mts';
-import type { World } from '../world.mts';
+import type { Right, Role, Token, User } from '../state/model.mts';
+import type { World } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
 const everything: Right[] = ['structure', 'read', 'create', 'update', 'delete'];

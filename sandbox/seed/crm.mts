@@ -1,9 +1,9 @@
 import { createApp, createTable } from '../catalog/create.mts';
-import type { App, JsonObject, Table } from '../model.mts';
-import { writingAsAdmin } from '../records/as-admin.mts';
-import type { World } from '../world.mts';
-import { companies, contacts, deals } from './crm-records.mts';
-import { companyTable, contactTable, dealTable } from './crm-tables.mts';
+import type { App, JsonObject, Table } from '../state/model.mts';
+import { writingAsAdmin } from '../records/systemWriter.mts';
+import type { World } from '../state/sandboxState.mts';
+import { companies, contacts, deals } from './crmRecords.mts';
+import { companyTable, contactTable, dealTable } from './crmTables.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
 /** The application `crm`: companies, contacts linked to them, and deals with every field type. */

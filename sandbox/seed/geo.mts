@@ -1,5 +1,5 @@
 import { createApp, createTable } from '../catalog/create.mts';
-import type { World } from '../world.mts';
+import type { World } from '../state/sandboxState.mts';
 
 const inDegrees = (limit: number) => ({ min: -limit, max: limit });
 

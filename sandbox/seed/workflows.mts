@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findApp, findTable } from '../catalog/find.mts';
-import type { World } from '../world.mts';
+import type { World } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
 /** A workflow that takes a contact from outside, and a public form that does the same. */

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { FileStore, StoredFile } from './files.mts';
+import type { FileStore, StoredFile } from './fileStore.mts';
 
 const edge = 200;
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { Call } from '../call.mts';
-import type { Json, JsonObject, Run, Token, Workflow } from '../model.mts';
-import type { World } from '../world.mts';
-import { actorOf } from './run-as.mts';
+import type { Call } from '../api/request.mts';
+import type { Json, JsonObject, Run, Token, Workflow } from '../state/model.mts';
+import type { World } from '../state/sandboxState.mts';
+import { actorOf } from './runAs.mts';
 import { serviceFor } from './service.mts';
 
 type Message =

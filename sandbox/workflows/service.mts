@@ -1,8 +1,8 @@
 import { creatorOf } from '../access/tokens.mts';
-import type { Call } from '../call.mts';
-import { operationNamed } from '../contract.mts';
+import type { Call } from '../api/request.mts';
+import { operationNamed } from '../api/operations.mts';
 import { handlerOf } from '../handlers/index.mts';
-import type { Json, JsonObject, Token } from '../model.mts';
+import type { Json, JsonObject, Token } from '../state/model.mts';
 
 type Service = (name: string, args: Json[]) => Promise<Json | undefined>;
 

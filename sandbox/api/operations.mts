@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { explain } from './checks.mts';
-import type { Json, JsonObject } from './model.mts';
-import { invalid, Problem } from './problems.mts';
+import { explain } from './validation.mts';
+import type { Json, JsonObject } from '../state/model.mts';
+import { invalid, Problem } from './errors.mts';
 
-const contractFile = new URL('../contract/openapi.yaml', import.meta.url);
+const contractFile = new URL('../../contract/openapi.yaml', import.meta.url);
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const schemaRoot = 'contract';
 

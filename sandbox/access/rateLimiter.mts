@@ -1,5 +1,5 @@
-import { Problem } from '../problems.mts';
-import type { Settings } from '../settings.mts';
+import { Problem } from '../api/errors.mts';
+import type { Settings } from '../state/settings.mts';
 
 /** Counts requests for each token and window; contract.md, section 2. */
 export class RateLimiter {

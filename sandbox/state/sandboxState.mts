@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { Collection } from './store/collection.mts';
-import { Database } from './store/database.mts';
-import { RecordStore } from './store/records.mts';
-import { RateLimiter } from './access/rate-limit.mts';
-import { FaultBook } from './faults/book.mts';
-import { FileStore } from './store/files.mts';
-import { Journal } from './journal.mts';
+import { Collection } from '../store/collection.mts';
+import { Database } from '../store/database.mts';
+import { RecordStore } from '../store/recordStore.mts';
+import { RateLimiter } from '../access/rateLimiter.mts';
+import { FaultBook } from '../faults/registry.mts';
+import { FileStore } from '../store/fileStore.mts';
+import { Journal } from './requestLog.mts';
 import type { App, Form, Role, Run, Table, Token, User, Workflow } from './model.mts';
 import { defaultSettings, type Settings } from './settings.mts';
 

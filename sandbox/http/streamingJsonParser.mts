@@ -1,6 +1,6 @@
-import { invalid } from '../problems.mts';
-import type { FileStore } from '../store/files.mts';
-import type { FileIntake } from '../store/intake.mts';
+import { invalid } from '../api/errors.mts';
+import type { FileStore } from '../store/fileStore.mts';
+import type { FileIntake } from '../store/fileWriter.mts';
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { isFileField } from '../catalog/find.mts';
-import type { FileStore } from '../store/files.mts';
-import type { Json, JsonObject, Table } from '../model.mts';
+import type { FileStore } from '../store/fileStore.mts';
+import type { Json, JsonObject, Table } from '../state/model.mts';
 
 const loopback = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\//;
 const timeoutMs = 10_000;

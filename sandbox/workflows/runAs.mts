@@ -1,6 +1,6 @@
 import { isCurrent } from '../access/tokens.mts';
-import type { Call } from '../call.mts';
-import type { Run, Token, Workflow } from '../model.mts';
+import type { Call } from '../api/request.mts';
+import type { Run, Token, Workflow } from '../state/model.mts';
 
 /**
  * The token whose rights the script has; contract.md, section 4, "Run As". Tells it in the run.

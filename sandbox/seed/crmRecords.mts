@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model.mts';
+import type { JsonObject } from '../state/model.mts';
 
 /** Made up, all of it: the addresses are on domains reserved for examples. */
 export const companies: JsonObject[] = [

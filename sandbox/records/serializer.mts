@@ -1,9 +1,9 @@
 import { appOf, linkedTable, tableUrl } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
 import type { ShowContext } from '../fields/codec.mts';
-import { held, type Json, type JsonObject, type StoredRecord, type Table } from '../model.mts';
-import { withOffset } from '../time.mts';
-import type { World } from '../world.mts';
+import { held, type Json, type JsonObject, type StoredRecord, type Table } from '../state/model.mts';
+import { withOffset } from '../fields/time.mts';
+import type { World } from '../state/sandboxState.mts';
 
 /** Turns stored records into answered ones; contract.md, section 3. */
 export class Showing {

@@ -1,4 +1,4 @@
-import type { JsonObject } from './model.mts';
+import type { JsonObject } from '../state/model.mts';
 
 /** One entry of the envelope's `errors`; contract.md, section 2. */
 export interface ErrorItem {

@@ -1,4 +1,4 @@
-import type { Field, Form } from '../model.mts';
+import type { Field, Form } from '../state/model.mts';
 
 const inputTypes: Partial<Record<Field['type'], string>> = {
 	number: 'number',

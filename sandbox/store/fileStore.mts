@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { onlyProperties, quote, ValueProblem } from '../fields/codec.mts';
-import type { Field, JsonObject, Table } from '../model.mts';
-import { tooLarge } from '../problems.mts';
+import type { Field, JsonObject, Table } from '../state/model.mts';
+import { tooLarge } from '../api/errors.mts';
 import type { Collection } from './collection.mts';
-import { FileIntake } from './intake.mts';
+import { FileIntake } from './fileWriter.mts';
 
 /** What is known about a file; its bytes lie under their hash. */
 export interface StoredFile {

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonObject } from './model.mts';
-import { invalid, Problem, type ErrorItem } from './problems.mts';
+import type { JsonObject } from '../state/model.mts';
+import { invalid, Problem, type ErrorItem } from './errors.mts';
 
 const ajv = new Ajv2020({ strict: false, useDefaults: true });
 

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { findTable } from '../catalog/find.mts';
-import { notFound } from '../problems.mts';
+import { notFound } from '../api/errors.mts';
 import { thumbnailOf } from '../store/thumbnails.mts';
-import type { StoredFile } from '../store/files.mts';
-import type { World } from '../world.mts';
+import type { StoredFile } from '../store/fileStore.mts';
+import type { World } from '../state/sandboxState.mts';
 
 const pageFolder = new URL('../page/', import.meta.url);
 const pageFiles = {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../call.mts';
+import type { Answer } from '../api/request.mts';
 import type { Wire } from './effects.mts';
 
 /** Does on the connection what no well-behaved answer does. */

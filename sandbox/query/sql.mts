@@ -1,7 +1,7 @@
-import type { Field, Table } from '../model.mts';
-import { invalid } from '../problems.mts';
-import type { Sql } from '../store/records.mts';
-import { parseDay, parseInstant } from '../time.mts';
+import type { Field, Table } from '../state/model.mts';
+import { invalid } from '../api/errors.mts';
+import type { Sql } from '../store/recordStore.mts';
+import { parseDay, parseInstant } from '../fields/time.mts';
 import { columnOf, type Column } from './columns.mts';
 import type { Condition, Filter, Operator } from './filter.mts';
 

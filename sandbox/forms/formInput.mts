@@ -1,4 +1,4 @@
-import type { Field, Json, JsonObject } from '../model.mts';
+import type { Field, Json, JsonObject } from '../state/model.mts';
 
 const numbers = ['number', 'decimal', 'money', 'percentage'];
 

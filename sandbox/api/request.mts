@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { appOf, findApp, findTable, linkedTable } from './catalog/find.mts';
-import type { App, Json, JsonObject, Table, Token, User } from './model.mts';
-import type { FilterScope } from './query/where.mts';
-import type { World } from './world.mts';
+import { appOf, findApp, findTable, linkedTable } from '../catalog/find.mts';
+import type { App, Json, JsonObject, Table, Token, User } from '../state/model.mts';
+import type { FilterScope } from '../query/sql.mts';
+import type { World } from '../state/sandboxState.mts';
 
 /** What a fault does to single records of a bulk request. */
 export type RecordFate = 'write' | 'skip' | { failWith: string; withIndex: boolean };

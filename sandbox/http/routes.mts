@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { creatorOf, currentToken, tokenFromHeader } from '../access/tokens.mts';
-import type { Answer, Call, Handler } from '../call.mts';
-import type { Operation } from '../contract.mts';
+import type { Answer, Call, Handler } from '../api/request.mts';
+import type { Operation } from '../api/operations.mts';
 import { fateIn, serveWith, type Wire } from '../faults/effects.mts';
-import { misbehave } from '../faults/wire.mts';
-import type { JournalEntry } from '../journal.mts';
-import type { JsonObject, Token } from '../model.mts';
-import { forbidden } from '../problems.mts';
-import type { World } from '../world.mts';
-import { send } from './answers.mts';
+import { misbehave } from '../faults/faultyResponse.mts';
+import type { JournalEntry } from '../state/requestLog.mts';
+import type { JsonObject, Token } from '../state/model.mts';
+import { forbidden } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
+import { send } from './responses.mts';
 
 declare module 'fastify' {
 	interface FastifyRequest {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalid, type Problem } from '../problems.mts';
-import type { World } from '../world.mts';
+import { invalid, type Problem } from '../api/errors.mts';
+import type { World } from '../state/sandboxState.mts';
 import { readJson } from './body.mts';
 
 /** Bodies: JSON everywhere, and what browsers send to public forms. All else is refused. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SQLInputValue } from 'node:sqlite';
-import type { JsonObject, StoredRecord, Table } from '../model.mts';
+import type { JsonObject, StoredRecord, Table } from '../state/model.mts';
 import type { Database } from './database.mts';
 
 /** A piece of SQL with the values for its question marks. The records' alias is `r`. */

@@ -1,4 +1,4 @@
-import { invalid } from '../problems.mts';
+import { invalid } from '../api/errors.mts';
 import type { Fault, FaultRule } from './rules.mts';
 
 interface Counted {

@@ -1,4 +1,4 @@
-import type { Call } from '../call.mts';
+import type { Call } from '../api/request.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
 import { codecOf, displayOnly, keyTypes } from '../fields/index.mts';
 import { ValueProblem, type StoreContext } from '../fields/codec.mts';
@@ -9,8 +9,8 @@ import {
 	type JsonObject,
 	type StoredRecord,
 	type Table,
-} from '../model.mts';
-import { fieldError, Problem, type ErrorItem } from '../problems.mts';
+} from '../state/model.mts';
+import { fieldError, Problem, type ErrorItem } from '../api/errors.mts';
 
 export interface Written {
 	outcome: 'inserted' | 'updated' | 'unchanged';

@@ -1,6 +1,6 @@
-import type { Table } from '../model.mts';
-import { Writing } from './write.mts';
-import type { World } from '../world.mts';
+import type { Table } from '../state/model.mts';
+import { Writing } from './writer.mts';
+import type { World } from '../state/sandboxState.mts';
 
 /** Writes that come from the sandbox itself (its seed, its administration): request 0. */
 export function writingAsAdmin(world: World, table: Table): Writing {

@@ -1,9 +1,9 @@
 import { demandRight } from '../access/rights.mts';
-import type { Call } from '../call.mts';
+import type { Call } from '../api/request.mts';
 import { appOf, findTable, linkedTable } from '../catalog/find.mts';
-import { held, type Table } from '../model.mts';
-import { invalid, notFound } from '../problems.mts';
-import type { Sql } from '../store/records.mts';
+import { held, type Table } from '../state/model.mts';
+import { invalid, notFound } from '../api/errors.mts';
+import type { Sql } from '../store/recordStore.mts';
 
 /** The records that one record links to, as its link field's `url` asks; contract.md, section 3. */
 export function linkedRecords(call: Call, table: Table): Sql | undefined {

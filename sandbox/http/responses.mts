@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../call.mts';
-import { invalid, Problem } from '../problems.mts';
+import type { Answer } from '../api/request.mts';
+import { invalid, Problem } from '../api/errors.mts';
 
 const json = 'application/json; charset=utf-8';
 

@@ -4,7 +4,7 @@ import { seedCrm } from './seed/crm.mts';
 import { seedGeo } from './seed/geo.mts';
 import { seedWorkflows } from './seed/workflows.mts';
 import { createServer, type Certificate } from './http/server.mts';
-import { World } from './state/sandboxState.mts';
+import { SandboxState } from './state/sandboxState.mts';
 
 export interface SandboxOptions {
 	/** 0 for a free one. */
@@ -24,27 +24,27 @@ export interface Sandbox {
 
 /** Starts a sandbox on loopback. The same file opened again has the same data and tokens. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-	const world = new World(options.file);
+	const state = new SandboxState(options.file);
 	const seed = () => {
-		world.clear();
-		world.database.transaction(() => {
-			seedAccess(world);
+		state.clear();
+		state.database.transaction(() => {
+			seedAccess(state);
 			if (!options.seeded) return;
-			seedCrm(world);
-			seedGeo(world);
-			seedWorkflows(world);
+			seedCrm(state);
+			seedGeo(state);
+			seedWorkflows(state);
 		});
 	};
-	if (world.isNew) seed();
-	const server = createServer(world, seed, options.https);
+	if (state.isNew) seed();
+	const server = createServer(state, seed, options.https);
 	await server.listen({ host: '127.0.0.1', port: options.port });
 	const { port } = server.server.address() as AddressInfo;
 	return {
 		baseUrl: `${options.https ? 'https' : 'http'}://127.0.0.1:${port}`,
-		tokens: demoTokens(world),
+		tokens: demoTokens(state),
 		async close() {
 			await server.close();
-			await world.close();
+			await state.close();
 		},
 	};
 }

@@ -1,12 +1,12 @@
-import { Problem } from '../api/errors.mts';
+import { ApiError } from '../api/errors.mts';
 import type { Settings } from '../state/settings.mts';
 
-/** Counts requests for each token and window; contract.md, section 2. */
+/** Counts requests for each token and window. */
 export class RateLimiter {
 	readonly #windows = new Map<string, { start: number; count: number }>();
 
-	/** Counts one request. Throws a Problem (429) when the token has had its share. */
-	take(tokenId: string, settings: Settings): void {
+	/** Counts one request. Throws an ApiError (429) when the token is over its limit. */
+	count(tokenId: string, settings: Settings): void {
 		const { rateLimitPerMinute: limit, rateLimitWindowMs: length } = settings;
 		if (limit === null) return;
 		const now = Date.now();
@@ -16,7 +16,7 @@ export class RateLimiter {
 			this.#windows.set(tokenId, window);
 		}
 		window.count += 1;
-		if (window.count > limit) throw tooMany(window.start + length - now, settings);
+		if (window.count > limit) throw tooManyRequests(window.start + length - now, settings);
 	}
 
 	clear(): void {
@@ -24,8 +24,8 @@ export class RateLimiter {
 	}
 }
 
-function tooMany(waitMs: number, settings: Settings): Problem {
-	// Whole seconds are all that the header can say: round up, or the client is back too early.
+function tooManyRequests(waitMs: number, settings: Settings): ApiError {
+	// The header takes whole seconds only: rounded down, the client would come back too early.
 	const seconds = Math.ceil(waitMs / 1000);
 	const headers: Record<string, string> = {};
 	if (settings.retryAfter === 'seconds') headers['retry-after'] = String(seconds);
@@ -33,7 +33,7 @@ function tooMany(waitMs: number, settings: Settings): Problem {
 		headers['retry-after'] = new Date(Date.now() + (seconds + 1) * 1000).toUTCString();
 	}
 	const message = `Too many requests: ${settings.rateLimitPerMinute} a minute are allowed.`;
-	return new Problem(
+	return new ApiError(
 		429,
 		[{ type: 'exception', id: 'tooManyRequestsException', message }],
 		headers,

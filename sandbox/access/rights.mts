@@ -1,23 +1,23 @@
 import type { App, JsonObject, Right, Role, Table, Token, TokenType } from '../state/model.mts';
 import { forbidden } from '../api/errors.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { creatorOf } from './tokens.mts';
 
-const limits: Record<Exclude<TokenType, 'role' | 'jwt'>, string> = {
-	short: 'A short API token is for attachments alone',
-	workflow: 'A workflow execution token starts workflows and nothing else',
-	form: 'A public form token submits its form and nothing else',
+const restrictions: Record<Exclude<TokenType, 'role' | 'jwt'>, string> = {
+	short: 'A short API token only gives access to attachments',
+	workflow: 'A workflow execution token can only start workflows',
+	form: 'A public form token can only submit its form',
 };
 const hint = 'use an API token with a role that allows it, or a JWT.';
 
-/** The role whose rights a token has, or undefined for the types that have none on tables. */
-export function roleOf(world: World, token: Token): Role | undefined {
-	if (token.type === 'role') return world.roles.get(token.roleId ?? '');
-	if (token.type === 'jwt') return world.roles.get(creatorOf(world, token).roleId);
+/** The role whose rights a token has; undefined for types without rights on tables. */
+export function roleOf(state: SandboxState, token: Token): Role | undefined {
+	if (token.type === 'role') return state.roles.get(token.roleId ?? '');
+	if (token.type === 'jwt') return state.roles.get(creatorOf(state, token).roleId);
 	return undefined;
 }
 
-/** Whether a role allows something; `*` in place of a table asks for any table. */
+/** Whether a role has a right on a table, or on any table of the application. */
 export function roleAllows(role: Role | undefined, right: Right, app: App, table?: Table): boolean {
 	return (role?.permissions ?? []).some(
 		(permission) =>
@@ -27,31 +27,31 @@ export function roleAllows(role: Role | undefined, right: Right, app: App, table
 	);
 }
 
-/** Throws a Problem (403) that names the right and what would have it; contract.md, section 1. */
-export function demandRight(
-	world: World,
+/** Throws an ApiError (403) that names the missing right and the token to use instead. */
+export function requireRight(
+	state: SandboxState,
 	token: Token,
 	right: Right,
 	app: App,
 	table: Table,
 ): void {
-	demandTableToken(token);
-	const role = roleOf(world, token);
+	requireTableToken(token);
+	const role = roleOf(state, token);
 	if (roleAllows(role, right, app, table)) return;
 	throw forbidden(
-		`The role '${role?.name ?? 'none'}' has no right '${right}' on table ` +
+		`The role '${role?.name ?? 'none'}' does not have the right '${right}' on table ` +
 			`'${app.internalName}/${table.internalName}': ${hint}`,
 	);
 }
 
-/** Throws a Problem (403) for the token types that have nothing to do with tables. */
-export function demandTableToken(token: Token): void {
+/** Throws an ApiError (403) for token types without rights on tables. */
+export function requireTableToken(token: Token): void {
 	if (token.type === 'role' || token.type === 'jwt') return;
-	throw forbidden(`${limits[token.type]}: ${hint}`);
+	throw forbidden(`${restrictions[token.type]}: ${hint}`);
 }
 
-/** Whether a short token may make this update: it touches attachments and nothing else. */
-export function mayAttach(token: Token, table: Table, fields: JsonObject): boolean {
+/** Whether this is a short token and an update of attachments only. */
+export function canUpdateAttachments(token: Token, table: Table, fields: JsonObject): boolean {
 	if (token.type !== 'short') return false;
 	const names = Object.keys(fields);
 	return (

@@ -5,7 +5,7 @@ import { findTable } from '../catalog/find.mts';
 import { notFound } from '../api/errors.mts';
 import { thumbnailOf } from '../store/thumbnails.mts';
 import type { StoredFile } from '../store/fileStore.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
 const pageFolder = new URL('../page/', import.meta.url);
 const pageFiles = {
@@ -20,8 +20,8 @@ interface ById {
 	Params: { id: string };
 }
 
-/** The live page at the root, and what it alone needs; docs/sandbox.md. */
-export function registerPage(server: FastifyInstance, world: World): void {
+/** The live page at the root, and the endpoints that only it uses; docs/sandbox.md. */
+export function registerLivePage(server: FastifyInstance, state: SandboxState): void {
 	for (const [path, [name, type]] of Object.entries(pageFiles)) {
 		server.get(path, async (_request, reply) =>
 			reply
@@ -32,10 +32,10 @@ export function registerPage(server: FastifyInstance, world: World): void {
 	}
 
 	server.get('/sandbox/files', () => ({
-		data: world.tables.all().flatMap((table) =>
-			world.files
+		data: state.tables.all().flatMap((table) =>
+			state.files
 				.ofTable(table.id)
-				.filter(({ id }) => world.records.holds(table, id))
+				.filter(({ id }) => state.records.mentions(table, id))
 				.map(({ id, name, size, mimetype, picture }) => ({
 					id,
 					name,
@@ -47,17 +47,17 @@ export function registerPage(server: FastifyInstance, world: World): void {
 		),
 	}));
 	server.get<ById>('/sandbox/files/:id', (request, reply) => {
-		const file = fileOf(world, request.params.id);
-		// Somebody else's content on our own origin: never shown, only saved.
+		const file = requireFile(state, request.params.id);
+		// Untrusted content on this origin: offered as a download, never displayed.
 		return reply
 			.headers({
 				'content-type': 'application/octet-stream',
 				'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(file.name)}`,
 			})
-			.send(createReadStream(world.files.path(file.hash)));
+			.send(createReadStream(state.files.path(file.hash)));
 	});
 	server.get<ById>('/sandbox/files/:id/thumbnail', async (request, reply) => {
-		const thumbnail = await thumbnailOf(world.files, fileOf(world, request.params.id));
+		const thumbnail = await thumbnailOf(state.files, requireFile(state, request.params.id));
 		if (!thumbnail) throw notFound('This file has no thumbnail.');
 		return reply.type('image/webp').send(thumbnail);
 	});
@@ -69,14 +69,14 @@ export function registerPage(server: FastifyInstance, world: World): void {
 			'cache-control': 'no-cache',
 		});
 		reply.raw.write('data: hello\n\n');
-		const stop = world.watch(() => reply.raw.write('data: change\n\n'));
+		const stop = state.onChange(() => reply.raw.write('data: change\n\n'));
 		request.raw.socket.once('close', stop);
 	});
 }
 
-function fileOf(world: World, id: string): StoredFile {
-	const file = world.files.get(id);
+function requireFile(state: SandboxState, id: string): StoredFile {
+	const file = state.files.get(id);
 	if (!file) throw notFound(`There is no file '${id}'.`);
-	findTable(world, file.tableId);
+	findTable(state, file.tableId);
 	return file;
 }

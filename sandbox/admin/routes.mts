@@ -1,25 +1,25 @@
 import type { FastifyInstance } from 'fastify';
-import { bodyCheck } from '../api/validation.mts';
+import { bodyValidator } from '../api/validation.mts';
 import { rulesSchema, type FaultRule } from '../faults/rules.mts';
 import { settingsSchema, type Settings } from '../state/settings.mts';
-import type { World } from '../state/sandboxState.mts';
-import { demandLocal } from './guard.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
+import { requireLocal } from './guard.mts';
 import { registerTables } from './tables.mts';
-import { registerPage } from './livePage.mts';
+import { registerLivePage } from './livePage.mts';
 import { registerTokens } from './tokens.mts';
 import { registerWorkflows } from './workflows.mts';
 
-/** The sandbox's own addresses, under a path that is not the platform's; docs/sandbox.md. */
+/** The administration API under `/sandbox`, a path that the platform does not use; docs/sandbox.md. */
 export function registerAdministration(
 	server: FastifyInstance,
-	world: World,
+	state: SandboxState,
 	seed: () => void,
 ): void {
-	const checkSettings = bodyCheck<Partial<Settings>>(settingsSchema);
-	const checkRules = bodyCheck<FaultRule[]>(rulesSchema);
+	const checkSettings = bodyValidator<Partial<Settings>>(settingsSchema);
+	const checkRules = bodyValidator<FaultRule[]>(rulesSchema);
 
 	server.register(async (admin) => {
-		admin.addHook('onRequest', async (request) => demandLocal(request));
+		admin.addHook('onRequest', async (request) => requireLocal(request));
 
 		admin.get('/sandbox/health', () => ({ status: 'ok' }));
 		admin.post('/sandbox/reset', (_request, reply) => {
@@ -27,30 +27,30 @@ export function registerAdministration(
 			return reply.status(204).send();
 		});
 
-		admin.get('/sandbox/settings', () => ({ data: world.settings }));
+		admin.get('/sandbox/settings', () => ({ data: state.settings }));
 		admin.put('/sandbox/settings', (request) => ({
-			data: world.change(checkSettings(request.body)),
+			data: state.updateSettings(checkSettings(request.body)),
 		}));
 
-		admin.get('/sandbox/faults', () => ({ data: world.faults.all() }));
+		admin.get('/sandbox/faults', () => ({ data: state.faults.all() }));
 		admin.put('/sandbox/faults', (request) => {
-			world.faults.replace(checkRules(request.body));
-			return { data: world.faults.all() };
+			state.faults.replace(checkRules(request.body));
+			return { data: state.faults.all() };
 		});
 		admin.delete('/sandbox/faults', (_request, reply) => {
-			world.faults.replace([]);
+			state.faults.replace([]);
 			return reply.status(204).send();
 		});
 
-		admin.get('/sandbox/requests', () => ({ data: world.journal.all() }));
+		admin.get('/sandbox/requests', () => ({ data: state.requestLog.all() }));
 		admin.delete('/sandbox/requests', (_request, reply) => {
-			world.journal.clear();
+			state.requestLog.clear();
 			return reply.status(204).send();
 		});
 
-		registerTables(admin, world);
-		registerTokens(admin, world);
-		registerWorkflows(admin, world);
-		registerPage(admin, world);
+		registerTables(admin, state);
+		registerTokens(admin, state);
+		registerWorkflows(admin, state);
+		registerLivePage(admin, state);
 	});
 }

@@ -5,12 +5,12 @@ const text: JsonObject = { type: 'string', minLength: 1 };
 
 /** POST /sandbox/tables. */
 export interface NewTable {
-	/** An application's internal name; it is made when there is none. */
+	/** An application's internal name; it is created if it does not exist. */
 	app: string;
-	/** Of a new application. */
+	/** Of a new application; an IANA name. */
 	timeZone?: string;
 	table: TableInput;
-	/** Written as they are: their fields are checked, their history is request 0. */
+	/** Validated like any write; their request number in the history is 0. */
 	records?: Array<{ id?: string; fields: JsonObject }>;
 }
 
@@ -70,9 +70,9 @@ export const newTableSchema: JsonObject = {
 export interface NewToken {
 	name: string;
 	type: TokenType;
-	/** Of a `role` token; a role of its own is made from them. */
+	/** Of a `role` token; they become a role of its own. */
 	permissions?: Array<{ app: string; table: string; allow: Right[] }>;
-	/** The e-mail of the user who made it; a JWT has that user's rights. */
+	/** The e-mail address of the user who creates it; a JWT has that user's rights. */
 	createdBy?: string;
 	validTo?: string | null;
 	templates?: boolean;
@@ -125,14 +125,14 @@ export const tokenChangeSchema: JsonObject = {
 /** POST and PUT /sandbox/workflows. */
 export interface NewWorkflow {
 	name: string;
-	/** The body of an async function that sees `svc`. */
+	/** The body of an async function; `svc` is in scope. */
 	script: string;
 	runAs?: 'me' | 'caller' | 'token';
-	/** The e-mail of "me". */
+	/** The e-mail address of the user that "me" stands for. */
 	configuredBy?: string;
 	/** The token's name, with `runAs: "token"`. */
 	token?: string;
-	answer?: 'accepted' | 'output' | 'text' | 'empty';
+	response?: 'accepted' | 'output' | 'text' | 'empty';
 	timeLimitMs?: number;
 }
 
@@ -145,7 +145,7 @@ export const newWorkflowSchema: JsonObject = {
 		runAs: { enum: ['me', 'caller', 'token'] },
 		configuredBy: text,
 		token: text,
-		answer: { enum: ['accepted', 'output', 'text', 'empty'] },
+		response: { enum: ['accepted', 'output', 'text', 'empty'] },
 		timeLimitMs: { type: 'integer', minimum: 1, maximum: 60_000 },
 	},
 	additionalProperties: false,

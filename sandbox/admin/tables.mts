@@ -1,62 +1,66 @@
 import type { FastifyInstance } from 'fastify';
-import { bodyCheck } from '../api/validation.mts';
+import { bodyValidator } from '../api/validation.mts';
 import { findApp, findTable } from '../catalog/find.mts';
 import type { Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
-import { Showing } from '../records/serializer.mts';
-import { writingAsAdmin } from '../records/systemWriter.mts';
+import { RecordSerializer } from '../records/serializer.mts';
+import { systemWriter } from '../records/systemWriter.mts';
 import { createApp, createTable } from '../catalog/create.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { newTableSchema, type NewTable } from './schemas.mts';
 
 interface TablePath {
 	Params: { app: string; table: string };
 }
 
-/** /sandbox/tables: make a table, and see all that is stored in it; docs/sandbox.md. */
-export function registerTables(server: FastifyInstance, world: World): void {
-	const checkNew = bodyCheck<NewTable>(newTableSchema);
+/** /sandbox/tables: create tables and read everything that is stored in them; docs/sandbox.md. */
+export function registerTables(server: FastifyInstance, state: SandboxState): void {
+	const checkNew = bodyValidator<NewTable>(newTableSchema);
 	const tableOf = ({ app, table }: TablePath['Params']) =>
-		findTable(world, table, findApp(world, app));
+		findTable(state, table, findApp(state, app));
 
 	server.get('/sandbox/tables', () => ({
-		data: world.tables.all().map((table) => ({
-			app: findApp(world, table.appId).internalName,
+		data: state.tables.all().map((table) => ({
+			app: findApp(state, table.appId).internalName,
 			table: table.internalName,
 			id: table.id,
 			header: table.header,
 			fields: table.fields.map(({ name, header, type }) => ({ name, header, type })),
-			records: world.records.count(table),
+			records: state.records.count(table),
 		})),
 	}));
 	server.post('/sandbox/tables', (request, reply) => {
-		const table = made(world, checkNew(request.body));
+		const table = createFrom(state, checkNew(request.body));
 		void reply.status(201);
 		return { data: { appId: table.appId, tableId: table.id, internalName: table.internalName } };
 	});
 	server.delete<TablePath>('/sandbox/tables/:app/:table', (request, reply) => {
 		const table = tableOf(request.params);
-		world.records.clear(table);
-		world.tables.remove(table.id);
+		state.records.clear(table);
+		state.tables.remove(table.id);
 		return reply.status(204).send();
 	});
 	server.get<TablePath>('/sandbox/tables/:app/:table/records', (request) => ({
-		data: world.records.select(tableOf(request.params)).map(truth),
+		data: state.records.select(tableOf(request.params)).map(storedView),
 	}));
 	server.get<TablePath & { Querystring: { limit?: string } }>(
 		'/sandbox/tables/:app/:table/latest',
 		(request) => {
 			const table = tableOf(request.params);
-			const showing = new Showing(world, `${request.protocol}://${request.host}`, table);
+			const serializer = new RecordSerializer(
+				state,
+				`${request.protocol}://${request.host}`,
+				table,
+			);
 			const limit = Number(request.query.limit ?? 100) || 0;
 			const order = 'r.modified DESC, r.seq DESC';
-			const records = world.records.select(table, { order, limit });
-			return { data: records.map((record) => showing.record(record)) };
+			const records = state.records.select(table, { order, limit });
+			return { data: records.map((record) => serializer.record(record)) };
 		},
 	);
 	server.get<TablePath & { Querystring: { record?: string } }>(
 		'/sandbox/tables/:app/:table/history',
 		(request) => ({
-			data: world.records.history(
+			data: state.records.history(
 				tableOf(request.params),
 				request.query.record,
 			) as unknown as Json[],
@@ -64,21 +68,21 @@ export function registerTables(server: FastifyInstance, world: World): void {
 	);
 }
 
-/** A table of the same name is replaced, with its records. */
-function made(world: World, input: NewTable): Table {
-	return world.database.transaction(() => {
+/** Replaces a table of the same name, including its records. */
+function createFrom(state: SandboxState, input: NewTable): Table {
+	return state.database.transaction(() => {
 		const app =
-			world.apps.all().find((entry) => entry.internalName === input.app) ??
-			createApp(world, { internalName: input.app, timeZone: input.timeZone });
-		const table = createTable(world, app, input.table);
-		world.records.clear(table);
-		const writing = writingAsAdmin(world, table);
-		for (const { id, fields } of input.records ?? []) writing.update(id, fields, 'full', true);
+			state.apps.all().find((entry) => entry.internalName === input.app) ??
+			createApp(state, { internalName: input.app, timeZone: input.timeZone });
+		const table = createTable(state, app, input.table);
+		state.records.clear(table);
+		const writer = systemWriter(state, table);
+		for (const { id, fields } of input.records ?? []) writer.update(id, fields, 'full', true);
 		return table;
 	});
 }
 
-function truth({ id, ver, created, modified, fields }: StoredRecord): JsonObject {
+function storedView({ id, ver, created, modified, fields }: StoredRecord): JsonObject {
 	return {
 		id,
 		ver,

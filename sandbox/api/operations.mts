@@ -2,48 +2,48 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { explain } from './validation.mts';
+import { toErrorItems } from './validation.mts';
 import type { Json, JsonObject } from '../state/model.mts';
-import { invalid, Problem } from './errors.mts';
+import { invalid, ApiError } from './errors.mts';
 
 const contractFile = new URL('../../contract/openapi.yaml', import.meta.url);
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const schemaRoot = 'contract';
 
-/** One operation of contract/openapi.yaml, ready to check requests. */
+/** One operation of contract/openapi.yaml, with the validation of its requests. */
 export interface Operation {
-	/** The same for both ways to address a table. */
+	/** The same for both ways of addressing a table. */
 	id: string;
 	method: string;
-	/** With `:name` for parameters, and the API's prefix. */
+	/** The route: with the API's prefix, and `:name` for path parameters. */
 	url: string;
 	acceptsBody: boolean;
-	/** Whether a token may stand in the query. */
+	/** Whether the token may be a query parameter. */
 	queryToken: boolean;
-	/** Throws a Problem (400); returns the parameters in their types, with defaults. */
+	/** Returns the parameters in their types, with defaults. Throws an ApiError (400). */
 	checkQuery(query: unknown): JsonObject;
-	/** Throws a Problem (400). */
+	/** Throws an ApiError (400). */
 	checkBody(body: unknown): void;
 }
 
-let known: Operation[] | undefined;
+let loaded: Operation[] | undefined;
 
-/** The operations of the contract, read once. */
+/** All operations of the contract, read once. */
 export function operations(): readonly Operation[] {
-	known ??= loadOperations();
-	return known;
+	loaded ??= loadOperations();
+	return loaded;
 }
 
-/** The operation of this id, in the form that names the table alone. */
+/** The operation with this id, in the form without an application in its path. */
 export function operationNamed(id: string): Operation {
 	const found = operations().find((operation) => operation.id === id);
-	if (!found) throw new Error(`The contract has no operation ${id}.`);
+	if (!found) throw new Error(`The contract has no operation '${id}'.`);
 	return found;
 }
 
 /**
- * Reads contract/openapi.yaml. The sandbox serves the operations that stand there and refuses
- * what they do not know, so that a client that drifts from the contract fails.
+ * Reads contract/openapi.yaml. The sandbox serves exactly the operations in it and rejects whatever
+ * they don't define, so that a client that drifts from the contract fails.
  */
 function loadOperations(): Operation[] {
 	const document = parse(readFileSync(contractFile, 'utf8')) as JsonObject;
@@ -90,9 +90,11 @@ function queryChecker(ajv: Ajv2020, parameters: JsonObject[]): Operation['checkQ
 	return (query) => {
 		const values = { ...(query as JsonObject) };
 		for (const [name, value] of Object.entries(values)) {
-			if (Array.isArray(value)) throw invalid(`The query parameter '${name}' is given twice.`);
+			if (Array.isArray(value))
+				throw invalid(`The query parameter '${name}' was given more than once.`);
 		}
-		if (!validate(values)) throw new Problem(400, explain(validate, 'query', 'query parameter'));
+		if (!validate(values))
+			throw new ApiError(400, toErrorItems(validate, 'query', 'query parameter'));
 		return values;
 	};
 }
@@ -104,7 +106,7 @@ function bodyChecker(
 ): Operation['checkBody'] {
 	if (!operation.requestBody) {
 		return (body) => {
-			if (body !== undefined) throw invalid('This request takes no body.');
+			if (body !== undefined) throw invalid('This operation takes no request body.');
 		};
 	}
 	const content = resolve(document, operation.requestBody).content as JsonObject;
@@ -112,8 +114,8 @@ function bodyChecker(
 	const local = typeof schema.$ref === 'string' && schema.$ref.replace(/^#/, `${schemaRoot}#`);
 	const validate = ajv.compile(local ? { $ref: local } : schema);
 	return (body) => {
-		if (body === undefined) throw invalid('The body is missing: it must be JSON.');
-		if (!validate(body)) throw new Problem(400, explain(validate, 'body', 'property'));
+		if (body === undefined) throw invalid('The request body is missing; it must be JSON.');
+		if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
 	};
 }
 

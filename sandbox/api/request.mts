@@ -2,50 +2,50 @@ import type { Readable } from 'node:stream';
 import { appOf, findApp, findTable, linkedTable } from '../catalog/find.mts';
 import type { App, Json, JsonObject, Table, Token, User } from '../state/model.mts';
 import type { FilterScope } from '../query/sql.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
-/** What a fault does to single records of a bulk request. */
-export type RecordFate = 'write' | 'skip' | { failWith: string; withIndex: boolean };
+/** What a fault does to one record of a bulk request. */
+export type RecordFault = 'write' | 'skip' | { failWith: string; withIndex: boolean };
 
-/** One request, checked against the contract, on its way to its handler. */
-export interface Call {
-	world: World;
-	/** Its number in the journal. */
+/** A request to an operation of the contract, authenticated and validated. */
+export interface ApiRequest {
+	state: SandboxState;
+	/** Its number in the request log. */
 	number: number;
-	/** The sandbox's own origin, as the client addressed it. */
+	/** The sandbox's origin, as the client addressed it. */
 	origin: string;
 	params: Record<string, string>;
 	query: JsonObject;
 	body: unknown;
 	token: Token;
 	user: User;
-	fateOf(index: number, fields: JsonObject): RecordFate;
+	recordFaultFor(index: number, fields: JsonObject): RecordFault;
 }
 
-export interface Answer {
+export interface ApiResponse {
 	status: number;
 	body?: Json;
 	headers?: Record<string, string>;
-	/** Instead of `body`: anything that is not JSON. */
+	/** Instead of `body`: content that is not JSON. */
 	content?: Buffer | string | Readable;
 }
 
-export type Handler = (call: Call) => Answer | Promise<Answer>;
+export type Handler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** The table that a call is about, and its application; both ways to address it. */
-export function target(call: Call): { app: App; table: Table } {
-	const { world, params } = call;
-	const named = params.app === undefined ? undefined : findApp(world, params.app);
-	const table = findTable(world, params.table ?? '', named);
-	return { app: named ?? appOf(world, table), table };
+/** The table in the request's path and its application, for both ways of addressing it. */
+export function addressedTable(request: ApiRequest): { app: App; table: Table } {
+	const { state, params } = request;
+	const named = params.app === undefined ? undefined : findApp(state, params.app);
+	const table = findTable(state, params.table ?? '', named);
+	return { app: named ?? appOf(state, table), table };
 }
 
-/** What filters on a table need to know. */
-export function filterScope(call: Call, table: Table): FilterScope {
-	const { world } = call;
+/** What filters on a table depend on. */
+export function filterScope(request: ApiRequest, table: Table): FilterScope {
+	const { state } = request;
 	return {
-		timeZone: appOf(world, table).timeZone,
-		user: call.user,
-		linkedTable: (field) => linkedTable(world, table, field),
+		timeZone: appOf(state, table).timeZone,
+		user: request.user,
+		linkedTable: (field) => linkedTable(state, table, field),
 	};
 }

@@ -1,23 +1,23 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../state/model.mts';
-import { invalid, Problem, type ErrorItem } from './errors.mts';
+import { invalid, ApiError, type ErrorItem } from './errors.mts';
 
 const ajv = new Ajv2020({ strict: false, useDefaults: true });
 
-/** A check of a request's body against a JSON Schema; it throws a Problem (400). */
-export function bodyCheck<Body>(schema: JsonObject): (body: unknown) => Body {
+/** Validates request bodies against a JSON Schema; throws an ApiError (400). */
+export function bodyValidator<Body>(schema: JsonObject): (body: unknown) => Body {
 	const validate = ajv.compile(schema);
 	return (body) => {
-		if (body === undefined) throw invalid('The body is missing: it must be JSON.');
-		if (!validate(body)) throw new Problem(400, explain(validate, 'body', 'property'));
+		if (body === undefined) throw invalid('The request body is missing; it must be JSON.');
+		if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
 		return body as Body;
 	};
 }
 
-/** The first thing that is wrong, in words; with the record's position where it is one's. */
-export function explain(validate: ValidateFunction, root: string, noun: string): ErrorItem[] {
+/** The first validation error; with `RecordIndex` if it is a record's. */
+export function toErrorItems(validate: ValidateFunction, root: string, noun: string): ErrorItem[] {
 	const error = validate.errors?.[0];
-	if (!error) return invalid(`The ${root} is wrong.`).items;
+	if (!error) return invalid(`The ${root} is invalid.`).items;
 	const index = /^\/bulk\/(\d+)/.exec(error.instancePath)?.[1];
 	return [
 		{
@@ -37,5 +37,5 @@ function reason(error: ErrorObject, noun: string): string {
 	if (error.keyword === 'enum') {
 		return `must be one of ${(parameters.allowedValues as unknown[]).join(', ')}`;
 	}
-	return error.message ?? 'is wrong';
+	return error.message ?? 'is invalid';
 }

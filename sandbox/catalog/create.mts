@@ -1,8 +1,14 @@
-import { fieldTypes, type App, type Field, type FieldMetadata, type Table } from '../state/model.mts';
+import {
+	fieldTypes,
+	type App,
+	type Field,
+	type FieldMetadata,
+	type Table,
+} from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import { uuidOf } from './ids.mts';
 import { isTimeZone } from '../fields/time.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
 export interface AppInput {
 	name?: string;
@@ -23,26 +29,26 @@ export interface TableInput {
 	fieldNameProperty?: 'name' | 'id';
 }
 
-/** What cannot stand in a name without making filters, sorts or SQL ambiguous. */
+/** Other characters would make filters, sorts or SQL ambiguous. */
 const fieldName = /^\p{L}[\p{L}\p{N}_-]*$/u;
 const reserved = ['id', 'created', 'modified', 'ver'];
 
-/** Makes an application. Throws a Problem (400). */
-export function createApp(world: World, input: AppInput): App {
+/** Creates an application. Throws an ApiError (400). */
+export function createApp(state: SandboxState, input: AppInput): App {
 	const { internalName, name = internalName, timeZone = 'UTC' } = input;
-	if (!isTimeZone(timeZone)) throw invalid(`'${timeZone}' is no time zone.`);
+	if (!isTimeZone(timeZone)) throw invalid(`'${timeZone}' is not an IANA time zone.`);
 	const app: App = { id: uuidOf(`app ${internalName}`), name, internalName, timeZone };
-	world.apps.put(app);
+	state.apps.put(app);
 	return app;
 }
 
-/** Makes a table. Throws a Problem (400). */
-export function createTable(world: World, app: App, input: TableInput): Table {
+/** Creates a table. Throws an ApiError (400). */
+export function createTable(state: SandboxState, app: App, input: TableInput): Table {
 	const id = uuidOf(`table ${app.internalName}/${input.internalName}`);
-	const highest = Math.max(0, ...world.tables.all().map((table) => table.number));
+	const highest = Math.max(0, ...state.tables.all().map((table) => table.number));
 	const table: Table = {
 		id,
-		number: world.tables.get(id)?.number ?? highest + 1,
+		number: state.tables.get(id)?.number ?? highest + 1,
 		appId: app.id,
 		shortid: id.slice(0, 6),
 		internalName: input.internalName,
@@ -62,18 +68,18 @@ export function createTable(world: World, app: App, input: TableInput): Table {
 		scripts: [],
 		fieldNameProperty: input.fieldNameProperty ?? 'name',
 	};
-	check(table.fields);
-	world.tables.put(table);
+	checkFields(table.fields);
+	state.tables.put(table);
 	return table;
 }
 
-function check(fields: Field[]): void {
+function checkFields(fields: Field[]): void {
 	const seen = new Set<string>();
 	for (const { name, type, metadata } of fields) {
 		if (!fieldName.test(name) || reserved.includes(name)) {
-			throw invalid(`'${name}' cannot be a field's name.`);
+			throw invalid(`'${name}' is not a valid field name.`);
 		}
-		if (seen.has(name)) throw invalid(`Two fields are called '${name}'.`);
+		if (seen.has(name)) throw invalid(`Two fields are named '${name}'.`);
 		if (!fieldTypes.includes(type)) throw invalid(`Field '${name}' has an unknown type '${type}'.`);
 		if (type === 'schema_link' && !metadata.linkTableId) {
 			throw invalid(`Field '${name}' needs metadata.linkTableId.`);
@@ -81,6 +87,6 @@ function check(fields: Field[]): void {
 		seen.add(name);
 	}
 	if (fields.filter((field) => field.metadata.importKey).length > 1) {
-		throw invalid('A table has one import key at most.');
+		throw invalid('A table can only have one import key.');
 	}
 }

@@ -1,21 +1,21 @@
 import type { App, Field, Table } from '../state/model.mts';
 import { notFound } from '../api/errors.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
-/** The application in the path: by id or internal name. Throws a Problem (404). */
-export function findApp(world: World, reference: string): App {
+/** The application with this id or internal name. Throws an ApiError (404). */
+export function findApp(state: SandboxState, reference: string): App {
 	const app =
-		world.apps.get(reference) ?? world.apps.all().find((entry) => entry.internalName === reference);
+		state.apps.get(reference) ?? state.apps.all().find((entry) => entry.internalName === reference);
 	if (!app) throw notFound(`There is no application '${reference}'.`);
 	return app;
 }
 
 /**
- * The table in the path: by id or internal name. Without an application the first table of that
- * name is meant (which one is open). Throws a Problem (404).
+ * The table with this id or internal name. Without an application it is the first table of that
+ * name; which one a service takes is open. Throws an ApiError (404).
  */
-export function findTable(world: World, reference: string, app?: App): Table {
-	const found = world.tables
+export function findTable(state: SandboxState, reference: string, app?: App): Table {
+	const found = state.tables
 		.all()
 		.find(
 			(table) =>
@@ -26,24 +26,24 @@ export function findTable(world: World, reference: string, app?: App): Table {
 	throw notFound(`There is no table '${reference}'${app ? ` in '${app.internalName}'` : ''}.`);
 }
 
-/** The application that a table belongs to. */
-export function appOf(world: World, table: Table): App {
-	return findApp(world, table.appId);
+/** The application that contains the table. */
+export function appOf(state: SandboxState, table: Table): App {
+	return findApp(state, table.appId);
 }
 
-/** The table that a link field points to. Throws a Problem (404). */
-export function linkedTable(world: World, table: Table, field: Field): Table {
+/** The table that a link field points to. Throws an ApiError (404). */
+export function linkedTable(state: SandboxState, table: Table, field: Field): Table {
 	const reference = field.metadata.linkTableId ?? '';
-	return world.tables.get(reference) ?? findTable(world, reference, appOf(world, table));
+	return state.tables.get(reference) ?? findTable(state, reference, appOf(state, table));
 }
 
-/** The address of a table, as answers tell it. */
-export function tableUrl(world: World, origin: string, table: Table): string {
-	const app = encodeURIComponent(appOf(world, table).internalName);
+/** The URL of a table in responses. */
+export function tableUrl(state: SandboxState, origin: string, table: Table): string {
+	const app = encodeURIComponent(appOf(state, table).internalName);
 	return `${origin}/api/v2/apps/${app}/tables/${encodeURIComponent(table.internalName)}`;
 }
 
-/** The fields whose bytes lie in the file store. */
+/** Whether the field holds attachments, whose bytes are in the file store. */
 export function isFileField(field: Field): boolean {
 	return field.type === 'picture' || field.type === 'file';
 }

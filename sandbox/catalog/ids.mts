@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A UUID that is the same at every start, so that sample data can be told by its ids. */
+/** A UUID derived from a name: sample data has the same ids at every start. */
 export function uuidOf(name: string): string {
 	const hex = createHash('sha256').update(`sandbox ${name}`).digest('hex');
 	const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);

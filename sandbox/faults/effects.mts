@@ -1,57 +1,64 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer, RecordFate } from '../api/request.mts';
+import type { ApiResponse, RecordFault } from '../api/request.mts';
 import type { Json, JsonObject } from '../state/model.mts';
-import { Problem, tooLarge } from '../api/errors.mts';
-import type { MetFault } from './registry.mts';
+import { ApiError, tooLarge } from '../api/errors.mts';
+import type { MatchedFault } from './registry.mts';
 import type { Fault, RecordChoice } from './rules.mts';
 
-/** What happens on the wire instead of, or to, an answer. */
-export type Wire =
+/** What is done on the connection: a response, or something instead of it or to it. */
+export type WireAction =
 	| { kind: 'reset' }
 	| { kind: 'hang' }
-	| { kind: 'answer'; answer: Answer }
-	| { kind: 'truncated'; answer: Answer; bytes: number | undefined }
-	| { kind: 'wrongLength'; answer: Answer; by: number };
+	| { kind: 'respond'; response: ApiResponse }
+	| { kind: 'truncate'; response: ApiResponse; bytes: number | undefined }
+	| { kind: 'wrongLength'; response: ApiResponse; by: number };
 
 const htmlPage = '<!doctype html><html><body><h1>Something went wrong</h1></body></html>\n';
 
-/** Serves a request with the faults it met: before the write, on records, after the write. */
-export async function serveWith(
-	met: MetFault[],
+/** Serves a request with its matched faults: those before the write, then those after it. */
+export async function serveWithFaults(
+	matched: MatchedFault[],
 	body: unknown,
-	serve: () => Promise<Wire>,
-): Promise<Wire> {
-	const faults = met.map(({ fault }) => fault);
+	serve: () => Promise<WireAction>,
+): Promise<WireAction> {
+	const faults = matched.map(({ fault }) => fault);
 	for (const fault of faults) {
 		if (fault.kind === 'slowBefore') await sleep(fault.ms);
-		refuse(fault, body);
-		const wire = 'afterWrite' in fault && fault.afterWrite ? undefined : instead(fault);
-		if (wire) return wire;
+		rejectBatch(fault, body);
+		const action =
+			'afterWrite' in fault && fault.afterWrite ? undefined : replacementResponse(fault);
+		if (action) return action;
 	}
 	const served = await serve();
-	if (served.kind !== 'answer') return served;
-	let { answer } = served;
+	if (served.kind !== 'respond') return served;
+	let { response } = served;
 	for (const fault of faults) {
 		if (fault.kind === 'slowAfter') await sleep(fault.ms);
 		if (fault.kind === 'resetAfter') return { kind: 'reset' };
-		if (fault.kind === 'truncate') return { kind: 'truncated', answer, bytes: fault.bytes };
-		if (fault.kind === 'wrongLength') return { kind: 'wrongLength', answer, by: fault.by };
+		if (fault.kind === 'truncate') return { kind: 'truncate', response, bytes: fault.bytes };
+		if (fault.kind === 'wrongLength') return { kind: 'wrongLength', response, by: fault.by };
 		if (fault.kind === 'fewerRecords')
-			answer = withData(answer, (data) => fewer(data, fault.count));
-		if (fault.kind === 'moreRecords') answer = withData(answer, (data) => more(data, fault.count));
-		const wire = 'afterWrite' in fault && fault.afterWrite ? instead(fault) : undefined;
-		if (wire) return wire;
+			response = mapData(response, (data) => dropRecords(data, fault.count));
+		if (fault.kind === 'moreRecords')
+			response = mapData(response, (data) => addRecords(data, fault.count));
+		const action =
+			'afterWrite' in fault && fault.afterWrite ? replacementResponse(fault) : undefined;
+		if (action) return action;
 	}
-	return { kind: 'answer', answer };
+	return { kind: 'respond', response };
 }
 
-/** What the met faults do to one record of a bulk request. */
-export function fateIn(met: MetFault[], index: number, fields: JsonObject): RecordFate {
-	for (const { fault } of met) {
+/** What the matched faults do to one record of a bulk request. */
+export function recordFaultFor(
+	matched: MatchedFault[],
+	index: number,
+	fields: JsonObject,
+): RecordFault {
+	for (const { fault } of matched) {
 		if (fault.kind === 'skipRecords' && isChosen(fault, index, fields)) return 'skip';
 		if (fault.kind === 'failRecords' && isChosen(fault, index, fields)) {
 			return {
-				failWith: fault.message ?? 'This record is refused by a fault.',
+				failWith: fault.message ?? 'A fault rejected this record.',
 				withIndex: fault.withIndex ?? true,
 			};
 		}
@@ -59,50 +66,50 @@ export function fateIn(met: MetFault[], index: number, fields: JsonObject): Reco
 	return 'write';
 }
 
-/** Throws a Problem when the fault refuses the whole batch for what stands in it. */
-function refuse(fault: Fault, body: unknown): void {
+/** Throws an ApiError if the fault rejects the whole batch because of its records. */
+function rejectBatch(fault: Fault, body: unknown): void {
 	const bulk = (body as { bulk?: Array<{ fields: JsonObject }> } | undefined)?.bulk;
 	if (!Array.isArray(bulk)) return;
 	if (fault.kind === 'refuseAbove' && bulk.length > fault.records) {
-		const problem = tooLarge(`At most ${fault.records} records are taken in one request.`);
-		throw new Problem(fault.status ?? 413, problem.items);
+		const { items } = tooLarge(`At most ${fault.records} records are accepted in one request.`);
+		throw new ApiError(fault.status ?? 413, items);
 	}
 	if (fault.kind !== 'refuseBatch') return;
 	const index = bulk.findIndex((item, at) => isChosen(fault, at, item.fields));
 	if (index === -1) return;
-	throw new Problem(fault.status ?? 400, [
+	throw new ApiError(fault.status ?? 400, [
 		{
 			type: 'info',
 			id: 'fieldValidationException',
-			message: 'The batch is refused for one of its records.',
+			message: 'A fault rejected the batch because of one of its records.',
 			...(fault.withIndex ? { RecordIndex: index } : {}),
 		},
 	]);
 }
 
-/** The answer that stands in for the true one, if the fault has one. */
-function instead(fault: Fault): Wire | undefined {
+/** The response that the fault puts in place of the real one, if any. */
+function replacementResponse(fault: Fault): WireAction | undefined {
 	switch (fault.kind) {
 		case 'resetBefore':
 			return { kind: 'reset' };
 		case 'hang':
 			return { kind: 'hang' };
 		case 'html':
-			return plain(fault.status ?? 502, 'text/html; charset=utf-8', htmlPage);
+			return textResponse(fault.status ?? 502, 'text/html; charset=utf-8', htmlPage);
 		case 'empty':
-			return { kind: 'answer', answer: { status: fault.status ?? 200 } };
+			return { kind: 'respond', response: { status: fault.status ?? 200 } };
 		case 'redirect': {
 			const headers = { location: fault.location };
-			return { kind: 'answer', answer: { status: fault.status ?? 307, headers } };
+			return { kind: 'respond', response: { status: fault.status ?? 307, headers } };
 		}
 		case 'status':
-			return { kind: 'answer', answer: statusAnswer(fault) };
+			return { kind: 'respond', response: statusResponse(fault) };
 		default:
 			return undefined;
 	}
 }
 
-function statusAnswer(fault: Fault & { kind: 'status' }): Answer {
+function statusResponse(fault: Fault & { kind: 'status' }): ApiResponse {
 	const { status, body, contentType, retryAfterSeconds, retryAfterDate } = fault;
 	const headers: Record<string, string> = {};
 	if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
@@ -118,32 +125,32 @@ function statusAnswer(fault: Fault & { kind: 'status' }): Answer {
 	return { status, headers, body: { errors: [item] } };
 }
 
-function plain(status: number, type: string, content: string): Wire {
-	return { kind: 'answer', answer: { status, headers: { 'content-type': type }, content } };
+function textResponse(status: number, type: string, content: string): WireAction {
+	return { kind: 'respond', response: { status, headers: { 'content-type': type }, content } };
 }
 
-/** A choice without any condition is every record. */
+/** Without any condition, every record is chosen. */
 function isChosen(choice: RecordChoice, index: number, fields: JsonObject): boolean {
 	const { indexes, field, values } = choice;
 	if (indexes && !indexes.includes(index)) return false;
 	if (field === undefined) return true;
 	if (!Object.hasOwn(fields, field)) return false;
-	const held = JSON.stringify(fields[field]);
-	return !values || values.some((value) => JSON.stringify(value) === held);
+	const actual = JSON.stringify(fields[field]);
+	return !values || values.some((value) => JSON.stringify(value) === actual);
 }
 
-function withData(answer: Answer, change: (data: Json[]) => Json[]): Answer {
-	const body = answer.body as JsonObject | undefined;
-	if (!Array.isArray(body?.data)) return answer;
-	return { ...answer, body: { ...body, data: change(body.data) } };
+function mapData(response: ApiResponse, change: (data: Json[]) => Json[]): ApiResponse {
+	const body = response.body as JsonObject | undefined;
+	if (!Array.isArray(body?.data)) return response;
+	return { ...response, body: { ...body, data: change(body.data) } };
 }
 
-function fewer(data: Json[], count = 1): Json[] {
+function dropRecords(data: Json[], count = 1): Json[] {
 	return data.slice(0, Math.max(0, data.length - count));
 }
 
-/** Records that nobody sent: copies of the first one, or made up, under ids of their own. */
-function more(data: Json[], count = 1): Json[] {
+/** Adds records that were not in the request: copies of the first one, or made up, with new ids. */
+function addRecords(data: Json[], count = 1): Json[] {
 	const now = new Date().toISOString();
 	const first = (data[0] ?? { created: now, modified: now, ver: 0 }) as JsonObject;
 	const extra = Array.from({ length: count }, () => ({ ...first, id: crypto.randomUUID() }));

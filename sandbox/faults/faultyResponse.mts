@@ -2,46 +2,47 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../api/request.mts';
-import type { Wire } from './effects.mts';
+import type { ApiResponse } from '../api/request.mts';
+import type { WireAction } from './effects.mts';
 
-/** Does on the connection what no well-behaved answer does. */
-export async function misbehave(
+/** Sends what a well-behaved server never sends: nothing, a reset or a broken response. */
+export async function sendFaultyResponse(
 	reply: FastifyReply,
-	wire: Exclude<Wire, { kind: 'answer' }>,
+	action: Exclude<WireAction, { kind: 'respond' }>,
 ): Promise<void> {
 	reply.hijack();
 	const { raw } = reply;
-	if (wire.kind === 'hang') return;
-	if (wire.kind === 'reset') {
+	if (action.kind === 'hang') return;
+	if (action.kind === 'reset') {
 		reset(raw);
 		return;
 	}
-	const whole = await bytesOf(wire.answer);
-	const claimed = wire.kind === 'wrongLength' ? Math.max(0, whole.length + wire.by) : whole.length;
+	const whole = await bytesOf(action.response);
+	const claimed =
+		action.kind === 'wrongLength' ? Math.max(0, whole.length + action.by) : whole.length;
 	const sent = whole.subarray(
 		0,
-		wire.kind === 'truncated' ? (wire.bytes ?? whole.length >> 1) : claimed,
+		action.kind === 'truncate' ? (action.bytes ?? whole.length >> 1) : claimed,
 	);
-	raw.writeHead(wire.answer.status, {
+	raw.writeHead(action.response.status, {
 		'content-type': 'application/json; charset=utf-8',
-		...wire.answer.headers,
+		...action.response.headers,
 		'content-length': claimed,
 		connection: 'close',
 	});
-	// The connection ends behind the bytes, or the client would wait for the rest.
+	// Ends the connection after the bytes, or the client would wait for the rest.
 	raw.write(sent, () => raw.socket?.end());
 }
 
 function reset(raw: ServerResponse): void {
 	const { socket } = raw;
 	if (!socket) return;
-	// A TLS socket cannot be reset, only cut.
+	// A TLS socket cannot be reset, only closed.
 	if ('encrypted' in socket) socket.destroy();
 	else socket.resetAndDestroy();
 }
 
-async function bytesOf({ content, body }: Answer): Promise<Buffer> {
+async function bytesOf({ content, body }: ApiResponse): Promise<Buffer> {
 	if (content instanceof Readable) return buffer(content);
 	if (content !== undefined) return Buffer.from(content);
 	return Buffer.from(body === undefined ? '' : JSON.stringify(body));

@@ -1,7 +1,7 @@
 import { invalid } from '../api/errors.mts';
 import type { Fault, FaultRule } from './rules.mts';
 
-interface Counted {
+interface CountedRule {
 	name: string;
 	rule: FaultRule;
 	path: RegExp | undefined;
@@ -10,23 +10,23 @@ interface Counted {
 	random: () => number;
 }
 
-export interface MetFault {
+export interface MatchedFault {
 	name: string;
 	fault: Fault;
 }
 
-/** The fault rules that are switched on, with their counts; docs/sandbox.md. */
-export class FaultBook {
-	#rules: Counted[] = [];
+/** The active fault rules with their counters; docs/sandbox.md. */
+export class FaultRegistry {
+	#rules: CountedRule[] = [];
 
-	/** Throws a Problem (400) when a path is no regular expression. */
+	/** Throws an ApiError (400) if a path is not a regular expression. */
 	replace(rules: FaultRule[]): void {
 		this.#rules = rules.map((rule, index) => ({
 			name: rule.id ?? String(index),
 			rule,
-			path: rule.match?.path === undefined ? undefined : expression(rule.match.path),
+			path: rule.match?.path === undefined ? undefined : toRegExp(rule.match.path),
 			seen: 0,
-			random: generator(rule.when?.seed ?? 1),
+			random: seededRandom(rule.when?.seed ?? 1),
 		}));
 	}
 
@@ -34,26 +34,29 @@ export class FaultBook {
 		return this.#rules.map(({ rule, seen }) => ({ ...rule, seen }));
 	}
 
-	/** The faults that this request meets, in the rules' order. Counts it. */
-	meet(request: { method: string; path: string; body: unknown }): MetFault[] {
+	/** Counts the request; returns the faults to apply, in the rules' order. */
+	match(request: { method: string; path: string; body: unknown }): MatchedFault[] {
 		return this.#due(request, (fault) => fault.kind !== 'resetUpload');
 	}
 
-	/** The one that strikes while the body is still on its way, and after how many bytes. */
-	meetUpload(request: {
+	/** Counts the request; returns the fault that cuts off its body, and after how many bytes. */
+	matchUpload(request: {
 		method: string;
 		path: string;
 	}): { name: string; bytes: number } | undefined {
-		const [met] = this.#due({ ...request, body: null }, (fault) => fault.kind === 'resetUpload');
-		return met?.fault.kind === 'resetUpload'
-			? { name: met.name, bytes: met.fault.bytes ?? 0 }
+		const [matched] = this.#due(
+			{ ...request, body: null },
+			(fault) => fault.kind === 'resetUpload',
+		);
+		return matched?.fault.kind === 'resetUpload'
+			? { name: matched.name, bytes: matched.fault.bytes ?? 0 }
 			: undefined;
 	}
 
 	#due(
 		request: { method: string; path: string; body: unknown },
 		belongs: (fault: Fault) => boolean,
-	): MetFault[] {
+	): MatchedFault[] {
 		return this.#rules
 			.filter((counted) => belongs(counted.rule.fault) && matches(counted, request))
 			.filter((counted) => {
@@ -65,7 +68,7 @@ export class FaultBook {
 }
 
 function matches(
-	{ rule, path }: Counted,
+	{ rule, path }: CountedRule,
 	request: { method: string; path: string; body: unknown },
 ): boolean {
 	const { method, bodyContains } = rule.match ?? {};
@@ -74,7 +77,7 @@ function matches(
 	return !bodyContains || JSON.stringify(request.body ?? null).includes(bodyContains);
 }
 
-function isDue({ rule, seen, random }: Counted): boolean {
+function isDue({ rule, seen, random }: CountedRule): boolean {
 	const { nth, every, first, probability } = rule.when ?? {};
 	if (nth && !nth.includes(seen)) return false;
 	if (every !== undefined && seen % every !== 0) return false;
@@ -82,16 +85,16 @@ function isDue({ rule, seen, random }: Counted): boolean {
 	return probability === undefined || random() < probability;
 }
 
-function expression(source: string): RegExp {
+function toRegExp(source: string): RegExp {
 	try {
 		return new RegExp(source);
 	} catch {
-		throw invalid(`'${source}' is no regular expression.`);
+		throw invalid(`'${source}' is not a regular expression.`);
 	}
 }
 
-/** Numbers from 0 to 1, the same for the same seed (the mulberry32 generator). */
-function generator(seed: number): () => number {
+/** Numbers from 0 to 1, reproducible by seed (mulberry32). */
+function seededRandom(seed: number): () => number {
 	let state = seed >>> 0;
 	return () => {
 		state = (state + 0x6d2b79f5) >>> 0;

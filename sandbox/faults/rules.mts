@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '../state/model.mts';
 
-/** Which records of a bulk request: by position, or by what a field holds. */
+/** Which records of a bulk request: by position, by a field that is sent, or by its value. */
 export interface RecordChoice {
 	indexes?: number[];
 	field?: string;
 	values?: Json[];
 }
 
-/** What goes wrong; docs/sandbox.md lists them with examples. */
+/** What goes wrong; see the list in docs/sandbox.md. */
 export type Fault =
 	| ({ kind: 'status'; status: number; body?: Json; contentType?: string } & RetryAfter & Timing)
 	| { kind: 'resetUpload'; bytes?: number }
@@ -29,21 +29,21 @@ export type Fault =
 	| { kind: 'moreRecords'; count?: number };
 
 interface RetryAfter {
-	/** `Retry-After` as a number of seconds. */
+	/** `Retry-After` in seconds. */
 	retryAfterSeconds?: number;
-	/** `Retry-After` as the HTTP date so many seconds from now. */
+	/** `Retry-After` as the HTTP date this many seconds from now. */
 	retryAfterDate?: number;
 }
 
 interface Timing {
-	/** The request is served first: what it wrote is written. */
+	/** Serves the request first, so what it writes is stored. */
 	afterWrite?: boolean;
 }
 
 export interface FaultRule {
 	id?: string;
 	match?: { method?: string; path?: string; bodyContains?: string };
-	/** Counted over the requests that match. Without it every one of them. */
+	/** Which of the matching requests, counted from 1. Default: all of them. */
 	when?: {
 		nth?: number[];
 		every?: number;

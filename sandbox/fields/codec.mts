@@ -1,73 +1,73 @@
 import type { Field, Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
 
-/** How filters, sorting and aggregates see a stored value. */
+/** How filters, sorts and aggregations compare stored values. */
 export interface Comparison {
 	as: 'text' | 'number' | 'boolean' | 'date' | 'datetime';
-	/** Where in a stored object the comparable part lies, as a JSON path after the field. */
+	/** JSON path, from the field on, of the part of a stored object that is compared. */
 	path?: string;
-	/** The stored value is a list and a condition holds when it does for one element. */
+	/** The stored value is a list; a condition holds if it holds for one element. */
 	each?: boolean;
 }
 
-/** What a value's way into the database may need to know. */
-export interface StoreContext {
+/** What parsing a value may depend on. */
+export interface ParseContext {
 	timeZone: string;
 	user: { id: string; name: string };
-	/** What the record holds in this field now. */
+	/** The field's stored value. */
 	current: Json | undefined;
-	/** The table that a link points to, and whether a record is there. */
+	/** The table that a link points to. */
 	linkedTable(field: Field): Table;
 	recordExists(table: Table, id: string): boolean;
 	/** Stores an attachment's bytes and returns its entry. */
-	keepFile(field: Field, input: JsonObject): JsonObject;
+	storeFile(field: Field, input: JsonObject): JsonObject;
 }
 
-/** What a value's way out may need to know. */
-export interface ShowContext {
+/** What serializing a value may depend on. */
+export interface SerializeContext {
 	timeZone: string;
-	/** Origin and prefix of the table's addresses, without a slash at the end. */
+	/** The table's URL, without a trailing slash. */
 	apiUrl: string;
 	table: Table;
 	record: StoredRecord;
 	tableUrl(table: Table): string;
 	linkedTable(field: Field): Table;
-	/** The linked record's fields that the link shows. */
+	/** The linked record's fields that are part of the link. */
 	linkedFields(field: Field, id: string): JsonObject;
 }
 
-/** One field type: contract.md, "Field types". Without `store` it is read-only. */
+/** One field type, as `x-field-values` in the contract describes it; read-only without `parse`. */
 export interface Codec {
 	comparison?: Comparison;
-	/** Checks and normalises. Throws a ValueProblem. Never sees null, which clears. */
-	store?(value: Json, field: Field, context: StoreContext): Json;
-	show?(value: Json, field: Field, context: ShowContext): Json;
-	/** What an empty field shows and is stored as. */
+	/** Validates and normalizes. Never gets null, which clears the field. Throws a ValueError. */
+	parse?(value: Json, field: Field, context: ParseContext): Json;
+	serialize?(value: Json, field: Field, context: SerializeContext): Json;
+	/** What is serialized for a field without a value; null by default. */
 	empty?: Json;
 }
 
-/** What is wrong with a value; the message goes on from the field's name ("must be …"). */
-export class ValueProblem extends Error {}
+/** An invalid value. The message continues a sentence that begins with the field's name. */
+export class ValueError extends Error {}
 
-/** A value in an error message: short, whatever the client sent. */
+/** A value for an error message, shortened. */
 export function quote(value: Json): string {
 	const text = JSON.stringify(value) ?? 'nothing';
 	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
-/** The value if it is a JSON object, else a ValueProblem that says what was expected. */
-export function objectOf(value: Json, expected: string): JsonObject {
+/** The value, if it is a JSON object. Throws a ValueError. */
+export function requireObject(value: Json, expected: string): JsonObject {
 	if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value;
-	throw new ValueProblem(`must be ${expected}, not ${quote(value)}`);
+	throw new ValueError(`must be ${expected}, not ${quote(value)}`);
 }
 
-/** The value if it is an array, else a ValueProblem that says what was expected. */
-export function arrayOf(value: Json | undefined, expected: string): Json[] {
+/** The value, if it is an array. Throws a ValueError. */
+export function requireArray(value: Json | undefined, expected: string): Json[] {
 	if (Array.isArray(value)) return value;
-	throw new ValueProblem(`must be ${expected}, not ${quote(value ?? null)}`);
+	throw new ValueError(`must be ${expected}, not ${quote(value ?? null)}`);
 }
 
-/** Refuses properties that the type does not know. */
-export function onlyProperties(value: JsonObject, names: readonly string[]): void {
+/** Throws a ValueError if the object has any other property. */
+export function requireOnly(value: JsonObject, names: readonly string[]): void {
 	const unknown = Object.keys(value).find((name) => !names.includes(name));
-	if (unknown !== undefined) throw new ValueProblem(`has an unknown property '${unknown}'`);
+	if (unknown !== undefined) throw new ValueError(`has an unknown property '${unknown}'`);
 }

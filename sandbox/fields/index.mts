@@ -16,10 +16,10 @@ import {
 import { calculated, systemType } from './readonly.mts';
 import { chat, checklist, moneyWithCurrency, urlLink } from './structured.mts';
 
-/** Types that stand in a table's definition and never in data. */
+/** Types that are part of a table's definition and never of its data. */
 export const displayOnly: ReadonlySet<FieldType> = new Set(['buttonform', 'freehtmlinput']);
 
-/** Types of an import key: one value that compares as it is stored. */
+/** Types that an import key can have: a single value, compared as it is stored. */
 export const keyTypes: ReadonlySet<FieldType> = new Set([
 	'text',
 	'long_text',
@@ -61,7 +61,7 @@ const codecs: Record<Exclude<FieldType, 'schema_link'>, Codec> = {
 	calculated,
 };
 
-/** How a field's values go in, come out and compare; contract.md, "Field types". */
+/** How a field's values are parsed, serialized and compared. */
 export function codecOf(field: Field): Codec {
 	if (field.type === 'schema_link') return field.metadata.multiple ? multipleLink : singleLink;
 	return codecs[field.type];

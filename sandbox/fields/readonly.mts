@@ -1,21 +1,21 @@
-import { held } from '../state/model.mts';
+import { getOwn } from '../state/model.mts';
 import { withOffset } from './time.mts';
 import type { Codec } from './codec.mts';
 
 /** `system_type`: shows a property of the record (`metadata.source`). */
 export const systemType: Codec = {
-	show(_value, field, { record, timeZone }) {
+	serialize(_value, field, { record, timeZone }) {
 		const source = field.metadata.source ?? 'ver';
 		const isTime = source === 'created' || source === 'modified';
 		return isTime ? withOffset(record[source], timeZone) : record[source];
 	},
 };
 
-/** `calculated`: text put together from other fields (`metadata.template`). */
+/** `calculated`: text composed of other fields (`metadata.template`). */
 export const calculated: Codec = {
-	show(_value, field, { record }) {
+	serialize(_value, field, { record }) {
 		return (field.metadata.template ?? '').replace(/\{(\w+)\}/g, (_match, name: string) =>
-			String(held(record.fields, name) ?? ''),
+			String(getOwn(record.fields, name) ?? ''),
 		);
 	},
 };

@@ -1,29 +1,36 @@
 import { randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '../state/model.mts';
 import { isCalendarDay } from './time.mts';
-import { arrayOf, objectOf, onlyProperties, quote, ValueProblem, type Codec } from './codec.mts';
+import {
+	requireArray,
+	requireObject,
+	requireOnly,
+	quote,
+	ValueError,
+	type Codec,
+} from './codec.mts';
 
 /** `money_with_currency`: `{amount, currency, date?}`; compared by amount. */
 export const moneyWithCurrency: Codec = {
 	comparison: { as: 'number', path: '.amount' },
-	store(value, field): Json {
-		const money = objectOf(value, 'an object {amount, currency, date?}');
-		onlyProperties(money, ['amount', 'currency', 'date']);
+	parse(value, field): Json {
+		const money = requireObject(value, 'an object {amount, currency, date?}');
+		requireOnly(money, ['amount', 'currency', 'date']);
 		const { amount, currency, date } = money;
 		const { min = -Infinity, max = Infinity } = field.metadata;
 		if (typeof amount !== 'number' || !Number.isFinite(amount)) {
-			throw new ValueProblem(`needs a number as amount, not ${quote(amount ?? null)}`);
+			throw new ValueError(`needs a number as amount, not ${quote(amount ?? null)}`);
 		}
 		if (amount < min || amount > max) {
-			throw new ValueProblem(`needs an amount between ${min} and ${max}`);
+			throw new ValueError(`needs an amount between ${min} and ${max}`);
 		}
 		if (typeof currency !== 'string' || !/^[A-Z]{3}$/.test(currency)) {
-			throw new ValueProblem(`needs a currency of three capital letters`);
+			throw new ValueError(`needs a currency of three capital letters`);
 		}
 		if (date === undefined || date === null) return { amount, currency };
 		const day = typeof date === 'string' ? date.replace(/T00:00:00$/, '') : '';
 		if (!isCalendarDay(day)) {
-			throw new ValueProblem('needs a date as YYYY-MM-DD or YYYY-MM-DDT00:00:00');
+			throw new ValueError('needs a date as YYYY-MM-DD or YYYY-MM-DDT00:00:00');
 		}
 		return { amount, currency, date: day };
 	},
@@ -32,45 +39,45 @@ export const moneyWithCurrency: Codec = {
 /** `url_link`: `{href, description?}`; compared by href. */
 export const urlLink: Codec = {
 	comparison: { as: 'text', path: '.href' },
-	store(value): Json {
-		const link = objectOf(value, 'an object {href, description?}');
-		onlyProperties(link, ['href', 'description']);
-		const href = stringIn(link, 'href');
+	parse(value): Json {
+		const link = requireObject(value, 'an object {href, description?}');
+		requireOnly(link, ['href', 'description']);
+		const href = requireString(link, 'href');
 		if (link.description === undefined || link.description === null) return { href };
-		return { href, description: stringIn(link, 'description') };
+		return { href, description: requireString(link, 'description') };
 	},
 };
 
-/** `checklist`: counts and progress are the service's to say; compared by progress. */
+/** `checklist`: counts and progress are computed; compared by progress. */
 export const checklist: Codec = {
 	comparison: { as: 'number', path: '.progress' },
-	store(value, _field, context) {
-		const given = objectOf(value, 'an object {lists}');
-		onlyProperties(given, ['lists', 'progress']);
+	parse(value, _field, context) {
+		const given = requireObject(value, 'an object {lists}');
+		requireOnly(given, ['lists', 'progress']);
 		const before = listsOf(context.current);
-		const lists = arrayOf(given.lists, 'an object with an array lists').map((entry, at) =>
-			listOf(objectOf(entry, 'an object {header, items}'), before[at]),
+		const lists = requireArray(given.lists, 'an object with an array lists').map((entry, at) =>
+			parseList(requireObject(entry, 'an object {header, items}'), before[at]),
 		);
 		const items = lists.flatMap((list) => list.items as JsonObject[]);
 		return { lists, progress: progressOf(items) };
 	},
 };
 
-/** `chat`: `lastChange` is the service's to say; compared by its text. */
+/** `chat`: `lastChange` is computed; compared by the messages. */
 export const chat: Codec = {
 	comparison: { as: 'text', path: '.messages' },
-	store(value, _field, context) {
-		const given = objectOf(value, 'an object {messages}');
-		onlyProperties(given, ['lastChange', 'messages']);
+	parse(value, _field, context) {
+		const given = requireObject(value, 'an object {messages}');
+		requireOnly(given, ['lastChange', 'messages']);
 		const before = (context.current as JsonObject | null | undefined)?.messages as
 			| JsonObject[]
 			| undefined;
 		const now = new Date().toISOString();
-		const messages = arrayOf(given.messages, 'an object with an array messages').map(
+		const messages = requireArray(given.messages, 'an object with an array messages').map(
 			(entry, at) => {
-				const message = objectOf(entry, 'messages of the form {text}');
-				onlyProperties(message, ['id', 'author', 'authorName', 'created', 'text']);
-				const text = stringIn(message, 'text');
+				const message = requireObject(entry, 'messages of the form {text}');
+				requireOnly(message, ['id', 'author', 'authorName', 'created', 'text']);
+				const text = requireString(message, 'text');
 				const known = before?.[at]?.text === text ? before[at] : undefined;
 				return {
 					id: message.id ?? known?.id ?? randomUUID(),
@@ -85,14 +92,14 @@ export const chat: Codec = {
 	},
 };
 
-/** What has no id yet keeps the one that stood in its place under the same header. */
-function listOf(list: JsonObject, before: JsonObject | undefined): JsonObject {
-	onlyProperties(list, ['id', 'header', 'items', 'checkedCount', 'progress']);
+/** An entry without an id keeps the id of the entry at its position with the same header. */
+function parseList(list: JsonObject, before: JsonObject | undefined): JsonObject {
+	requireOnly(list, ['id', 'header', 'items', 'checkedCount', 'progress']);
 	const known = (before?.items ?? []) as JsonObject[];
-	const items = arrayOf(list.items, 'lists with an array items').map((entry, at) => {
-		const item = objectOf(entry, 'items of the form {header, checked}');
-		onlyProperties(item, ['id', 'header', 'checked']);
-		const header = stringIn(item, 'header');
+	const items = requireArray(list.items, 'lists with an array items').map((entry, at) => {
+		const item = requireObject(entry, 'items of the form {header, checked}');
+		requireOnly(item, ['id', 'header', 'checked']);
+		const header = requireString(item, 'header');
 		const sameId = known[at]?.header === header ? known[at]?.id : undefined;
 		return { id: item.id ?? sameId ?? randomUUID(), header, checked: item.checked === true };
 	});
@@ -113,8 +120,8 @@ function progressOf(items: JsonObject[]): number {
 	return items.length === 0 ? 0 : items.filter((item) => item.checked).length / items.length;
 }
 
-function stringIn(value: JsonObject, name: string): string {
+function requireString(value: JsonObject, name: string): string {
 	const found = value[name];
 	if (typeof found === 'string' && found !== '') return found;
-	throw new ValueProblem(`needs a string as ${name}, not ${quote(found ?? null)}`);
+	throw new ValueError(`needs a string as ${name}, not ${quote(found ?? null)}`);
 }

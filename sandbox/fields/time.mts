@@ -1,6 +1,6 @@
 import { DateTime, FixedOffsetZone, IANAZone } from 'luxon';
 
-/** Minutes by zone and quarter of an hour: no zone changes its offset more often. */
+/** Offsets in minutes by zone and quarter of an hour; no offset changes within one. */
 const offsets = new Map<string, number>();
 const quarterMs = 15 * 60_000;
 const maxOffsets = 50_000;
@@ -10,12 +10,12 @@ const isoPattern =
 	/^(\d{4}-\d{2}-\d{2})(?:Z|T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 const midnightUtc = /^(\d{4}-\d{2}-\d{2})(?:T00:00:00(?:\.0+)?)?Z$/;
 
-/** Whether the runtime knows the IANA time zone. */
+/** Whether this is the name of an IANA time zone. */
 export function isTimeZone(zone: string): boolean {
 	return IANAZone.isValidZone(zone);
 }
 
-/** ISO 8601 with milliseconds and the zone's offset, the form of `created` and `modified`. */
+/** ISO 8601 with milliseconds and the time zone's offset, as in `created` and `modified`. */
 export function withOffset(instant: number, zone: string): string {
 	const offset = FixedOffsetZone.instance(offsetAt(instant, zone));
 	const local = DateTime.fromMillis(instant, { zone: offset }).toISO({ includeOffset: false });
@@ -23,8 +23,8 @@ export function withOffset(instant: number, zone: string): string {
 }
 
 /**
- * Reads ISO 8601. With an offset it is taken as it is, without one as the zone's local time; a
- * date is its midnight. Returns milliseconds since 1970, or undefined for anything else.
+ * Parses ISO 8601; without an offset it is in the time zone, and a date is its midnight. Returns
+ * milliseconds since 1970, or undefined for any other text.
  */
 export function parseInstant(text: string, zone: string): number | undefined {
 	const date = isoPattern.exec(text)?.[1];
@@ -34,8 +34,8 @@ export function parseInstant(text: string, zone: string): number | undefined {
 }
 
 /**
- * Reads a day: `YYYY-MM-DD` or ISO 8601. A time is turned into the zone first, except midnight
- * UTC, which clients write when they mean the day. Undefined for anything else.
+ * Parses a day: `YYYY-MM-DD` or ISO 8601. A time is converted to the time zone first, except
+ * midnight UTC, which stands for the day itself. Undefined for any other text.
  */
 export function parseDay(text: string, zone: string): string | undefined {
 	const day = midnightUtc.exec(text)?.[1] ?? text;
@@ -45,12 +45,12 @@ export function parseDay(text: string, zone: string): string | undefined {
 	return DateTime.fromMillis(instant, { zone }).toISODate() ?? undefined;
 }
 
-/** Whether the text is `YYYY-MM-DD` and such a day exists. */
+/** Whether the text is `YYYY-MM-DD` and a day of the calendar. */
 export function isCalendarDay(text: string): boolean {
 	return /^\d{4}-\d{2}-\d{2}$/.test(text) && DateTime.fromISO(text, { zone: 'utc' }).isValid;
 }
 
-/** The zone's distance from UTC in minutes at an instant. */
+/** The time zone's offset from UTC in minutes. */
 function offsetAt(instant: number, zone: string): number {
 	const slot = `${zone} ${Math.floor(instant / quarterMs)}`;
 	let offset = offsets.get(slot);

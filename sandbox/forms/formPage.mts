@@ -10,7 +10,7 @@ const inputTypes: Partial<Record<Field['type'], string>> = {
 	datetime: 'datetime-local',
 };
 
-/** The form as a page without scripts; it posts to its own address. */
+/** The form as a page without scripts; it posts to its own URL. */
 export function formPage(form: Form, fields: Field[]): string {
 	return `<!doctype html>
 <html lang="en">

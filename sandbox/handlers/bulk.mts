@@ -1,12 +1,18 @@
-import { demandRight } from '../access/rights.mts';
-import { filterScope, target, type Answer, type Call, type Handler } from '../api/request.mts';
+import { requireRight } from '../access/rights.mts';
+import {
+	filterScope,
+	addressedTable,
+	type ApiResponse,
+	type ApiRequest,
+	type Handler,
+} from '../api/request.mts';
 import type { JsonObject, Table } from '../state/model.mts';
-import { fieldError, Problem, tooLarge, type ErrorItem } from '../api/errors.mts';
+import { fieldError, ApiError, tooLarge, type ErrorItem } from '../api/errors.mts';
 import { filterFromQuery } from '../query/filter.mts';
-import { whereOf } from '../query/sql.mts';
-import { withFetchedFiles } from '../records/remoteFiles.mts';
-import { Showing } from '../records/serializer.mts';
-import { Writing, type UpdateMode, type Written } from '../records/writer.mts';
+import { filterToSql } from '../query/sql.mts';
+import { fetchRemoteFiles } from '../records/remoteFiles.mts';
+import { RecordSerializer } from '../records/serializer.mts';
+import { RecordWriter, type UpdateMode, type WriteResult } from '../records/writer.mts';
 
 interface BulkItem {
 	id?: string | null;
@@ -16,133 +22,137 @@ interface BulkBody {
 	bulk: BulkItem[];
 	useUpsert?: boolean;
 }
-type Work = (writing: Writing, item: BulkItem, useUpsert: boolean) => Written | undefined;
+type WriteOne = (
+	writer: RecordWriter,
+	item: BulkItem,
+	useUpsert: boolean,
+) => WriteResult | undefined;
 
 /** POST T/data/bulk. */
-export const createRecords: Handler = (call) =>
-	writeMany(call, 'create', 'update', (writing, item, useUpsert) =>
-		writing.create(item.fields, useUpsert),
+export const createRecords: Handler = (request) =>
+	writeMany(request, 'create', 'update', (writer, item, useUpsert) =>
+		writer.create(item.fields, useUpsert),
 	);
 
-/** PATCH T/data/bulk: the fields sent alone. */
-export const updateRecords: Handler = (call) => updateMany(call, 'partial');
+/** PATCH T/data/bulk: updates only the fields that are sent. */
+export const updateRecords: Handler = (request) => updateMany(request, 'partial');
 
-/** PUT T/data/bulk: fields left out are cleared. */
-export const replaceRecords: Handler = (call) => updateMany(call, 'full');
+/** PUT T/data/bulk: clears the fields that are not sent. */
+export const replaceRecords: Handler = (request) => updateMany(request, 'full');
 
 /** DELETE T/data/bulk. */
-export const deleteRecords: Handler = (call) => {
-	const { app, table } = target(call);
-	demandRight(call.world, call.token, 'delete', app, table);
-	const { limit, filter } = call.query as { limit: number; filter?: string };
+export const deleteRecords: Handler = (request) => {
+	const { app, table } = addressedTable(request);
+	requireRight(request.state, request.token, 'delete', app, table);
+	const { limit, filter } = request.query as { limit: number; filter?: string };
 	const where =
 		filter === undefined
 			? undefined
-			: whereOf(table, filterFromQuery(filter), filterScope(call, table));
-	call.world.records.remove(table, where, limit, call.number);
+			: filterToSql(table, filterFromQuery(filter), filterScope(request, table));
+	request.state.records.remove(table, where, limit, request.number);
 	return { status: 204 };
 };
 
-function updateMany(call: Call, mode: UpdateMode): Promise<Answer> {
-	return writeMany(call, 'update', 'create', (writing, item, useUpsert) =>
-		writing.update(item.id, item.fields, mode, useUpsert),
+function updateMany(request: ApiRequest, mode: UpdateMode): Promise<ApiResponse> {
+	return writeMany(request, 'update', 'create', (writer, item, useUpsert) =>
+		writer.update(item.id, item.fields, mode, useUpsert),
 	);
 }
 
 /**
- * One transaction for the batch. A record that is unknown or unchanged counts as a success and is
- * missing from `data`; contract.md, "Bulk answers".
+ * Writes the batch in one transaction. A record that is unknown or unchanged counts as a success
+ * and is missing from `data`.
  */
 async function writeMany(
-	call: Call,
+	request: ApiRequest,
 	right: 'create' | 'update',
 	upsertRight: 'create' | 'update',
-	work: Work,
-): Promise<Answer> {
-	const { world } = call;
-	const { app, table } = target(call);
-	const { bulk: sent, useUpsert = false } = call.body as BulkBody;
-	demandRight(world, call.token, right, app, table);
-	if (useUpsert) demandRight(world, call.token, upsertRight, app, table);
-	const { maxBulkRecords } = world.settings;
+	writeOne: WriteOne,
+): Promise<ApiResponse> {
+	const { state } = request;
+	const { app, table } = addressedTable(request);
+	const { bulk: sent, useUpsert = false } = request.body as BulkBody;
+	requireRight(state, request.token, right, app, table);
+	if (useUpsert) requireRight(state, request.token, upsertRight, app, table);
+	const { maxBulkRecords } = state.settings;
 	if (maxBulkRecords !== null && sent.length > maxBulkRecords) {
-		throw tooLarge(`At most ${maxBulkRecords} records are taken in one request.`);
+		throw tooLarge(`At most ${maxBulkRecords} records are accepted in one request.`);
 	}
 	const bulk: BulkItem[] = [];
 	for (const item of sent) {
-		bulk.push({ ...item, fields: await withFetchedFiles(world.files, table, item.fields) });
+		bulk.push({ ...item, fields: await fetchRemoteFiles(state.files, table, item.fields) });
 	}
-	const tally = world.database.transaction(() => {
-		const result = attempt(call, table, bulk, useUpsert, work);
-		const { batchFailure } = world.settings;
+	const result = state.database.transaction(() => {
+		const result = writeAll(request, table, bulk, useUpsert, writeOne);
+		const { batchFailure } = state.settings;
 		if (result.errors.length > 0 && batchFailure !== 'perRecord') {
-			throw new Problem(batchFailure === 'wholeBatch400' ? 400 : 422, result.errors);
+			throw new ApiError(batchFailure === 'wholeBatch400' ? 400 : 422, result.errors);
 		}
 		return result;
 	});
-	return { status: 200, body: bulkAnswer(call, table, tally) };
+	return { status: 200, body: bulkResponse(request, table, result) };
 }
 
-interface Tally {
+interface BulkResult {
 	errors: ErrorItem[];
-	written: Written[];
+	written: WriteResult[];
 	inserted: number;
 	updated: number;
 	/** Unknown, unchanged, or skipped by a fault. */
-	silent: number;
+	unreported: number;
 }
 
-function attempt(
-	call: Call,
+function writeAll(
+	request: ApiRequest,
 	table: Table,
 	bulk: BulkItem[],
 	useUpsert: boolean,
-	work: Work,
-): Tally {
-	const writing = new Writing(call, table);
-	const tally: Tally = { errors: [], written: [], inserted: 0, updated: 0, silent: 0 };
+	writeOne: WriteOne,
+): BulkResult {
+	const writer = new RecordWriter(request, table);
+	const result: BulkResult = { errors: [], written: [], inserted: 0, updated: 0, unreported: 0 };
 	bulk.forEach((item, index) => {
-		const fate = call.fateOf(index, item.fields);
+		const fate = request.recordFaultFor(index, item.fields);
 		if (fate === 'skip') {
-			tally.silent += 1;
+			result.unreported += 1;
 			return;
 		}
 		if (fate !== 'write') {
-			tally.errors.push(at(fieldError(fate.failWith), fate.withIndex ? index : undefined));
+			result.errors.push(withIndex(fieldError(fate.failWith), fate.withIndex ? index : undefined));
 			return;
 		}
 		try {
-			const written = work(writing, item, useUpsert);
-			if (!written || written.outcome === 'unchanged') tally.silent += 1;
+			const written = writeOne(writer, item, useUpsert);
+			if (!written || written.outcome === 'unchanged') result.unreported += 1;
 			else {
-				tally.written.push(written);
-				tally[written.outcome] += 1;
+				result.written.push(written);
+				result[written.outcome] += 1;
 			}
 		} catch (error) {
-			if (!(error instanceof Problem) || error.status !== 400) throw error;
-			const told = call.world.settings.recordIndex ? index : undefined;
-			tally.errors.push(...error.items.map((entry) => at(entry, told)));
+			if (!(error instanceof ApiError) || error.status !== 400) throw error;
+			const position = request.state.settings.recordIndex ? index : undefined;
+			result.errors.push(...error.items.map((entry) => withIndex(entry, position)));
 		}
 	});
-	return tally;
+	return result;
 }
 
-function bulkAnswer(call: Call, table: Table, tally: Tally): JsonObject {
-	const { inserted, updated, silent, errors, written } = tally;
-	const showing = new Showing(call.world, call.origin, table);
+function bulkResponse(request: ApiRequest, table: Table, result: BulkResult): JsonObject {
+	const { inserted, updated, unreported, errors, written } = result;
+	const serializer = new RecordSerializer(request.state, request.origin, table);
 	return {
 		bulk: {
-			successCount: inserted + updated + silent,
+			successCount: inserted + updated + unreported,
 			insertedCount: inserted,
-			...(call.world.settings.updatedCount ? { updatedCount: updated } : {}),
+			...(request.state.settings.updatedCount ? { updatedCount: updated } : {}),
 		},
-		...(call.query.dataResponseType === 'MetadataOnly'
-			? { data: written.map(({ record }) => showing.metadata(record)) }
+		...(request.query.dataResponseType === 'MetadataOnly'
+			? { data: written.map(({ record }) => serializer.metadata(record)) }
 			: {}),
 		...(errors.length > 0 ? { errors: errors.map((error) => ({ ...error })) } : {}),
 	};
 }
 
-function at(error: ErrorItem, index: number | undefined): ErrorItem {
+function withIndex(error: ErrorItem, index: number | undefined): ErrorItem {
 	return index === undefined ? error : { ...error, RecordIndex: index };
 }

@@ -1,15 +1,15 @@
 import { creatorOf } from '../access/tokens.mts';
-import type { Call, Handler } from '../api/request.mts';
+import type { ApiRequest, Handler } from '../api/request.mts';
 import { findTable } from '../catalog/find.mts';
 import { formPage } from '../forms/formPage.mts';
-import { typedInput } from '../forms/formInput.mts';
+import { parseFormInput } from '../forms/formInput.mts';
 import type { Field, Form, JsonObject, Table } from '../state/model.mts';
 import { forbidden, invalid, notFound } from '../api/errors.mts';
-import { Writing } from '../records/writer.mts';
+import { RecordWriter } from '../records/writer.mts';
 
-/** GET a public form: a page for people. Nobody has specified this. */
-export const getForm: Handler = (call) => {
-	const { form, fields } = demandForm(call);
+/** GET a public form: a page for people. Not specified; the sandbox's choice. */
+export const getForm: Handler = (request) => {
+	const { form, fields } = requireForm(request);
 	return {
 		status: 200,
 		headers: {
@@ -20,31 +20,31 @@ export const getForm: Handler = (call) => {
 	};
 };
 
-/** POST a public form: the inputs are validated as the table's fields are. */
-export const submitForm: Handler = (call) => {
-	const { form, table, fields } = demandForm(call);
+/** POST a public form: the input is validated like any record. */
+export const submitForm: Handler = (request) => {
+	const { form, table, fields } = requireForm(request);
 	const names = new Set(fields.map((field) => field.name));
-	const input = call.body as JsonObject;
+	const input = request.body as JsonObject;
 	const unknown = Object.keys(input).find((name) => !names.has(name));
 	if (unknown !== undefined) throw invalid(`The form '${form.name}' has no field '${unknown}'.`);
 	const missing = fields.find(
 		({ name, metadata }) => metadata.required && (input[name] ?? '') === '',
 	);
-	if (missing) throw invalid(`The form needs a value in '${missing.name}'.`);
-	const user = creatorOf(call.world, call.token);
-	const writing = new Writing({ ...call, user }, table);
-	const { record } = call.world.database.transaction(() =>
-		writing.create(typedInput(fields, input), false),
+	if (missing) throw invalid(`The form requires a value for '${missing.name}'.`);
+	const user = creatorOf(request.state, request.token);
+	const writer = new RecordWriter({ ...request, user }, table);
+	const { record } = request.state.database.transaction(() =>
+		writer.create(parseFormInput(fields, input), false),
 	);
 	return { status: 201, body: { data: { id: record.id } } };
 };
 
-function demandForm(call: Call): { form: Form; table: Table; fields: Field[] } {
-	const { world, token, params } = call;
-	const form = world.forms.get(params.form ?? '');
-	if (!form) throw notFound('There is no form at this address.');
+function requireForm(request: ApiRequest): { form: Form; table: Table; fields: Field[] } {
+	const { state, token, params } = request;
+	const form = state.forms.get(params.form ?? '');
+	if (!form) throw notFound('There is no form at this URL.');
 	if (token.id !== form.tokenId) throw forbidden('This token does not belong to this form.');
-	const table = findTable(world, form.tableId);
+	const table = findTable(state, form.tableId);
 	const fields = table.fields.filter((field) => form.fields.includes(field.name));
 	return { form, table, fields };
 }

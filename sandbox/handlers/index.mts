@@ -19,7 +19,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 	...forms,
 };
 
-/** The function that serves an operation of contract/openapi.yaml: the one of the same name. */
+/** The handler of an operation in contract/openapi.yaml: the function with the operation's name. */
 export function handlerOf(operationId: string): Handler | undefined {
 	return handlers[operationId];
 }

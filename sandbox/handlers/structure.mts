@@ -1,45 +1,47 @@
-import { demandRight, demandTableToken, roleAllows, roleOf } from '../access/rights.mts';
-import { target, type Call, type Handler } from '../api/request.mts';
+import { requireRight, requireTableToken, roleAllows, roleOf } from '../access/rights.mts';
+import { addressedTable, type ApiRequest, type Handler } from '../api/request.mts';
 import { findApp, linkedTable } from '../catalog/find.mts';
 import { forbidden } from '../api/errors.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import type { App, Field, JsonObject, Right, Table } from '../state/model.mts';
 
 const rights: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
 
-/** GET /apps: those that the token has any right in. */
-export const listApps: Handler = (call) => {
-	demandTableToken(call.token);
-	const apps = call.world.apps.all().filter((app) => isVisible(call, app));
-	return { status: 200, body: { data: apps.map(shortApp) } };
+/** GET /apps: those in which the token has any right. */
+export const listApps: Handler = (request) => {
+	requireTableToken(request.token);
+	const apps = request.state.apps.all().filter((app) => isVisible(request, app));
+	return { status: 200, body: { data: apps.map(appSummary) } };
 };
 
 /** GET /apps/{app}. */
-export const getApp: Handler = (call) => {
-	const app = visibleApp(call);
-	const tables = visibleTables(call, app);
-	// How a service groups its tables is open: here they are all in one module.
+export const getApp: Handler = (request) => {
+	const app = visibleApp(request);
+	const tables = visibleTables(request, app);
+	// How a service groups tables into modules is open; the sandbox has one module with all of them.
 	const module = {
 		shortId: app.id.slice(0, 6),
 		header: app.name,
 		tableIds: tables.map((table) => table.id),
 	};
-	const shown = tables.map((table) => shortTable(call.world, table));
-	return { status: 200, body: { data: { ...shortApp(app), modules: [module], tables: shown } } };
+	const shown = tables.map((table) => tableDefinition(request.state, table));
+	return { status: 200, body: { data: { ...appSummary(app), modules: [module], tables: shown } } };
 };
 
-/** GET /apps/{app}/tables: those whose structure the token may see. */
-export const listTables: Handler = (call) => ({
+/** GET /apps/{app}/tables: those whose structure the token may read. */
+export const listTables: Handler = (request) => ({
 	status: 200,
 	body: {
-		data: visibleTables(call, visibleApp(call)).map((table) => shortTable(call.world, table)),
+		data: visibleTables(request, visibleApp(request)).map((table) =>
+			tableDefinition(request.state, table),
+		),
 	},
 });
 
 /** GET /apps/{app}/tables/{table}: with its saved views and scripts. */
-export const getTable: Handler = (call) => {
-	const { app, table } = target(call);
-	demandRight(call.world, call.token, 'structure', app, table);
+export const getTable: Handler = (request) => {
+	const { app, table } = addressedTable(request);
+	requireRight(request.state, request.token, 'structure', app, table);
 	const userFilters = table.views.map(({ id, name, description, visibility }) => ({
 		id,
 		name,
@@ -47,59 +49,61 @@ export const getTable: Handler = (call) => {
 		visibility,
 	}));
 	const data = {
-		...shortTable(call.world, table),
+		...tableDefinition(request.state, table),
 		settings: { userFilters },
 		scripts: table.scripts,
 	};
 	return { status: 200, body: { data } };
 };
 
-function visibleApp(call: Call): App {
-	demandTableToken(call.token);
-	const app = findApp(call.world, call.params.app ?? '');
-	if (!isVisible(call, app)) throw forbidden(`The token's role has no right in '${app.name}'.`);
+function visibleApp(request: ApiRequest): App {
+	requireTableToken(request.token);
+	const app = findApp(request.state, request.params.app ?? '');
+	if (!isVisible(request, app)) throw forbidden(`The token's role has no right in '${app.name}'.`);
 	return app;
 }
 
-function isVisible({ world, token }: Call, app: App): boolean {
-	const role = roleOf(world, token);
+function isVisible({ state, token }: ApiRequest, app: App): boolean {
+	const role = roleOf(state, token);
 	return rights.some((right) => roleAllows(role, right, app));
 }
 
-function visibleTables({ world, token }: Call, app: App): Table[] {
-	const role = roleOf(world, token);
-	return world.tables
+function visibleTables({ state, token }: ApiRequest, app: App): Table[] {
+	const role = roleOf(state, token);
+	return state.tables
 		.all()
 		.filter((table) => table.appId === app.id && roleAllows(role, 'structure', app, table));
 }
 
-function shortApp({ id, name, internalName }: App): JsonObject {
+function appSummary({ id, name, internalName }: App): JsonObject {
 	return { id, name, internalName };
 }
 
-function shortTable(world: World, table: Table): JsonObject {
+function tableDefinition(state: SandboxState, table: Table): JsonObject {
 	return {
 		id: table.id,
 		shortid: table.shortid,
 		internalNameApi: table.internalName,
 		header: table.header,
-		items: table.fields.map((field) => item(world, table, field)),
+		items: table.fields.map((field) => fieldDefinition(state, table, field)),
 	};
 }
 
-/** What only the sandbox needs to know (a formula, a source) is not told. */
-function item(world: World, table: Table, field: Field): JsonObject {
+/** Without the metadata that only the sandbox uses (a template, a source). */
+function fieldDefinition(state: SandboxState, table: Table, field: Field): JsonObject {
 	const { name, header, type } = field;
-	const { template: _template, source: _source, ...told } = field.metadata;
+	const { template: _template, source: _source, ...shared } = field.metadata;
 	const metadata =
-		type === 'schema_link' ? { ...told, linkTableId: linkedId(world, table, field) } : told;
+		type === 'schema_link'
+			? { ...shared, linkTableId: linkedTableId(state, table, field) }
+			: shared;
 	return { [table.fieldNameProperty]: name, header, type, metadata };
 }
 
-/** Links are made by name; clients are told the id. A table that is not there yet has none. */
-function linkedId(world: World, table: Table, field: Field): string {
+/** A link may name a table that is not created yet; then there is no id to return. */
+function linkedTableId(state: SandboxState, table: Table, field: Field): string {
 	try {
-		return linkedTable(world, table, field).id;
+		return linkedTable(state, table, field).id;
 	} catch {
 		return field.metadata.linkTableId ?? '';
 	}

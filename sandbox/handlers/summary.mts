@@ -1,10 +1,10 @@
-import { demandRight } from '../access/rights.mts';
-import { filterScope, target, type Handler } from '../api/request.mts';
+import { requireRight } from '../access/rights.mts';
+import { filterScope, addressedTable, type Handler } from '../api/request.mts';
 import type { Json, JsonObject } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import { columnOf, type Column } from '../query/columns.mts';
 import { filterFromBody } from '../query/filter.mts';
-import { whereOf } from '../query/sql.mts';
+import { filterToSql } from '../query/sql.mts';
 import { withOffset } from '../fields/time.mts';
 
 type Aggregation = 'min' | 'max' | 'sum' | 'avg';
@@ -13,10 +13,10 @@ type SummaryBody = Parameters<typeof filterFromBody>[0] & {
 };
 
 /** POST T/data/summary. */
-export const summarizeRecords: Handler = (call) => {
-	const { app, table } = target(call);
-	demandRight(call.world, call.token, 'read', app, table);
-	const body = call.body as SummaryBody;
+export const summarizeRecords: Handler = (request) => {
+	const { app, table } = addressedTable(request);
+	requireRight(request.state, request.token, 'read', app, table);
+	const body = request.body as SummaryBody;
 
 	const wanted = Object.entries(body.fields).flatMap(([name, { aggregations }]) =>
 		[...new Set(aggregations)].map((aggregation) => {
@@ -31,8 +31,8 @@ export const summarizeRecords: Handler = (call) => {
 	const expressions = wanted.map(
 		({ aggregation, column }, at) => `${aggregation}(${column.expression('r')}) AS a${at}`,
 	);
-	const where = whereOf(table, filterFromBody(body), filterScope(call, table));
-	const row = call.world.records.aggregate(
+	const where = filterToSql(table, filterFromBody(body), filterScope(request, table));
+	const row = request.state.records.aggregate(
 		table,
 		['COUNT(*) AS count', ...expressions].join(', '),
 		where,
@@ -40,13 +40,13 @@ export const summarizeRecords: Handler = (call) => {
 	const fields = Object.create(null) as { [name: string]: JsonObject };
 	wanted.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
-		(fields[name] ??= {})[aggregation] = shown(value, column.as, app.timeZone);
+		(fields[name] ??= {})[aggregation] = serialize(value, column.as, app.timeZone);
 	});
 	return { status: 200, body: { data: { count: row.count ?? 0, fields } } };
 };
 
-/** A summary shows a day as its midnight. */
-function shown(value: Json, as: Column['as'], timeZone: string): Json {
+/** A day is returned as its midnight. */
+function serialize(value: Json, as: Column['as'], timeZone: string): Json {
 	if (as === 'date' && value !== null) return `${String(value)}T00:00:00Z`;
 	return as === 'instant' && typeof value === 'number' ? withOffset(value, timeZone) : value;
 }

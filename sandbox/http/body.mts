@@ -1,45 +1,47 @@
 import type { Readable } from 'node:stream';
 import { invalid, tooLarge } from '../api/errors.mts';
 import type { FileStore } from '../store/fileStore.mts';
-import { SpoolingScanner } from './streamingJsonParser.mts';
+import { StreamingJsonParser } from './streamingJsonParser.mts';
 
-/** Bodies up to this size are simply held in memory. */
-const smallBytes = 4 * 1024 * 1024;
+/** Bodies up to this size are read into memory. */
+const maxBufferedBytes = 4 * 1024 * 1024;
 
 export interface ReadOptions {
-	/** As Content-Length says; 0 when it says nothing. */
+	/** Content-Length, or 0 without one. */
 	declaredBytes: number;
-	/** More is refused with 413. */
+	/** Larger bodies get 413. */
 	maxBytes: number;
-	/** Where long files inside the body go while it is read. */
+	/** Where large files in the body are stored while it is read. */
 	files: FileStore;
-	/** Told after every chunk: bytes so far. */
+	/** Called after every chunk with the bytes so far. */
 	onProgress(bytes: number): void;
 }
 
 /**
- * Reads a JSON body. Files in a large one are decoded to disk on their way in, so memory does not
- * grow with them; contract.md, "Attachments". Nothing at all is undefined. Throws a Problem.
+ * Reads a JSON body. Files in a large body are decoded to disk while it is read, so memory stays
+ * flat. Returns undefined for an empty body. Throws an ApiError (400, 413).
  */
 export async function readJson(stream: Readable, options: ReadOptions): Promise<unknown> {
 	const { declaredBytes, maxBytes, files, onProgress } = options;
-	const refusal = () => tooLarge(`At most ${maxBytes} bytes are taken in one request.`);
-	if (declaredBytes > maxBytes) throw refusal();
+	const tooManyBytes = () => tooLarge(`At most ${maxBytes} bytes are accepted in one request.`);
+	if (declaredBytes > maxBytes) throw tooManyBytes();
 	const scanner =
-		declaredBytes > 0 && declaredBytes <= smallBytes ? undefined : new SpoolingScanner(files);
-	const held: Buffer[] = [];
+		declaredBytes > 0 && declaredBytes <= maxBufferedBytes
+			? undefined
+			: new StreamingJsonParser(files);
+	const chunks: Buffer[] = [];
 	let size = 0;
 	try {
 		for await (const chunk of stream as AsyncIterable<Buffer>) {
 			size += chunk.length;
-			if (size > maxBytes) throw refusal();
+			if (size > maxBytes) throw tooManyBytes();
 			onProgress(size);
 			if (scanner) scanner.push(chunk);
-			else held.push(chunk);
+			else chunks.push(chunk);
 		}
-		return parse(scanner ? scanner.finish() : Buffer.concat(held));
+		return parse(scanner ? scanner.finish() : Buffer.concat(chunks));
 	} catch (error) {
-		scanner?.abandon();
+		scanner?.discard();
 		throw error;
 	}
 }
@@ -49,6 +51,6 @@ function parse(bytes: Buffer): unknown {
 	try {
 		return JSON.parse(bytes.toString('utf8')) as unknown;
 	} catch {
-		throw invalid('The body is not JSON.');
+		throw invalid('The request body is not JSON.');
 	}
 }

@@ -1,35 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalid, type Problem } from '../api/errors.mts';
-import type { World } from '../state/sandboxState.mts';
+import { invalid, type ApiError } from '../api/errors.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { readJson } from './body.mts';
 
-/** Bodies: JSON everywhere, and what browsers send to public forms. All else is refused. */
-export function registerParsers(server: FastifyInstance, world: World): void {
+/** Accepts JSON everywhere, and what browsers send to public forms; rejects other types. */
+export function registerContentTypes(server: FastifyInstance, state: SandboxState): void {
 	server.removeAllContentTypeParsers();
 	server.addContentTypeParser(
 		'application/json',
 		async (request: FastifyRequest, stream: IncomingMessage) => {
-			const { journalEntry: entry } = request;
+			const { logEntry: entry } = request;
 			const [path = ''] = request.url.split('?', 1);
-			const upload = world.faults.meetUpload({ method: request.method, path });
+			const upload = state.faults.matchUpload({ method: request.method, path });
 			if (upload) entry?.faults.push(upload.name);
 			return readJson(stream, {
 				declaredBytes: Number(request.headers['content-length'] ?? 0),
-				maxBytes: world.settings.maxBodyBytes,
-				files: world.files,
+				maxBytes: state.settings.maxBodyBytes,
+				files: state.files,
 				onProgress(bytes) {
 					if (entry) entry.bodyBytes = bytes;
 					const isCut = upload !== undefined && bytes >= upload.bytes;
-					// A body that came in over a reset belongs to a world that is gone, its files too.
-					const isStale = request.worldAge !== undefined && request.worldAge !== world.age;
+					// The sandbox was reset while the body came in: its files are gone.
+					const isStale =
+						request.generation !== undefined && request.generation !== state.generation;
 					if (!isCut && !isStale) return;
 					request.raw.socket.destroy();
-					// Node 22 takes the answer that never leaves for one that did.
-					if (entry) world.journal.end(entry, 'reset', null);
-					// All of a small body may be here already: it must not be served any more.
-					throw Object.assign(new Error('Cut off by a fault.'), { code: 'ECONNRESET' });
+					// Node 22 reports a response that was never sent as sent.
+					if (entry) state.requestLog.end(entry, 'reset', null);
+					// A small body may have arrived completely; it must not be served.
+					throw Object.assign(new Error('A fault cut off the upload.'), { code: 'ECONNRESET' });
 				},
 			});
 		},
@@ -48,11 +49,11 @@ export function registerParsers(server: FastifyInstance, world: World): void {
 	});
 }
 
-/** Some clients name a type for a body that they do not send. */
+/** Some clients send a content type without a body. */
 function isEmpty(request: FastifyRequest): boolean {
 	return request.headers['content-length'] === '0';
 }
 
-function notJson(): Problem {
-	return invalid('The body must be JSON, with Content-Type: application/json.');
+function notJson(): ApiError {
+	return invalid('The request body must be JSON, with Content-Type: application/json.');
 }

@@ -1,29 +1,29 @@
 import type { FastifyReply } from 'fastify';
-import type { Answer } from '../api/request.mts';
-import { invalid, Problem } from '../api/errors.mts';
+import type { ApiResponse } from '../api/request.mts';
+import { invalid, ApiError } from '../api/errors.mts';
 
 const json = 'application/json; charset=utf-8';
 
-export function send(reply: FastifyReply, answer: Answer): FastifyReply {
-	reply.status(answer.status).headers(answer.headers ?? {});
-	if (answer.content !== undefined) return reply.send(answer.content);
-	if (answer.body === undefined) return reply.send();
-	return reply.type(json).send(JSON.stringify(answer.body));
+export function sendResponse(reply: FastifyReply, response: ApiResponse): FastifyReply {
+	reply.status(response.status).headers(response.headers ?? {});
+	if (response.content !== undefined) return reply.send(response.content);
+	if (response.body === undefined) return reply.send();
+	return reply.type(json).send(JSON.stringify(response.body));
 }
 
-/** Whatever went wrong, in the envelope; contract.md, section 2. */
+/** Sends any error as an error response. */
 export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-	const problem = asProblem(error);
+	const apiError = toApiError(error);
 	return reply
-		.status(problem.status)
-		.headers(problem.headers)
+		.status(apiError.status)
+		.headers(apiError.headers)
 		.type(json)
-		.send(JSON.stringify(problem.body()));
+		.send(JSON.stringify(apiError.body()));
 }
 
-/** What is not a refusal of ours is told on standard error. */
-function asProblem(error: unknown): Problem {
-	if (error instanceof Problem) return error;
+/** Unexpected errors are printed to standard error. */
+function toApiError(error: unknown): ApiError {
+	if (error instanceof ApiError) return error;
 	if (error instanceof RangeError) return invalid('The request is nested too deeply.');
 	const {
 		statusCode = 500,
@@ -35,8 +35,8 @@ function asProblem(error: unknown): Problem {
 		code?: string;
 	};
 	if (statusCode < 500) return invalid(message);
-	// A client that went away in the middle of its request is no failure of ours.
+	// A client that disconnects during its request is not an error.
 	if (code !== 'ECONNRESET') console.error(error);
-	const told = 'The sandbox failed; its standard error says why.';
-	return new Problem(500, [{ type: 'exception', id: 'internalException', message: told }]);
+	const details = 'Internal error of the sandbox; see its standard error.';
+	return new ApiError(500, [{ type: 'exception', id: 'internalException', message: details }]);
 }

@@ -3,12 +3,12 @@ import { registerAdministration } from '../admin/routes.mts';
 import { operations } from '../api/operations.mts';
 import { handlerOf } from '../handlers/index.mts';
 import { notFound } from '../api/errors.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { sendError } from './responses.mts';
-import { registerParsers } from './contentTypes.mts';
+import { registerContentTypes } from './contentTypes.mts';
 import { registerOperation } from './routes.mts';
 
-/** Our own limit is a setting, so the server's must never be the one that strikes. */
+/** The limit is a setting of the sandbox; the server's own must never apply. */
 const noBodyLimit = 2 ** 40;
 
 export interface Certificate {
@@ -16,8 +16,12 @@ export interface Certificate {
 	cert: string;
 }
 
-/** The platform's operations, as contract/openapi.yaml lists them, and the administration. */
-export function createServer(world: World, seed: () => void, https?: Certificate): FastifyInstance {
+/** Serves the operations of contract/openapi.yaml and the administration API. */
+export function createServer(
+	state: SandboxState,
+	seed: () => void,
+	https?: Certificate,
+): FastifyInstance {
 	const server = fastify({
 		bodyLimit: noBodyLimit,
 		exposeHeadRoutes: false,
@@ -29,38 +33,39 @@ export function createServer(world: World, seed: () => void, https?: Certificate
 		...(https ? { https } : {}),
 	}) as FastifyInstance;
 
-	registerParsers(server, world);
+	registerContentTypes(server, state);
 	server.setErrorHandler((error, _request, reply) => sendError(reply, error));
 	server.setNotFoundHandler((request, reply) => {
-		// A client that asks for what the contract has not should be seen in the log as well.
-		request.journalEntry = world.journal.start(request.method, request.url);
+		// Requests to URLs that the contract does not define belong into the log as well.
+		request.logEntry = state.requestLog.start(request.method, request.url);
 		const [path] = request.url.split('?', 1);
-		return sendError(reply, notFound(`There is nothing at ${request.method} ${path}.`));
+		return sendError(reply, notFound(`There is no operation ${request.method} ${path}.`));
 	});
-	registerJournal(server, world);
+	registerRequestLog(server, state);
 
 	for (const operation of operations()) {
 		const handler = handlerOf(operation.id);
-		if (!handler) throw new Error(`Nobody serves ${operation.id} of the contract.`);
-		registerOperation(server, world, operation, handler);
+		if (!handler)
+			throw new Error(`The operation '${operation.id}' of the contract has no handler.`);
+		registerOperation(server, state, operation, handler);
 	}
-	registerAdministration(server, world, seed);
+	registerAdministration(server, state, seed);
 	return server;
 }
 
-/** Writes into the log how each request ended. */
-function registerJournal(server: FastifyInstance, world: World): void {
+/** Logs how each request ends. */
+function registerRequestLog(server: FastifyInstance, state: SandboxState): void {
 	server.addHook('onRequest', async (request, reply) => {
-		// Also when no answer was ever begun: then there is no onResponse.
+		// onResponse is not called if no response was begun.
 		reply.raw.once('close', () => {
-			const { journalEntry: entry } = request;
-			const answered = reply.raw.writableFinished;
-			if (entry && !entry.busy && !answered) world.journal.end(entry, 'reset', null);
+			const { logEntry: entry } = request;
+			const completed = reply.raw.writableFinished;
+			if (entry && !entry.busy && !completed) state.requestLog.end(entry, 'reset', null);
 		});
 	});
-	server.addHook('onResponse', async ({ journalEntry: entry }, reply) => {
+	server.addHook('onResponse', async ({ logEntry: entry }, reply) => {
 		if (!entry) return;
-		world.journal.end(entry, 'answered', reply.statusCode);
-		world.changed();
+		state.requestLog.end(entry, 'completed', reply.statusCode);
+		state.notifyChange();
 	});
 }

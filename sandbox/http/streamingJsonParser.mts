@@ -1,27 +1,27 @@
 import { invalid } from '../api/errors.mts';
 import type { FileStore } from '../store/fileStore.mts';
-import type { FileIntake } from '../store/fileWriter.mts';
+import type { FileWriter } from '../store/fileWriter.mts';
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Longer strings that are data URLs go to disk instead of memory. */
-const longString = 256 * 1024;
-/** In JSON a slash may be escaped. */
+/** Data URLs from this size on are written to disk instead of memory. */
+const fileThreshold = 256 * 1024;
+/** JSON may escape a slash. */
 const dataUrl = /^data:(?:[^,"\\]|\\\/){0,200};base64,/;
 
 /**
- * Walks over JSON text and replaces the bytes of every long base64 data URL by a mark that the file
- * store knows; all else stays as it is.
+ * Scans JSON text chunk by chunk. Every large base64 data URL is written to a file, and a reference
+ * that the file store knows takes its place; everything else stays as it is.
  */
-export class SpoolingScanner {
+export class StreamingJsonParser {
 	readonly #files: FileStore;
-	readonly #kept: Buffer[] = [];
-	/** Where in `kept` the string begins that we are in, from behind its opening quote. */
+	readonly #output: Buffer[] = [];
+	/** Index in `output` of the current string, after its opening quote. */
 	#stringStart: number | undefined;
 	#stringBytes = 0;
 	#escaped = false;
-	/** The file that we are in. */
-	#intake: FileIntake | undefined;
+	/** The file that the current string is written to. */
+	#file: FileWriter | undefined;
 
 	constructor(files: FileStore) {
 		this.#files = files;
@@ -30,65 +30,68 @@ export class SpoolingScanner {
 	push(chunk: Buffer): void {
 		let at = 0;
 		while (at < chunk.length) {
-			at = this.#stringStart === undefined ? this.#outside(chunk, at) : this.#inside(chunk, at);
+			at =
+				this.#stringStart === undefined
+					? this.#readOutside(chunk, at)
+					: this.#readString(chunk, at);
 		}
 	}
 
 	/** The JSON text without the files. */
 	finish(): Buffer {
-		this.abandon();
-		return Buffer.concat(this.#kept);
+		this.discard();
+		return Buffer.concat(this.#output);
 	}
 
-	/** Drops a file that was cut off. */
-	abandon(): void {
-		this.#intake?.abandon();
-		this.#intake = undefined;
+	/** Deletes an incomplete file. */
+	discard(): void {
+		this.#file?.discard();
+		this.#file = undefined;
 	}
 
-	#outside(chunk: Buffer, from: number): number {
+	#readOutside(chunk: Buffer, from: number): number {
 		const found = chunk.indexOf(quote, from);
 		const end = found === -1 ? chunk.length : found + 1;
-		this.#kept.push(chunk.subarray(from, end));
+		this.#output.push(chunk.subarray(from, end));
 		if (found !== -1) {
-			this.#stringStart = this.#kept.length;
+			this.#stringStart = this.#output.length;
 			this.#stringBytes = 0;
 		}
 		return end;
 	}
 
-	#inside(chunk: Buffer, from: number): number {
+	#readString(chunk: Buffer, from: number): number {
 		const found = this.#endOfString(chunk, from);
 		const end = found === -1 ? chunk.length : found;
 		const part = chunk.subarray(from, end);
-		if (this.#intake) this.#intake.push(base64Of(part));
-		else this.#hold(part);
+		if (this.#file) this.#file.writeBase64(base64Of(part));
+		else this.#buffer(part);
 		if (found === -1) return end;
-		if (this.#intake) this.#kept.push(Buffer.from(this.#files.end(this.#intake)));
-		this.#kept.push(chunk.subarray(end, end + 1));
-		this.#intake = undefined;
+		if (this.#file) this.#output.push(Buffer.from(this.#files.closeWriter(this.#file)));
+		this.#output.push(chunk.subarray(end, end + 1));
+		this.#file = undefined;
 		this.#stringStart = undefined;
 		return end + 1;
 	}
 
-	/** Keeps a part of a string, until it turns out to be a long file. */
-	#hold(part: Buffer): void {
-		this.#kept.push(part);
+	/** Buffers a part of a string until it turns out to be a large file. */
+	#buffer(part: Buffer): void {
+		this.#output.push(part);
 		this.#stringBytes += part.length;
-		if (this.#stringBytes < longString) return;
-		const text = Buffer.concat(this.#kept.slice(this.#stringStart));
+		if (this.#stringBytes < fileThreshold) return;
+		const text = Buffer.concat(this.#output.slice(this.#stringStart));
 		const start = dataUrl.exec(text.subarray(0, 300).toString('latin1'));
 		if (!start) {
-			// A long text and no file: never look again.
+			// A long text that is not a file: not checked again.
 			this.#stringBytes = -Infinity;
 			return;
 		}
-		this.#kept.length = this.#stringStart ?? 0;
-		this.#intake = this.#files.begin();
-		this.#intake.push(base64Of(text.subarray(start[0].length)));
+		this.#output.length = this.#stringStart ?? 0;
+		this.#file = this.#files.openWriter();
+		this.#file.writeBase64(base64Of(text.subarray(start[0].length)));
 	}
 
-	/** Where the closing quote is, or -1 when the string goes on in the next chunk. */
+	/** Index of the closing quote, or -1 if the string continues in the next chunk. */
 	#endOfString(chunk: Buffer, from: number): number {
 		let at = from;
 		if (this.#escaped) {
@@ -99,8 +102,8 @@ export class SpoolingScanner {
 			const end = chunk.indexOf(quote, at);
 			const escape = chunk.indexOf(backslash, at);
 			if (escape === -1 || (end !== -1 && end < escape)) return end;
-			if (this.#intake && escape + 1 < chunk.length && chunk[escape + 1] !== 0x2f) {
-				throw invalid('The body has a file that is not base64.');
+			if (this.#file && escape + 1 < chunk.length && chunk[escape + 1] !== 0x2f) {
+				throw invalid('The request body contains a file that is not base64.');
 			}
 			at = escape + 2;
 			if (at > chunk.length) {
@@ -111,7 +114,7 @@ export class SpoolingScanner {
 	}
 }
 
-/** Some writers of JSON escape the slash; the two may lie in different chunks. */
+/** Removes the backslashes of escaped slashes; the two characters may be in different chunks. */
 function base64Of(part: Buffer): string {
 	return part.toString('latin1').replaceAll('\\', '');
 }

@@ -8,7 +8,7 @@ const pause = 250;
 let shown = '';
 let pending;
 
-/** @returns the JSON that one of the sandbox's addresses answers. */
+/** @returns the `data` of an endpoint of the administration API. */
 async function get(path) {
 	const response = await fetch(`/sandbox/${path}`);
 	if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -17,26 +17,26 @@ async function get(path) {
 
 async function show() {
 	const tables = await get('tables');
-	const place = decodeURIComponent(location.hash.slice(2)) || `records/${firstOf(tables)}`;
-	drawSections(tables, place);
-	const [name, ...rest] = place.split('/');
+	const route = decodeURIComponent(location.hash.slice(2)) || `records/${firstOf(tables)}`;
+	drawSections(tables, route);
+	const [name, ...rest] = route.split('/');
 	const view = views[name] ?? views.missing;
 	const { title, nodes } = await view({ get, tables, rest });
-	const moved = shown !== place;
-	// What the reader has opened or scrolled to stays so while the page follows the changes.
-	const kept = moved ? undefined : keepState();
+	const navigated = shown !== route;
+	// A refresh keeps what the user has expanded, scrolled to or focused.
+	const restoreState = navigated ? undefined : saveState();
 	document.title = `${title} · Sandbox`;
-	content.replaceChildren(element('h2', {}, title), ...nodes);
-	kept?.();
-	if (moved && shown) content.focus();
-	shown = place;
+	content.rerouteChildren(element('h2', {}, title), ...nodes);
+	restoreState?.();
+	if (navigated && shown) content.focus();
+	shown = route;
 }
 
 function firstOf(tables) {
 	return tables[0] ? `${tables[0].app}/${tables[0].table}` : 'none';
 }
 
-function keepState() {
+function saveState() {
 	const open = new Set([...content.querySelectorAll('details[open]')].map((node) => node.id));
 	const box = content.querySelector('.scroll');
 	const [top, left] = [box?.scrollTop ?? 0, box?.scrollLeft ?? 0];
@@ -48,13 +48,13 @@ function keepState() {
 	};
 }
 
-function drawSections(tables, place) {
+function drawSections(tables, route) {
 	const focused = sections.contains(document.activeElement) && document.activeElement.hash;
 	const items = [];
 	for (const app of new Set(tables.map((table) => table.app))) {
 		items.push(element('li', { className: 'group' }, app));
 		for (const table of tables.filter((entry) => entry.app === app)) {
-			items.push(link(`records/${app}/${table.table}`, table.header, table.records, place));
+			items.push(link(`records/${app}/${table.table}`, table.header, table.records, route));
 		}
 	}
 	items.push(element('li', { className: 'group' }, 'Sandbox'));
@@ -65,20 +65,20 @@ function drawSections(tables, place) {
 		['runs', 'Workflow runs'],
 		['requests', 'Requests'],
 	]) {
-		items.push(link(name, text, undefined, place));
+		items.push(link(name, text, undefined, route));
 	}
-	sections.replaceChildren(...items);
+	sections.rerouteChildren(...items);
 	for (const node of sections.querySelectorAll('a')) if (node.hash === focused) node.focus();
 }
 
-function link(target, text, count, place) {
+function link(target, text, count, route) {
 	const anchor = element('a', { href: `#/${target}` }, text);
 	if (count !== undefined) anchor.append(element('span', { className: 'count' }, count));
-	if (target === place) anchor.setAttribute('aria-current', 'page');
+	if (target === route) anchor.setAttribute('aria-current', 'page');
 	return element('li', {}, anchor);
 }
 
-/** Many changes at once are one new look. */
+/** Several changes at once cause one refresh. */
 function refresh() {
 	pending ??= setTimeout(async () => {
 		pending = undefined;
@@ -86,7 +86,7 @@ function refresh() {
 			await show();
 			state.textContent = 'Live';
 		} catch (error) {
-			state.textContent = `Not up to date: ${error.message}`;
+			state.textContent = `Out of date: ${error.message}`;
 		}
 	}, pause);
 }
@@ -94,6 +94,6 @@ function refresh() {
 const events = new EventSource('/sandbox/events');
 events.onmessage = refresh;
 events.onerror = () => {
-	state.textContent = 'The sandbox does not answer. Waiting for it…';
+	state.textContent = 'No connection to the sandbox. Reconnecting…';
 };
 addEventListener('hashchange', () => void show());

@@ -1,34 +1,34 @@
 const latest = 200;
 
-/** Versions of the records shown last, so that new ones can be told apart. */
+/** Versions of the records that were shown before, to highlight new ones. */
 const seen = new Map();
 
-/** Makes an element. Children are nodes or text, never markup. */
+/** Creates an element. Children are nodes or text, never markup. */
 export function element(tag, properties = {}, ...children) {
-	const made = Object.assign(document.createElement(tag), properties);
-	made.append(...children.map((child) => (child instanceof Node ? child : String(child ?? ''))));
-	return made;
+	const node = Object.assign(document.createElement(tag), properties);
+	node.append(...children.map((child) => (child instanceof Node ? child : String(child ?? ''))));
+	return node;
 }
 
-/** By section: each gets what it needs and returns a title and nodes. */
+/** Views by section; each returns a title and nodes. */
 export const views = {
 	async records({ get, tables, rest: [app, name] }) {
 		const table = tables.find((entry) => entry.app === app && entry.table === name);
 		if (!table) return views.missing();
 		const path = `tables/${encodeURIComponent(app)}/${encodeURIComponent(name)}/latest`;
 		const records = await get(`${path}?limit=${latest}`);
-		const held = table.fields.filter(({ type }) => !unheld.includes(type));
+		const fields = table.fields.filter(({ type }) => !displayOnly.includes(type));
 		const key = `${app}/${name}`;
 		const before = seen.get(key);
 		seen.set(key, new Set(records.map(({ id, ver }) => `${id} ${ver}`)));
 		const rows = records.map((record) => {
-			const cells = held.map((field) => text(record.fields[field.name]));
+			const cells = fields.map((field) => text(record.fields[field.name]));
 			const row = [time(record.modified), record.ver, ...cells];
 			row.fresh = before && !before.has(`${record.id} ${record.ver}`);
 			return row;
 		});
-		const headers = ['Modified', 'Ver', ...held.map(({ header }) => header)];
-		const more = table.records > latest ? `, the latest ${latest} of them shown` : '';
+		const headers = ['Modified', 'Ver', ...fields.map(({ header }) => header)];
+		const more = table.records > latest ? `, the latest ${latest} are shown` : '';
 		const note = element('p', { className: 'quiet' }, `${table.records} records${more}`);
 		return { title: `${table.header}`, nodes: [note, grid(headers, rows)] };
 	},
@@ -55,7 +55,7 @@ export const views = {
 			token.createdBy,
 			time(token.createdOn),
 			mark(token.valid, 'valid', token.status === 'revoked' ? 'revoked' : 'expired'),
-			token.validTo ? time(token.validTo) : 'no end',
+			token.validTo ? time(token.validTo) : 'never',
 			token.templates ? 'TEMPLATES' : '',
 		]);
 		const headers = ['Name', 'Type', 'Value', 'Role', 'Created by', 'Created on', 'Status'];
@@ -113,26 +113,26 @@ export const views = {
 	},
 
 	async missing() {
-		return { title: 'Nothing here', nodes: [element('p', {}, 'Choose a section.')] };
+		return { title: 'Not found', nodes: [element('p', {}, 'Choose a section.')] };
 	},
 };
 
-/** Types that stand in a definition and never in data. */
-const unheld = ['buttonform', 'freehtmlinput'];
+/** Types that are part of a table's definition and never of its data. */
+const displayOnly = ['buttonform', 'freehtmlinput'];
 
 function grid(headers, rows) {
 	if (rows.length === 0) return element('p', { className: 'quiet' }, 'Nothing yet.');
 	const head = element('tr', {}, ...headers.map((name) => element('th', { scope: 'col' }, name)));
 	const body = rows.map((row) => {
 		const cells = row.map((cell) => {
-			const made = element('td', {}, cell);
-			if (!(cell instanceof Node)) made.title = String(cell ?? '');
-			return made;
+			const td = element('td', {}, cell);
+			if (!(cell instanceof Node)) td.title = String(cell ?? '');
+			return td;
 		});
 		return element('tr', { className: row.fresh ? 'fresh' : '' }, ...cells);
 	});
 	const table = element('table', {}, element('thead', {}, head), element('tbody', {}, ...body));
-	// With a tab stop, so that the arrow keys scroll it.
+	// Focusable, so that the arrow keys scroll it.
 	return element('div', { className: 'scroll', tabIndex: 0, id: 'grid' }, table);
 }
 
@@ -155,11 +155,11 @@ function runAs({ runAs: kind, configuredBy, token }) {
 }
 
 function outcome({ output, error, log }) {
-	const told = error === null ? JSON.stringify(output, null, 2) : `Error: ${error}`;
-	return [...log, told].join('\n');
+	const result = error === null ? JSON.stringify(output, null, 2) : `Error: ${error}`;
+	return [...log, result].join('\n');
 }
 
-/** A value in a word or two, whatever its type. */
+/** A short text for a value of any type. */
 function text(value) {
 	if (value === undefined || value === null) return '';
 	if (Array.isArray(value)) return value.map((entry) => entry?.fileName ?? text(entry)).join(', ');

@@ -3,28 +3,29 @@ import type { Comparison } from '../fields/codec.mts';
 import type { Field, Table } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 
-/** Where a name's value lies in SQL and how it compares. `alias` names the records' row. */
+/** A field or a property of records in SQL. `alias` is the alias of the records' table. */
 export interface Column {
 	name: string;
 	as: Comparison['as'] | 'instant';
-	/** The value, or with `each` one element of the list that `list` reads. */
+	/** The value, or one element if the column is a list. */
 	expression(alias: string): string;
+	/** The rows of a list's elements. */
 	list?(alias: string): string;
 	field?: Field;
 }
 
-const ofEveryTable: Record<string, Column['as']> = {
+const recordColumns: Record<string, Column['as']> = {
 	id: 'text',
 	created: 'instant',
 	modified: 'instant',
 	ver: 'number',
 };
 
-/** The column behind a name in a filter, a sort or a summary. Throws a Problem (400). */
+/** The column with a name in a filter, a sort or a summary. Throws an ApiError (400). */
 export function columnOf(table: Table, name: string): Column {
 	const field = table.fields.find((entry) => entry.name === name);
 	if (!field) {
-		const as = Object.hasOwn(ofEveryTable, name) ? ofEveryTable[name] : undefined;
+		const as = Object.hasOwn(recordColumns, name) ? recordColumns[name] : undefined;
 		if (as) return { name, as, expression: (alias) => `${alias}.${name}` };
 		throw invalid(`Table '${table.internalName}' has no field '${name}'.`);
 	}

@@ -21,21 +21,21 @@ const operators = [
 ] as const;
 export type Operator = (typeof operators)[number];
 
-const withoutValue: ReadonlySet<Operator> = new Set([
+const operatorsWithoutValue: ReadonlySet<Operator> = new Set([
 	'empty',
 	'notempty',
 	'duplicity',
 	'currentuser',
 ]);
-const withValues: ReadonlySet<Operator> = new Set(['in', 'notin']);
+const operatorsWithList: ReadonlySet<Operator> = new Set(['in', 'notin']);
 
-/** A filter in the form that both ways to write it come to. */
+/** A parsed filter, from a query string or a body. */
 export type Filter = Condition | Group;
 export interface Condition {
-	/** More than one step goes through links. */
+	/** Names of link fields, then of the field. */
 	path: string[];
 	operator: Operator;
-	/** None, one, or for `in` and `notin` any number. */
+	/** One, or none, or any number for `in` and `notin`. */
 	values: string[];
 }
 export interface Group {
@@ -55,7 +55,7 @@ interface GroupInput {
 
 const clauseStart = /([^,()]+)\(([a-z]+|===)\)/y;
 
-/** Reads `age(gte)10,surname(in)(Fox,Dog)`; contract.md, "Filters". Throws a Problem (400). */
+/** Parses `age(gte)10,surname(in)(Fox,Dog)`. Throws an ApiError (400). */
 export function filterFromQuery(text: string): Filter {
 	const members: Filter[] = [];
 	let at = 0;
@@ -64,11 +64,13 @@ export function filterFromQuery(text: string): Filter {
 		const match = clauseStart.exec(text);
 		const operator = operators.find((name) => name === match?.[2]);
 		if (!match?.[1] || !operator) {
-			throw invalid(`The filter cannot be read from '${text.slice(at, at + 40)}' on.`);
+			throw invalid(`Cannot parse the filter at '${text.slice(at, at + 40)}'.`);
 		}
 		const valueAt = clauseStart.lastIndex;
-		const end = withValues.has(operator) ? endOfList(text, valueAt) : endOfValue(text, valueAt);
-		members.push(condition(match[1], operator, text.slice(valueAt, end)));
+		const end = operatorsWithList.has(operator)
+			? endOfList(text, valueAt)
+			: endOfValue(text, valueAt);
+		members.push(parseCondition(match[1], operator, text.slice(valueAt, end)));
 		if (end === text.length - 1) throw invalid('The filter ends with a comma.');
 		at = end + 1;
 	}
@@ -76,8 +78,8 @@ export function filterFromQuery(text: string): Filter {
 }
 
 /**
- * Reads the tree in a body, whose shape is checked already. Only `in` and `notin` take several
- * values, so only they have commas to escape. Throws a Problem (400).
+ * Parses the validated filter tree of a body. Only `in` and `notin` take several values, so only
+ * they have commas to escape. Throws an ApiError (400).
  */
 export function filterFromBody(input: GroupInput): Filter {
 	return {
@@ -86,38 +88,42 @@ export function filterFromBody(input: GroupInput): Filter {
 			if (!('operator' in member)) return filterFromBody(member as GroupInput);
 			const { field, operator, value } = member;
 			const text = value === undefined || value === null ? '' : String(value);
-			if (text === '' && !withoutValue.has(operator) && value !== '') {
+			if (text === '' && !operatorsWithoutValue.has(operator) && value !== '') {
 				throw invalid(`The filter on '${field}' needs a value for ${operator}.`);
 			}
-			if (text !== '' && withoutValue.has(operator)) {
+			if (text !== '' && operatorsWithoutValue.has(operator)) {
 				throw invalid(`The filter on '${field}' takes no value for ${operator}.`);
 			}
-			return made(field, operator, withValues.has(operator) ? splitList(text) : [text]);
+			return toCondition(
+				field,
+				operator,
+				operatorsWithList.has(operator) ? splitList(text) : [text],
+			);
 		}),
 	};
 }
 
-function condition(field: string, operator: Operator, text: string): Filter {
-	if (withoutValue.has(operator)) {
+function parseCondition(field: string, operator: Operator, text: string): Filter {
+	if (operatorsWithoutValue.has(operator)) {
 		if (text !== '') throw invalid(`The filter on '${field}' takes no value for ${operator}.`);
-		return made(field, operator, []);
+		return toCondition(field, operator, []);
 	}
-	if (!withValues.has(operator)) return made(field, operator, [unescape(text)]);
+	if (!operatorsWithList.has(operator)) return toCondition(field, operator, [unescapeCommas(text)]);
 	if (!text.startsWith('(') || !text.endsWith(')')) {
-		throw invalid(`The filter on '${field}' needs its values in brackets: ${operator}(…,…).`);
+		throw invalid(`The filter on '${field}' needs its values in parentheses: ${operator}(…,…).`);
 	}
-	return made(field, operator, splitList(text.slice(1, -1)));
+	return toCondition(field, operator, splitList(text.slice(1, -1)));
 }
 
-function made(field: string, operator: Operator, values: string[]): Filter {
+function toCondition(field: string, operator: Operator, values: string[]): Filter {
 	return {
 		path: field.trim().split('.'),
 		operator,
-		values: withoutValue.has(operator) ? [] : values,
+		values: operatorsWithoutValue.has(operator) ? [] : values,
 	};
 }
 
-/** The next comma without a backslash before it. */
+/** Index of the next comma without a backslash before it. */
 function endOfValue(text: string, from: number): number {
 	for (let at = text.indexOf(',', from); at !== -1; at = text.indexOf(',', at + 1)) {
 		if (at === from || text[at - 1] !== '\\') return at;
@@ -125,7 +131,7 @@ function endOfValue(text: string, from: number): number {
 	return text.length;
 }
 
-/** The bracket that closes a list: one with nothing or another condition behind it. */
+/** Index of the parenthesis that closes a list: the end or another condition follows it. */
 function endOfList(text: string, from: number): number {
 	for (let at = text.indexOf(')', from); at !== -1; at = text.indexOf(')', at + 1)) {
 		if (at === text.length - 1) return text.length;
@@ -140,13 +146,13 @@ function splitList(text: string): string[] {
 	let from = 0;
 	while (from <= text.length) {
 		const end = endOfValue(text, from);
-		values.push(unescape(text.slice(from, end)));
+		values.push(unescapeCommas(text.slice(from, end)));
 		from = end + 1;
 	}
 	return values;
 }
 
-/** A comma inside a value has two backslashes before it, or what JSON leaves of them: one. */
-function unescape(text: string): string {
+/** A comma inside a value is escaped by two backslashes, or by one; which is open. */
+function unescapeCommas(text: string): string {
 	return text.replace(/\\{1,2},/g, ',');
 }

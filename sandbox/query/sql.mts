@@ -5,15 +5,15 @@ import { parseDay, parseInstant } from '../fields/time.mts';
 import { columnOf, type Column } from './columns.mts';
 import type { Condition, Filter, Operator } from './filter.mts';
 
-/** What a filter needs to know besides the table. */
+/** What a filter depends on besides the table. */
 export interface FilterScope {
 	timeZone: string;
 	user: { id: string; email: string };
 	linkedTable(field: Field): Table;
 }
 
-/** SQLite refuses expressions that are nested deeper than a thousand. */
-const mostConditions = 400;
+/** SQLite rejects expressions nested deeper than 1,000. */
+const maxConditions = 400;
 
 type Positive = Exclude<Operator, 'notcontains' | 'neq' | 'notin' | 'empty'>;
 const negations: Partial<Record<Operator, Positive>> = {
@@ -24,13 +24,13 @@ const negations: Partial<Record<Operator, Positive>> = {
 };
 
 /**
- * A filter as SQL on the row `r`; contract.md, "Filters". What is open and ours: all operators
- * but `===` ignore the case of ASCII letters, a list matches when one of its values does, and a
- * negated operator is the exact opposite, so that it holds for empty fields. Throws a Problem.
+ * A filter as SQL on the row `r`. Choices on open points: all operators except `===` ignore the
+ * case of ASCII letters, a list matches if one of its values does, and a negated operator is the
+ * exact opposite, so it matches empty fields. Throws an ApiError (400).
  */
-export function whereOf(table: Table, filter: Filter, scope: FilterScope): Sql {
-	if (sizeOf(filter) > mostConditions) {
-		throw invalid(`A filter has at most ${mostConditions} conditions and groups.`);
+export function filterToSql(table: Table, filter: Filter, scope: FilterScope): Sql {
+	if (countConditions(filter) > maxConditions) {
+		throw invalid(`A filter has at most ${maxConditions} conditions and groups.`);
 	}
 	return new Translation(scope).filter(table, filter);
 }
@@ -58,7 +58,7 @@ class Translation {
 		return opposite ? { text: `NOT COALESCE((${sql.text}), 0)`, values: sql.values } : sql;
 	}
 
-	/** Whether a value at the path's end fulfils the condition; every step but the last is a link. */
+	/** Whether a value at the end of the path meets the condition; all steps before it are links. */
 	#exists(table: Table, path: string[], condition: Condition, alias: string): Sql {
 		const column = columnOf(table, path[0] ?? '');
 		const element = column.list && `e${(this.#aliases += 1)}`;
@@ -76,7 +76,7 @@ class Translation {
 
 	#linked(column: Column, path: string[], condition: Condition, id: string): Sql {
 		if (column.field?.type !== 'schema_link') {
-			throw invalid(`'${path.join('.')}' cannot be read: '${column.name}' is not a link.`);
+			throw invalid(`'${path.join('.')}' is not a path: '${column.name}' is not a link.`);
 		}
 		const target = this.#scope.linkedTable(column.field);
 		const alias = `l${(this.#aliases += 1)}`;
@@ -101,7 +101,7 @@ class Translation {
 		}
 		if (operator === 'duplicity') {
 			if (whole.length > path.length || column.list || path.length > 1) {
-				throw invalid(`duplicity cannot be asked of '${whole.join('.')}'.`);
+				throw invalid(`duplicity is not possible on '${whole.join('.')}'.`);
 			}
 			const other = column.expression('d');
 			return {
@@ -111,7 +111,7 @@ class Translation {
 			};
 		}
 		if (operator === 'currentuser') {
-			if (column.as !== 'text') throw invalid(`currentuser cannot be asked of '${column.name}'.`);
+			if (column.as !== 'text') throw invalid(`currentuser is not possible on '${column.name}'.`);
 			const { id, email } = this.#scope.user;
 			return { text: `${expression}${any} IN (?, ?)`, values: [id, email] };
 		}
@@ -145,28 +145,28 @@ class Translation {
 		return { text: `${expression} ${sign} ?${collation}`, values: [wanted[0] ?? null] };
 	}
 
-	/** A filter's text as the column's values are stored. */
+	/** A value of a filter in the form in which the column stores it. */
 	#value({ name, as }: Column, text: string): string | number {
-		const wrong = (expected: string) =>
+		const mismatch = (expected: string) =>
 			invalid(`The filter on '${name}' needs ${expected}, not '${text.slice(0, 40)}'.`);
 		if (as === 'text') return text;
 		if (as === 'number') {
-			if (text.trim() === '' || Number.isNaN(Number(text))) throw wrong('a number');
+			if (text.trim() === '' || Number.isNaN(Number(text))) throw mismatch('a number');
 			return Number(text);
 		}
 		if (as === 'boolean') {
 			if (text === 'true' || text === '1') return 1;
 			if (text === 'false' || text === '0') return 0;
-			throw wrong('true or false');
+			throw mismatch('true or false');
 		}
 		const parse = as === 'date' ? parseDay : parseInstant;
 		const time = parse(text, this.#scope.timeZone);
-		if (time === undefined) throw wrong('a date (ISO 8601)');
+		if (time === undefined) throw mismatch('a date (ISO 8601)');
 		return as === 'datetime' ? new Date(time).toISOString() : time;
 	}
 }
 
-function sizeOf(filter: Filter): number {
+function countConditions(filter: Filter): number {
 	if (!('members' in filter)) return 1;
-	return filter.members.reduce((sum, member) => sum + sizeOf(member), 1);
+	return filter.members.reduce((sum, member) => sum + countConditions(member), 1);
 }

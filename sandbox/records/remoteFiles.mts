@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { isLoopbackUrl } from '../access/loopback.mts';
 import { isFileField } from '../catalog/find.mts';
 import type { FileStore } from '../store/fileStore.mts';
 import type { Json, JsonObject, Table } from '../state/model.mts';
 
-const loopback = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?\//;
 const timeoutMs = 10_000;
 
 /**
- * A URL in a file field is fetched by the service; contract.md, "Attachments". The sandbox reaches
- * loopback alone. What it cannot fetch stays a string, and writing it then says so.
+ * Fetches the URLs in file fields, from loopback only. A URL that cannot be fetched stays a string,
+ * which the field's codec then rejects.
  */
-export async function withFetchedFiles(
+export async function fetchRemoteFiles(
 	files: FileStore,
 	table: Table,
 	fields: JsonObject,
@@ -25,7 +25,7 @@ export async function withFetchedFiles(
 		urls.map(
 			async ([name, url]): Promise<[string, Json]> => [
 				name,
-				loopback.test(url) ? ((await fetchFile(files, url).catch(() => undefined)) ?? url) : url,
+				isLoopbackUrl(url) ? ((await fetchFile(files, url).catch(() => undefined)) ?? url) : url,
 			],
 		),
 	);
@@ -36,10 +36,12 @@ async function fetchFile(files: FileStore, url: string): Promise<Json | undefine
 	const signal = AbortSignal.timeout(timeoutMs);
 	const response = await fetch(url, { redirect: 'error', signal });
 	if (!response.ok || !response.body) return undefined;
-	const intake = files.begin();
+	const writer = files.openWriter();
 	const bytes = Readable.fromWeb(response.body as ReadableStream) as AsyncIterable<Buffer>;
-	for await (const chunk of bytes) intake.pushBytes(Buffer.from(chunk));
+	for await (const chunk of bytes) writer.write(Buffer.from(chunk));
 	const filename = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? '') || 'file';
 	const type = response.headers.get('content-type')?.split(';')[0];
-	return [{ filename, mimetype: type ?? 'application/octet-stream', filedata: files.end(intake) }];
+	return [
+		{ filename, mimetype: type ?? 'application/octet-stream', filedata: files.closeWriter(writer) },
+	];
 }

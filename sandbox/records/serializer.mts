@@ -1,24 +1,30 @@
 import { appOf, linkedTable, tableUrl } from '../catalog/find.mts';
 import { codecOf, displayOnly } from '../fields/index.mts';
-import type { ShowContext } from '../fields/codec.mts';
-import { held, type Json, type JsonObject, type StoredRecord, type Table } from '../state/model.mts';
+import type { SerializeContext } from '../fields/codec.mts';
+import {
+	getOwn,
+	type Json,
+	type JsonObject,
+	type StoredRecord,
+	type Table,
+} from '../state/model.mts';
 import { withOffset } from '../fields/time.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
-/** Turns stored records into answered ones; contract.md, section 3. */
-export class Showing {
-	readonly #world: World;
+/** Serializes stored records for responses. */
+export class RecordSerializer {
+	readonly #state: SandboxState;
 	readonly #origin: string;
 	readonly #table: Table;
 	readonly #timeZone: string;
 	readonly #names: ReadonlySet<string> | undefined;
 
-	/** `names`: only these fields, as `loadFields` asks. */
-	constructor(world: World, origin: string, table: Table, names?: Iterable<string>) {
-		this.#world = world;
+	/** With `names` only these fields, for `loadFields`. */
+	constructor(state: SandboxState, origin: string, table: Table, names?: Iterable<string>) {
+		this.#state = state;
 		this.#origin = origin;
 		this.#table = table;
-		this.#timeZone = appOf(world, table).timeZone;
+		this.#timeZone = appOf(state, table).timeZone;
 		this.#names = names && new Set(names);
 	}
 
@@ -26,7 +32,7 @@ export class Showing {
 		return { ...this.metadata(record), fields: this.#fields(record) };
 	}
 
-	/** As `dataResponseType=MetadataOnly` answers. */
+	/** The form of `dataResponseType=MetadataOnly`. */
 	metadata(record: StoredRecord): JsonObject {
 		return {
 			id: record.id,
@@ -42,29 +48,31 @@ export class Showing {
 		for (const field of this.#table.fields) {
 			if (displayOnly.has(field.type) || this.#names?.has(field.name) === false) continue;
 			const codec = codecOf(field);
-			const value: Json = held(record.fields, field.name) ?? codec.empty ?? null;
-			const derived = codec.store === undefined;
+			const value: Json = getOwn(record.fields, field.name) ?? codec.empty ?? null;
+			const derived = codec.parse === undefined;
 			shown[field.name] =
-				codec.show && (derived || value !== null) ? codec.show(value, field, context) : value;
+				codec.serialize && (derived || value !== null)
+					? codec.serialize(value, field, context)
+					: value;
 		}
 		return shown;
 	}
 
-	#context(record: StoredRecord): ShowContext {
-		const world = this.#world;
+	#context(record: StoredRecord): SerializeContext {
+		const state = this.#state;
 		return {
 			timeZone: this.#timeZone,
-			apiUrl: tableUrl(world, this.#origin, this.#table),
+			apiUrl: tableUrl(state, this.#origin, this.#table),
 			table: this.#table,
 			record,
-			tableUrl: (table) => tableUrl(world, this.#origin, table),
-			linkedTable: (field) => linkedTable(world, this.#table, field),
+			tableUrl: (table) => tableUrl(state, this.#origin, table),
+			linkedTable: (field) => linkedTable(state, this.#table, field),
 			linkedFields: (field, id) => {
 				const names = field.metadata.filterableFields ?? [];
 				if (names.length === 0) return {};
-				const linked = world.records.get(linkedTable(world, this.#table, field), id);
+				const linked = state.records.get(linkedTable(state, this.#table, field), id);
 				return Object.fromEntries(
-					names.map((name) => [name, held(linked?.fields ?? {}, name) ?? null]),
+					names.map((name) => [name, getOwn(linked?.fields ?? {}, name) ?? null]),
 				);
 			},
 		};

@@ -1,14 +1,14 @@
 import type { Table } from '../state/model.mts';
-import { Writing } from './writer.mts';
-import type { World } from '../state/sandboxState.mts';
+import { RecordWriter } from './writer.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
-/** Writes that come from the sandbox itself (its seed, its administration): request 0. */
-export function writingAsAdmin(world: World, table: Table): Writing {
-	const token = world.tokens.all()[0];
-	const user = token && world.users.get(token.createdBy);
-	if (!token || !user) throw new Error('Tokens and users come before records.');
-	const call = {
-		world,
+/** Writes for the sandbox itself (sample data, administration), with request number 0. */
+export function systemWriter(state: SandboxState, table: Table): RecordWriter {
+	const token = state.tokens.all()[0];
+	const user = token && state.users.get(token.createdBy);
+	if (!token || !user) throw new Error('Tokens and users must exist before records.');
+	const request = {
+		state,
 		number: 0,
 		origin: '',
 		params: {},
@@ -16,7 +16,7 @@ export function writingAsAdmin(world: World, table: Table): Writing {
 		body: undefined,
 		token,
 		user,
-		fateOf: () => 'write' as const,
+		recordFaultFor: () => 'write' as const,
 	};
-	return new Writing(call, table);
+	return new RecordWriter(request, table);
 }

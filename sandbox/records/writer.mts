@@ -1,18 +1,18 @@
-import type { Call } from '../api/request.mts';
+import type { ApiRequest } from '../api/request.mts';
 import { appOf, linkedTable } from '../catalog/find.mts';
 import { codecOf, displayOnly, keyTypes } from '../fields/index.mts';
-import { ValueProblem, type StoreContext } from '../fields/codec.mts';
+import { ValueError, type ParseContext } from '../fields/codec.mts';
 import {
-	held,
+	getOwn,
 	type Field,
 	type Json,
 	type JsonObject,
 	type StoredRecord,
 	type Table,
 } from '../state/model.mts';
-import { fieldError, Problem, type ErrorItem } from '../api/errors.mts';
+import { fieldError, ApiError, type ErrorItem } from '../api/errors.mts';
 
-export interface Written {
+export interface WriteResult {
 	outcome: 'inserted' | 'updated' | 'unchanged';
 	record: StoredRecord;
 }
@@ -20,67 +20,67 @@ export type UpdateMode = 'partial' | 'full';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Writes records of one table on behalf of one call; contract.md, section 3. */
-export class Writing {
-	readonly #call: Call;
+/** Writes records of one table for one request. */
+export class RecordWriter {
+	readonly #request: ApiRequest;
 	readonly #table: Table;
 	readonly #fields: ReadonlyMap<string, Field>;
 	readonly #key: Field | undefined;
 	readonly #timeZone: string;
 
-	constructor(call: Call, table: Table) {
-		this.#call = call;
+	constructor(request: ApiRequest, table: Table) {
+		this.#request = request;
 		this.#table = table;
 		this.#fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.#key = table.fields.find((field) => field.metadata.importKey);
-		this.#timeZone = appOf(call.world, table).timeZone;
+		this.#timeZone = appOf(request.state, table).timeZone;
 	}
 
-	/** Throws a Problem (400) that names the fields. */
-	create(input: JsonObject, useUpsert: boolean): Written {
-		const key = useUpsert ? this.#demandKey(input) : undefined;
+	/** Throws an ApiError (400) with an entry for every invalid field. */
+	create(input: JsonObject, useUpsert: boolean): WriteResult {
+		const key = useUpsert ? this.#requireKey(input) : undefined;
 		const found =
-			key === undefined ? undefined : this.#call.world.records.getByKey(this.#table, key);
+			key === undefined ? undefined : this.#request.state.records.getByKey(this.#table, key);
 		return found ? this.#change(found, input, 'partial') : this.#insert(input);
 	}
 
-	/** Undefined when there is no such record, which only some answers tell. */
+	/** Undefined if there is no such record. Throws an ApiError (400). */
 	update(
 		id: string | null | undefined,
 		input: JsonObject,
 		mode: UpdateMode,
 		useUpsert: boolean,
-	): Written | undefined {
-		const { world } = this.#call;
-		const found = id ? world.records.get(this.#table, id) : undefined;
+	): WriteResult | undefined {
+		const { state } = this.#request;
+		const found = id ? state.records.get(this.#table, id) : undefined;
 		if (found) return this.#change(found, input, mode);
 		if (!useUpsert) return undefined;
 		return this.#insert(
 			input,
-			id && world.settings.upsertKeepsId && uuid.test(id) ? id : undefined,
+			id && state.settings.upsertKeepsId && uuid.test(id) ? id : undefined,
 		);
 	}
 
-	#insert(input: JsonObject, id?: string): Written {
+	#insert(input: JsonObject, id?: string): WriteResult {
 		const next = this.#merge({}, input, 'full');
-		const { world, number } = this.#call;
-		const record = world.records.insert(this.#table, { id, ...next }, number);
+		const { state, number } = this.#request;
+		const record = state.records.insert(this.#table, { id, ...next }, number);
 		return { outcome: 'inserted', record };
 	}
 
-	#change(record: StoredRecord, input: JsonObject, mode: UpdateMode): Written {
+	#change(record: StoredRecord, input: JsonObject, mode: UpdateMode): WriteResult {
 		const next = this.#merge(record.fields, input, mode, record);
 		if (JSON.stringify(next.fields) === JSON.stringify(record.fields)) {
 			return { outcome: 'unchanged', record };
 		}
-		const { world, number } = this.#call;
+		const { state, number } = this.#request;
 		return {
 			outcome: 'updated',
-			record: world.records.update(this.#table, record, next, number),
+			record: state.records.update(this.#table, record, next, number),
 		};
 	}
 
-	/** The record's fields as they would be, in the definition's order. Throws a Problem (400). */
+	/** The fields after the write, in the definition's order. Throws an ApiError (400). */
 	#merge(
 		current: JsonObject,
 		input: JsonObject,
@@ -89,103 +89,103 @@ export class Writing {
 	): { fields: JsonObject; key: string | null } {
 		const errors: ErrorItem[] = [];
 		for (const name of Object.keys(input)) {
-			const reason = this.#whyNot(name);
+			const reason = this.#notWritable(name);
 			if (reason) errors.push(fieldError(reason));
 		}
 		const fields: JsonObject = {};
 		for (const [name, field] of this.#fields) {
 			const given = Object.hasOwn(input, name);
-			if (given && this.#whyNot(name)) continue;
+			if (given && this.#notWritable(name)) continue;
 			try {
 				const value = given
-					? this.#stored(field, input[name] ?? null, held(current, name))
+					? this.#parse(field, input[name] ?? null, getOwn(current, name))
 					: mode === 'partial'
-						? held(current, name)
+						? getOwn(current, name)
 						: undefined;
 				const isEmpty = value === undefined || value === null || (value as Json[]).length === 0;
 				if (field.metadata.required && isEmpty && (given || mode === 'full')) {
-					throw new ValueProblem('is required');
+					throw new ValueError('is required');
 				}
-				// An empty string stays what it is; nothing and an empty list are the same.
+				// An empty string is stored; null and an empty list are not.
 				if (value !== undefined && value !== null && (value === '' || !isEmpty)) {
 					fields[name] = value;
 				}
 			} catch (error) {
-				if (!(error instanceof ValueProblem)) throw error;
+				if (!(error instanceof ValueError)) throw error;
 				errors.push(fieldError(`Field '${name}' ${error.message}.`));
 			}
 		}
 		const key = this.#keyOf(fields);
 		if (key !== null && errors.length === 0) {
-			const owner = this.#call.world.records.getByKey(this.#table, key);
+			const owner = this.#request.state.records.getByKey(this.#table, key);
 			if (owner && owner.id !== record?.id) {
 				errors.push(
 					fieldError(`Field '${this.#key?.name}' must be unique: another record has '${key}'.`),
 				);
 			}
 		}
-		if (errors.length > 0) throw new Problem(400, errors);
+		if (errors.length > 0) throw new ApiError(400, errors);
 		return { fields, key };
 	}
 
-	#whyNot(name: string): string | undefined {
+	#notWritable(name: string): string | undefined {
 		const field = this.#fields.get(name);
-		if (!field) return `Field '${name}' is not known in table '${this.#table.internalName}'.`;
+		if (!field) return `Field '${name}' is unknown in table '${this.#table.internalName}'.`;
 		if (displayOnly.has(field.type)) return `Field '${name}' (${field.type}) never holds data.`;
-		if (!codecOf(field).store) return `Field '${name}' (${field.type}) is read-only.`;
+		if (!codecOf(field).parse) return `Field '${name}' (${field.type}) is read-only.`;
 		return undefined;
 	}
 
-	#stored(field: Field, value: Json, current: Json | undefined): Json {
+	#parse(field: Field, value: Json, current: Json | undefined): Json {
 		const codec = codecOf(field);
-		if (value === null || !codec.store) return null;
-		return codec.store(value, field, this.#context(current));
+		if (value === null || !codec.parse) return null;
+		return codec.parse(value, field, this.#context(current));
 	}
 
-	#context(current: Json | undefined): StoreContext {
-		const { world, user } = this.#call;
+	#context(current: Json | undefined): ParseContext {
+		const { state, user } = this.#request;
 		return {
 			timeZone: this.#timeZone,
 			user,
 			current,
-			linkedTable: (field) => linkedTable(world, this.#table, field),
-			recordExists: (table, id) => world.records.get(table, id) !== undefined,
-			keepFile: (field, input) => world.files.keep(this.#table, field, input),
+			linkedTable: (field) => linkedTable(state, this.#table, field),
+			recordExists: (table, id) => state.records.get(table, id) !== undefined,
+			storeFile: (field, input) => state.files.add(this.#table, field, input),
 		};
 	}
 
 	#keyOf(fields: JsonObject): string | null {
 		if (!this.#key || !keyTypes.has(this.#key.type)) return null;
-		const value = held(fields, this.#key.name);
-		return value === undefined || value === null || value === '' ? null : keyText(value);
+		const value = getOwn(fields, this.#key.name);
+		return value === undefined || value === null || value === '' ? null : toKey(value);
 	}
 
-	/** Undefined when the value is wrong: then inserting it says how, with all that is wrong. */
-	#demandKey(input: JsonObject): string | undefined {
+	/** Undefined if the key is invalid: the insert then reports it with all other errors. */
+	#requireKey(input: JsonObject): string | undefined {
 		if (!this.#key) {
-			throw new Problem(400, [
+			throw new ApiError(400, [
 				fieldError(`Table '${this.#table.internalName}' has no import key to upsert by.`),
 			]);
 		}
 		const { name, type } = this.#key;
 		if (!keyTypes.has(type)) {
-			const message = `Field '${name}' (${type}) is marked as the import key, which its type cannot be.`;
-			throw new Problem(400, [fieldError(message)]);
+			const message = `Field '${name}' (${type}) is marked as the import key, but its type cannot be one.`;
+			throw new ApiError(400, [fieldError(message)]);
 		}
 		const value = Object.hasOwn(input, name) ? input[name] : undefined;
 		if (value === undefined || value === null || value === '') {
-			const message = `Field '${name}' is the import key: an upsert needs a value in it.`;
-			throw new Problem(400, [fieldError(message)]);
+			const message = `Field '${name}' is the import key: an upsert requires a value in it.`;
+			throw new ApiError(400, [fieldError(message)]);
 		}
 		try {
-			return keyText(this.#stored(this.#key, value, undefined));
+			return toKey(this.#parse(this.#key, value, undefined));
 		} catch (error) {
-			if (error instanceof ValueProblem) return undefined;
+			if (error instanceof ValueError) return undefined;
 			throw error;
 		}
 	}
 }
 
-function keyText(value: Json): string {
+function toKey(value: Json): string {
 	return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import { demoJwt } from '../access/tokens.mts';
 import type { Right, Role, Token, User } from '../state/model.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
 const everything: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
@@ -35,7 +35,7 @@ function token(name: string, rest: Partial<Token> & Pick<Token, 'type'>): Token 
 	};
 }
 
-/** One of every type, and the ones that are refused; contract.md, section 1. */
+/** One of every type, and some that are rejected. */
 const tokens: Token[] = [
 	token('role', { type: 'role', roleId: 'editor', templates: true }),
 	token('jwt', {
@@ -56,17 +56,17 @@ const tokens: Token[] = [
 ];
 
 /** Roles, users and demo tokens. */
-export function seedAccess(world: World): void {
-	for (const entry of roles) world.roles.put(entry);
-	for (const entry of users) world.users.put(entry);
-	for (const entry of tokens) world.tokens.put(entry);
+export function seedAccess(state: SandboxState): void {
+	for (const entry of roles) state.roles.put(entry);
+	for (const entry of users) state.users.put(entry);
+	for (const entry of tokens) state.tokens.put(entry);
 }
 
 /** The demo tokens' values by name. They are public on purpose. */
-export function demoTokens(world: World): Record<string, string> {
+export function demoTokens(state: SandboxState): Record<string, string> {
 	const names = new Set(tokens.map((entry) => entry.name));
 	return Object.fromEntries(
-		world.tokens
+		state.tokens
 			.all()
 			.filter((entry) => names.has(entry.name))
 			.map((entry) => [entry.name, entry.value]),

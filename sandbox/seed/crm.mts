@@ -1,30 +1,30 @@
 import { createApp, createTable } from '../catalog/create.mts';
 import type { App, JsonObject, Table } from '../state/model.mts';
-import { writingAsAdmin } from '../records/systemWriter.mts';
-import type { World } from '../state/sandboxState.mts';
+import { systemWriter } from '../records/systemWriter.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { companies, contacts, deals } from './crmRecords.mts';
 import { companyTable, contactTable, dealTable } from './crmTables.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
 /** The application `crm`: companies, contacts linked to them, and deals with every field type. */
-export function seedCrm(world: World): void {
-	const app = createApp(world, {
+export function seedCrm(state: SandboxState): void {
+	const app = createApp(state, {
 		name: 'Customers',
 		internalName: 'crm',
 		timeZone: 'Europe/Berlin',
 	});
 	const write = (input: Parameters<typeof createTable>[2], rows: JsonObject[]) =>
-		writeAll(world, createTable(world, app, input), app, rows);
+		writeAll(state, createTable(state, app, input), app, rows);
 	write(companyTable, companies);
 	write(contactTable, contacts(companyId));
 	write(dealTable, deals(companyId, contactId));
 }
 
-function writeAll(world: World, table: Table, app: App, rows: JsonObject[]): void {
+function writeAll(state: SandboxState, table: Table, app: App, rows: JsonObject[]): void {
 	const key = table.fields.find((field) => field.metadata.importKey)?.name ?? '';
-	const writing = writingAsAdmin(world, table);
+	const writer = systemWriter(state, table);
 	for (const row of rows) {
-		writing.update(recordId(app, table, String(row[key])), row, 'full', true);
+		writer.update(recordId(app, table, String(row[key])), row, 'full', true);
 	}
 }
 

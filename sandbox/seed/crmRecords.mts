@@ -1,6 +1,6 @@
 import type { JsonObject } from '../state/model.mts';
 
-/** Made up, all of it: the addresses are on domains reserved for examples. */
+/** All made up; the addresses are on domains reserved for examples. */
 export const companies: JsonObject[] = [
 	company('Acorn Sample Ltd', 'Berlin', 12, 'small'),
 	company('Birch Demo GmbH', 'Hamburg', 85, 'medium'),
@@ -33,7 +33,7 @@ export function contacts(companyId: (name: string) => string): JsonObject[] {
 	);
 }
 
-/** A dozen deals; the first one has a value in every field that data can hold. */
+/** A dozen deals; the first one has a value in every field that can have one. */
 export function deals(
 	companyId: (name: string) => string,
 	contactId: (email: string) => string,

@@ -1,5 +1,5 @@
 import { createApp, createTable } from '../catalog/create.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 
 const inDegrees = (limit: number) => ({ min: -limit, max: limit });
 
@@ -7,9 +7,9 @@ const inDegrees = (limit: number) => ({ min: -limit, max: limit });
  * The application `geo`. Its table is empty: the demo writes the 3,376 airports of the package
  * vega-datasets into it.
  */
-export function seedGeo(world: World): void {
-	const app = createApp(world, { name: 'Geography', internalName: 'geo', timeZone: 'UTC' });
-	createTable(world, app, {
+export function seedGeo(state: SandboxState): void {
+	const app = createApp(state, { name: 'Geography', internalName: 'geo', timeZone: 'UTC' });
+	createTable(state, app, {
 		internalName: 'airports',
 		header: 'Airports',
 		fields: [

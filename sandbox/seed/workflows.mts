@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { findApp, findTable } from '../catalog/find.mts';
-import type { World } from '../state/sandboxState.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
-/** A workflow that takes a contact from outside, and a public form that does the same. */
-export function seedWorkflows(world: World): void {
+/** A workflow that stores the contact in its payload, and a public form for contacts. */
+export function seedWorkflows(state: SandboxState): void {
 	const name = 'Contact from outside';
-	world.workflows.put({
+	state.workflows.put({
 		id: uuidOf(`workflow ${name}`),
 		name,
 		trigger: createHash('sha256').update(`sandbox webhook ${name}`).digest('hex').slice(0, 48),
@@ -18,13 +18,13 @@ export function seedWorkflows(world: World): void {
 			"const contacts = svc.table('crm/contacts');",
 			'return contacts.create({ firstname, surname, email }, { useUpsert: true });',
 		].join('\n'),
-		answer: 'accepted',
+		response: 'accepted',
 		timeLimitMs: 5000,
 	});
-	world.forms.put({
+	state.forms.put({
 		id: 'contact-us',
 		name: 'Contact us',
-		tableId: findTable(world, 'contacts', findApp(world, 'crm')).id,
+		tableId: findTable(state, 'contacts', findApp(state, 'crm')).id,
 		tokenId: uuidOf('token form'),
 		fields: ['firstname', 'surname', 'age', 'email', 'newsletter'],
 	});

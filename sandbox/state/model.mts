@@ -1,10 +1,10 @@
-/** What the sandbox keeps: the shapes that the rest of it talks about. */
+/** Types of what the sandbox stores. */
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };
 
-/** What fields hold under a name: one called `constructor` is none that every object inherits. */
-export const held = (fields: JsonObject, name: string): Json | undefined =>
+/** A property of its own, not an inherited one such as `constructor`. */
+export const getOwn = (fields: JsonObject, name: string): Json | undefined =>
 	Object.hasOwn(fields, name) ? fields[name] : undefined;
 
 export const fieldTypes = [
@@ -44,7 +44,7 @@ export interface FieldMetadata {
 	maxLength?: number;
 	items?: Array<{ value: string; order?: number }>;
 	filterableFields?: string[];
-	/** Marks the table's import key. How it is marked is open; this is our choice. */
+	/** Marks the table's import key. How a service marks it is open. */
 	importKey?: boolean;
 	/** `schema_link` to many records. */
 	multiple?: boolean;
@@ -68,13 +68,13 @@ export interface SavedView {
 	name: string;
 	description: string;
 	visibility: string;
-	/** In the query string's form. Not part of a table's definition. */
+	/** In the form of the query string. Not part of the table's definition. */
 	filter: string;
 }
 
 export interface Table {
 	id: string;
-	/** The number that records are stored under. */
+	/** Identifies the table in the records' SQL table. */
 	number: number;
 	appId: string;
 	shortid: string;
@@ -83,7 +83,7 @@ export interface Table {
 	fields: Field[];
 	views: SavedView[];
 	scripts: JsonObject[];
-	/** Under which property answers tell a field's name: both are seen in the wild. */
+	/** The property of a field's name in definitions; services use either. */
 	fieldNameProperty: 'name' | 'id';
 }
 
@@ -99,7 +99,7 @@ export type Right = 'structure' | 'read' | 'create' | 'update' | 'delete';
 export interface Role {
 	id: string;
 	name: string;
-	/** `*` stands for every application or table; others are internal names. */
+	/** Internal names; `*` stands for all applications or tables. */
 	permissions: Array<{ app: string; table: string; allow: Right[] }>;
 }
 
@@ -117,19 +117,19 @@ export interface Token {
 	name: string;
 	type: TokenType;
 	value: string;
-	/** Type `role` alone; a JWT has its creator's role. */
+	/** Only for type `role`; a JWT has its creator's role. */
 	roleId?: string;
 	/** The user's id. */
 	createdBy: string;
 	createdOn: string;
 	status: 'valid' | 'revoked';
-	/** ISO 8601, or null for no end. */
+	/** ISO 8601; null for no expiry. */
 	validTo: string | null;
 	/** The TEMPLATES badge: an application template uses it. */
 	templates: boolean;
 }
 
-/** A record as it lies in the database. */
+/** A record in the database. */
 export interface StoredRecord {
 	seq: number;
 	id: string;
@@ -140,22 +140,22 @@ export interface StoredRecord {
 	fields: JsonObject;
 }
 
-/** Whose rights a workflow's script has; contract.md, section 4. */
+/** Whose rights a workflow's script has. */
 export type RunAs = 'me' | 'caller' | 'token';
 
 export interface Workflow {
 	id: string;
 	name: string;
-	/** The last part of its webhook's URL; nobody can guess it. */
+	/** The last segment of its webhook URL; random. */
 	trigger: string;
 	runAs: RunAs;
-	/** The user's id: "me" in Run As. */
+	/** Id of the user that "me" stands for. */
 	configuredBy: string;
 	/** With Run As `token`. */
 	tokenId?: string;
 	script: string;
-	/** What the webhook answers. This is open, so all kinds can be had. */
-	answer: 'accepted' | 'output' | 'text' | 'empty';
+	/** What the webhook responds. This is open, so there are several kinds. */
+	response: 'accepted' | 'output' | 'text' | 'empty';
 	timeLimitMs: number;
 }
 
@@ -167,7 +167,7 @@ export interface Run {
 	startedAt: string;
 	durationMs: number | null;
 	status: 'running' | 'succeeded' | 'failed' | 'timedOut';
-	/** Whose rights it had, in words. */
+	/** A description of whose rights it had. */
 	actedAs: string;
 	payload: Json;
 	output: Json;
@@ -179,8 +179,8 @@ export interface Form {
 	id: string;
 	name: string;
 	tableId: string;
-	/** The token that is embedded in its URL. */
+	/** The token in its URL. */
 	tokenId: string;
-	/** The fields that it asks for. */
+	/** Names of its fields. */
 	fields: string[];
 }

@@ -1,41 +1,41 @@
-/** One request as GET /sandbox/requests tells it. Never holds a token's value or a body. */
-export interface JournalEntry {
+/** One request in GET /sandbox/requests. Contains neither a token's value nor a body. */
+export interface LogEntry {
 	number: number;
 	method: string;
 	path: string;
 	/** With the value of `token` masked. */
 	query: string;
-	/** Null while it runs, and when the connection broke before an answer. */
+	/** Null while it runs, and if the connection was reset before a response. */
 	status: number | null;
-	outcome: 'running' | 'answered' | 'reset';
+	outcome: 'running' | 'completed' | 'reset';
 	/** The token's name. */
 	token: string | null;
 	bodyBytes: number;
-	/** How many records the request carried, or a read answered with. */
+	/** How many records the bulk request or the response of a read contains. */
 	records: number | null;
-	/** The ids or positions of the fault rules that met it. */
+	/** Ids or positions of the fault rules that applied. */
 	faults: string[];
 	startedAt: string;
 	milliseconds: number | null;
-	/** Whether its handler is at work, perhaps for a client that has gone. */
+	/** Whether its handler is still running, perhaps after the client disconnected. */
 	busy: boolean;
 }
 
 const entriesKept = 100_000;
 
-/** The requests to the platform's own addresses, in the order of their arrival. */
-export class Journal {
-	#entries: JournalEntry[] = [];
+/** The requests to the platform's URLs, in order of arrival. */
+export class RequestLog {
+	#entries: LogEntry[] = [];
 	#latest: number;
 
 	constructor(latest: number) {
 		this.#latest = latest;
 	}
 
-	start(method: string, url: string): JournalEntry {
+	start(method: string, url: string): LogEntry {
 		const [path = '', query = ''] = url.split('?', 2);
 		this.#latest += 1;
-		const entry: JournalEntry = {
+		const entry: LogEntry = {
 			number: this.#latest,
 			method,
 			path,
@@ -55,15 +55,15 @@ export class Journal {
 		return entry;
 	}
 
-	/** The first end counts. */
-	end(entry: JournalEntry, outcome: 'answered' | 'reset', status: number | null): void {
+	/** Only the first call for an entry counts. */
+	end(entry: LogEntry, outcome: 'completed' | 'reset', status: number | null): void {
 		if (entry.outcome !== 'running') return;
 		entry.outcome = outcome;
 		entry.status = status;
 		entry.milliseconds = Date.now() - Date.parse(entry.startedAt);
 	}
 
-	all(): JournalEntry[] {
+	all(): LogEntry[] {
 		return this.#entries;
 	}
 

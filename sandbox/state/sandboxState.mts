@@ -4,14 +4,14 @@ import { Collection } from '../store/collection.mts';
 import { Database } from '../store/database.mts';
 import { RecordStore } from '../store/recordStore.mts';
 import { RateLimiter } from '../access/rateLimiter.mts';
-import { FaultBook } from '../faults/registry.mts';
+import { FaultRegistry } from '../faults/registry.mts';
 import { FileStore } from '../store/fileStore.mts';
-import { Journal } from './requestLog.mts';
+import { RequestLog } from './requestLog.mts';
 import type { App, Form, Role, Run, Table, Token, User, Workflow } from './model.mts';
 import { defaultSettings, type Settings } from './settings.mts';
 
-/** Everything that the sandbox knows; handlers get it with each call. */
-export class World {
+/** All state of the sandbox; handlers get it with every request. */
+export class SandboxState {
 	readonly database: Database;
 	readonly records: RecordStore;
 	readonly files: FileStore;
@@ -23,13 +23,13 @@ export class World {
 	readonly workflows: Collection<Workflow>;
 	readonly runs: Collection<Run>;
 	readonly forms: Collection<Form>;
-	readonly journal: Journal;
-	readonly limiter = new RateLimiter();
-	readonly faults = new FaultBook();
-	/** Counts the resets. */
-	age = 0;
-	/** Scripts that run now. */
-	readonly workers = new Set<Worker>();
+	readonly requestLog: RequestLog;
+	readonly rateLimiter = new RateLimiter();
+	readonly faults = new FaultRegistry();
+	/** Incremented by every reset. */
+	generation = 0;
+	/** Threads of the scripts that are running. */
+	readonly runningWorkers = new Set<Worker>();
 	readonly #events = new EventEmitter();
 	readonly #settings: Collection<{ id: string; values: Settings }>;
 
@@ -46,30 +46,30 @@ export class World {
 		this.runs = new Collection(this.database, 'run');
 		this.forms = new Collection(this.database, 'form');
 		this.#settings = new Collection(this.database, 'settings');
-		this.journal = new Journal(this.records.latestRequest());
-		this.#apply();
+		this.requestLog = new RequestLog(this.records.latestRequest());
+		this.#applySettings();
 	}
 
 	get settings(): Settings {
 		return this.#settings.get('settings')?.values ?? defaultSettings;
 	}
 
-	/** Whether nothing was ever put into it. */
+	/** Whether the database is empty. */
 	get isNew(): boolean {
 		return this.users.all().length === 0;
 	}
 
-	change(settings: Partial<Settings>): Settings {
+	updateSettings(settings: Partial<Settings>): Settings {
 		this.#settings.put({ id: 'settings', values: { ...this.settings, ...settings } });
-		this.#apply();
-		if (settings.rateLimitPerMinute !== undefined) this.limiter.clear();
+		this.#applySettings();
+		if (settings.rateLimitPerMinute !== undefined) this.rateLimiter.clear();
 		return this.settings;
 	}
 
-	/** Forgets everything. */
+	/** Deletes everything, including settings, faults and the request log. */
 	clear(): void {
-		this.age += 1;
-		void this.#stopWorkers();
+		this.generation += 1;
+		void this.#terminateWorkers();
 		this.database.transaction(() => {
 			this.records.clear();
 			const things = [this.apps, this.tables, this.workflows, this.runs, this.forms];
@@ -77,35 +77,35 @@ export class World {
 			for (const collection of [...things, ...access, this.#settings]) collection.clear();
 		});
 		this.files.clear();
-		this.journal.clear();
-		this.limiter.clear();
+		this.requestLog.clear();
+		this.rateLimiter.clear();
 		this.faults.replace([]);
-		this.#apply();
+		this.#applySettings();
 	}
 
-	/** Tells who watches (the live page) that something is different now. */
-	changed(): void {
+	/** Notifies the listeners (the live page) of a change. */
+	notifyChange(): void {
 		this.#events.emit('change');
 	}
 
-	/** Returns the function that ends the watching. */
-	watch(listener: () => void): () => void {
+	/** Calls the listener after every change. Returns a function that removes it. */
+	onChange(listener: () => void): () => void {
 		this.#events.on('change', listener);
 		return () => this.#events.off('change', listener);
 	}
 
 	async close(): Promise<void> {
-		await this.#stopWorkers();
+		await this.#terminateWorkers();
 		this.database.close();
 		this.files.close();
 	}
 
-	async #stopWorkers(): Promise<void> {
-		await Promise.all([...this.workers].map((worker) => worker.terminate()));
-		this.workers.clear();
+	async #terminateWorkers(): Promise<void> {
+		await Promise.all([...this.runningWorkers].map((worker) => worker.terminate()));
+		this.runningWorkers.clear();
 	}
 
-	#apply(): void {
+	#applySettings(): void {
 		this.records.keepsHistory = this.settings.history;
 		this.files.maxBytes = this.settings.maxFileBytes;
 	}

@@ -1,30 +1,30 @@
 import type { JsonObject } from './model.mts';
 
-/** What a test can switch while the sandbox runs: PUT /sandbox/settings; docs/sandbox.md. */
+/** What tests can change while the sandbox runs; docs/sandbox.md. */
 export interface Settings {
-	/** Requests for each token and window; null is no limit. */
+	/** Requests per token and window; null for no limit. */
 	rateLimitPerMinute: number | null;
-	/** A minute, unless a test cannot wait that long. */
+	/** A minute; shorter for tests. */
 	rateLimitWindowMs: number;
-	/** How a 429 says when to come back. */
+	/** The form of `Retry-After` with 429. */
 	retryAfter: 'none' | 'seconds' | 'date';
-	/** Before every answer. */
+	/** Delay before every response. */
 	latencyMs: number;
-	/** What a bad record does to its batch. */
+	/** What an invalid record does to its batch. */
 	batchFailure: 'perRecord' | 'wholeBatch400' | 'wholeBatch422';
-	/** Whether error items tell the record's position. */
+	/** Whether errors of a batch have `RecordIndex`. */
 	recordIndex: boolean;
-	/** Bulk requests with more records get 413; null is no limit. */
+	/** Bulk requests with more records get 413; null for no limit. */
 	maxBulkRecords: number | null;
 	/** Larger bodies get 413. */
 	maxBodyBytes: number;
-	/** Larger files get 413; null is no limit. */
+	/** Larger files get 413; null for no limit. */
 	maxFileBytes: number | null;
 	/** Whether bulk responses have `updatedCount`. */
 	updatedCount: boolean;
-	/** Whether an update by upsert inserts under the id asked for (if it is a UUID). */
+	/** Whether an upsert of an unknown id inserts the record with that id (if it is a UUID). */
 	upsertKeepsId: boolean;
-	/** Whether every version of every record is kept. */
+	/** Whether every version of every record is stored. */
 	history: boolean;
 }
 

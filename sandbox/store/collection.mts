@@ -1,10 +1,10 @@
 import type { Database } from './database.mts';
 
-/** Few things that are read all the time (tokens, tables, …): kept in memory, and in the file. */
-export class Collection<Thing extends { id: string }> {
+/** Few documents that are read often (tokens, tables, …): in memory as well as in the database. */
+export class Collection<Document extends { id: string }> {
 	readonly #database: Database;
 	readonly #kind: string;
-	readonly #things = new Map<string, Thing>();
+	readonly #documents = new Map<string, Document>();
 
 	constructor(database: Database, kind: string) {
 		this.#database = database;
@@ -14,21 +14,21 @@ export class Collection<Thing extends { id: string }> {
 			kind,
 		);
 		for (const row of rows) {
-			const thing = JSON.parse(row.body) as Thing;
-			this.#things.set(thing.id, thing);
+			const thing = JSON.parse(row.body) as Document;
+			this.#documents.set(thing.id, thing);
 		}
 	}
 
-	/** In the order in which they came. */
-	all(): Thing[] {
-		return [...this.#things.values()];
+	/** In the order of their creation. */
+	all(): Document[] {
+		return [...this.#documents.values()];
 	}
 
-	get(id: string): Thing | undefined {
-		return this.#things.get(id);
+	get(id: string): Document | undefined {
+		return this.#documents.get(id);
 	}
 
-	put(thing: Thing): void {
+	put(thing: Document): void {
 		this.#database.run(
 			`INSERT INTO documents (kind, id, position, body) VALUES (?, ?,
 				(SELECT COALESCE(MAX(position), 0) + 1 FROM documents WHERE kind = ?), ?)
@@ -38,16 +38,16 @@ export class Collection<Thing extends { id: string }> {
 			this.#kind,
 			JSON.stringify(thing),
 		);
-		this.#things.set(thing.id, thing);
+		this.#documents.set(thing.id, thing);
 	}
 
 	remove(id: string): boolean {
 		this.#database.run('DELETE FROM documents WHERE kind = ? AND id = ?', this.#kind, id);
-		return this.#things.delete(id);
+		return this.#documents.delete(id);
 	}
 
 	clear(): void {
 		this.#database.run('DELETE FROM documents WHERE kind = ?', this.#kind);
-		this.#things.clear();
+		this.#documents.clear();
 	}
 }

@@ -38,17 +38,17 @@ const schema = `
 	CREATE INDEX IF NOT EXISTS history_record ON history (tbl, id, seq);
 `;
 
-/** Statements made from filters differ without end; only the latest are worth keeping. */
-const statementsKept = 300;
+/** Filters produce ever new statements; only the most recent ones are cached. */
+const maxStatements = 300;
 
-/** The sandbox's only way to its database: prepared statements and transactions. */
+/** The SQLite database: prepared statements and transactions. */
 export class Database {
 	readonly file: string;
 	readonly #connection: DatabaseSync;
 	readonly #statements = new Map<string, StatementSync>();
 	#depth = 0;
 
-	/** `file` may be `:memory:`. What a transaction wrote is on disk when it returns. */
+	/** `file` may be `:memory:`. A transaction is on disk when it returns. */
 	constructor(file: string) {
 		this.file = file;
 		this.#connection = new DatabaseSync(file);
@@ -66,16 +66,16 @@ export class Database {
 	}
 
 	iterate<Row>(sql: string, ...values: SQLInputValue[]): Iterable<Row> {
-		// Not a kept statement: its cursor would be reset by the same query inside the loop.
+		// Not a cached statement: the same query inside the loop would reset its cursor.
 		return this.#connection.prepare(sql).iterate(...values) as Iterable<Row>;
 	}
 
-	/** Returns how many rows changed. */
+	/** Returns the number of changed rows. */
 	run(sql: string, ...values: SQLInputValue[]): number {
 		return Number(this.#statement(sql).run(...values).changes);
 	}
 
-	/** All or nothing. Inside another transaction it is a part of that one. */
+	/** Commits or rolls back as a whole. A nested transaction is part of the outer one. */
 	transaction<Result>(work: () => Result): Result {
 		if (this.#depth > 0) return work();
 		this.#connection.exec('BEGIN IMMEDIATE');
@@ -107,7 +107,7 @@ export class Database {
 		const made = this.#connection.prepare(sql);
 		this.#statements.set(sql, made);
 		const oldest = this.#statements.keys().next().value;
-		if (this.#statements.size > statementsKept && oldest) this.#statements.delete(oldest);
+		if (this.#statements.size > maxStatements && oldest) this.#statements.delete(oldest);
 		return made;
 	}
 }

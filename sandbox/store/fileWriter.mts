@@ -1,50 +1,50 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 
-/** A file on its way in: decoded piece by piece, hashed, and on disk when it ends. */
-export class FileIntake {
+/** Writes a file chunk by chunk: decodes base64, computes the hash and the size. */
+export class FileWriter {
 	readonly path: string;
 	readonly #file: number;
 	readonly #hash = createHash('sha256');
 	#isOpen = true;
-	#rest = '';
+	#remainder = '';
 	#size = 0;
-	/** How large it must be if all of the text was base64. */
-	#sound = 0;
+	/** The size, if all of the text was base64. */
+	#expectedSize = 0;
 
 	constructor(path: string) {
 		this.path = path;
 		this.#file = openSync(path, 'wx');
 	}
 
-	/** Takes the next characters of the base64 text. */
-	push(text: string): void {
-		const whole = this.#rest + text;
+	/** Appends base64 text. */
+	writeBase64(text: string): void {
+		const whole = this.#remainder + text;
 		const usable = whole.length - (whole.length % 4);
-		this.#rest = whole.slice(usable);
+		this.#remainder = whole.slice(usable);
 		this.#decode(whole.slice(0, usable));
 	}
 
-	/** Undefined when the text was no base64. */
+	/** Closes the file. Undefined if the text was not base64. */
 	finish(): { hash: string; size: number } | undefined {
-		this.#decode(this.#rest);
+		this.#decode(this.#remainder);
 		this.#close();
-		const isSound = this.#size === Math.floor(this.#sound);
+		const isSound = this.#size === Math.floor(this.#expectedSize);
 		return isSound ? { hash: this.#hash.digest('hex'), size: this.#size } : undefined;
 	}
 
-	abandon(): void {
+	discard(): void {
 		this.#close();
 		rmSync(this.path, { force: true });
 	}
 
-	/** Takes the next bytes, where they do not come as base64. */
-	pushBytes(bytes: Buffer): void {
+	/** Appends bytes. */
+	write(bytes: Buffer): void {
 		this.#write(bytes);
-		this.#sound += bytes.length;
+		this.#expectedSize += bytes.length;
 	}
 
-	/** Once: the number of a closed file may be another file's by now. */
+	/** Only once: another file may get the descriptor of a closed file. */
 	#close(): void {
 		if (this.#isOpen) closeSync(this.#file);
 		this.#isOpen = false;
@@ -52,7 +52,7 @@ export class FileIntake {
 
 	#decode(text: string): void {
 		const bytes = Buffer.from(text, 'base64');
-		this.#sound += (text.replace(/=+$/, '').length * 3) / 4;
+		this.#expectedSize += (text.replace(/=+$/, '').length * 3) / 4;
 		this.#write(bytes);
 	}
 

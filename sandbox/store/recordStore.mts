@@ -3,13 +3,13 @@ import type { SQLInputValue } from 'node:sqlite';
 import type { JsonObject, StoredRecord, Table } from '../state/model.mts';
 import type { Database } from './database.mts';
 
-/** A piece of SQL with the values for its question marks. The records' alias is `r`. */
+/** SQL with the values of its placeholders. The alias of the records' table is `r`. */
 export interface Sql {
 	text: string;
 	values: SQLInputValue[];
 }
 
-/** One version of a record, as tests compare it with the final state. */
+/** One version of a record in its history. */
 export interface Version {
 	id: string;
 	ver: number;
@@ -35,7 +35,7 @@ const columns = 'r.seq, r.id, r.ver, r.created, r.modified, r.fields';
 
 /** Records of all tables, each as JSON with its import key in a column of its own. */
 export class RecordStore {
-	/** Whether every version is kept for GET /sandbox/tables/{app}/{table}/history. */
+	/** Whether every version is stored for GET /sandbox/tables/{app}/{table}/history. */
 	keepsHistory = true;
 	readonly #database: Database;
 	#latest: number;
@@ -47,7 +47,7 @@ export class RecordStore {
 	}
 
 	get(table: Table, id: string): StoredRecord | undefined {
-		return parsed(
+		return toRecord(
 			this.#database.get<Row>(
 				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.id = ?`,
 				table.number,
@@ -57,7 +57,7 @@ export class RecordStore {
 	}
 
 	getByKey(table: Table, key: string): StoredRecord | undefined {
-		return parsed(
+		return toRecord(
 			this.#database.get<Row>(
 				`SELECT ${columns} FROM records r WHERE r.tbl = ? AND r.key = ?`,
 				table.number,
@@ -70,7 +70,7 @@ export class RecordStore {
 		const { where, order = 'r.seq', limit = -1, skip = 0 } = selection;
 		return this.#database
 			.all<Row>(
-				`SELECT ${columns} FROM records r WHERE r.tbl = ?${and(where)}
+				`SELECT ${columns} FROM records r WHERE r.tbl = ?${andWhere(where)}
 				ORDER BY ${order} LIMIT ? OFFSET ?`,
 				table.number,
 				...(where?.values ?? []),
@@ -82,14 +82,14 @@ export class RecordStore {
 
 	count(table: Table, where?: Sql): number {
 		const row = this.#database.get<{ count: number }>(
-			`SELECT COUNT(*) AS count FROM records r WHERE r.tbl = ?${and(where)}`,
+			`SELECT COUNT(*) AS count FROM records r WHERE r.tbl = ?${andWhere(where)}`,
 			table.number,
 			...(where?.values ?? []),
 		);
 		return row?.count ?? 0;
 	}
 
-	/** One row of aggregates; `expressions` go between SELECT and FROM. */
+	/** One row of aggregates; `expressions` is the SELECT list. */
 	aggregate(
 		table: Table,
 		expressions: string,
@@ -97,7 +97,7 @@ export class RecordStore {
 	): Record<string, number | string | null> {
 		return (
 			this.#database.get(
-				`SELECT ${expressions} FROM records r WHERE r.tbl = ?${and(where)}`,
+				`SELECT ${expressions} FROM records r WHERE r.tbl = ?${andWhere(where)}`,
 				table.number,
 				...(where?.values ?? []),
 			) ?? {}
@@ -122,7 +122,7 @@ export class RecordStore {
 			now,
 			body,
 		);
-		this.#remember(table, id, 0, 'inserted', request, now, body);
+		this.#addVersion(table, id, 0, 'inserted', request, now, body);
 		return { seq: 0, id, ver: 0, created: now, modified: now, fields: record.fields };
 	}
 
@@ -144,18 +144,18 @@ export class RecordStore {
 			table.number,
 			record.id,
 		);
-		this.#remember(table, record.id, record.ver + 1, 'updated', request, now, body);
+		this.#addVersion(table, record.id, record.ver + 1, 'updated', request, now, body);
 		return { ...record, ver: record.ver + 1, modified: now, fields: next.fields };
 	}
 
-	/** Deletes the first `limit` records that match. Returns how many those were. */
+	/** Deletes the first `limit` matching records. Returns their number. */
 	remove(table: Table, where: Sql | undefined, limit: number, request: number): number {
 		const now = this.#now();
 		return this.#database.transaction(() => {
-			this.#database.run('CREATE TEMP TABLE IF NOT EXISTS doomed (seq INTEGER PRIMARY KEY)');
-			this.#database.run('DELETE FROM doomed');
+			this.#database.run('CREATE TEMP TABLE IF NOT EXISTS to_delete (seq INTEGER PRIMARY KEY)');
+			this.#database.run('DELETE FROM to_delete');
 			this.#database.run(
-				`INSERT INTO doomed SELECT r.seq FROM records r WHERE r.tbl = ?${and(where)}
+				`INSERT INTO to_delete SELECT r.seq FROM records r WHERE r.tbl = ?${andWhere(where)}
 				ORDER BY r.seq LIMIT ?`,
 				table.number,
 				...(where?.values ?? []),
@@ -165,16 +165,16 @@ export class RecordStore {
 				this.#database.run(
 					`INSERT INTO history (tbl, id, ver, action, request, at)
 					SELECT tbl, id, ver, 'deleted', ?, ? FROM records
-					WHERE seq IN (SELECT seq FROM doomed)`,
+					WHERE seq IN (SELECT seq FROM to_delete)`,
 					request,
 					now,
 				);
 			}
-			return this.#database.run('DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)');
+			return this.#database.run('DELETE FROM records WHERE seq IN (SELECT seq FROM to_delete)');
 		});
 	}
 
-	/** Every version ever written, oldest first: of the table, or of one record. */
+	/** Every version of all records or of one, oldest first. */
 	history(table: Table, id?: string): Version[] {
 		interface HistoryRow extends Omit<Version, 'fields' | 'at'> {
 			fields: string | null;
@@ -192,13 +192,13 @@ export class RecordStore {
 		}));
 	}
 
-	/** Whether a record of the table mentions the text (a file's id, for instance). */
-	holds(table: Table, text: string): boolean {
+	/** Whether a record of the table contains the text, such as a file's id. */
+	mentions(table: Table, text: string): boolean {
 		const where = { text: 'instr(r.fields, ?) > 0', values: [text] };
 		return this.select(table, { where, limit: 1 }).length > 0;
 	}
 
-	/** Forgets the records of all tables, or of one. */
+	/** Deletes the records and the history of all tables, or of one. */
 	clear(table?: Table): void {
 		for (const name of ['records', 'history']) {
 			if (table) this.#database.run(`DELETE FROM ${name} WHERE tbl = ?`, table.number);
@@ -206,7 +206,7 @@ export class RecordStore {
 		}
 	}
 
-	/** The highest number of a request in the history. */
+	/** The highest request number in the history. */
 	latestRequest(): number {
 		const row = this.#database.get<{ latest: number | null }>(
 			'SELECT MAX(request) AS latest FROM history',
@@ -215,15 +215,15 @@ export class RecordStore {
 	}
 
 	/**
-	 * Never earlier than any write before it, whatever the machine's clock does. After `created`,
-	 * because a record whose `created` and `modified` are the same has never been changed.
+	 * The time of a write: never before an earlier write, whatever the system clock does, and after
+	 * `created`, because a record with the same `created` and `modified` has never been updated.
 	 */
 	#now(created = -Infinity): number {
 		this.#latest = Math.max(this.#latest, Date.now(), created + 1);
 		return this.#latest;
 	}
 
-	#remember(
+	#addVersion(
 		table: Table,
 		id: string,
 		ver: number,
@@ -247,10 +247,10 @@ export class RecordStore {
 	}
 }
 
-function and(where: Sql | undefined): string {
+function andWhere(where: Sql | undefined): string {
 	return where ? ` AND (${where.text})` : '';
 }
 
-function parsed(row: Row | undefined): StoredRecord | undefined {
+function toRecord(row: Row | undefined): StoredRecord | undefined {
 	return row && { ...row, fields: JSON.parse(row.fields) as JsonObject };
 }

@@ -4,7 +4,7 @@ import type { FileStore, StoredFile } from './fileStore.mts';
 
 const edge = 200;
 
-/** A small WebP of a picture, made once; undefined when its format cannot be read. */
+/** A small WebP of a picture, created once; undefined if its format is not supported. */
 export async function thumbnailOf(files: FileStore, file: StoredFile): Promise<Buffer | undefined> {
 	const path = `${files.path(file.hash)}.thumbnail`;
 	const known = await readFile(path).catch(() => undefined);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import type { Call } from '../api/request.mts';
+import type { ApiRequest } from '../api/request.mts';
 import type { Json, JsonObject, Run, Token, Workflow } from '../state/model.mts';
-import type { World } from '../state/sandboxState.mts';
-import { actorOf } from './runAs.mts';
-import { serviceFor } from './service.mts';
+import type { SandboxState } from '../state/sandboxState.mts';
+import { actingToken } from './runAs.mts';
+import { scriptServices } from './service.mts';
 
 type Message =
 	| { kind: 'log'; line: string }
@@ -13,39 +13,47 @@ type Message =
 	| { kind: 'failed'; error: string };
 
 const memoryMb = 64;
-const logLinesKept = 1000;
-const runsKept = 500;
+const maxLogLines = 1000;
+const maxRuns = 500;
 
-/** Starts a workflow for a webhook call; the promise ends with its run. */
-export function startRun(call: Call, workflow: Workflow): { run: Run; ended: Promise<Run> } {
-	const { world } = call;
+/** Starts a workflow for a webhook request; `ended` resolves when its run ends. */
+export function startRun(
+	request: ApiRequest,
+	workflow: Workflow,
+): { run: Run; ended: Promise<Run> } {
+	const { state } = request;
 	const run: Run = {
 		id: randomUUID(),
 		workflowId: workflow.id,
-		request: call.number,
+		request: request.number,
 		startedAt: new Date().toISOString(),
 		durationMs: null,
 		status: 'running',
 		actedAs: '',
-		payload: call.body as Json,
+		payload: request.body as Json,
 		output: null,
 		log: [],
 		error: null,
 	};
-	keep(world, run);
+	store(state, run);
 	let actor: Token;
 	try {
-		actor = actorOf(call, workflow, run);
+		actor = actingToken(request, workflow, run);
 	} catch (error) {
-		return { run, ended: Promise.resolve(end(world, run, 'failed', messageOf(error))) };
+		return { run, ended: Promise.resolve(end(state, run, 'failed', messageOf(error))) };
 	}
-	return { run, ended: work(call, workflow, run, actor) };
+	return { run, ended: runScript(request, workflow, run, actor) };
 }
 
-/** The script in its worker, with a time limit that also ends endless loops. */
-async function work(call: Call, workflow: Workflow, run: Run, actor: Token): Promise<Run> {
-	const { world } = call;
-	const service = serviceFor(call, actor);
+/** Runs the script in a worker, with a time limit that also stops infinite loops. */
+async function runScript(
+	request: ApiRequest,
+	workflow: Workflow,
+	run: Run,
+	actor: Token,
+): Promise<Run> {
+	const { state } = request;
+	const service = scriptServices(request, actor);
 	const { id, name } = workflow;
 	const worker = new Worker(new URL('./worker.mts', import.meta.url), {
 		workerData: {
@@ -57,30 +65,30 @@ async function work(call: Call, workflow: Workflow, run: Run, actor: Token): Pro
 		stderr: true,
 		resourceLimits: { maxOldGenerationSizeMb: memoryMb },
 	});
-	world.workers.add(worker);
+	state.runningWorkers.add(worker);
 	const ended = await new Promise<Run>((resolve) => {
 		const finish = (status: Run['status'], error: string | null) =>
-			resolve(end(world, run, status, error));
+			resolve(end(state, run, status, error));
 		const limit = setTimeout(
 			() => finish('timedOut', `The script took more than ${workflow.timeLimitMs} ms.`),
 			workflow.timeLimitMs,
 		);
 		worker.once('exit', () => {
 			clearTimeout(limit);
-			finish('failed', 'The script ended without an outcome.');
+			finish('failed', 'The script ended without a result.');
 		});
 		worker.on('error', (error) => finish('failed', messageOf(error)));
 		worker.on('message', (text: string) => {
 			const message = JSON.parse(text) as Message;
-			if (message.kind === 'log') run.log = [...run.log, message.line].slice(-logLinesKept);
+			if (message.kind === 'log') run.log = [...run.log, message.line].slice(-maxLogLines);
 			if (message.kind === 'done') {
 				run.output = message.output;
 				finish('succeeded', null);
 			}
 			if (message.kind === 'failed') finish('failed', message.error);
 			if (message.kind === 'call') {
-				// A run that is over can do nothing more, whatever its script still asks for.
-				if (run.status !== 'running' || !world.runs.get(run.id)) return;
+				// A run that has ended has no access any more, even if its script still runs.
+				if (run.status !== 'running' || !state.runs.get(run.id)) return;
 				void service(message.name, message.args).then(
 					(value) => worker.postMessage(JSON.stringify({ id: message.id, value: value ?? null })),
 					(error) =>
@@ -89,34 +97,34 @@ async function work(call: Call, workflow: Workflow, run: Run, actor: Token): Pro
 			}
 		});
 	});
-	world.workers.delete(worker);
+	state.runningWorkers.delete(worker);
 	await worker.terminate();
 	return ended;
 }
 
-/** The first outcome counts. */
-function end(world: World, run: Run, status: Run['status'], error: string | null): Run {
+/** Only the first outcome counts. */
+function end(state: SandboxState, run: Run, status: Run['status'], error: string | null): Run {
 	if (run.status !== 'running') return run;
 	run.status = status;
 	run.error = error;
 	run.durationMs = Date.now() - Date.parse(run.startedAt);
-	// A reset may have forgotten it in the meantime.
-	if (world.runs.get(run.id)) keep(world, run);
+	// A reset may have deleted it in the meantime.
+	if (state.runs.get(run.id)) store(state, run);
 	return run;
 }
 
-function keep(world: World, run: Run): void {
-	world.runs.put(run);
-	const runs = world.runs.all();
-	for (const old of runs.slice(0, Math.max(0, runs.length - runsKept))) world.runs.remove(old.id);
-	world.changed();
+function store(state: SandboxState, run: Run): void {
+	state.runs.put(run);
+	const runs = state.runs.all();
+	for (const old of runs.slice(0, Math.max(0, runs.length - maxRuns))) state.runs.remove(old.id);
+	state.notifyChange();
 }
 
 function messageOf(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);
 }
 
-/** A run as the log shows it. */
-export function describedRun(world: World, run: Run): JsonObject {
-	return { ...run, workflow: world.workflows.get(run.workflowId)?.name ?? null };
+/** A run in the log of runs. */
+export function describeRun(state: SandboxState, run: Run): JsonObject {
+	return { ...run, workflow: state.workflows.get(run.workflowId)?.name ?? null };
 }

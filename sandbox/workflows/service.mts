@@ -1,20 +1,20 @@
+import { isLoopbackUrl } from '../access/loopback.mts';
 import { creatorOf } from '../access/tokens.mts';
-import type { Call } from '../api/request.mts';
+import type { ApiRequest } from '../api/request.mts';
 import { operationNamed } from '../api/operations.mts';
 import { handlerOf } from '../handlers/index.mts';
 import type { Json, JsonObject, Token } from '../state/model.mts';
 
 type Service = (name: string, args: Json[]) => Promise<Json | undefined>;
 
-const loopback = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?(\/|$)/;
 const webhookTimeoutMs = 10_000;
 
 /**
- * What `svc` does outside of the script. Tables are reached through the platform's own operations,
- * under the actor's rights, so that a script can do nothing that its token could not.
+ * The functions behind `svc`. They use the platform's operations with the acting token, so a script
+ * can do nothing that the token could not.
  */
-export function serviceFor(call: Call, actor: Token): Service {
-	const user = creatorOf(call.world, actor);
+export function scriptServices(request: ApiRequest, actor: Token): Service {
+	const user = creatorOf(request.state, actor);
 	const operate = async (
 		id: string,
 		table: Json | undefined,
@@ -22,18 +22,18 @@ export function serviceFor(call: Call, actor: Token): Service {
 	): Promise<Json | undefined> => {
 		const operation = operationNamed(id);
 		const handler = handlerOf(id);
-		if (!handler) throw new Error(`There is no ${id}.`);
+		if (!handler) throw new Error(`There is no operation '${id}'.`);
 		operation.checkBody(body);
-		const answer = await handler({
-			...call,
+		const response = await handler({
+			...request,
 			token: actor,
 			user,
-			fateOf: () => 'write',
+			recordFaultFor: () => 'write',
 			params: { ...tablePath(table), ...(record ? { record: String(record) } : {}) },
 			query: operation.checkQuery(query),
 			body,
 		});
-		return (answer.body as JsonObject | undefined)?.data;
+		return (response.body as JsonObject | undefined)?.data;
 	};
 
 	const services: Record<string, (...args: Json[]) => Promise<Json | undefined>> = {
@@ -57,21 +57,21 @@ export function serviceFor(call: Call, actor: Token): Service {
 	};
 	return async (name, args) => {
 		const service = Object.hasOwn(services, name) ? services[name] : undefined;
-		if (!service) throw new Error(`svc has no ${name}.`);
+		if (!service) throw new Error(`svc has no function '${name}'.`);
 		return service(...args);
 	};
 }
 
-/** `app/table` or the table alone. */
+/** `app/table`, or only the table. */
 function tablePath(name: Json | undefined): Record<string, string> {
 	const [app = '', table] = String(name).split('/', 2);
 	return table === undefined ? { table: app } : { app, table };
 }
 
-/** The Send Webhook step; contract.md, section 4. The sandbox reaches loopback alone. */
+/** The Send Webhook step; the sandbox only sends to loopback addresses. */
 async function sendWebhook(url?: Json, body?: Json, headers?: Json): Promise<Json> {
-	if (typeof url !== 'string' || !loopback.test(url)) {
-		throw new Error('The sandbox sends webhooks to loopback addresses alone.');
+	if (typeof url !== 'string' || !isLoopbackUrl(url)) {
+		throw new Error('The sandbox only sends webhooks to loopback addresses.');
 	}
 	const response = await fetch(url, {
 		method: 'POST',

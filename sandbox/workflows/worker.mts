@@ -1,22 +1,21 @@
 /**
- * Runs one workflow script, in a thread of its own and in a context that holds nothing of Node.
- * Only JSON text crosses the border in both directions, so no object of ours can be climbed up to
- * the process behind it.
+ * Runs one workflow script in its own thread, in a context without Node's globals. Only JSON text
+ * is exchanged with it, so that the script never gets an object that leads to the process.
  */
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { script, workflow } = workerData as { script: string; workflow: string };
 const port = parentPort;
-if (!port) throw new Error('This file is a worker.');
+if (!port) throw new Error('This file must run as a worker.');
 
-/** Makes `svc` inside the context; returns the function that settles its calls. */
+/** Creates `svc` inside the context; returns a function that takes responses and the script. */
 const bootstrap = `(function (post, workflowText) {
 	'use strict';
 	const calls = new Map();
 	let latest = 0;
 	const { parse, stringify } = JSON;
-	const ask = (name, ...args) => new Promise((resolve, reject) => {
+	const send = (name, ...args) => new Promise((resolve, reject) => {
 		latest += 1;
 		calls.set(latest, { resolve, reject });
 		post(stringify({ kind: 'call', id: latest, name, args }));
@@ -24,32 +23,32 @@ const bootstrap = `(function (post, workflowText) {
 	const show = (value) => (typeof value === 'string' ? value : stringify(value) ?? String(value));
 	const log = (...values) => post(stringify({ kind: 'log', line: values.map(show).join(' ') }));
 	const table = (name) => ({
-		list: (query) => ask('list', name, query ?? {}),
-		count: (query) => ask('count', name, query ?? {}),
-		get: (id) => ask('get', name, id),
-		create: (fields, options) => ask('create', name, fields, options ?? {}),
-		update: (id, fields, options) => ask('update', name, id, fields, options ?? {}),
-		delete: (id) => ask('delete', name, id),
+		list: (query) => send('list', name, query ?? {}),
+		count: (query) => send('count', name, query ?? {}),
+		get: (id) => send('get', name, id),
+		create: (fields, options) => send('create', name, fields, options ?? {}),
+		update: (id, fields, options) => send('update', name, id, fields, options ?? {}),
+		delete: (id) => send('delete', name, id),
 	});
 	globalThis.svc = Object.freeze({
 		workflow: parse(workflowText),
 		table,
 		log,
-		sendWebhook: (url, body, headers) => ask('sendWebhook', url, body ?? {}, headers ?? {}),
+		sendWebhook: (url, body, headers) => send('sendWebhook', url, body ?? {}, headers ?? {}),
 	});
 	globalThis.console = Object.freeze({ log });
-	const tell = (promise) => promise.then(
+	const report = (promise) => promise.then(
 		(output) => post(stringify({ kind: 'done', output: output ?? null })),
 		(error) => post(stringify({ kind: 'failed', error: String(error?.message ?? error) })),
 	);
-	const settle = (text) => {
+	const respond = (text) => {
 		const { id, error, value } = parse(text);
 		const call = calls.get(id);
 		calls.delete(id);
 		if (error === undefined) call?.resolve(value);
 		else call?.reject(new Error(error));
 	};
-	return (text) => (typeof text === 'string' ? settle(text) : tell(text));
+	return (text) => (typeof text === 'string' ? respond(text) : report(text));
 })`;
 
 const context = createContext(Object.create(null) as object, {

@@ -20,7 +20,7 @@ async function statuses(client: AxiosInstance): Promise<Record<string, number>> 
 	const [record] = await sandbox.admin.records('crm', 'contacts');
 	const one = `${contacts}/${record?.id}`;
 	const bulk = { bulk: [{ fields }] };
-	const answers = {
+	const responses = {
 		ping: client.get('/ping'),
 		me: client.get('/users/me'),
 		apps: client.get('/apps'),
@@ -34,8 +34,8 @@ async function statuses(client: AxiosInstance): Promise<Record<string, number>> 
 		delete: client.delete(`${contacts}/00000000-0000-4000-8000-000000000000`),
 		deleteMany: client.delete(`${contacts}/bulk?limit=1&filter=surname(eq)Nobody`),
 	};
-	const entries = Object.entries(answers).map(
-		async ([name, answer]) => [name, (await answer).status] as const,
+	const entries = Object.entries(responses).map(
+		async ([name, response]) => [name, (await response).status] as const,
 	);
 	return Object.fromEntries(await Promise.all(entries));
 }
@@ -77,9 +77,9 @@ test.each(['expired', 'revoked'] as const)('an %s token is refused', async (name
 test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])(
 	'the header "%s" is refused',
 	async (Authorization) => {
-		const answer = await as(undefined).get('/ping', { headers: { Authorization } });
-		expect(answer.status).toBe(401);
-		expect(answer.headers['www-authenticate']).toBe('Bearer');
+		const response = await as(undefined).get('/ping', { headers: { Authorization } });
+		expect(response.status).toBe(401);
+		expect(response.headers['www-authenticate']).toBe('Bearer');
 	},
 );
 
@@ -148,10 +148,10 @@ describe('limits', () => {
 		await sandbox.admin.settings({ rateLimitPerMinute: 2, rateLimitWindowMs: 1000, retryAfter });
 		const client = as(undefined);
 		for (const expected of [200, 200, 429]) {
-			const answer = await client.get('/ping');
-			expect(answer.status).toBe(expected);
-			if (expected === 429 && pattern) expect(answer.headers['retry-after']).toMatch(pattern);
-			if (expected === 429 && !pattern) expect(answer.headers).not.toHaveProperty('retry-after');
+			const response = await client.get('/ping');
+			expect(response.status).toBe(expected);
+			if (expected === 429 && pattern) expect(response.headers['retry-after']).toMatch(pattern);
+			if (expected === 429 && !pattern) expect(response.headers).not.toHaveProperty('retry-after');
 		}
 		expect((await as(sandbox.tokens.jwt).get('/ping')).status).toBe(200);
 		await new Promise((resolve) => setTimeout(resolve, 1020));
@@ -188,9 +188,9 @@ describe('bad requests', () => {
 	});
 
 	test('unknown addresses are 404 in the envelope', async () => {
-		const answer = await sandbox.client().get('/nothing/here/at/all');
-		expect(answer.status).toBe(404);
-		expect(answer.data.errors[0].id).toBe('notFoundException');
+		const response = await sandbox.client().get('/nothing/here/at/all');
+		expect(response.status).toBe(404);
+		expect(response.data.errors[0].id).toBe('notFoundException');
 		const broken = await sandbox.client().get('/%zz/data');
 		expect(broken.status).toBe(400);
 		expect(broken.data.errors).toHaveLength(1);

@@ -49,11 +49,11 @@ describe('update', () => {
 			{ id: c?.id, fields: { price: -1 } },
 			{ id: b?.id, fields: { name: 'B' } },
 		];
-		const answer = await client.patch(`${data}/bulk${metadata}`, { bulk });
-		expect(answer.status).toBe(200);
-		expect(answer.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
-		expect(answer.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
-		expect(answer.data.errors).toEqual([
+		const response = await client.patch(`${data}/bulk${metadata}`, { bulk });
+		expect(response.status).toBe(200);
+		expect(response.data.bulk).toEqual({ successCount: 7, insertedCount: 0, updatedCount: 2 });
+		expect(response.data.data.map((record: StoredRecord) => record.id)).toEqual([a?.id, b?.id]);
+		expect(response.data.errors).toEqual([
 			expect.objectContaining({ RecordIndex: 6, message: expect.stringContaining("'price'") }),
 		]);
 		const after = await stored();
@@ -73,10 +73,10 @@ describe('update', () => {
 		expect((await stored())[0]?.fields).toEqual({ code: 'a', name: 'x', price: 1 });
 		await client.put(`${data}/bulk`, { bulk });
 		expect((await stored())[0]?.fields).toEqual({ name: 'x' });
-		const { data: answer } = await client.put(`${data}/bulk`, {
+		const { data: response } = await client.put(`${data}/bulk`, {
 			bulk: [{ id: a?.id, fields: {} }],
 		});
-		expect(answer.errors[0].message).toContain("'name' is required");
+		expect(response.errors[0].message).toContain("'name' is required");
 	});
 
 	test('by upsert inserts unknown ids', async () => {
@@ -86,9 +86,9 @@ describe('update', () => {
 			{ id: unknownId, fields: { code: 'n', name: 'new' } },
 			{ fields: { code: 'm', name: 'new' } },
 		];
-		const answer = await client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
-		expect(answer.data.bulk).toEqual({ successCount: 3, insertedCount: 2, updatedCount: 1 });
-		expect(ids(answer.data.data).slice(0, 2)).toEqual([a?.id, unknownId]);
+		const response = await client.patch(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		expect(response.data.bulk).toEqual({ successCount: 3, insertedCount: 2, updatedCount: 1 });
+		expect(ids(response.data.data).slice(0, 2)).toEqual([a?.id, unknownId]);
 		expect(await stored()).toHaveLength(5);
 	});
 
@@ -117,11 +117,11 @@ describe('create', () => {
 			{ fields: { name: 'no key' } },
 			{ fields: { code: 'x', name: 'twice' } },
 		];
-		const answer = await client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
-		expect(answer.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
-		const at = answer.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
+		const response = await client.post(`${data}/bulk${metadata}`, { bulk, skipAudit: true });
+		expect(response.data.bulk).toEqual({ successCount: 2, insertedCount: 2, updatedCount: 0 });
+		const at = response.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
 		expect(at).toEqual([1, 2, 3, 3, 3, 5]);
-		expect(ids(answer.data.data)).toEqual(ids((await stored()).slice(3)));
+		expect(ids(response.data.data)).toEqual(ids((await stored()).slice(3)));
 		expect((await byCode()).get('a')?.fields.name).toBe('a');
 	});
 
@@ -136,15 +136,15 @@ describe('create', () => {
 			{ fields: { code: 7, name: 'wrong key' } },
 			{ fields: { code: 'n', name: 'newer' } },
 		];
-		const answer = await client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
-		expect(answer.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 2 });
+		const response = await client.post(`${data}/bulk${metadata}`, { bulk, useUpsert: true });
+		expect(response.data.bulk).toEqual({ successCount: 4, insertedCount: 1, updatedCount: 2 });
 		const after = await byCode();
 		const [n, a] = [after.get('n')?.id, before.get('a')?.id];
-		expect(ids(answer.data.data)).toEqual([n, a, n]);
+		expect(ids(response.data.data)).toEqual([n, a, n]);
 		expect(after.get('a')).toMatchObject({ ver: 1, fields: { name: 'a', price: 5 } });
 		expect(after.get('b')).toEqual(before.get('b'));
 		expect(after.get('n')).toMatchObject({ ver: 1, fields: { name: 'newer' } });
-		const at = answer.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
+		const at = response.data.errors.map((error: { RecordIndex: number }) => error.RecordIndex);
 		expect(at).toEqual([3, 4, 5]);
 	});
 
@@ -152,8 +152,8 @@ describe('create', () => {
 		const table = { internalName: 'plain', fields: [{ name: 'name', type: 'text' }] };
 		await sandbox.admin.createTable({ app: 'shop', table });
 		const bulk = [{ fields: { name: 'x' } }];
-		const answer = await client.post('/plain/data/bulk', { bulk, useUpsert: true });
-		expect(answer.data.errors[0].message).toContain('no import key');
+		const response = await client.post('/plain/data/bulk', { bulk, useUpsert: true });
+		expect(response.data.errors[0].message).toContain('no import key');
 	});
 
 	test.each<[string, unknown, unknown, unknown]>([
@@ -194,9 +194,9 @@ describe('create', () => {
 	])('a field of type %s cannot be a key', async (type, key) => {
 		const fields = [{ name: 'key', type, metadata: { importKey: true } }];
 		await sandbox.admin.createTable({ app: 'shop', table: { internalName: 'odd', fields } });
-		const answer = await client.post('/odd/data', { fields: { key }, useUpsert: true });
-		expect(answer.status).toBe(400);
-		expect(answer.data.errors[0].message).toContain(`'key' (${type})`);
+		const response = await client.post('/odd/data', { fields: { key }, useUpsert: true });
+		expect(response.status).toBe(400);
+		expect(response.data.errors[0].message).toContain(`'key' (${type})`);
 	});
 });
 
@@ -272,9 +272,9 @@ test.each([
 	await sandbox.admin.settings({ batchFailure });
 	const before = await stored();
 	const bulk = [{ fields: { name: 'x' } }, { fields: { name: 7 } }];
-	const answer = await sandbox.client().post(`${data}/bulk`, { bulk });
-	expect(answer.status).toBe(status);
-	expect(answer.data).toEqual({ errors: [expect.objectContaining({ RecordIndex: 1 })] });
+	const response = await sandbox.client().post(`${data}/bulk`, { bulk });
+	expect(response.status).toBe(status);
+	expect(response.data).toEqual({ errors: [expect.objectContaining({ RecordIndex: 1 })] });
 	expect(await stored()).toEqual(before);
 });
 
@@ -290,11 +290,11 @@ test.each<[string, unknown]>([
 	['null', null],
 ])('a body with %s is refused', async (_name, body) => {
 	const headers = { 'Content-Type': 'application/json' };
-	const answer = await client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
-	expect(answer.status).toBe(400);
+	const response = await client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
+	expect(response.status).toBe(400);
 });
 
 test('an empty batch is a success', async () => {
-	const answer = await client.post(`${data}/bulk`, { bulk: [] });
-	expect(answer.data).toEqual({ bulk: { successCount: 0, insertedCount: 0, updatedCount: 0 } });
+	const response = await client.post(`${data}/bulk`, { bulk: [] });
+	expect(response.data).toEqual({ bulk: { successCount: 0, insertedCount: 0, updatedCount: 0 } });
 });

@@ -45,14 +45,14 @@ export const seen = new Map<string, Set<number>>();
 export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosInstance {
 	const client = sandbox.client(token);
 	client.interceptors.response.use((response) => {
-		checkAnswer(response);
+		checkResponse(response);
 		return response;
 	});
 	return client;
 }
 
 /** Throws when status, media type or body are not in the contract. */
-function checkAnswer(response: AxiosResponse): void {
+function checkResponse(response: AxiosResponse): void {
 	const url = new URL(response.config.url ?? '', `${response.config.baseURL ?? ''}/`);
 	const path = (response.config.url ?? '').startsWith('http')
 		? url.pathname

@@ -17,8 +17,8 @@ test('what was answered is there after kill -9, with the same tokens', async () 
 		for (let batch = 0; ; batch += 1) {
 			const emails = [0, 1, 2].map((index) => `${batch}-${index}@example.com`);
 			const bulk = emails.map((email) => ({ fields: { surname: 'x', email } }));
-			const answer = await first.client().post(`${contacts}/bulk`, { bulk });
-			if (answer.status === 200) answered.push(...emails);
+			const response = await first.client().post(`${contacts}/bulk`, { bulk });
+			if (response.status === 200) answered.push(...emails);
 		}
 	})();
 	await new Promise((resolve) => setTimeout(resolve, 800));

@@ -41,19 +41,19 @@ test.each([
 	[{ status: 503, retryAfterSeconds: 7 }, 503, /^7$/],
 	[{ status: 503, retryAfterDate: 7 }, 503, / GMT$/],
 ] as const)('status %j before the write', async (options, status, retryAfter) => {
-	const answer = await sendWith({ kind: 'status', ...options });
-	expect(answer.status).toBe(status);
-	expect(answer.data.errors[0].id).toBe('faultException');
-	if (retryAfter) expect(answer.headers['retry-after']).toMatch(retryAfter);
-	else expect(answer.headers).not.toHaveProperty('retry-after');
+	const response = await sendWith({ kind: 'status', ...options });
+	expect(response.status).toBe(status);
+	expect(response.data.errors[0].id).toBe('faultException');
+	if (retryAfter) expect(response.headers['retry-after']).toMatch(retryAfter);
+	else expect(response.headers).not.toHaveProperty('retry-after');
 	expect(await stored()).toBe('');
-	expect(await logged()).toMatchObject({ status, outcome: 'answered', faults: ['the-fault'] });
+	expect(await logged()).toMatchObject({ status, outcome: 'completed', faults: ['the-fault'] });
 });
 
 test('status after the write, with a body of its own', async () => {
 	const body = { weird: true };
-	const answer = await sendWith({ kind: 'status', status: 504, body, afterWrite: true });
-	expect([answer.status, answer.data]).toEqual([504, body]);
+	const response = await sendWith({ kind: 'status', status: 504, body, afterWrite: true });
+	expect([response.status, response.data]).toEqual([504, body]);
 	expect(await stored()).toBe('abc');
 	const text = { kind: 'status', status: 200, body: 'fine', contentType: 'text/plain' };
 	expect((await sendWith(text)).data).toBe('fine');
@@ -114,8 +114,8 @@ test.each([{ kind: 'truncate' }, { kind: 'truncate', bytes: 0 }, { kind: 'wrongL
 );
 
 test('a content length that is too short cuts the JSON', async () => {
-	const answer = await sendWith({ kind: 'wrongLength', by: -10 });
-	expect(typeof answer.data).toBe('string');
+	const response = await sendWith({ kind: 'wrongLength', by: -10 });
+	expect(typeof response.data).toBe('string');
 	expect(await stored()).toBe('abc');
 });
 
@@ -125,9 +125,9 @@ test.each([
 	[{ kind: 'empty' }, 200, undefined, ''],
 	[{ kind: 'empty', status: 504, afterWrite: true }, 504, undefined, 'abc'],
 ])('%j', async (fault, status, type, written) => {
-	const answer = await sendWith(fault);
-	expect(answer.status).toBe(status);
-	expect(answer.headers['content-type']).toBe(type);
+	const response = await sendWith(fault);
+	expect(response.status).toBe(status);
+	expect(response.headers['content-type']).toBe(type);
 	expect(await stored()).toBe(written);
 });
 
@@ -147,10 +147,10 @@ test('records fail by position or value, with or without their position', async 
 });
 
 test('records are skipped without a word', async () => {
-	const answer = await sendWith({ kind: 'skipRecords', field: 'code', values: ['b'] });
-	expect(answer.data.bulk.successCount).toBe(3);
-	expect(answer.data.data).toHaveLength(2);
-	expect(answer.data).not.toHaveProperty('errors');
+	const response = await sendWith({ kind: 'skipRecords', field: 'code', values: ['b'] });
+	expect(response.data.bulk.successCount).toBe(3);
+	expect(response.data.data).toHaveLength(2);
+	expect(response.data).not.toHaveProperty('errors');
 	expect(await stored()).toBe('ac');
 });
 
@@ -181,8 +181,8 @@ test('redirects lead where the rule says', async () => {
 	await once(elsewhere, 'listening');
 	const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/stolen`;
 	for (const status of [301, 302, 303, 307, 308]) {
-		const answer = await sendWith({ kind: 'redirect', location, status });
-		expect([answer.status, answer.headers.location]).toEqual([status, location]);
+		const response = await sendWith({ kind: 'redirect', location, status });
+		expect([response.status, response.headers.location]).toEqual([status, location]);
 	}
 	const headers = { Authorization: `Bearer ${sandbox.tokens.role}` };
 	const followed = await axios.get(`${sandbox.baseUrl}/api/v2/ping`, { headers, proxy: false });

@@ -48,8 +48,10 @@ afterAll(() => sandbox.stop());
 
 /** What a value reads back as, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {
-	const answer = await client.post(data, { fields: { [name]: value } });
-	return answer.status === 201 ? answer.data.data.fields[name] : answer.data.errors[0].message;
+	const response = await client.post(data, { fields: { [name]: value } });
+	return response.status === 201
+		? response.data.data.fields[name]
+		: response.data.errors[0].message;
 }
 
 test.each<[string, unknown, unknown]>([
@@ -129,7 +131,7 @@ test.each<[string, unknown, string]>([
 	['button', 'x', 'never holds data'],
 	['system', 'x', 'read-only'],
 	['sum', 'x', 'read-only'],
-	['nothing', 'x', 'not known'],
+	['nothing', 'x', 'unknown'],
 ])('%s refuses %j and says: %s', async (name, value, message) => {
 	const told = await written(name, value);
 	expect(told).toContain(`'${name}'`);
@@ -139,9 +141,9 @@ test.each<[string, unknown, string]>([
 test.each(['__proto__', 'constructor'])('%s is an unknown field like any other', async (name) => {
 	const headers = { 'Content-Type': 'application/json' };
 	const body = `{"fields": {"${name}": {"text": "x"}}}`;
-	const answer = await client.post(data, body, { headers });
-	expect(answer.status).toBe(400);
-	expect(answer.data.errors[0].message).toContain(`'${name}'`);
+	const response = await client.post(data, body, { headers });
+	expect(response.status).toBe(400);
+	expect(response.data.errors[0].message).toContain(`'${name}'`);
 });
 
 test('links are read as an address and changed by adding and removing', async () => {

@@ -40,9 +40,9 @@ const input = (filename: string, bytes: Buffer, mimetype = 'application/octet-st
 	filedata: `data:${mimetype};base64,${bytes.toString('base64')}`,
 });
 const papers = async (value: unknown, by = client): Promise<FileEntry[]> => {
-	const answer = await by.patch(url, { fields: { papers: value } });
-	if (answer.status !== 200) throw new Error(answer.data.errors[0].message);
-	return answer.data.data.fields.papers;
+	const response = await by.patch(url, { fields: { papers: value } });
+	if (response.status !== 200) throw new Error(response.data.errors[0].message);
+	return response.data.data.fields.papers;
 };
 const download = async (address: string, by = client) =>
 	Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
@@ -119,9 +119,9 @@ test('a short token is for attachments alone', async () => {
 		short.put(url, { fields: { papers: null } }),
 		short.post(data, { fields: { papers: null } }),
 	];
-	for (const answer of await Promise.all(refusals)) {
-		expect(answer.status).toBe(403);
-		expect(answer.data.errors[0].message).toContain('token with a role');
+	for (const response of await Promise.all(refusals)) {
+		expect(response.status).toBe(403);
+		expect(response.data.errors[0].message).toContain('token with a role');
 	}
 	const bare = checkedClient(sandbox, '');
 	const path = file?.fileUrl ?? '';

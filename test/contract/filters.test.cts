@@ -244,8 +244,8 @@ test('saved views', async () => {
 
 test('loadFields', async () => {
 	const body = { loadFields: ['name', 'age'] };
-	const answer = await client.post(`${people}/filter?limit=1`, body);
-	expect(answer.data.data[0].fields).toEqual({ name: 'Fox', age: 10 });
+	const response = await client.post(`${people}/filter?limit=1`, body);
+	expect(response.data.data[0].fields).toEqual({ name: 'Fox', age: 10 });
 	expect((await client.post(`${people}/filter`, { loadFields: ['nothing'] })).status).toBe(400);
 });
 

@@ -19,9 +19,9 @@ test('the page and its parts are served, and may load nothing from elsewhere', a
 		['/page/views.js', 'text/javascript'],
 		['/page/style.css', 'text/css'],
 	] as const) {
-		const answer = await http.get(`${sandbox.baseUrl}${path}`);
-		expect(answer.headers['content-type']).toContain(type);
-		expect(answer.headers['content-security-policy']).toContain("default-src 'self'");
+		const response = await http.get(`${sandbox.baseUrl}${path}`);
+		expect(response.headers['content-type']).toContain(type);
+		expect(response.headers['content-security-policy']).toContain("default-src 'self'");
 	}
 });
 

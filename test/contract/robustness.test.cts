@@ -30,8 +30,8 @@ const text = fc.oneof(
 const value = fc.oneof(fc.jsonValue(), text);
 
 /** Whatever comes in, the answer is the contract's: never a failure, never a broken connection. */
-async function survives(answer: Promise<{ status: number; data: unknown }>): Promise<void> {
-	const { status, data } = await answer;
+async function survives(response: Promise<{ status: number; data: unknown }>): Promise<void> {
+	const { status, data } = await response;
 	if (status >= 500) throw new Error(`${status}: ${JSON.stringify(data)}`);
 	if (status >= 400) expect(data).toEqual({ errors: expect.any(Array) });
 }
@@ -87,9 +87,9 @@ test.each([
 	['infinite numbers', () => '{"fields":{"number":"x","title":"x","weight":1e999}}', ''],
 ])('%s', async (_name, body, path) => {
 	const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-	const answer = await client.post(`${deals}${path}`, body(deep), { headers });
-	expect(answer.status).toBe(400);
-	expect(answer.data.errors).toHaveLength(1);
+	const response = await client.post(`${deals}${path}`, body(deep), { headers });
+	expect(response.status).toBe(400);
+	expect(response.data.errors).toHaveLength(1);
 });
 
 function nestedFilter(depth: number): string {

@@ -71,11 +71,11 @@ test('the body is svc.workflow.payloadRequest, and the run is in the log', async
 test('the sample workflow writes a contact with the workflow token', async () => {
 	const [sample] = (await sandbox.admin.http.get('/workflows')).data.data;
 	const body = { firstname: 'Neo', surname: 'New', email: 'neo@example.com' };
-	const answer = await checkedClient(sandbox, sandbox.tokens.workflow).post(
+	const response = await checkedClient(sandbox, sandbox.tokens.workflow).post(
 		sample.webhookUrl,
 		body,
 	);
-	expect(answer.status).toBe(202);
+	expect(response.status).toBe(202);
 	expect(await lastRun()).toMatchObject({ status: 'succeeded', log: ['Contact Neo New'] });
 	const contacts = await sandbox.admin.records('crm', 'contacts');
 	expect(contacts.at(-1)?.fields).toMatchObject(body);
@@ -195,14 +195,14 @@ describe('the webhook', () => {
 		['output', 200, { done: true }],
 		['text', 200, 'OK'],
 		['empty', 204, ''],
-	])('can answer %s', async (answer, status, body) => {
-		const { webhookUrl } = await workflow('return { done: true };', { answer });
+	])('can answer %s', async (kind, status, body) => {
+		const { webhookUrl } = await workflow('return { done: true };', { response: kind });
 		const response = await client.post(webhookUrl, {});
 		expect([response.status, response.data]).toEqual([status, body]);
 	});
 
 	test('tells a failure where it answers the output', async () => {
-		const { webhookUrl } = await workflow("throw new Error('No.');", { answer: 'output' });
+		const { webhookUrl } = await workflow("throw new Error('No.');", { response: 'output' });
 		const response = await client.post(webhookUrl, {});
 		expect(response.status).toBe(500);
 		expect(response.data.errors[0].message).toContain('No.');
@@ -218,8 +218,8 @@ describe('the webhook', () => {
 		for (const token of [tokens.short, tokens.form]) expect((await by(token)).status).toBe(403);
 		for (const body of [[], 'x', 1]) {
 			const headers = { 'Content-Type': 'application/json' };
-			const answer = await client.post(webhookUrl, JSON.stringify(body), { headers });
-			expect(answer.status).toBe(400);
+			const response = await client.post(webhookUrl, JSON.stringify(body), { headers });
+			expect(response.status).toBe(400);
 		}
 		expect((await client.post(`${sandbox.baseUrl}/webhooks/nothing`, {})).status).toBe(404);
 		expect((await sandbox.admin.http.get('/runs')).data.data).toEqual([]);
@@ -248,12 +248,12 @@ describe('a public form', () => {
 		const page = await bare().get(url);
 		expect(page.data).toContain('name="surname" type="text" required');
 		const body = { surname: 'Form', age: 33, email: 'form@example.com' };
-		const answer = await bare().post(url, body);
-		expect(answer.status).toBe(201);
+		const response = await bare().post(url, body);
+		expect(response.status).toBe(201);
 		const typed = new URLSearchParams({ surname: 'Typed', age: '44', newsletter: 'on', email: '' });
 		expect((await bare().post(url, typed)).status).toBe(201);
 		const [sent, filled] = (await sandbox.admin.records('crm', 'contacts')).slice(-2);
-		expect(sent).toMatchObject({ id: answer.data.data.id, fields: body });
+		expect(sent).toMatchObject({ id: response.data.data.id, fields: body });
 		expect(filled?.fields).toEqual({ surname: 'Typed', age: 44, newsletter: true });
 	});
 

@@ -70,7 +70,7 @@ describe('an upload', () => {
 		for (const [index, file] of there.entries()) {
 			expect(hash(await desk.bytes(file))).toBe(hash(bytes[index]!));
 		}
-		expect((await desk.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'answered']);
+		expect((await desk.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'completed']);
 	});
 
 	test('broken off in the middle again and again', async () => {

@@ -25,7 +25,7 @@ async function workflow(script: string, settings: IDataObject = {}): Promise<str
 	const { data } = await sandbox.admin.http.post('/workflows', {
 		name: 'Under test',
 		script,
-		answer: 'output',
+		response: 'output',
 		...settings,
 	});
 	return data.data.webhookUrl as string;
@@ -122,15 +122,15 @@ describe('the answer', () => {
 	test.each([
 		['text', 'OK'],
 		['empty', null],
-	])('may be %s', async (answer, body) => {
-		const result = await start(await workflow(ECHO, { answer }));
+	])('may be %s', async (response, body) => {
+		const result = await start(await workflow(ECHO, { response }));
 		expect(result.error).toBeUndefined();
 		expect(result.json()).toEqual([{ body }]);
 	});
 
 	test('is given whole when asked for', async () => {
 		const [output] = (
-			await start(await workflow(ECHO, { answer: 'accepted' }), { options: { fullResponse: true } })
+			await start(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })
 		).json();
 		expect(output).toMatchObject({
 			statusCode: 202,

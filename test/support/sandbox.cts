@@ -33,7 +33,7 @@ export interface LoggedRequest {
 	path: string;
 	query: string;
 	status: number | null;
-	outcome: 'running' | 'answered' | 'reset';
+	outcome: 'running' | 'completed' | 'reset';
 	token: string | null;
 	bodyBytes: number;
 	records: number | null;

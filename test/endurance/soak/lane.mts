@@ -68,7 +68,7 @@ export class Lane {
 		const made = (await this.#admin('POST', '/workflows', {
 			name: this.table,
 			script: 'return { echo: svc.workflow.payloadRequest.call };',
-			answer: 'output',
+			response: 'output',
 		})) as { data: { id: string; webhookUrl: string } };
 		this.#workflow = made.data;
 		this.#watching = await watch(this.#platform, {

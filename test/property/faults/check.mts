@@ -59,7 +59,7 @@ export class Trial {
 		if (this.#isHasty) return true;
 		const isStopper = (request: LoggedRequest) =>
 			hasEffect(request, 'waits', 'ends', 'ambiguous') ||
-			request.outcome !== 'answered' ||
+			request.outcome !== 'completed' ||
 			request.status === 403;
 		if (this.evidence.requests.some(isStopper)) return true;
 		const isPoisoned = item.values.name?.raw === POISON;

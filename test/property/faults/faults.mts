@@ -229,7 +229,7 @@ const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 40
 export const isAmbiguous = (request: LoggedRequest) =>
 	!isRefused(request) &&
 	(hasEffect(request, 'ambiguous') ||
-		request.outcome !== 'answered' ||
+		request.outcome !== 'completed' ||
 		((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
 
 /** Whether requests of a schedule with this fault need to be given up soon. */

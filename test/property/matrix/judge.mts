@@ -41,7 +41,7 @@ function carriers(given: Case, index: number): LoggedRequest[] {
 /** Whether nobody can know from its answer what the request did. */
 function isUnclear({ column }: Case, request: LoggedRequest): boolean {
 	// So short a timeout may strike where no fault does.
-	if (request.outcome !== 'answered' || column.isLate) return true;
+	if (request.outcome !== 'completed' || column.isLate) return true;
 	const status = request.status ?? 0;
 	if (status >= 500 && !(isMet(request) && column.effect === 'waits')) return true;
 	return isMet(request) && ['ambiguous', 'answer', 'records'].includes(column.effect);

@@ -68,7 +68,7 @@ export class Place {
 	/** Makes a workflow that does nothing; its webhook URL. */
 	async workflow(): Promise<string> {
 		await this.#admin('DELETE', '/runs');
-		const workflow = { name: 'Under test', script: 'return 1;', answer: 'accepted' };
+		const workflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
 		const made = (await this.#admin('POST', '/workflows', workflow)) as { webhookUrl: string };
 		this.#hasWorkflow = true;
 		// The node sees the platform where its credential says that it is.

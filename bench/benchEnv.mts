@@ -1,74 +1,158 @@
-/** The sandbox as the measurements use it: a process of its own, its data in memory. */
-import axios from 'axios';
+/** What a benchmark needs: a sandbox in a process of its own, a wire to it, and workers. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { Agent } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import axios, { type AxiosInstance } from 'axios';
 import { startSandbox } from '../harness/sandboxProcess.mts';
-import { APP, splitIntoBatches, createItems, benchTable, TABLE } from './benchTable.mts';
+import { APP, benchTable, createItems, splitIntoBatches, TABLE } from './benchTable.mts';
+import { readCpuSeconds } from './measure.mts';
+import { profileArgs } from './profile.mts';
+import { startLatencyProxy } from './servers/latencyProxy.mts';
+import { HTTP, type Wire } from './wires.mts';
+import { spawnWorker, type Worker, type WorkerTasks } from './workers/spawnWorker.mts';
 
-/** A request may carry as many. */
 const MAX_BATCH_SIZE = 1000;
 
-export interface Settings {
-	latencyMs?: number;
+export interface SandboxSettings {
 	rateLimitPerMinute?: number | null;
+	rateLimitWindowMs?: number;
+	maxBulkRecords?: number | null;
+}
+
+export interface Observed<Result> {
+	result: Result;
+	/** How many requests the platform received. */
+	requests: number;
+	/** The sandbox's processor time; undefined if the system does not tell it. */
+	sandboxSeconds?: number;
 }
 
 export interface BenchEnv {
+	/** The platform's origin, over the wire. */
 	baseUrl: string;
 	token: string;
-	changeSettings(settings: Settings): Promise<void>;
-	/** An empty table in place of the old one; or one with so many records. */
+	/** A file with the certificate that clients must trust; none over plain HTTP. */
+	certificateFile?: string;
+	/** A client of the sandbox's administration. */
+	admin: AxiosInstance;
+	changeSettings(settings: SandboxSettings): Promise<void>;
+	/** Replaces the table with an empty one, or with one of so many records. */
 	resetTable(records?: number): Promise<void>;
-	/** How many records the table has. */
 	countRecords(): Promise<number>;
-	/** What `work` gives, and how many requests it sent to the platform. */
-	countRequests<Result>(work: () => Promise<Result>): Promise<{ result: Result; requests: number }>;
+	/** Does the work and counts what it costs the platform. */
+	observe<Result>(work: () => Promise<Result>): Promise<Observed<Result>>;
+	/** Starts a worker that ends with this environment. */
+	spawnWorker<Name extends keyof WorkerTasks>(name: Name): Promise<Worker<WorkerTasks[Name]>>;
 	stop(): Promise<void>;
 }
 
-interface Logged {
-	number: number;
+/** The certificate of a server on loopback, in PEM. */
+async function fetchCertificate(port: number): Promise<string> {
+	return await new Promise((resolve, reject) => {
+		const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () => {
+			resolve(socket.getPeerX509Certificate()!.toString());
+			socket.end();
+		});
+		socket.on('error', reject);
+	});
 }
 
-/** @param db a file with the data, in place of memory */
-export async function startBenchEnv(db?: string): Promise<BenchEnv> {
-	const sandbox = await startSandbox({ db });
-	const { baseUrl, tokens } = sandbox;
-	const admin = axios.create({ baseURL: `${baseUrl}/sandbox`, maxBodyLength: Infinity });
-	const api = axios.create({
-		baseURL: `${baseUrl}/api/v2`,
-		headers: { authorization: `Bearer ${tokens.jwt}` },
-	});
-	/** The number of a request that is sent for it. */
-	const mark = async () => {
-		await admin.delete('/requests');
-		await api.get('/ping');
-		const { data } = await admin.get<{ data: Logged[] }>('/requests');
-		return data.data.at(-1)!.number;
+/** @param options `db`: a file with the sandbox's data; in memory by default */
+export async function startBenchEnv({
+	wire = HTTP,
+	db,
+}: { wire?: Wire; db?: string } = {}): Promise<BenchEnv> {
+	const cleanups: Array<() => Promise<void> | void> = [];
+	const stop = async () => {
+		for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
 	};
-	// Versions of records are kept for tests alone.
-	await admin.put('/settings', { history: false });
-	return {
-		baseUrl,
-		token: tokens.role,
-		changeSettings: async (settings) => void (await admin.put('/settings', settings)),
-		async resetTable(records = 0) {
-			await admin.post('/tables', { app: APP, table: benchTable });
-			for (const batch of splitIntoBatches(createItems(records), MAX_BATCH_SIZE)) {
-				await api.post(`/apps/${APP}/tables/${TABLE}/data/bulk`, {
-					bulk: batch.map((fields) => ({ fields })),
-				});
-			}
-		},
-		async countRecords() {
-			const { data } = await admin.get<{ data: Array<{ table: string; records: number }> }>(
-				'/tables',
-			);
-			return data.data.find(({ table }) => table === TABLE)?.records ?? 0;
-		},
-		async countRequests(work) {
-			const first = await mark();
-			const result = await work();
-			return { result, requests: (await mark()) - first - 1 };
-		},
-		stop: sandbox.stop,
-	};
+	try {
+		const sandbox = await startSandbox({
+			db,
+			https: wire.https,
+			nodeArgs: profileArgs('sandbox'),
+		});
+		cleanups.push(sandbox.stop);
+		const url = new URL(sandbox.baseUrl);
+		let certificate: string | undefined;
+		let certificateFile: string | undefined;
+		if (wire.https) {
+			const folder = await mkdtemp(join(tmpdir(), 'bench-certificate-'));
+			cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
+			certificate = await fetchCertificate(Number(url.port));
+			certificateFile = join(folder, 'certificate.pem');
+			await writeFile(certificateFile, certificate);
+		}
+		if (wire.roundTripMs > 0) {
+			const proxy = await startLatencyProxy(Number(url.port), wire.roundTripMs);
+			cleanups.push(proxy.stop);
+			url.port = String(proxy.port);
+		}
+		const httpsAgent = new Agent({ ca: certificate });
+		const { baseUrl, tokens } = sandbox;
+		// Past the proxy: preparations need not wait for the wire.
+		const admin = axios.create({
+			baseURL: `${baseUrl}/sandbox`,
+			maxBodyLength: Infinity,
+			httpsAgent,
+		});
+		const api = axios.create({
+			baseURL: `${baseUrl}/api/v2`,
+			headers: { authorization: `Bearer ${tokens.jwt}` },
+			httpsAgent,
+		});
+		/** Sends a request only to learn its number in the log. */
+		const nextRequestNumber = async () => {
+			await admin.delete('/requests');
+			await api.get('/ping');
+			const { data } = await admin.get<{ data: Array<{ number: number }> }>('/requests');
+			return data.data.at(-1)!.number;
+		};
+		// Tests need the history of records; a benchmark does not.
+		await admin.put('/settings', { history: false });
+		return {
+			baseUrl: url.origin,
+			token: tokens.role,
+			certificateFile,
+			admin,
+			changeSettings: async (settings) => void (await admin.put('/settings', settings)),
+			async resetTable(records = 0) {
+				await admin.post('/tables', { app: APP, table: benchTable });
+				for (const batch of splitIntoBatches(createItems(records), MAX_BATCH_SIZE)) {
+					await api.post(`/apps/${APP}/tables/${TABLE}/data/bulk`, {
+						bulk: batch.map((fields) => ({ fields })),
+					});
+				}
+			},
+			async countRecords() {
+				const { data } = await admin.get<{ data: Array<{ table: string; records: number }> }>(
+					'/tables',
+				);
+				return data.data.find(({ table }) => table === TABLE)?.records ?? 0;
+			},
+			async observe(work) {
+				const first = await nextRequestNumber();
+				const cpuBefore = readCpuSeconds(sandbox.pid);
+				const result = await work();
+				const cpuAfter = readCpuSeconds(sandbox.pid);
+				return {
+					result,
+					requests: (await nextRequestNumber()) - first - 1,
+					...(cpuBefore !== undefined &&
+						cpuAfter !== undefined && { sandboxSeconds: cpuAfter - cpuBefore }),
+				};
+			},
+			async spawnWorker(name) {
+				const worker = await spawnWorker(name, certificateFile);
+				cleanups.push(worker.stop);
+				return worker;
+			},
+			stop,
+		};
+	} catch (error) {
+		await stop();
+		throw error;
+	}
 }

@@ -1,15 +1,18 @@
-/** The table that most measurements write to and read from, and items for it. */
+/** The table that most benchmarks write to and read from, and items for it. */
 import type { IDataObject } from 'n8n-workflow';
 
 export const APP = 'bench';
 export const TABLE = 'people';
 
-/** As the sandbox's administration takes it; found again by its email. */
+/** The import key of the table. */
+export const KEY_FIELD = 'email';
+
+/** The definition of the table, for the sandbox's administration. */
 export const benchTable = {
 	internalName: TABLE,
 	header: 'People',
 	fields: [
-		{ name: 'email', type: 'text', metadata: { importKey: true } },
+		{ name: KEY_FIELD, type: 'text', metadata: { importKey: true } },
 		{ name: 'firstname', type: 'text' },
 		{ name: 'surname', type: 'text', metadata: { required: true, maxLength: 80 } },
 		{ name: 'city', type: 'text' },
@@ -30,10 +33,10 @@ const NAMES = ['Ada', 'Ben', 'Cem', 'Dana', 'Emil', 'Fatima', 'Gus'];
 const CITIES = ['Bergen', 'Gent', 'Izmir', 'Kassel', 'Lyon'];
 const STATES = ['new', 'known', 'gone'];
 
-/** The same items in every run, each with a key of its own: about 250 bytes of JSON. */
+/** The same items in every run, each with a different key: about 250 bytes of JSON. */
 export const createItems = (size: number): IDataObject[] =>
 	Array.from({ length: size }, (_, index) => ({
-		email: `person-${index}@example.com`,
+		[KEY_FIELD]: `person-${index}@example.com`,
 		firstname: NAMES[index % NAMES.length],
 		surname: `Surname ${index}`,
 		city: CITIES[index % CITIES.length],
@@ -42,20 +45,19 @@ export const createItems = (size: number): IDataObject[] =>
 		active: index % 2 === 0,
 		joined: `20${10 + (index % 15)}-0${1 + (index % 9)}-1${index % 10}`,
 		state: STATES[index % STATES.length],
-		note: `Nothing to be said about number ${index}, or not much.`,
+		note: `This is the note on person number ${index}, for length.`,
 	}));
 
-/** Where records are, for who builds addresses by hand. */
+/** Where the table's records are. */
 export const DATA_PATH = `/api/v2/apps/${APP}/tables/${TABLE}/data`;
 
-/** As the nodes build it. */
+/** The path of a bulk request, with the same query as the nodes send. */
 export const BULK_PATH = `${DATA_PATH}/bulk?dataResponseType=MetadataOnly`;
 
 /** The body of a bulk upsert. */
 export const bulkBody = (items: IDataObject[]): string =>
 	JSON.stringify({ bulk: items.map((fields) => ({ fields })), useUpsert: true });
 
-/** Cut as the nodes cut them. */
 export function splitIntoBatches<Item>(items: Item[], size: number): Item[][] {
 	const batches: Item[][] = [];
 	for (let at = 0; at < items.length; at += size) batches.push(items.slice(at, at + size));

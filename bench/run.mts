@@ -1,35 +1,40 @@
 /**
  * Measures the nodes in n8n's engine, beside a bare client and beside n8n's own nodes.
  *
- *   node bench/run.mts [--only NAME] [--json FILE] [--from FILE] [--write] [--smoke]
+ *   node bench/run.mts [--only NAME] [--json FILE] [--from FILE] [--write] [--smoke] [--profile FOLDER]
  *
- * `--json` keeps the numbers, `--from` takes them from there in place of measuring, `--write` puts
- * table and chart into docs/performance.md. `--smoke` only looks whether
- * every measurement runs, with tiny sizes, without n8n's own nodes and without a word on time.
+ * `--json` saves the rows, `--from` reads them from such a file instead of measuring, `--write` puts
+ * table and chart into docs/performance.md. `--smoke` only checks that every benchmark runs: tiny
+ * sizes, single runs, without n8n's own nodes. `--profile` writes a CPU profile of every process.
  *
- * The package must be built (`npm run build`). Times of one run on one machine are comparable;
- * times of two machines are not, the ratios are.
+ * The package must be built (`npm run build`). Times of one run on one machine can be compared;
+ * those of two machines cannot, only their ratios.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { ensureN8n } from '../harness/install.mts';
 import { attachments } from './benchmarks/attachments.mts';
-import { writeDocs } from './report/writeDocs.mts';
+import { getMany } from './benchmarks/getMany.mts';
+import { idlePoll } from './benchmarks/idlePoll.mts';
+import { loadTime } from './benchmarks/loadTime.mts';
+import { overhead } from './benchmarks/overhead.mts';
+import { platformLimits } from './benchmarks/platformLimits.mts';
+import { skipUnchanged } from './benchmarks/skipUnchanged.mts';
+import { sweep } from './benchmarks/sweep.mts';
+import { tableNode } from './benchmarks/tableNode.mts';
+import { unbatched } from './benchmarks/unbatched.mts';
+import { upsert } from './benchmarks/upsert.mts';
+import { writeProfilesTo } from './profile.mts';
 import type { Benchmark, Row } from './report/row.mts';
 import { renderText } from './report/table.mts';
-import { unbatched } from './benchmarks/unbatched.mts';
-import { getMany } from './benchmarks/getMany.mts';
-import { overhead } from './benchmarks/overhead.mts';
-import { idlePoll } from './benchmarks/idlePoll.mts';
-import { rateLimit } from './benchmarks/rateLimit.mts';
-import { loadTime } from './benchmarks/loadTime.mts';
-import { sweep } from './benchmarks/sweep.mts';
-import { upsert } from './benchmarks/upsert.mts';
+import { writeDocs } from './report/writeDocs.mts';
 
 const benchmarks: Benchmark[] = [
 	upsert,
-	rateLimit,
+	skipUnchanged,
 	getMany,
+	platformLimits,
+	tableNode,
 	attachments,
 	overhead,
 	idlePoll,
@@ -45,6 +50,7 @@ const { values } = parseArgs({
 		from: { type: 'string' },
 		write: { type: 'boolean', default: false },
 		smoke: { type: 'boolean', default: false },
+		profile: { type: 'string' },
 	},
 });
 const isSmoke = values.smoke;
@@ -57,8 +63,12 @@ if (chosen.length === 0) {
 	process.exit(2);
 }
 if (values.write && (values.only !== undefined || isSmoke)) {
-	console.error('--write takes everything: leave out --only and --smoke');
+	console.error('--write needs all benchmarks: leave out --only and --smoke.');
 	process.exit(2);
+}
+if (values.profile !== undefined) {
+	await mkdir(values.profile, { recursive: true });
+	writeProfilesTo(values.profile);
 }
 const failed: string[] = [];
 

@@ -23,6 +23,8 @@ export interface SandboxOptions {
 	db?: string;
 	/** Serve HTTPS with a self-signed certificate. */
 	https?: boolean;
+	/** Options of Node itself, such as `--cpu-prof`. */
+	nodeArgs?: readonly string[];
 }
 
 export interface RunningSandbox {
@@ -48,7 +50,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 	const args = [main, '--json', '--port', String(options.port ?? 0)];
 	if (options.db !== undefined) args.push('--db', options.db);
 	if (options.https) args.push('--https');
-	const sandbox = startProcess(process.execPath, args, { cwd: ROOT });
+	const sandbox = startProcess(process.execPath, [...(options.nodeArgs ?? []), ...args], {
+		cwd: ROOT,
+	});
 	let timer: NodeJS.Timeout | undefined;
 	const line = await Promise.race([
 		new Promise<string>((resolve) => sandbox.onLine(resolve)),

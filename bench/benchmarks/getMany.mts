@@ -1,7 +1,8 @@
-/** Get Many of 100,000 records, beside a bare client that reads the same pages. */
+/** Get Many of 100,000 records, beside a bare client that reads the same pages one after the other. */
 import { startBenchEnv } from '../benchEnv.mts';
-import { createRow, addLimitGoal, type Benchmark, type Measurement } from '../report/row.mts';
-import { spawnWorker } from '../workers/spawnWorker.mts';
+import { compete } from '../compete.mts';
+import { addLimitGoal, createRow, type Benchmark, type Row } from '../report/row.mts';
+import { HTTPS_1, WIRES } from '../wires.mts';
 
 /** The nodes' own. */
 const PAGE_SIZE = 1000;
@@ -15,38 +16,45 @@ export const getMany: Benchmark = {
 	async run({ isSmoke }) {
 		const size = isSmoke ? 2_500 : 100_000;
 		const runs = isSmoke ? 1 : 7;
-		const env = await startBenchEnv();
-		const node = await spawnWorker('node');
-		const bare = await spawnWorker('bareClient');
-		try {
-			await env.resetTable(size);
-			const ours: Measurement[] = [];
-			const limit: Measurement[] = [];
-			const requests = { ours: 0, limit: 0 };
-			const { baseUrl, token } = env;
-			const target = { baseUrl, token };
-			const read = async (who: 'ours' | 'limit', into: Measurement[]) => {
-				const counted = await env.countRequests(async () =>
-					who === 'ours'
-						? await node.run<'getMany', Details>('getMany', target)
-						: await bare.run<'getMany', Details>('getMany', { ...target, pageSize: PAGE_SIZE }),
+		const rows: Row[] = [];
+		for (const wire of isSmoke ? [HTTPS_1] : WIRES) {
+			const env = await startBenchEnv({ wire });
+			try {
+				const node = await env.spawnWorker('node');
+				const bareClient = await env.spawnWorker('bareClient');
+				const { baseUrl, token } = env;
+				const target = { baseUrl, token };
+				await env.resetTable(size);
+				const { ours, limit } = await compete<'ours' | 'limit', Details>(
+					env,
+					{
+						ours: {
+							runs,
+							run: async () => await node.run<'getMany', Details>('getMany', target),
+						},
+						limit: {
+							runs,
+							run: async () =>
+								await bareClient.run<'getMany', Details>('getMany', {
+									...target,
+									pageSize: PAGE_SIZE,
+								}),
+						},
+					},
+					async () => undefined,
 				);
-				const { records } = counted.result;
-				if (records !== size) throw new Error(`${who}: ${records} records instead of ${size}`);
-				into.push(counted.result);
-				requests[who] = counted.requests;
-			};
-			for (let count = 0; count < runs; count += 1) {
-				await read('ours', ours);
-				await read('limit', limit);
+				for (const { details } of [ours!, limit!]) {
+					if (details.records === size) continue;
+					throw new Error(`${details.records} records were read instead of ${size}.`);
+				}
+				const title = `Get Many ${size.toLocaleString('en')}, ${wire.name}`;
+				const row = createRow(title, { ours: ours!, limit });
+				addLimitGoal(row, 1, title);
+				rows.push(row);
+			} finally {
+				await env.stop();
 			}
-			const row = createRow(`Get Many ${size.toLocaleString('en')}`, { ours, limit }, { requests });
-			addLimitGoal(row, 1.15, row.name);
-			return [row];
-		} finally {
-			node.stop();
-			bare.stop();
-			await env.stop();
 		}
+		return rows;
 	},
 };

@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createRow, type Benchmark, type Measurement } from '../report/row.mts';
+import type { Measurement } from '../measure.mts';
+import { createRow, type Benchmark } from '../report/row.mts';
 
 const run = promisify(execFile);
 
-/** Each in a new process: a package is loaded once. */
+/** A process loads a package only once, so each run has a new one. */
 async function load(what: 'ours' | 'peer'): Promise<Measurement> {
 	const program = join(import.meta.dirname, '..', 'workers', 'loadTime.mts');
 	const { stdout } = await run(process.execPath, ['--expose-gc', program, what]);
@@ -26,8 +27,8 @@ export const loadTime: Benchmark = {
 		return [
 			createRow(
 				'load the package (two nodes, a credential)',
-				{ ours, peer },
-				{ ...(hasPeer && { note: 'the peer is one node of n8n: Airtable' }) },
+				{ ours: { measurements: ours }, peer: { measurements: peer } },
+				{ ...(hasPeer && { peerName: "n8n's Airtable node" }) },
 			),
 		];
 	},

@@ -1,43 +1,39 @@
 /**
- * What the HTTP Request node does with 100,000 items, item by item. It opens a connection for each
- * of them at once, and takes minutes; so it is measured only where it is asked for.
+ * The HTTP Request node with 100,000 items, item by item. It opens a connection for each of them at
+ * once and takes minutes, so it is measured only by name.
  */
 import { startBenchEnv } from '../benchEnv.mts';
+import { compete } from '../compete.mts';
 import { createRow, type Benchmark } from '../report/row.mts';
-import { spawnWorker } from '../workers/spawnWorker.mts';
-
-interface PeerDetails {
-	failed: number;
-	reason: string;
-}
+import { HTTPS_25 } from '../wires.mts';
+import type { PeerDetails } from '../workers/httpRequestNode.mts';
 
 export const unbatched: Benchmark = {
 	name: 'unbatched',
 	isExtra: true,
 	async run({ isSmoke }) {
 		const size = isSmoke ? 100 : 100_000;
-		const env = await startBenchEnv();
-		const peer = await spawnWorker('httpRequestNode');
+		const env = await startBenchEnv({ wire: HTTPS_25 });
 		try {
-			await env.changeSettings({ latencyMs: 5 });
-			await env.resetTable();
 			const { baseUrl, token } = env;
-			const { result, requests } = await env.countRequests(
-				async () => await peer.run<'oneByOne', PeerDetails>('oneByOne', { baseUrl, token, size }),
-			);
-			const written = await env.countRecords();
+			const peer = await env.spawnWorker('httpRequestNode');
+			const { itemByItem } = await compete<'itemByItem', PeerDetails>(env, {
+				itemByItem: {
+					runs: 1,
+					run: async () => await peer.run('itemByItem', { baseUrl, token, size }),
+				},
+			});
+			const { written, details } = itemByItem!;
 			return [
 				createRow(
 					`HTTP Request, ${size.toLocaleString('en')} items, item by item`,
-					{ ours: [result] },
+					{ ours: itemByItem! },
 					{
-						requests: { peer: requests },
-						note: `the time and the memory are the peer's; it wrote ${written} and failed at ${result.failed}: ${result.reason}`,
+						note: `time and memory are the peer's; it wrote ${written}, and ${details.failed} requests failed: ${details.reason}`,
 					},
 				),
 			];
 		} finally {
-			peer.stop();
 			await env.stop();
 		}
 	},

@@ -1,198 +1,199 @@
 /**
- * Upsert of 1,000, 10,000 and 100,000 items into an empty table: Create or Update Many, the HTTP
- * Request node in three configurations, and a bare client with the same batches.
+ * Upsert of 1,000, 10,000 and 100,000 items into an empty table, on every wire: Create or Update
+ * Many, the HTTP Request node in four configurations, and a bare client.
  */
 import { startBenchEnv, type BenchEnv } from '../benchEnv.mts';
+import { compete, type CompletedSeries, type Contestant } from '../compete.mts';
 import {
-	createRow,
+	addGoal,
 	addLimitGoal,
+	createRow,
+	median,
+	round,
+	secondsOf,
+	spreadOf,
 	type Benchmark,
-	type Measurement,
+	type PeerResult,
 	type Row,
 } from '../report/row.mts';
-import { spawnWorker, type Worker } from '../workers/spawnWorker.mts';
-import type { BareClientTasks } from '../workers/bareClient.mts';
-import type { NodeTasks } from '../workers/node.mts';
-import type { HttpRequestNodeTasks } from '../workers/httpRequestNode.mts';
+import { HTTPS_1, HTTPS_25, WIRES, type Wire } from '../wires.mts';
+import type { HttpRequestNodeTasks, PeerDetails } from '../workers/httpRequestNode.mts';
+import type { Worker, WorkerTasks } from '../workers/spawnWorker.mts';
 
-const BATCH_SIZE = 100;
+/** The limit: the fastest way that we know. */
+const LIMIT = { batchSize: 1000, concurrency: 4 };
 
-/** How often each is measured; what takes minutes is not repeated. */
+const PEERS = {
+	itemByItem: 'item by item',
+	batching: 'batching option',
+	bulk100: 'bulk of 100',
+	bulk1000: 'bulk of 1,000',
+};
+type PeerName = keyof typeof PEERS;
+type Name = 'ours' | 'limit' | 'floor' | PeerName;
+
 interface Round {
 	size: number;
-	latencyMs: number;
 	runs: number;
-	/** How often n8n's HTTP function alone is measured. */
-	floor: number;
-	peers: Partial<Record<keyof HttpRequestNodeTasks, number>>;
+	/** How often each peer runs; what takes minutes is not repeated. */
+	peers: Partial<Record<PeerName, number>>;
+	maxRatioToLimit: number;
 }
 
 const ROUNDS: Round[] = [
-	{ size: 1_000, latencyMs: 0, runs: 11, floor: 11, peers: { oneByOne: 5 } },
-	{ size: 1_000, latencyMs: 5, runs: 11, floor: 11, peers: { oneByOne: 5, batching: 1, bulk: 11 } },
-	{ size: 1_000, latencyMs: 25, runs: 11, floor: 11, peers: { oneByOne: 5 } },
-	{ size: 10_000, latencyMs: 0, runs: 7, floor: 7, peers: { oneByOne: 2 } },
-	{ size: 10_000, latencyMs: 5, runs: 7, floor: 7, peers: { oneByOne: 3, bulk: 7 } },
-	{ size: 10_000, latencyMs: 25, runs: 3, floor: 3, peers: { oneByOne: 2 } },
-	{ size: 100_000, latencyMs: 0, runs: 3, floor: 3, peers: {} },
-	// The peer does not come through with so many at once: see flood.mts.
-	{ size: 100_000, latencyMs: 5, runs: 3, floor: 3, peers: {} },
-	{ size: 100_000, latencyMs: 25, runs: 1, floor: 0, peers: {} },
-];
-
-const SMOKE: Round[] = [
 	{
-		size: 250,
-		latencyMs: 1,
-		runs: 1,
-		floor: 1,
-		peers: { oneByOne: 1, batching: 1, bulk: 1 },
+		size: 1_000,
+		runs: 11,
+		peers: { itemByItem: 3, batching: 1, bulk100: 11, bulk1000: 11 },
+		maxRatioToLimit: 1.5,
+	},
+	{
+		size: 10_000,
+		runs: 7,
+		peers: { itemByItem: 1, bulk100: 7, bulk1000: 7 },
+		maxRatioToLimit: 1.15,
+	},
+	{
+		size: 100_000,
+		runs: 3,
+		// Item by item the peer fails with so many items: see unbatched.mts.
+		peers: { bulk100: 3, bulk1000: 3 },
+		maxRatioToLimit: 1.15,
 	},
 ];
 
-const PEERS: Record<keyof HttpRequestNodeTasks, string> = {
-	oneByOne: 'item by item',
-	batching: 'batching option',
-	bulk: 'bulk by hand',
+const SMOKE_ROUND: Round = {
+	size: 250,
+	runs: 1,
+	peers: { itemByItem: 1, batching: 1, bulk100: 1, bulk1000: 1 },
+	maxRatioToLimit: 1.5,
 };
 
-interface Crew {
-	node: Worker<NodeTasks>;
-	bare: Worker<BareClientTasks>;
-	peer?: Worker<HttpRequestNodeTasks>;
+const FEWER_REQUESTS = 50;
+
+/** The wire whose times are in the chart. */
+const CHART_WIRE = HTTPS_25;
+
+/** The proxy needs two file handles for each connection; 20,000 are more than many systems allow. */
+const isTooManyConnections = (size: number, { roundTripMs }: Wire) =>
+	roundTripMs > 0 && size > 1_000;
+
+interface Workers {
+	node: Worker<WorkerTasks['node']>;
+	bareClient: Worker<WorkerTasks['bareClient']>;
+	httpRequestNode?: Worker<HttpRequestNodeTasks>;
 }
 
-interface Counted {
-	measures: Measurement[];
-	requests: number;
-	stored: number;
-	/** Why its times are worth nothing. */
-	note?: string;
-}
-
-interface PeerDetails {
-	failed: number;
-	reason: string;
-}
-
-async function once<Details>(
-	env: BenchEnv,
-	into: Counted,
-	work: () => Promise<Measurement & Partial<Details>>,
+function runPeer(
+	peer: Worker<HttpRequestNodeTasks>,
+	name: PeerName,
+	task: HttpRequestNodeTasks['itemByItem'],
 ) {
-	await env.resetTable();
-	const { result, requests } = await env.countRequests(work);
-	into.measures.push(result);
-	into.requests = requests;
-	into.stored = await env.countRecords();
-	return result;
-}
-
-const nothing = (): Counted => ({ measures: [], requests: 0, stored: 0 });
-
-async function measure(env: BenchEnv, crew: Crew, round: Round): Promise<Row[]> {
-	const { size, latencyMs, runs } = round;
-	const { baseUrl, token } = env;
-	const target = { baseUrl, token, size };
-	await env.changeSettings({ latencyMs });
-	const ours = nothing();
-	const limit = nothing();
-	const floor = nothing();
-	const batched = { ...target, batchSize: BATCH_SIZE };
-	const peers = new Map<keyof HttpRequestNodeTasks, Counted>();
-	// In turns, so that whatever else the machine does falls on all of them.
-	for (let count = 0; count < runs; count += 1) {
-		await once(env, ours, () => crew.node.run('upsert', target));
-		await once(env, limit, () => crew.bare.run('upsert', batched));
-		if (count < round.floor) await once(env, floor, () => crew.node.run('helper', batched));
-		for (const name of Object.keys(round.peers) as Array<keyof HttpRequestNodeTasks>) {
-			if (!crew.peer || count >= round.peers[name]!) continue;
-			const into = peers.get(name) ?? nothing();
-			peers.set(name, into);
-			const { peer } = crew;
-			const { failed, reason } = await once<PeerDetails>(env, into, () => peer.run(name, target));
-			if (failed) into.note = `the peer wrote ${into.stored} of ${size}: ${reason}`;
-		}
+	if (name === 'itemByItem' || name === 'batching') {
+		return peer.run<typeof name, PeerDetails>(name, task);
 	}
-	for (const { stored } of [ours, limit]) {
-		if (stored !== size) throw new Error(`The table has ${stored} records instead of ${size}`);
-	}
-	const title = `upsert ${size.toLocaleString('en')}, ${latencyMs} ms`;
-	if (peers.size === 0) peers.set('oneByOne', nothing());
-	return [...peers].map(([name, peer]) => {
-		const isMeasured = peer.measures.length > 0 && peer.note === undefined;
-		const row = createRow(
-			isMeasured ? `${title} (peer: ${PEERS[name]})` : title,
-			{
-				ours: ours.measures,
-				limit: limit.measures,
-				floor: floor.measures,
-				peer: isMeasured ? peer.measures : [],
-			},
-			{
-				requests: {
-					ours: ours.requests,
-					limit: limit.requests,
-					...(isMeasured && { peer: peer.requests }),
-				},
-				note: peer.note,
-			},
-		);
-		if (name !== 'oneByOne') return row;
-		addLimitGoal(row, 1.15, title);
-		if (isMeasured) row.goals.push(...goalsAgainstPeer(row, latencyMs));
-		if (latencyMs === 5) row.chart!.times = `${size.toLocaleString('en')} items`;
-		return row;
-	});
+	const batchSize = name === 'bulk100' ? 100 : 1000;
+	return peer.run<'bulk', PeerDetails>('bulk', { ...task, batchSize });
 }
 
-const FEWER = 50;
-const FASTER = 20;
-
-function goalsAgainstPeer({ requests, ratioToPeer }: Row, latencyMs: number) {
-	const fewer = (requests?.peer ?? 0) / (requests?.ours ?? 1);
-	return [
-		{ text: `≥ ${FEWER} × fewer requests`, isMet: fewer >= FEWER },
-		...(latencyMs === 5
-			? [{ text: `≥ ${FASTER} × faster`, isMet: (ratioToPeer ?? 0) >= FASTER }]
-			: []),
-	];
+function toPeerResult(name: PeerName, series: CompletedSeries<Partial<PeerDetails>>): PeerResult {
+	const seconds = secondsOf(series);
+	const { failed, reason } = series.details;
+	return {
+		name: PEERS[name],
+		seconds: round(median(seconds), 4),
+		spread: spreadOf(seconds),
+		runs: seconds.length,
+		requests: series.requests,
+		written: series.written,
+		...(failed && { reason }),
+	};
 }
 
-/** What comes first is slower, whoever it is: code is compiled while it runs. */
-async function warm(env: BenchEnv, { node, bare, peer }: Crew) {
+async function measureRound(
+	env: BenchEnv,
+	wire: Wire,
+	{ node, bareClient, httpRequestNode: peer }: Workers,
+	{ size, runs, peers, maxRatioToLimit }: Round,
+): Promise<Row> {
 	const { baseUrl, token } = env;
-	const task = { baseUrl, token, size: 2_000, batchSize: BATCH_SIZE };
-	const works = [
+	const task = { baseUrl, token, size };
+	const contestants: Partial<Record<Name, Contestant<Partial<PeerDetails>>>> = {
+		ours: { runs, run: async () => await node.run('upsert', task) },
+		limit: { runs, run: async () => await bareClient.run('upsert', { ...task, ...LIMIT }) },
+		floor: { runs, run: async () => await node.run('floor', { ...task, ...LIMIT }) },
+	};
+	const peerNames = peer
+		? (Object.keys(peers) as PeerName[]).filter(
+				(name) => !(name === 'itemByItem' && isTooManyConnections(size, wire)),
+			)
+		: [];
+	for (const name of peerNames) {
+		contestants[name] = { runs: peers[name]!, run: async () => await runPeer(peer!, name, task) };
+	}
+	const results = await compete<Name, Partial<PeerDetails>>(env, contestants);
+	const [ours, limit] = [results.ours!, results.limit!];
+	for (const { written } of [ours, limit]) {
+		if (written !== size) throw new Error(`The table has ${written} records instead of ${size}.`);
+	}
+	const complete = peerNames
+		.filter((name) => results[name]!.written === size)
+		.sort((a, b) => median(secondsOf(results[a])) - median(secondsOf(results[b])));
+	const [fastest] = complete;
+	const title = `upsert ${size.toLocaleString('en')}, ${wire.name}`;
+	const row = createRow(
+		title,
+		{ ours, limit, floor: results.floor, peer: fastest && results[fastest] },
+		{
+			...(fastest && { peerName: PEERS[fastest] }),
+			...(peerNames.length > 0 && {
+				peers: peerNames.map((name) => toPeerResult(name, results[name]!)),
+			}),
+		},
+	);
+	if (row.ratioToPeer !== null) addGoal(row, '≤ fastest peer', row.ratioToPeer >= 1);
+	addGoal(row, `≥ ${FEWER_REQUESTS} × fewer requests`, size >= FEWER_REQUESTS * ours.requests);
+	addLimitGoal(row, maxRatioToLimit, title);
+	if (wire === CHART_WIRE) row.chart!.times = `${size.toLocaleString('en')} items`;
+	return row;
+}
+
+/** The first run of a process is slower, because its code is compiled while it runs. */
+async function warmUp(env: BenchEnv, { node, bareClient, httpRequestNode: peer }: Workers) {
+	const { baseUrl, token } = env;
+	const task = { baseUrl, token, size: 2_000 };
+	const runs = [
 		() => node.run('upsert', task),
-		() => bare.run('upsert', task),
-		() => peer?.run('oneByOne', task),
+		() => node.run('floor', { ...task, ...LIMIT }),
+		() => bareClient.run('upsert', { ...task, ...LIMIT }),
+		() => peer?.run('bulk', { ...task, batchSize: 100 }),
 	];
-	for (const work of works) {
+	for (const run of runs) {
 		await env.resetTable();
-		await work();
+		await run();
 	}
 }
 
 export const upsert: Benchmark = {
 	name: 'upsert',
 	async run({ isSmoke, hasPeer }) {
-		const env = await startBenchEnv();
-		const crew: Crew = {
-			node: await spawnWorker('node'),
-			bare: await spawnWorker('bareClient'),
-			peer: hasPeer ? await spawnWorker('httpRequestNode') : undefined,
-		};
-		try {
-			const rows: Row[] = [];
-			await warm(env, crew);
-			for (const round of isSmoke ? SMOKE : ROUNDS) {
-				rows.push(...(await measure(env, crew, round)));
+		const rows: Row[] = [];
+		for (const wire of isSmoke ? [HTTPS_1] : WIRES) {
+			const env = await startBenchEnv({ wire });
+			try {
+				const workers: Workers = {
+					node: await env.spawnWorker('node'),
+					bareClient: await env.spawnWorker('bareClient'),
+					httpRequestNode: hasPeer ? await env.spawnWorker('httpRequestNode') : undefined,
+				};
+				if (!isSmoke) await warmUp(env, workers);
+				for (const round of isSmoke ? [SMOKE_ROUND] : ROUNDS) {
+					rows.push(await measureRound(env, wire, workers, round));
+				}
+			} finally {
+				await env.stop();
 			}
-			return rows;
-		} finally {
-			for (const worker of Object.values(crew)) worker?.stop();
-			await env.stop();
 		}
+		return rows;
 	},
 };

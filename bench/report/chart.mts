@@ -43,7 +43,7 @@ interface Panel {
 
 const seconds = (value: number) => `${value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2)} s`;
 
-/** Seconds of ours, the peer and the limit; each gridline is ten times the one before. */
+/** Seconds of ours, the peer and the limit, on a logarithmic scale. */
 function timePanel(rows: Row[], top: number): Panel {
 	const kinds = ['ours', 'limit', 'peer'] as const;
 	const values = rows.flatMap((row) => kinds.map((kind) => row[kind] ?? row.ours));
@@ -57,10 +57,10 @@ function timePanel(rows: Row[], top: number): Panel {
 		text(
 			0,
 			top + 14,
-			'Upsert with 5 ms latency, seconds (each line is ten times the one before)',
+			'Upsert over HTTPS with a round trip of 25 ms (each line is ten times the one before)',
 			' class="title"',
 		),
-		...['the node', 'bare client (limit)', 'HTTP Request, item by item'].map(
+		...['the node', 'bare client (limit)', 'HTTP Request, fastest way'].map(
 			(name, index) =>
 				`<rect class="${kinds[index]}" x="${index * 190}" y="${top + 26}" width="11" height="11" rx="2"/>` +
 				text(index * 190 + 17, top + 36, name),
@@ -84,7 +84,7 @@ function timePanel(rows: Row[], top: number): Panel {
 	return { height: bottom + 26 - top, svg: parts.join('\n') };
 }
 
-/** How many times as long as the limit, with the goal as a mark on each bar. */
+/** How many times as long as the limit ours takes, with the goal as a mark on each bar. */
 function ratioPanel(rows: Row[], top: number): Panel {
 	const most = Math.max(2, ...rows.map(({ ratioToLimit }) => ratioToLimit ?? 0));
 	const at = (value: number) => (value / most) * PLOT;
@@ -108,7 +108,7 @@ function ratioPanel(rows: Row[], top: number): Panel {
 	return { height: bottom + 26 - top, svg: parts.join('\n') };
 }
 
-/** Draws the rows that say where they belong. */
+/** Draws the rows that have a place in the chart. */
 export function renderChart(rows: Row[]): string {
 	const times = timePanel(
 		rows.filter((row) => row.chart?.times),

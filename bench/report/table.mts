@@ -1,5 +1,5 @@
-/** The rows as a table, for the terminal and for docs/performance.md. */
-import type { Row, Spread } from './row.mts';
+/** The rows as tables, for the terminal and for docs/performance.md. */
+import type { PeerResult, Row, Spread } from './row.mts';
 
 const HEAD = [
 	'Work',
@@ -7,23 +7,33 @@ const HEAD = [
 	'Limit',
 	'Ours ÷ limit',
 	'Ours ÷ floor',
-	'Peer',
+	'Fastest peer',
 	'Peer ÷ ours',
 	'Requests (ours, limit, peer)',
+	'Sandbox busy (ours, limit)',
 	'Memory',
 	'Goals',
 ];
 
+const PEER_HEAD = ['Peer: HTTP Request', 'Time', 'Requests', 'Written'];
+
+const SWEEP_HEAD = ['Sweep: bare client', 'Time'];
+
 const digits = (value: number) => (value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
+
+const seconds = (value: number) => `${value.toFixed(digits(value))} s`;
 
 function time(value: number | null, spread: Spread | null): string {
 	if (value === null) return '–';
-	const text = `${value.toFixed(digits(value))} s`;
-	if (!spread || spread[0] === spread[1]) return text;
-	return `${text} (${spread.map((edge) => edge.toFixed(digits(value))).join('–')})`;
+	if (!spread || spread[0] === spread[1]) return seconds(value);
+	return `${seconds(value)} (${spread.map((edge) => edge.toFixed(digits(value))).join('–')})`;
 }
 
 const count = (value: number | undefined) => value?.toLocaleString('en') ?? '–';
+
+/** A processor's time as a share of the time that passed. */
+const share = (cpu: number | undefined, elapsed: number | null) =>
+	cpu === undefined || elapsed === null ? '–' : `${Math.round((100 * cpu) / elapsed)} %`;
 
 const cellsOf = (row: Row): string[] => [
 	row.name,
@@ -31,36 +41,50 @@ const cellsOf = (row: Row): string[] => [
 	time(row.limit, row.spread.limit),
 	row.ratioToLimit?.toFixed(2) ?? '–',
 	row.ratioToFloor?.toFixed(2) ?? '–',
-	time(row.peer, row.spread.peer),
+	row.peer === null
+		? '–'
+		: `${time(row.peer, row.spread.peer)}${row.peerName ? `, ${row.peerName}` : ''}`,
 	row.ratioToPeer?.toFixed(1) ?? '–',
 	row.requests
 		? [row.requests.ours, row.requests.limit, row.requests.peer].map(count).join(', ')
+		: '–',
+	row.cpu
+		? [share(row.cpu.sandbox.ours, row.ours), share(row.cpu.sandbox.limit, row.limit)].join(', ')
 		: '–',
 	row.memoryMB === null ? '–' : `${row.memoryMB} MB`,
 	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || '–',
 ];
 
-const SWEEP_HEAD = ['Sweep', 'Time', 'One after the other', 'Ratio'];
-
-const sweepCellsOf = (row: Row): string[] => [
-	row.name,
-	time(row.ours, row.spread.ours),
-	time(row.limit, row.spread.limit),
-	row.ratioToLimit?.toFixed(2) ?? '–',
+const peerCellsOf = (row: Row, peer: PeerResult): string[] => [
+	`${row.name}, ${peer.name}`,
+	time(peer.seconds, peer.spread),
+	count(peer.requests),
+	count(peer.written),
 ];
 
-/** What is measured against a goal, and what looks for a default. */
+const sweepCellsOf = (row: Row): string[] => [row.name, time(row.ours, row.spread.ours)];
+
+/** What has goals, the peers one by one, and what explores a setting. */
 function tablesOf(rows: Row[]): string[][][] {
 	const sweeps = rows.filter(({ isSweep }) => isSweep);
 	const others = rows.filter(({ isSweep }) => !isSweep);
 	return [
 		[HEAD, ...others.map(cellsOf)],
+		[
+			PEER_HEAD,
+			...others.flatMap((row) => (row.peers ?? []).map((peer) => peerCellsOf(row, peer))),
+		],
 		[SWEEP_HEAD, ...sweeps.map(sweepCellsOf)],
 	].filter((lines) => lines.length > 1);
 }
 
 const notesOf = (rows: Row[]) =>
-	rows.flatMap(({ name, note }) => (note === undefined ? [] : [`- ${name}: ${note}`]));
+	rows.flatMap(({ name, note, peers = [] }) => [
+		...(note === undefined ? [] : [`- ${name}: ${note}`]),
+		...peers
+			.filter(({ reason }) => reason !== undefined)
+			.map((peer) => `- ${name}, ${peer.name}: requests failed with ${peer.reason}`),
+	]);
 
 function aligned(lines: string[][]): string {
 	const widths = lines[0]!.map((_, column) =>
@@ -75,7 +99,7 @@ function aligned(lines: string[][]): string {
 export const renderText = (rows: Row[]): string =>
 	[...tablesOf(rows).map(aligned), notesOf(rows).join('\n')].join('\n\n');
 
-function markdown([head = [], ...lines]: string[][]): string {
+function markdownTable([head = [], ...lines]: string[][]): string {
 	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
 	const rule = head.map((_, column) =>
 		column === 0 || column === HEAD.length - 1 ? '---' : '--:',
@@ -85,4 +109,4 @@ function markdown([head = [], ...lines]: string[][]): string {
 
 /** The same in Markdown. */
 export const renderMarkdown = (rows: Row[]): string =>
-	[...tablesOf(rows).map(markdown), notesOf(rows).join('\n')].join('\n\n');
+	[...tablesOf(rows).map(markdownTable), notesOf(rows).join('\n')].join('\n\n');

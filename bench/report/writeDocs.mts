@@ -1,4 +1,4 @@
-/** Puts what was measured into docs/performance.md: the table between its marks, and the chart. */
+/** Writes the results into docs/performance.md, between its marks, and draws the chart. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ const machine = () => {
 	return `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpus().length} × ${cpu?.model.trim()}, ${gib} GiB, ${process.platform}.`;
 };
 
-/** @throws Error where the page has no marks */
+/** @throws Error if the page has no marks */
 export async function writeDocs(rows: Row[]): Promise<void> {
 	const page = await readFile(PAGE, 'utf8');
-	if (!MARKED.test(page)) throw new Error(`${PAGE} has no place for the table`);
+	if (!MARKED.test(page)) throw new Error(`${PAGE} has no marks for the table.`);
 	const measured = `$1\n\n${machine().replaceAll('$', '$$$$')}\n\n${renderMarkdown(rows).replaceAll('$', '$$$$')}\n\n$2`;
 	const options = await resolveConfig(PAGE);
 	const text = await format(page.replace(MARKED, measured), { ...options, filepath: PAGE });

@@ -1,88 +1,109 @@
-/** One measurement in a process of its own; prints it as a line of JSON. */
+/**
+ * One upload or download in a process of its own, which prints its measurement as a line of JSON:
+ * `node attachments.mts TASK`, with the task as JSON.
+ */
+import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
+import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { IBinaryData } from 'n8n-workflow';
-import { PLACE, type Task } from '../benchmarks/attachments.mts';
-import { measure } from '../memory.mts';
+import { measure } from '../measure.mts';
 
-const task = JSON.parse(process.argv[2] ?? '') as Task;
-const { app, table, field } = PLACE;
-const folder = await mkdtemp(join(tmpdir(), 'bench-process-'));
-
-/** What the bare client does: as little as can be done. */
-const headers = { authorization: `Bearer ${task.token}` };
-const recordUrl = `${task.baseUrl}/api/v2/apps/${app}/tables/${table}/data/${task.record}`;
-
-async function call(
-	url: string,
-	options: RequestOptions,
-	send?: (into: NodeJS.WritableStream) => Promise<void>,
-) {
-	const outgoing = request(url, { ...options, headers: { ...headers, ...options.headers } });
-	const answered = once(outgoing, 'response') as Promise<[IncomingMessage]>;
-	if (send) await send(outgoing);
-	outgoing.end();
-	const [incoming] = await answered;
-	if (incoming.statusCode !== 200) throw new Error(`${url}: ${incoming.statusCode}`);
-	return incoming;
+export interface AttachmentTask {
+	client: 'node' | 'bareClient';
+	work: 'upload' | 'download';
+	baseUrl: string;
+	token: string;
+	app: string;
+	table: string;
+	/** The field that holds the file. */
+	field: string;
+	/** The id of the record. */
+	record: string;
+	/** The file to upload. */
+	path: string;
+	bytes: number;
 }
 
-async function bareUpload(): Promise<void> {
-	const before = `{"fields":{"${field}":[{"filename":"file.bin","mimetype":"application/octet-stream","filedata":"data:application/octet-stream;base64,`;
-	const after = '"}]}}';
-	const length = before.length + 4 * Math.ceil(task.bytes / 3) + after.length;
-	const incoming = await call(
-		recordUrl,
-		{ method: 'PATCH', headers: { 'content-type': 'application/json', 'content-length': length } },
-		async (into) => {
-			into.write(before);
-			const chunks = createReadStream(task.path, { highWaterMark: 3 * 64 * 1024 });
-			for await (const chunk of chunks as AsyncIterable<Buffer>) {
-				// Chunks but the last are whole groups of three: no rest to hold back.
-				if (!into.write(Buffer.from(chunk.toString('base64'), 'latin1'))) await once(into, 'drain');
-			}
-			into.write(after);
-		},
-	);
-	incoming.resume();
-	await once(incoming, 'end');
-}
+async function createBareClient(task: AttachmentTask, folder: string) {
+	const { app, table, field, record } = task;
+	const recordUrl = `${task.baseUrl}/api/v2/apps/${app}/tables/${table}/data/${record}`;
+	const startRequest = task.baseUrl.startsWith('https:') ? requestHttps : requestHttp;
 
-async function bareDownload(): Promise<void> {
-	const chunks: Buffer[] = [];
-	for await (const chunk of await call(recordUrl, {})) chunks.push(chunk as Buffer);
-	const record = JSON.parse(Buffer.concat(chunks).toString()) as {
-		data: { fields: Record<string, Array<{ fileUrl: string }>> };
+	const request = async (
+		url: string,
+		options: RequestOptions = {},
+		write?: (body: NodeJS.WritableStream) => Promise<void>,
+	) => {
+		const headers = { authorization: `Bearer ${task.token}`, ...options.headers };
+		const outgoing = startRequest(url, { ...options, headers });
+		const responded = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+		if (write) await write(outgoing);
+		outgoing.end();
+		const [response] = await responded;
+		if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
+		return response;
 	};
-	const path = join(folder, 'file.bin');
-	await pipeline(await call(record.data.fields[field]![0]!.fileUrl, {}), createWriteStream(path));
-	if ((await stat(path)).size !== task.bytes) throw new Error('The file is not whole');
+
+	return {
+		async upload() {
+			const before = `{"fields":{"${field}":[{"filename":"file.bin","mimetype":"application/octet-stream","filedata":"data:application/octet-stream;base64,`;
+			const after = '"}]}}';
+			const length = before.length + 4 * Math.ceil(task.bytes / 3) + after.length;
+			const headers = { 'content-type': 'application/json', 'content-length': length };
+			const response = await request(recordUrl, { method: 'PATCH', headers }, async (body) => {
+				body.write(before);
+				// A multiple of three bytes has no padding in base64, so that chunks can be joined.
+				const chunks = createReadStream(task.path, { highWaterMark: 3 * 64 * 1024 });
+				for await (const chunk of chunks as AsyncIterable<Buffer>) {
+					const text = Buffer.from(chunk.toString('base64'), 'latin1');
+					if (!body.write(text)) await once(body, 'drain');
+				}
+				body.write(after);
+			});
+			response.resume();
+			await once(response, 'end');
+		},
+
+		async download() {
+			const stored = (await json(await request(recordUrl))) as {
+				data: { fields: Record<string, Array<{ fileUrl: string }>> };
+			};
+			const path = join(folder, 'file.bin');
+			const url = stored.data.fields[field]![0]!.fileUrl;
+			await pipeline(await request(url), createWriteStream(path));
+			if ((await stat(path)).size !== task.bytes) throw new Error('The file is incomplete.');
+		},
+	};
 }
 
 /** The node in n8n's engine, with binary data in files. */
-async function engine() {
+async function createNodeClient(task: AttachmentTask, folder: string) {
 	process.env.N8N_USER_FOLDER = folder;
 	const { runOperation, picked } = await import('../../test/property/faults/engine.mts');
-	const load = createRequire(import.meta.url);
-	const { Container } = load('@n8n/di') as typeof import('@n8n/di');
-	const { BinaryDataConfig, BinaryDataService } = load('n8n-core') as typeof import('n8n-core');
+	const require = createRequire(import.meta.url);
+	const { Container } = require('@n8n/di') as typeof import('@n8n/di');
+	const { BinaryDataConfig, BinaryDataService } = require('n8n-core') as typeof import('n8n-core');
 	Container.get(BinaryDataConfig).mode = 'filesystem';
-	const store = Container.get(BinaryDataService);
-	await store.init();
+	const service = Container.get(BinaryDataService);
+	await service.init();
 	const location = { type: 'execution' as const, workflowId: 'workflow', executionId: 'earlier' };
-	const stored = async (path: string) =>
-		await store.copyBinaryFile(
+
+	/** Puts a file into n8n's binary store. */
+	const store = async (path: string) =>
+		await service.copyBinaryFile(
 			location,
 			{ fileName: 'file.bin', mimeType: 'application/octet-stream', data: '' },
 			path,
 		);
-	const operate = async (operation: string, file?: IBinaryData) => {
+
+	const runAttachmentOperation = async (operation: string, file?: IBinaryData) => {
 		const result = await runOperation(
 			{ baseUrl: task.baseUrl, token: task.token },
 			{
@@ -90,12 +111,14 @@ async function engine() {
 				parameters: {
 					resource: 'attachment',
 					operation,
-					application: picked(app),
-					table: picked(table),
+					application: picked(task.app),
+					table: picked(task.table),
 					recordId: picked(task.record),
-					fileField: field,
-					existingFiles: 'replace',
-					inputDataFieldName: 'data',
+					fileField: task.field,
+					...(operation === 'upload' && {
+						existingFiles: 'replace',
+						inputDataFieldName: 'data',
+					}),
 					options: {},
 				},
 			},
@@ -103,29 +126,26 @@ async function engine() {
 		if (result.error) throw new Error(result.error.message);
 		return result.output('Data Platform')[0]!;
 	};
-	return { stored, operate };
+
+	const file = task.work === 'upload' ? await store(task.path) : undefined;
+	// Code that is loaded at the first use belongs to the base: a small file (this one) goes first.
+	if (file) await runAttachmentOperation('upload', await store(import.meta.filename));
+	else await runAttachmentOperation('downloadThumbnail').catch(() => undefined);
+
+	return {
+		upload: async () => void (await runAttachmentOperation('upload', file)),
+		async download() {
+			const item = await runAttachmentOperation('download');
+			if (item.binary?.data?.bytes !== task.bytes) throw new Error('The file is incomplete.');
+		},
+	};
 }
 
-async function measureOurs() {
-	const { stored, operate } = await engine();
-	if (task.work === 'upload') {
-		const file = await stored(task.path);
-		// What is loaded at the first use belongs to the base: this file's own source, a few KB.
-		await operate('upload', await stored(import.meta.filename));
-		return await measure(async () => void (await operate('upload', file)));
-	}
-	// A download needs no warming by a file: the record's other operations load the same code.
-	await operate('downloadThumbnail').catch(() => undefined);
-	return await measure(async () => {
-		const item = await operate('download');
-		if (item.binary?.data?.bytes !== task.bytes) throw new Error('The file is not whole');
-	});
-}
-
-const measurement =
-	task.who === 'ours'
-		? await measureOurs()
-		: await measure(task.work === 'upload' ? bareUpload : bareDownload);
+const task = JSON.parse(process.argv[2] ?? '') as AttachmentTask;
+const folder = await mkdtemp(join(tmpdir(), 'bench-attachments-'));
+const createClient = task.client === 'node' ? createNodeClient : createBareClient;
+const client = await createClient(task, folder);
+const measurement = await measure(client[task.work]);
 await rm(folder, { recursive: true, force: true });
 console.log(JSON.stringify(measurement));
 process.exit(0);

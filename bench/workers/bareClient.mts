@@ -1,24 +1,47 @@
-/** The limit: a client that sends what must be sent, over kept connections, and nothing around it. */
-import { Agent, request } from 'node:http';
-import { splitIntoBatches, BULK_PATH, bulkBody, DATA_PATH, createItems } from '../benchTable.mts';
+/**
+ * The limit: the fastest client that we can write. It keeps its connections open during a task and
+ * does nothing but build the JSON, send it and parse the response.
+ */
+import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import { buffer } from 'node:stream/consumers';
+import type { IDataObject } from 'n8n-workflow';
+import {
+	BULK_PATH,
+	bulkBody,
+	createItems,
+	DATA_PATH,
+	KEY_FIELD,
+	splitIntoBatches,
+} from '../benchTable.mts';
+import { forEachConcurrently } from '../concurrency.mts';
+import type { Target } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';
 
-interface Target {
-	baseUrl: string;
-	token: string;
+export interface Batching {
+	size: number;
+	batchSize: number;
+	/** How many requests are under way at once. */
+	concurrency: number;
 }
 
 export interface BareClientTasks {
-	/** Sends batches; `parallel` of them at once (1). */
-	upsert: Target & { size: number; batchSize: number; parallel?: number };
-	/** Reads pages until one is not full. */
+	/** Writes items. */
+	upsert: Target & Batching;
+	/** Reads the records of items by their keys. */
+	lookUp: Target & Batching;
+	/** Reads page after page until one is not full. */
 	getMany: Target & { pageSize: number };
 }
 
-const agent = new Agent({ keepAlive: true });
+type Send = (method: string, path: string, body?: string) => Promise<unknown>;
 
-async function call({ token }: Target, method: string, url: string, body?: string) {
-	return await new Promise<string>((resolve, reject) => {
+/** A client without connections, as a program that has just started. */
+function createClient({ baseUrl, token }: Target): Send {
+	const isHttps = baseUrl.startsWith('https:');
+	const agent = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true });
+	const request = isHttps ? requestHttps : requestHttp;
+	return async (method, path, body) => {
 		const headers = {
 			authorization: `Bearer ${token}`,
 			accept: 'application/json',
@@ -27,52 +50,57 @@ async function call({ token }: Target, method: string, url: string, body?: strin
 				'content-length': Buffer.byteLength(body),
 			}),
 		};
-		const outgoing = request(url, { method, agent, headers }, (answer) => {
-			const chunks: Buffer[] = [];
-			answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-			answer.on('error', reject);
-			answer.on('end', () => {
-				const text = Buffer.concat(chunks).toString();
-				if (answer.statusCode === 200) resolve(text);
-				else reject(new Error(`${answer.statusCode} ${text.slice(0, 300)}`));
-			});
+		const response = await new Promise<IncomingMessage>((resolve, reject) => {
+			request(`${baseUrl}${path}`, { method, agent, headers }, resolve)
+				.on('error', reject)
+				.end(body);
 		});
-		outgoing.on('error', reject);
-		outgoing.end(body);
-	});
+		const text = (await buffer(response)).toString();
+		if (response.statusCode !== 200) {
+			throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 300)}`);
+		}
+		return JSON.parse(text);
+	};
 }
 
-interface BulkAnswer {
-	data: unknown[];
-}
-
-interface PageAnswer {
-	data: Array<{ id: string }>;
+interface DataResponse {
+	data: Array<{ id: string; fields: IDataObject }>;
 }
 
 serveTasks<BareClientTasks>({
-	async upsert(task) {
-		const batches = splitIntoBatches(createItems(task.size), task.batchSize).values();
-		const url = `${task.baseUrl}${BULK_PATH}`;
-		const send = async () => {
-			for (const batch of batches) {
-				const answer = await call(task, 'POST', url, bulkBody(batch));
-				const { data } = JSON.parse(answer) as BulkAnswer;
-				if (data.length !== batch.length) throw new Error('A batch was not written whole');
-			}
-		};
+	async upsert({ size, batchSize, concurrency, ...target }) {
+		const batches = splitIntoBatches(createItems(size), batchSize);
+		const send = createClient(target);
 		return async () => {
-			await Promise.all(Array.from({ length: task.parallel ?? 1 }, send));
+			await forEachConcurrently(batches, concurrency, async (batch) => {
+				const { data } = (await send('POST', BULK_PATH, bulkBody(batch))) as DataResponse;
+				if (data.length !== batch.length) throw new Error('A batch was not written completely.');
+			});
 		};
 	},
 
-	async getMany(task) {
+	async lookUp({ size, batchSize, concurrency, ...target }) {
+		const batches = splitIntoBatches(createItems(size), batchSize);
+		const send = createClient(target);
+		return async () => {
+			await forEachConcurrently(batches, concurrency, async (batch) => {
+				const value = batch.map((item) => item[KEY_FIELD]).join(',');
+				const body = { filter: [{ field: KEY_FIELD, operator: 'in', value }] };
+				const path = `${DATA_PATH}/filter?limit=${batchSize}`;
+				const { data } = (await send('POST', path, JSON.stringify(body))) as DataResponse;
+				if (data.length !== batch.length) throw new Error('Not every record was found.');
+			});
+		};
+	},
+
+	async getMany({ pageSize, ...target }) {
+		const send = createClient(target);
 		return async () => {
 			const records: unknown[] = [];
-			for (let page = task.pageSize, skip = 0; page === task.pageSize; ) {
+			for (let page = pageSize, skip = 0; page === pageSize; ) {
 				// The same pages as the node's: each repeats the last record of the one before.
-				const url = `${task.baseUrl}${DATA_PATH}?limit=${task.pageSize}&skip=${skip}&sort=created,id`;
-				const { data } = JSON.parse(await call(task, 'GET', url)) as PageAnswer;
+				const path = `${DATA_PATH}?limit=${pageSize}&skip=${skip}&sort=created,id`;
+				const { data } = (await send('GET', path)) as DataResponse;
 				records.push(...(skip === 0 ? data : data.slice(1)));
 				page = data.length;
 				skip += page - 1;

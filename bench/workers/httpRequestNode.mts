@@ -7,47 +7,54 @@ import { join } from 'node:path';
 import type { INode, INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflow';
 import { N8N_FOLDER } from '../../harness/install.mts';
 import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
-import { splitIntoBatches, BULK_PATH, DATA_PATH, createItems } from '../benchTable.mts';
+import { BULK_PATH, createItems, DATA_PATH, splitIntoBatches } from '../benchTable.mts';
 import { toInput, type Target } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';
 
-type Sending = Target & { size: number };
+type Upsert = Target & { size: number };
 
 export interface HttpRequestNodeTasks {
 	/** A request for each item; the node sends them all at once. */
-	oneByOne: Sending;
-	/** The same with its batching option, as that stands when it is added: 50 items a second. */
-	batching: Sending;
-	/** Bodies with 100 items made beforehand, a request for each body. */
-	bulk: Sending;
+	itemByItem: Upsert;
+	/** The same with the batching option and its defaults: 50 items a second. */
+	batching: Upsert;
+	/** Bulk bodies built beforehand; the node sends them all at once. */
+	bulk: Upsert & { batchSize: number };
+}
+
+/** What the HTTP Request node returned. */
+export interface PeerDetails {
+	/** How many requests failed. */
+	failed: number;
+	/** The first error's message. */
+	reason: string;
 }
 
 const HTTP_TYPE = 'n8n-nodes-base.httpRequest';
 const BODIES_TYPE = 'bench.bodies';
-const BATCH_SIZE = 100;
 
 const { HttpRequest } = createRequire(join(N8N_FOLDER, 'package.json'))(
 	'n8n-nodes-base/dist/nodes/HttpRequest/HttpRequest.node.js',
 ) as { HttpRequest: new () => IVersionedNodeType };
 ownTypes.set(HTTP_TYPE, new HttpRequest());
 
-/** Does what users do in a Code node, which the engine alone can't run: it needs n8n's task runner. */
+/** Replaces the user's Code node, which needs n8n's task runner and cannot run in the bare engine. */
 const bodies: INodeType = {
 	description: {
 		displayName: 'Bodies',
 		name: 'bodies',
 		group: ['transform'],
 		version: 1,
-		description: 'Puts 100 items into one body',
+		description: 'Builds a bulk body for each batch of items',
 		defaults: { name: 'Bodies' },
 		inputs: ['main'],
 		outputs: ['main'],
-		properties: [],
+		properties: [{ displayName: 'Batch Size', name: 'batchSize', type: 'number', default: 100 }],
 	},
 	async execute() {
-		const batches = splitIntoBatches(this.getInputData(), BATCH_SIZE);
+		const batchSize = this.getNodeParameter('batchSize', 0) as number;
 		return [
-			batches.map((batch) => ({
+			splitIntoBatches(this.getInputData(), batchSize).map((batch) => ({
 				json: { bulk: batch.map(({ json }) => ({ fields: json })), useUpsert: true },
 			})),
 		];
@@ -56,8 +63,9 @@ const bodies: INodeType = {
 ownTypes.set(BODIES_TYPE, bodies);
 
 const httpNode = (url: string, jsonBody: string, options: INodeParameters): Partial<INode> => ({
+	type: HTTP_TYPE,
 	typeVersion: 4.2,
-	// So that one refusal does not hide what became of the other items.
+	// So that one failed request does not hide the results of the others.
 	onError: 'continueRegularOutput',
 	credentials: { httpHeaderAuth: { id: '2', name: 'Header' } },
 	parameters: {
@@ -72,48 +80,56 @@ const httpNode = (url: string, jsonBody: string, options: INodeParameters): Part
 	},
 });
 
-async function send({ baseUrl, token, size }: Sending, http: Partial<INode>, isBulk = false) {
+const RESULT_NODE = 'HTTP Request';
+
+async function runChain(
+	{ baseUrl, token, size }: Upsert,
+	http: Partial<INode>,
+	between: Array<{ name: string; type: string; parameters?: INodeParameters }> = [],
+) {
 	const input = toInput(createItems(size));
-	const names = isBulk ? ['Items', 'Bodies', 'HTTP Request'] : ['Items', 'HTTP Request'];
-	const types: Record<string, string> = {
-		Items: ITEMS_TYPE,
-		Bodies: BODIES_TYPE,
-		'HTTP Request': HTTP_TYPE,
-	};
-	const nodes = names.map((name) => ({
-		name,
-		type: types[name]!,
-		...(name === 'HTTP Request' && http),
-	}));
+	const nodes = [
+		{ name: 'Items', type: ITEMS_TYPE },
+		...between,
+		{ ...http, name: RESULT_NODE, type: HTTP_TYPE },
+	];
 	const connections = Object.fromEntries(
-		names
-			.slice(0, -1)
-			.map((name, at) => [
-				name,
-				{ main: [[{ node: names[at + 1]!, type: 'main' as const, index: 0 }]] },
+		nodes
+			.slice(1)
+			.map(({ name }, index) => [
+				nodes[index]!.name,
+				{ main: [[{ node: name, type: 'main' as const, index: 0 }]] },
 			]),
 	);
-	// What the engine's credential store hands out whichever credential is asked for.
+	// The engine's credential store returns this for every type of credential.
 	const credential = { baseUrl, token, name: 'Authorization', value: `Bearer ${token}` };
-	return async () => {
+	return async (): Promise<PeerDetails> => {
 		const result = await runWorkflow({ nodes, connections }, input, credential);
 		if (result.error) throw new Error(result.error.message);
-		const failed = result.json('HTTP Request').filter(({ error }) => error !== undefined);
-		return { failed: failed.length, reason: JSON.stringify(failed[0]?.error ?? null) };
+		const failed = result.json(RESULT_NODE).filter(({ error }) => error !== undefined);
+		const error = failed[0]?.error as string | { message: string } | undefined;
+		const reason = typeof error === 'object' ? error.message : (error ?? '');
+		return { failed: failed.length, reason };
 	};
 }
 
-const ONE = '={{ JSON.stringify({ fields: $json, useUpsert: true }) }}';
-const WHOLE = '={{ JSON.stringify($json) }}';
+const ITEM_BODY = '={{ JSON.stringify({ fields: $json, useUpsert: true }) }}';
+const BULK_BODY = '={{ JSON.stringify($json) }}';
 
 serveTasks<HttpRequestNodeTasks>({
-	oneByOne: async (task) => await send(task, httpNode(`${task.baseUrl}${DATA_PATH}`, ONE, {})),
+	itemByItem: async (task) =>
+		await runChain(task, httpNode(`${task.baseUrl}${DATA_PATH}`, ITEM_BODY, {})),
+
 	batching: async (task) =>
-		await send(
+		await runChain(
 			task,
-			httpNode(`${task.baseUrl}${DATA_PATH}`, ONE, {
+			httpNode(`${task.baseUrl}${DATA_PATH}`, ITEM_BODY, {
 				batching: { batch: { batchSize: 50, batchInterval: 1000 } },
 			}),
 		),
-	bulk: async (task) => await send(task, httpNode(`${task.baseUrl}${BULK_PATH}`, WHOLE, {}), true),
+
+	bulk: async ({ batchSize, ...task }) =>
+		await runChain(task, httpNode(`${task.baseUrl}${BULK_PATH}`, BULK_BODY, {}), [
+			{ name: 'Bodies', type: BODIES_TYPE, parameters: { batchSize } },
+		]),
 });

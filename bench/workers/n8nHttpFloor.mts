@@ -1,10 +1,16 @@
-/** What n8n itself asks for: a node that hands the finished bodies to n8n's HTTP function. */
+/**
+ * The floor: n8n's own HTTP function with finished bodies, called by a node that does nothing else. No
+ * node that sends its requests through n8n can be faster with the same batches.
+ */
 import type { IHttpRequestOptions, INodeType } from 'n8n-workflow';
 import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
-import { splitIntoBatches, BULK_PATH, bulkBody, createItems } from '../benchTable.mts';
+import { BULK_PATH, bulkBody, createItems, splitIntoBatches } from '../benchTable.mts';
+import { forEachConcurrently } from '../concurrency.mts';
+import type { Batching } from './bareClient.mts';
 import type { Target } from './engine.mts';
 
 const SENDER_TYPE = 'bench.sender';
+const CREDENTIAL_TYPE = 'dataPlatformApi';
 
 const sender: INodeType = {
 	description: {
@@ -16,12 +22,13 @@ const sender: INodeType = {
 		defaults: { name: 'Sender' },
 		inputs: ['main'],
 		outputs: ['main'],
-		properties: [],
-		credentials: [{ name: 'dataPlatformApi', required: true }],
+		properties: [{ displayName: 'Concurrency', name: 'concurrency', type: 'number', default: 1 }],
+		credentials: [{ name: CREDENTIAL_TYPE, required: true }],
 	},
 	async execute() {
-		for (const { json } of this.getInputData()) {
-			// As the nodes ask (service/request.ts).
+		const concurrency = this.getNodeParameter('concurrency', 0) as number;
+		await forEachConcurrently(this.getInputData(), concurrency, async ({ json }) => {
+			// The same options as the nodes use (nodes/DataPlatform/transport).
 			const options: IHttpRequestOptions = {
 				method: 'POST',
 				url: String(json.url),
@@ -33,23 +40,23 @@ const sender: INodeType = {
 				timeout: 60_000,
 				encoding: 'text',
 			};
-			const answer = (await this.helpers.httpRequestWithAuthentication.call(
+			const response = (await this.helpers.httpRequestWithAuthentication.call(
 				this,
-				'dataPlatformApi',
+				CREDENTIAL_TYPE,
 				options,
 			)) as { statusCode: number; body: string };
-			if (answer.statusCode !== 200) throw new Error(answer.body);
-			JSON.parse(answer.body);
-		}
+			if (response.statusCode !== 200) throw new Error(response.body);
+			JSON.parse(response.body);
+		});
 		return [[]];
 	},
 };
 ownTypes.set(SENDER_TYPE, sender);
 
-/** Sends the same batches as the node, which are ready when it starts. */
+/** Prepares the requests and returns what sends them. */
 export async function n8nHttpFloor(
 	{ baseUrl, token }: Target,
-	{ size, batchSize }: { size: number; batchSize: number },
+	{ size, batchSize, concurrency }: Batching,
 ) {
 	const input = splitIntoBatches(createItems(size), batchSize).map((batch) => ({
 		json: { url: `${baseUrl}${BULK_PATH}`, body: bulkBody(batch) },
@@ -57,7 +64,8 @@ export async function n8nHttpFloor(
 	const node = {
 		name: 'Sender',
 		type: SENDER_TYPE,
-		credentials: { dataPlatformApi: { id: '1', name: 'Data Platform' } },
+		parameters: { concurrency },
+		credentials: { [CREDENTIAL_TYPE]: { id: '1', name: 'Data Platform' } },
 	};
 	const connections = {
 		Items: { main: [[{ node: 'Sender', type: 'main' as const, index: 0 }]] },

@@ -1,43 +1,60 @@
 /** Ours: the nodes of the built package in n8n's engine. */
+import type { INodeParameters } from 'n8n-workflow';
+import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 import { createItems } from '../benchTable.mts';
+import type { Batching } from './bareClient.mts';
 import {
-	toInput,
 	getManyParameters,
 	runNode,
 	tableParameters,
+	toInput,
 	upsertParameters,
 	type Target,
 } from './engine.mts';
 import { n8nHttpFloor } from './n8nHttpFloor.mts';
 import { installStubNetwork } from './stubNetwork.mts';
 import { serveTasks } from './workerProcess.mts';
-import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 
 export interface NodeTasks {
-	upsert: Target & { size: number; batchSize?: number };
-	/** The same batches through n8n's HTTP function, with nothing of ours. */
-	helper: Target & { size: number; batchSize: number };
+	/** Create or Update Many, with the default options unless others are given. */
+	upsert: Target & { size: number; options?: INodeParameters };
+	/** The same records through n8n's HTTP function, without the node. */
+	floor: Target & Batching;
 	getMany: Target;
 	/** The upsert without a network. */
 	overhead: { size: number };
-	/** A poll of the trigger; the first one begins. */
+	/** A poll of the trigger; the first one activates it. */
 	poll: Target;
 }
 
-let watching: Watching | undefined;
+/** What came of an upsert. */
+export interface UpsertDetails {
+	/** How many items had each outcome; `failed` are those with an error. */
+	outcomes: Record<string, number>;
+	/** What the node shows below its output. */
+	hint: string;
+}
+
+let trigger: Watching | undefined;
 
 serveTasks<NodeTasks>({
-	async upsert({ size, batchSize, ...target }) {
+	async upsert({ size, options, ...target }) {
 		const input = toInput(createItems(size));
-		const parameters = upsertParameters(batchSize === undefined ? {} : { batchSize });
-		return async () => {
+		const parameters = upsertParameters(options);
+		return async (): Promise<UpsertDetails> => {
 			const { items, hints } = await runNode(target, parameters, input);
 			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
-			return { hint: hints[0] ?? '' };
+			const outcomes: Record<string, number> = {};
+			for (const { json } of items) {
+				const outcome = json.error === undefined ? String(json.outcome) : 'failed';
+				outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+			}
+			return { outcomes, hint: hints[0] ?? '' };
 		};
 	},
 
-	helper: async ({ size, batchSize, ...target }) => await n8nHttpFloor(target, { size, batchSize }),
+	floor: async ({ size, batchSize, concurrency, ...target }) =>
+		await n8nHttpFloor(target, { size, batchSize, concurrency }),
 
 	async getMany(target) {
 		return async () => ({ records: (await runNode(target, getManyParameters)).items.length });
@@ -53,8 +70,8 @@ serveTasks<NodeTasks>({
 	},
 
 	async poll(target) {
-		watching ??= await watch(target, tableParameters);
-		const trigger = watching;
-		return async () => ({ items: (await trigger.poll())?.length ?? 0 });
+		trigger ??= await watch(target, tableParameters);
+		const active = trigger;
+		return async () => ({ items: (await active.poll())?.length ?? 0 });
 	},
 });

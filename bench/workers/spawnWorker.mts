@@ -2,58 +2,63 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Measurement } from '../report/row.mts';
-import type { Reply } from './workerProcess.mts';
+import type { Measurement } from '../measure.mts';
+import { profileArgs } from '../profile.mts';
 import type { BareClientTasks } from './bareClient.mts';
-import type { NodeTasks } from './node.mts';
 import type { HttpRequestNodeTasks } from './httpRequestNode.mts';
+import type { NocoDbNodeTasks } from './nocoDbNode.mts';
+import type { NodeTasks } from './node.mts';
+import type { Reply } from './workerProcess.mts';
 
-interface WorkerTasks {
+export interface WorkerTasks {
 	node: NodeTasks;
 	httpRequestNode: HttpRequestNodeTasks;
+	nocoDbNode: NocoDbNodeTasks;
 	bareClient: BareClientTasks;
 }
 
 export interface Worker<Tasks> {
 	/** @returns the measurement, with the details that the work returned */
 	run<Name extends keyof Tasks & string, Details = object>(
-		work: Name,
+		name: Name,
 		task: Tasks[Name],
 	): Promise<Measurement & Details>;
 	stop(): void;
 }
 
-/** A million items and their outputs need more than Node takes by itself. */
+/** Node's default heap is too small for a million items and their outputs. */
 const HEAP_MB = 10_000;
 
-/** @throws Error with the process's own words where it can't start, or a work fails */
+/**
+ * Starts a worker process and waits until it is ready.
+ *
+ * @param certificateFile a certificate that it trusts, in PEM
+ * @throws Error with the process's own message if it does not start, or if a task fails
+ */
 export async function spawnWorker<Name extends keyof WorkerTasks>(
 	name: Name,
+	certificateFile?: string,
 ): Promise<Worker<WorkerTasks[Name]>> {
-	const profile = process.env.BENCH_PROFILE
-		? [
-				'--cpu-prof',
-				`--cpu-prof-dir=${process.env.BENCH_PROFILE}`,
-				`--cpu-prof-name=${name}-${Date.now()}.cpuprofile`,
-			]
-		: [];
 	const child = fork(join(import.meta.dirname, `${name}.mts`), {
-		execArgv: ['--expose-gc', `--max-old-space-size=${HEAP_MB}`, ...profile],
+		execArgv: ['--expose-gc', `--max-old-space-size=${HEAP_MB}`, ...profileArgs(name)],
+		env: { ...process.env, ...(certificateFile && { NODE_EXTRA_CA_CERTS: certificateFile }) },
 	});
 	const exited = once(child, 'exit').then(([code]) => {
-		throw new Error(`The process '${name}' ended (${String(code)})`);
+		throw new Error(`The worker '${name}' exited (${String(code)}).`);
 	});
-	// Its end is a failure only for who waits for it.
+	// It matters only while something waits for the worker.
 	exited.catch(() => undefined);
 	const message = async () => (await Promise.race([once(child, 'message'), exited]))[0] as unknown;
 	await message();
 	return {
-		async run<Details>(work: string, task: unknown) {
-			child.send({ work, task });
+		async run<Details>(task: string, input: unknown) {
+			child.send({ name: task, input });
 			const reply = (await message()) as Reply;
-			if ('error' in reply) throw new Error(`${name}: ${work}: ${reply.error}`);
+			if ('error' in reply) throw new Error(`${name}: ${task}: ${reply.error}`);
 			return reply as Measurement & Details;
 		},
-		stop: () => child.disconnect(),
+		stop: () => {
+			if (child.connected) child.disconnect();
+		},
 	};
 }

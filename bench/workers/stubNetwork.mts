@@ -1,6 +1,6 @@
 /**
- * A stand-in for the network: n8n's HTTP library answers at once, without a socket. It knows the
- * table, that it is empty, and takes every batch as inserted.
+ * A stub in place of the network: n8n's HTTP library gets its responses at once, without a socket. It
+ * knows the table, which is empty, and reports every batch as inserted.
  */
 import { createRequire } from 'node:module';
 import type { AxiosStatic, InternalAxiosRequestConfig } from 'axios';
@@ -12,12 +12,12 @@ const ORIGIN = 'http://127.0.0.1:9';
 const { fields, ...names } = benchTable;
 const table = { id: TABLE, internalNameApi: TABLE, header: names.header, items: fields };
 
-/** Answers are made once for each size: making them is not ours to be measured. */
-const answers = new Map<number, string>();
+/** One response for each size, because building it must not be measured. */
+const bulkResponses = new Map<number, string>();
 
-function bulkAnswer(size: number): string {
-	let answer = answers.get(size);
-	if (answer === undefined) {
+function bulkResponse(size: number): string {
+	let response = bulkResponses.get(size);
+	if (response === undefined) {
 		const time = '2026-01-01T00:00:00.000+00:00';
 		const data = Array.from({ length: size }, () => ({
 			id: crypto.randomUUID(),
@@ -26,29 +26,29 @@ function bulkAnswer(size: number): string {
 			ver: 1,
 		}));
 		const bulk = { successCount: size, insertedCount: size, updatedCount: 0 };
-		answer = JSON.stringify({ bulk, data });
-		answers.set(size, answer);
+		response = JSON.stringify({ bulk, data });
+		bulkResponses.set(size, response);
 	}
-	return answer;
+	return response;
 }
 
-/** Every record in a bulk body begins like this; none of the values holds it. */
-const RECORD = '{"fields":';
+/** The beginning of every record in a bulk body, which no value contains. */
+const RECORD_START = '{"fields":';
 
-function answerTo({ method, url, data }: InternalAxiosRequestConfig): string {
+function respondTo({ method, url, data }: InternalAxiosRequestConfig): string {
 	const path = String(url);
-	if (method === 'post') return bulkAnswer(String(data).split(RECORD).length - 1);
+	if (method === 'post') return bulkResponse(String(data).split(RECORD_START).length - 1);
 	if (path.includes('/data')) return '{"data":[]}';
 	return JSON.stringify({ data: table });
 }
 
-/** Puts it in the network's place, for all of this process. */
+/** Replaces the network for this process. */
 export function installStubNetwork(): Target {
 	const core = createRequire(import.meta.url).resolve('n8n-core');
 	const network = createRequire(core).resolve('@n8n/backend-network');
 	const axios = createRequire(network)('axios') as AxiosStatic;
 	axios.defaults.adapter = async (config) => ({
-		data: answerTo(config),
+		data: respondTo(config),
 		status: 200,
 		statusText: 'OK',
 		headers: { 'content-type': 'application/json' },

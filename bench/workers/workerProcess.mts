@@ -1,25 +1,25 @@
 /**
- * A process that does pieces of work when it is asked to and says what each took. It stays between
- * two pieces, as n8n does: what is compiled and connected once is not paid for again.
+ * A process that does tasks on request and measures each one. It lives on between two tasks, as n8n
+ * does: what is compiled once is not paid for again.
  */
-import { measure } from '../memory.mts';
+import { measure, type Measurement } from '../measure.mts';
 
-/** Prepares the work and returns the part that is measured, which may return details. */
-export type Work<Task> = (task: Task) => Promise<() => Promise<object | void>>;
+/** Prepares a task and returns the part that is measured, which may return details. */
+export type Task<Input> = (input: Input) => Promise<() => Promise<object | void>>;
 
-export interface TaskMessage {
-	work: string;
-	task: unknown;
+interface TaskMessage {
+	name: string;
+	input: unknown;
 }
 
-export type Reply = { error: string } | ({ seconds: number; memoryMB: number } & object);
+export type Reply = { error: string } | (Measurement & object);
 
-/** Serves the process that started this one, until it goes. */
-export function serveTasks<Tasks>(works: { [Name in keyof Tasks]: Work<Tasks[Name]> }): void {
-	process.on('message', async ({ work, task }: TaskMessage) => {
+/** Serves the process that started this one, until that disconnects. */
+export function serveTasks<Inputs>(tasks: { [Name in keyof Inputs]: Task<Inputs[Name]> }): void {
+	process.on('message', async ({ name, input }: TaskMessage) => {
 		let reply: Reply;
 		try {
-			const run = await works[work as keyof Tasks](task as Tasks[keyof Tasks]);
+			const run = await tasks[name as keyof Inputs](input as Inputs[keyof Inputs]);
 			let details: object = {};
 			const measurement = await measure(async () => {
 				details = (await run()) ?? {};

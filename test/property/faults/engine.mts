@@ -17,8 +17,14 @@ registerHooks({
 	},
 });
 
-export const { runOperation, runWorkflow, ownTypes, ITEMS_TYPE, picked, automatic } = createRequire(
-	import.meta.url,
-)('../../support/engine/engine.cts') as typeof Engine;
+export const {
+	runOperation,
+	runWorkflow,
+	ownTypes,
+	ownCredentials,
+	ITEMS_TYPE,
+	picked,
+	automatic,
+} = createRequire(import.meta.url)('../../support/engine/engine.cts') as typeof Engine;
 
 export type { RunResult } from '../../support/engine/engine.cts';

@@ -1,0 +1,85 @@
+/**
+ * A TCP proxy that adds a round-trip time, as a longer wire does: half of it in each direction, and
+ * a whole one for the handshake of every new connection. TLS goes through it unread, so its
+ * handshake takes its own round trips. Bandwidth and packet loss are not simulated.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface LatencyProxy {
+	port: number;
+	stop(): Promise<void>;
+}
+
+/** Thousands of connections may be opened at once; the system caps it. */
+const BACKLOG = 65_535;
+
+interface Delayed {
+	dueAt: number;
+	/** Null ends the stream. */
+	chunk: Buffer | null;
+}
+
+/** Passes on what `from` receives after the delay; nothing is sent before the connection is open. */
+function relay(from: Socket, to: Socket, delayMs: number, openAt: number): void {
+	const queue: Delayed[] = [];
+	let timer: NodeJS.Timeout | undefined;
+	const flush = () => {
+		timer = undefined;
+		const now = performance.now();
+		while (queue.length > 0 && queue[0]!.dueAt <= now) {
+			const { chunk } = queue.shift()!;
+			if (chunk === null) to.end();
+			else to.write(chunk);
+		}
+		if (queue.length > 0) timer = setTimeout(flush, queue[0]!.dueAt - now);
+	};
+	const push = (chunk: Buffer | null) => {
+		queue.push({ dueAt: Math.max(performance.now(), openAt) + delayMs, chunk });
+		if (timer === undefined) flush();
+	};
+	from.on('data', push);
+	from.on('end', () => push(null));
+	from.on('error', () => to.destroy());
+	from.on('close', () => {
+		if (from.readableEnded) return;
+		clearTimeout(timer);
+		to.destroy();
+	});
+}
+
+/** Starts a proxy on a free loopback port, for a server on another one. */
+export async function startLatencyProxy(
+	targetPort: number,
+	roundTripMs: number,
+): Promise<LatencyProxy> {
+	// Whole milliseconds, because timers know no smaller ones.
+	const toServerMs = Math.ceil(roundTripMs / 2);
+	const toClientMs = roundTripMs - toServerMs;
+	const sockets = new Set<Socket>();
+	const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+		const upstream = connect({
+			host: '127.0.0.1',
+			port: targetPort,
+			allowHalfOpen: true,
+			noDelay: true,
+		});
+		for (const socket of [client, upstream]) {
+			sockets.add(socket);
+			socket.once('close', () => sockets.delete(socket));
+		}
+		// The system accepted at once; over the real wire, that answer would be on its way now.
+		const openAt = performance.now() + roundTripMs;
+		relay(client, upstream, toServerMs, openAt);
+		relay(upstream, client, toClientMs, 0);
+	});
+	server.listen({ host: '127.0.0.1', port: 0, backlog: BACKLOG });
+	await once(server, 'listening');
+	return {
+		port: (server.address() as AddressInfo).port,
+		stop: async () => {
+			for (const socket of sockets) socket.destroy();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}

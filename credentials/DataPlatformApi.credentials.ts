@@ -8,7 +8,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { paths } from '../nodes/DataPlatform/api/contract';
+import { paths } from '../nodes/DataPlatform/api/endpoints';
 import {
 	allowedOrigins,
 	OriginError,

@@ -123,6 +123,13 @@ const checks: Record<string, Check> = {
 	]),
 	format: command('Format', ['prettier', '--check', '.']),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
+	boundaries: command('Import boundaries', [
+		'depcruise',
+		'nodes',
+		'credentials',
+		'sandbox',
+		'--config=.dependency-cruiser.cjs',
+	]),
 	licences: program('Licences', ['node', 'scripts/licences.mts']),
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	unit: jest('unit'),

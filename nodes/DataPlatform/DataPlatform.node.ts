@@ -10,7 +10,7 @@ import * as columns from './methods/resourceMapping';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
 import { properties } from './actions';
-import { dispatch } from './actions/router';
+import { router } from './actions/router';
 
 export class DataPlatform implements INodeType {
 	description: INodeTypeDescription = {
@@ -36,6 +36,6 @@ export class DataPlatform implements INodeType {
 	};
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await dispatch(this);
+		return await router(this);
 	}
 }

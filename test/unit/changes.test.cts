@@ -3,7 +3,12 @@ import { LIMITS, type ChangeKind } from '../../nodes/DataPlatform/changes/tracke
 import { startFromTime } from '../../nodes/DataPlatform/changes/reader.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
 
-const small = (more: Partial<typeof LIMITS> = {}) => ({ ...LIMITS, page: 5, margin: 2, ...more });
+const small = (more: Partial<typeof LIMITS> = {}) => ({
+	...LIMITS,
+	page: 5,
+	pageOverlap: 2,
+	...more,
+});
 
 const kinds = (...names: ChangeKind[]) => new Set(names);
 
@@ -134,7 +139,7 @@ describe('the overlap', () => {
 	test.each(Object.keys(ORDERS) as Order[])(
 		'many with one time, ids ordered %s: all told, a few at a time',
 		async (order) => {
-			const limits = small({ remembered: 8, held: 12 });
+			const limits = small({ maxTracked: 8, maxBuffered: 12 });
 			const table = new Table(order, limits);
 			const follower = new Follower(table, { maximum: 7 }, limits);
 			for (let count = 0; count < 120; count += 1) table.create();
@@ -205,8 +210,8 @@ describe('what is kept', () => {
 		for (let count = 0; count < 20_000; count += 1) table.create();
 		while ((await follower.look()).length > 0);
 		expect(follower.told).toHaveLength(20_000);
-		expect(Object.keys(follower.state.told).length).toBeLessThanOrEqual(LIMITS.remembered);
-		expect(Object.keys(follower.state.digests!)).toHaveLength(LIMITS.remembered);
+		expect(Object.keys(follower.state.emitted).length).toBeLessThanOrEqual(LIMITS.maxTracked);
+		expect(Object.keys(follower.state.digests!)).toHaveLength(LIMITS.maxTracked);
 		const sizes = JSON.stringify(follower.state).length;
 		expect(sizes).toBeLessThan(400_000);
 	});
@@ -217,7 +222,9 @@ describe('what is kept', () => {
 		table.create();
 		table.create();
 		const { readChanges } = await import('../../nodes/DataPlatform/changes/reader.ts');
-		const { takeChanges } = await import('../../nodes/DataPlatform/changes/tracker.ts');
+		const { selectChanges: takeChanges } = await import(
+			'../../nodes/DataPlatform/changes/tracker.ts'
+		);
 		const before = first.state;
 		const late = await readChanges(table.pages, before, first.options, () => true);
 		table.now += 1;
@@ -228,7 +235,7 @@ describe('what is kept', () => {
 	});
 
 	test('records that move while pages are read open no gap', async () => {
-		const limits = small({ margin: 1 });
+		const limits = small({ pageOverlap: 1 });
 		const table = new Table('asText', limits);
 		const follower = new Follower(table, { overlapMs: 0 }, limits);
 		for (let count = 0; count < 20; count += 1) {

@@ -40,17 +40,17 @@ const schedule = fc.record({
 	maximum: fc.constantFrom(1, 4, 15, 1000),
 	isSmall: fc.boolean(),
 	page: fc.integer({ min: 4, max: 9 }),
-	margin: fc.integer({ min: 1, max: 3 }),
-	held: fc.constantFrom(3, 10, 20_000),
-	remembered: fc.constantFrom(4, 9, 5000),
+	pageOverlap: fc.integer({ min: 1, max: 3 }),
+	maxBuffered: fc.constantFrom(3, 10, 20_000),
+	maxTracked: fc.constantFrom(4, 9, 5000),
 	steps: fc.array(step, { maxLength: 14 }),
 });
 
 test('at random: the last version of each record once, each new record as created once', async () => {
 	await fc.assert(
 		fc.asyncProperty(schedule, async (given) => {
-			const { isSmall, page, margin, held, remembered } = given;
-			const limits = isSmall ? { ...LIMITS, page, margin, held, remembered } : LIMITS;
+			const { isSmall, page, pageOverlap, maxBuffered, maxTracked } = given;
+			const limits = isSmall ? { ...LIMITS, page, pageOverlap, maxBuffered, maxTracked } : LIMITS;
 			const table = new Table(given.order, limits);
 			for (let count = 0; count < given.existing; count += 1) table.create();
 			const old = new Map([...table.rows].map(([id, { ver }]) => [id, ver]));
@@ -62,7 +62,7 @@ test('at random: the last version of each record once, each new record as create
 			for (const { what, many, pick, during } of given.steps) {
 				if (what === 'wait') table.now += pick;
 				else if (what === 'late') {
-					// As late as the overlap allows; where little is remembered, not late at all.
+					// As late as the overlap allows; where little is maxTracked, not late at all.
 					const lag = given.isNow ? 0 : Math.min(given.overlapMs, pick);
 					const isLate = !isSmall && table.newest > 0;
 					table.create(isLate ? Math.max(1, table.newest - lag) : table.now);
@@ -79,7 +79,7 @@ test('at random: the last version of each record once, each new record as create
 					await follower.look();
 					table.onRequest = () => undefined;
 				} else change(table, what, pick, many);
-				// Where little is remembered, a moment must not be split by a look.
+				// Where little is maxTracked, a moment must not be split by a look.
 				if (isSmall) table.now += 1;
 			}
 			await follower.settle();

@@ -7,9 +7,9 @@ import type {
 	ChangeState,
 	Limits,
 } from '../../nodes/DataPlatform/changes/tracker.ts';
-import { LIMITS, takeChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
+import { LIMITS, selectChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
-import type { PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
+import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { answer, fakePlatform } from './connection.cts';
 
 export interface Row {
@@ -109,7 +109,7 @@ export interface Told {
 
 /** One who watches a table. */
 export class Follower {
-	state: ChangeState = { told: {} };
+	state: ChangeState = { emitted: {} };
 	readonly looks: Told[][] = [];
 	private readonly table: Table;
 	readonly options: ChangeOptions;
@@ -140,7 +140,7 @@ export class Follower {
 	async look(hasTime: () => boolean = () => true): Promise<string[]> {
 		const state = JSON.parse(JSON.stringify(this.state)) as ChangeState;
 		const found = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
-		const taken = takeChanges(state, found, this.options, this.limits);
+		const taken = selectChanges(state, found, this.options, this.limits);
 		this.state = taken.state;
 		const told = taken.changes.map(({ kind, record }) => ({
 			kind,

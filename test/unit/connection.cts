@@ -1,9 +1,9 @@
 /** A connection to a fake platform, for what a real one can't be made to do at will. */
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import {
-	Connection,
-	type ConnectionSettings,
-	type Sender,
+	ApiClient,
+	type ClientSettings,
+	type HttpTransport,
 } from '../../nodes/DataPlatform/transport/client.ts';
 
 export const answer = (
@@ -26,7 +26,7 @@ export const networkError = (code: string, syscall?: string) =>
 export type Serve = (options: IHttpRequestOptions, count: number) => IN8nHttpFullResponse | Error;
 
 export interface Fake {
-	connection: Connection;
+	connection: ApiClient;
 	sent: IHttpRequestOptions[];
 	/** What went to the node's log at debug level; at other levels nothing does. */
 	log: string[];
@@ -35,32 +35,32 @@ export interface Fake {
 }
 
 /** A fake platform: `serve` answers each request, or gives the error that the network has. */
-export function fakePlatform(serve: Serve, settings: Partial<ConnectionSettings> = {}): Fake {
+export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {
 	const sent: IHttpRequestOptions[] = [];
 	const log: string[] = [];
 	const cancellation = new AbortController();
-	const send: Sender['send'] = async (options) => {
+	const send: HttpTransport['send'] = async (options) => {
 		sent.push(options);
 		const result = serve(options, sent.length);
 		if (result instanceof Error) throw result;
 		return result;
 	};
 	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
-	const sender: Sender = {
+	const sender: HttpTransport = {
 		send,
 		sendWithoutToken: send,
 		logger,
-		cancelled: cancellation.signal,
+		canceled: cancellation.signal,
 	};
-	const connection = new Connection(sender, {
+	const connection = new ApiClient(sender, {
 		baseUrl: 'https://platform.example.com/api/v2',
 		webhookOrigins: '',
 		requestsPerMinute: 0,
 		ignoreSslIssues: false,
 		token: { type: 'role' },
-		hideToken: (text) => text,
+		redactToken: (text) => text,
 		timeoutMs: 1000,
-		maxWaitMs: 300_000,
+		retryBudgetMs: 300_000,
 		...settings,
 	});
 	return { connection, sent, log, cancel: () => cancellation.abort() };

@@ -1,17 +1,19 @@
 import {
-	holdsData,
-	importKeyOf,
-	isMultipleChoice,
-	isWritable,
-	paths,
 	toApplication,
-	toErrorEntries,
 	toList,
 	toMetadata,
 	toRecord,
 	toTable,
 	toWholeRecord,
-} from '../../nodes/DataPlatform/api/contract.ts';
+} from '../../nodes/DataPlatform/api/decoders.ts';
+import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
+import {
+	holdsData,
+	importKeyOf,
+	isMultipleChoice,
+	isWritable,
+} from '../../nodes/DataPlatform/fields/kinds.ts';
+import { toErrorEntries } from '../../nodes/DataPlatform/transport/errorEntries.ts';
 import { fieldOf } from './fixtures.cts';
 
 test('a table is found directly, or below its application', () => {

@@ -3,8 +3,12 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import type { FieldDefinition, JsonValue } from '../../nodes/DataPlatform/api/contract.ts';
-import { streamOf, watched, type ByteStream } from '../../nodes/DataPlatform/transport/streams.ts';
+import type { FieldDefinition, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
+import {
+	streamOf,
+	withStallTimeout,
+	type ByteStream,
+} from '../../nodes/DataPlatform/transport/streams.ts';
 import { streamBody, type Upload } from '../../nodes/DataPlatform/files/uploadStream.ts';
 import {
 	fileField,
@@ -49,7 +53,7 @@ async function sent(uploads: Upload[], body = inField) {
 	const files = json.fields.papers.map(({ filedata }) =>
 		Buffer.from(filedata.replace(/^data:[^,]*;base64,/, ''), 'base64'),
 	);
-	return { told: stream.bytes, bytes, json, files, isWhole: stream.isWhole() };
+	return { told: stream.bytes, bytes, json, files, isWhole: stream.isFullySent() };
 }
 
 describe('a body with files in it', () => {
@@ -128,7 +132,7 @@ describe('a body with files in it', () => {
 		})();
 		await expect(reading).rejects.toThrow(`'odd' was read as ${message}`);
 		expect(out).toBeLessThan(stream.bytes);
-		expect(stream.isWhole()).toBe(false);
+		expect(stream.isFullySent()).toBe(false);
 	});
 
 	test('nothing in the record is taken for a file', async () => {
@@ -184,16 +188,19 @@ describe('bytes on their way in', () => {
 		bytes,
 		timeoutMs: 100,
 		finished: finished.signal,
-		onSilence: () => undefined,
+		onStall: () => undefined,
 	});
 
 	test.each([undefined, 10])('as many as expected: %s', async (expected) => {
-		const stream = watched(asStream([Buffer.alloc(4), Buffer.alloc(6)]), expectation(expected));
+		const stream = withStallTimeout(
+			asStream([Buffer.alloc(4), Buffer.alloc(6)]),
+			expectation(expected),
+		);
 		expect(await read(stream)).toHaveLength(10);
 	});
 
 	test.each([9, 11])('other than expected: %d', async (expected) => {
-		const stream = watched(asStream([Buffer.alloc(10)]), expectation(expected));
+		const stream = withStallTimeout(asStream([Buffer.alloc(10)]), expectation(expected));
 		await expect(read(stream)).rejects.toThrow(`10 bytes came instead of ${expected}`);
 	});
 
@@ -204,12 +211,12 @@ describe('bytes on their way in', () => {
 		}
 		const onSilence = jest.fn();
 		const source = Readable.from(silent()) as unknown as ByteStream;
-		const stream = watched(source, { ...expectation(), onSilence });
+		const stream = withStallTimeout(source, { ...expectation(), onStall: onSilence });
 		await expect(read(stream)).rejects.toThrow('stopped sending');
 		expect(onSilence).toHaveBeenCalledTimes(1);
 
 		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));
-		const patient = watched(asStream(chunks), expectation(40));
+		const patient = withStallTimeout(asStream(chunks), expectation(40));
 		const reading = patient[Symbol.asyncIterator]();
 		await reading.next();
 		await new Promise((resolve) => setTimeout(resolve, 1200));

@@ -1,5 +1,5 @@
 import {
-	conjunction,
+	asAndConditions,
 	isEmptyFilter,
 	parseTree,
 	toBody,
@@ -80,11 +80,11 @@ describe('as a query', () => {
 
 	test('takes only what is joined by AND', () => {
 		const [a, b] = [condition('a', 'eq', '1'), condition('b', 'eq', '2')];
-		expect(conjunction(and(a, and(b)))).toEqual([a, b]);
-		expect(conjunction(or(a))).toEqual([a]);
-		expect(conjunction(and())).toEqual([]);
-		expect(conjunction(or(a, b))).toBeUndefined();
-		expect(conjunction(and(a, and(or(a, b))))).toBeUndefined();
+		expect(asAndConditions(and(a, and(b)))).toEqual([a, b]);
+		expect(asAndConditions(or(a))).toEqual([a]);
+		expect(asAndConditions(and())).toEqual([]);
+		expect(asAndConditions(or(a, b))).toBeUndefined();
+		expect(asAndConditions(and(a, and(or(a, b))))).toBeUndefined();
 	});
 });
 
@@ -114,8 +114,10 @@ describe.each(['x\\', 'x\\\\'])('a value that ends as an escaped comma begins: %
 	});
 
 	test('never stands in a query', () => {
-		expect(conjunction(and(condition('a', 'eq', odd), condition('b', 'eq', '1')))).toBeUndefined();
-		expect(conjunction(and(condition('a', 'in', ['y', odd])))).toBeUndefined();
+		expect(
+			asAndConditions(and(condition('a', 'eq', odd), condition('b', 'eq', '1'))),
+		).toBeUndefined();
+		expect(asAndConditions(and(condition('a', 'in', ['y', odd])))).toBeUndefined();
 	});
 });
 

@@ -1,12 +1,12 @@
 /** Definitions and records for the tests of pure logic. */
-import { toSendable, type Sendable } from '../../nodes/DataPlatform/bulk/batches.ts';
+import { prepareRecord, type PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type {
 	FieldDefinition,
 	FieldMetadata,
 	PlatformRecord,
 	TableDefinition,
-} from '../../nodes/DataPlatform/api/contract.ts';
+} from '../../nodes/DataPlatform/api/types.ts';
 
 export const fieldOf = (
 	name: string,
@@ -30,8 +30,8 @@ export const people = tableOf(
 	fieldOf('fullName', 'calculated'),
 );
 
-export const sendableOf = (record: Partial<PlannedRecord>): Sendable =>
-	toSendable({ index: 0, fields: {}, ...record });
+export const sendableOf = (record: Partial<PlannedRecord>): PreparedRecord =>
+	prepareRecord({ index: 0, fields: {}, ...record });
 
 export const storedOf = (record: Partial<PlatformRecord> & { id: string }): PlatformRecord => ({
 	created: '2026-01-01T00:00:00Z',

@@ -2,12 +2,12 @@ import {
 	closestName,
 	planRecords,
 	type PlanOptions,
-	type Row,
+	type PlanInput,
 } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 
 const plan = (
-	rows: Array<Omit<Row, 'index'>>,
+	rows: Array<Omit<PlanInput, 'index'>>,
 	options: Partial<PlanOptions> & Pick<PlanOptions, 'mode'>,
 	table = people,
 ) =>

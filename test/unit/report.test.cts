@@ -1,9 +1,9 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import {
-	Report,
+	ItemResults,
 	toFailure,
 	toNodeError,
-	withoutGaps,
+	omitUndefined,
 } from '../../nodes/DataPlatform/execution/itemResults.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
@@ -18,7 +18,7 @@ const node = {
 describe('failures in the user’s words', () => {
 	test('of the service', () => {
 		const error = new ServiceError('No', {
-			certainty: 'refused',
+			delivery: 'rejected',
 			status: 400,
 			code: 'c',
 			hint: 'h',
@@ -32,7 +32,7 @@ describe('failures in the user’s words', () => {
 	});
 
 	test('an ambiguous one is unknown', () => {
-		const error = new ServiceError('No answer', { certainty: 'ambiguous' });
+		const error = new ServiceError('No answer', { delivery: 'ambiguous' });
 		expect(toFailure(error).details).toEqual({ outcome: 'unknown' });
 	});
 
@@ -67,7 +67,7 @@ describe('a report', () => {
 	const ok = (name: string) => [{ json: { name } }];
 
 	test('gives an item for each, in order and paired, whatever came first', () => {
-		const report = new Report(3);
+		const report = new ItemResults(3);
 		report.done(2, ok('c'));
 		report.failed(1, { message: 'No', hint: 'h', details: { outcome: 'failed' } });
 		report.done(0, [...ok('a'), ...ok('a2')]);
@@ -83,7 +83,7 @@ describe('a report', () => {
 	});
 
 	test('an error item has no other keys than n8n routes by', () => {
-		const report = new Report(1);
+		const report = new ItemResults(1);
 		report.failed(0, { message: 'No', status: 400 });
 		expect(report.items()).toEqual([
 			{ json: { error: 'No', details: { item: 0 } }, pairedItem: { item: 0 } },
@@ -91,7 +91,7 @@ describe('a report', () => {
 	});
 
 	test('for a node with an error output, n8n 1 finds a mark on error items, and a copy has none', () => {
-		const report = new Report(2);
+		const report = new ItemResults(2);
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No', hint: 'h' });
 		const [done, failed] = report.items(true);
@@ -104,37 +104,37 @@ describe('a report', () => {
 	});
 
 	test('knows how far everything succeeded', () => {
-		const report = new Report(4);
-		expect([report.doneCount, report.doneThrough]).toEqual([0, 0]);
+		const report = new ItemResults(4);
+		expect([report.doneCount, report.completedPrefix]).toEqual([0, 0]);
 		report.done(0, ok('a'));
 		report.done(1, ok('b'));
 		report.failed(2, { message: 'No' });
 		report.done(3, ok('d'));
-		expect([report.doneCount, report.doneThrough]).toEqual([3, 2]);
+		expect([report.doneCount, report.completedPrefix]).toEqual([3, 2]);
 		expect(report.firstFailure()).toEqual({ index: 2, failure: { message: 'No' } });
 		report.done(2, ok('c'));
-		expect([report.doneCount, report.doneThrough]).toEqual([4, 4]);
+		expect([report.doneCount, report.completedPrefix]).toEqual([4, 4]);
 		expect(report.firstFailure()).toBeUndefined();
 	});
 
 	test('keeps from being repeated what succeeded, and what may have', () => {
-		const report = new Report(4);
+		const report = new ItemResults(4);
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No', details: { outcome: 'failed' } });
 		report.failed(2, { message: 'No answer', details: { outcome: 'unknown' } });
-		expect(report.notToRepeat().map(([index]) => index)).toEqual([0, 2]);
+		expect(report.progress().map(([index]) => index)).toEqual([0, 2]);
 		expect([...report.outcomes()]).toEqual(['failed', 'unknown']);
-		const next = new Report(4);
-		for (const [index, result] of report.notToRepeat()) next.restore(index, result);
-		expect([0, 1, 2, 3].map((index) => next.isSettled(index))).toEqual([true, false, true, false]);
+		const next = new ItemResults(4);
+		for (const [index, result] of report.progress()) next.restore(index, result);
+		expect([0, 1, 2, 3].map((index) => next.hasResult(index))).toEqual([true, false, true, false]);
 	});
 
 	test('what may have been done stays so, whatever a later try that does it again fails with', () => {
 		const unknown = { message: 'No answer', details: { outcome: 'unknown' } };
 		const again = () => {
-			const report = new Report(1);
+			const report = new ItemResults(1);
 			report.restore(0, unknown, true);
-			expect(report.isSettled(0)).toBe(false);
+			expect(report.hasResult(0)).toBe(false);
 			return report;
 		};
 		const failed = again();
@@ -149,17 +149,17 @@ describe('a report', () => {
 	});
 
 	test('a failure that follows from others is not the one to tell about', () => {
-		const report = new Report(3);
-		report.failed(0, { message: 'Not sent', isConsequence: true });
-		expect(report.rootFailure()?.index).toBe(0);
+		const report = new ItemResults(3);
+		report.failed(0, { message: 'Not sent', isDerived: true });
+		expect(report.primaryFailure()?.index).toBe(0);
 		report.failed(1, { message: 'No' });
 		report.failed(2, { message: 'Never' });
-		expect(report.rootFailure()?.index).toBe(1);
+		expect(report.primaryFailure()?.index).toBe(1);
 		expect(report.firstFailure()?.index).toBe(0);
 	});
 
 	test('a summary is one item, paired with all', () => {
-		const report = new Report(2);
+		const report = new ItemResults(2);
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No' });
 		report.summarize({ sent: 2 });
@@ -168,7 +168,7 @@ describe('a report', () => {
 });
 
 test('gaps are left out, empty values are not', () => {
-	expect(withoutGaps({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({
+	expect(omitUndefined({ a: undefined, b: null, c: '', d: 0, e: false })).toEqual({
 		b: null,
 		c: '',
 		d: 0,

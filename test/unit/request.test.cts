@@ -1,18 +1,23 @@
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
-import { asFailure } from '../../nodes/DataPlatform/transport/response.ts';
-import type { Answer, Call } from '../../nodes/DataPlatform/transport/client.ts';
+import { toServiceError } from '../../nodes/DataPlatform/transport/response.ts';
+import type { ApiResponse, ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
 import { answer, fakePlatform, networkError, type Serve } from './connection.cts';
 
-const read: Call = { method: 'GET', path: '/api/v2/apps', repeat: 'whenAmbiguous' };
-const create: Call = { method: 'POST', path: '/api/v2/t/data', body: {}, repeat: 'onlyWhenUnsent' };
+const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };
+const create: ApiRequest = {
+	method: 'POST',
+	path: '/api/v2/t/data',
+	body: {},
+	retryMode: 'notIdempotent',
+};
 
 const script =
 	(...steps: Array<ReturnType<Serve>>): Serve =>
 	(_, count) =>
 		steps[Math.min(count, steps.length) - 1]!;
 
-const isFailure = (result: Answer | ServiceError): ServiceError => {
+const isFailure = (result: ApiResponse | ServiceError): ServiceError => {
 	expect(result).toBeInstanceOf(ServiceError);
 	return result as ServiceError;
 };
@@ -23,13 +28,13 @@ beforeEach(() => jest.useFakeTimers({ now: Date.parse('2026-11-21T09:30:00Z') })
 afterEach(() => jest.useRealTimers());
 
 /** Runs a call to its end, however long it waits. */
-async function attempt(serve: Serve, call: Call = read, settings = {}) {
+async function attempt(serve: Serve, call: ApiRequest = read, settings = {}) {
 	const { connection, sent } = fakePlatform(serve, settings);
 	const start = Date.now();
-	const running = connection.attempt(call);
+	const running = connection.tryRequest(call);
 	await jest.runAllTimersAsync();
 	const result = await running;
-	return { result, sent, effort: connection.effort, waited: Date.now() - start };
+	return { result, sent, effort: connection.stats, waited: Date.now() - start };
 }
 
 describe('what is sent', () => {
@@ -57,18 +62,18 @@ describe('what is sent', () => {
 
 describe('answers', () => {
 	test.each([
-		[400, 'refused', 'The platform refused the request (400)'],
-		[401, 'refused', 'The platform did not accept the token'],
-		[403, 'refused', 'The token has no right to do this'],
-		[404, 'refused', 'The platform does not have what was asked for'],
-		[413, 'refused', 'The platform found the request too large'],
-		[429, 'unsent', 'The platform asked to wait: too many requests'],
+		[400, 'rejected', 'The platform refused the request (400)'],
+		[401, 'rejected', 'The platform did not accept the token'],
+		[403, 'rejected', 'The token has no right to do this'],
+		[404, 'rejected', 'The platform does not have what was asked for'],
+		[413, 'rejected', 'The platform found the request too large'],
+		[429, 'notApplied', 'The platform asked to wait: too many requests'],
 		[500, 'ambiguous', 'The platform failed (500)'],
 		[503, 'ambiguous', 'The platform failed (503)'],
-		[307, 'refused', 'answered with a redirect (307), which is not followed'],
-	])('%d is %s', async (status, certainty, message) => {
-		const { result } = await attempt(script(answer(status, '')), create, { maxWaitMs: 0 });
-		expect(isFailure(result)).toMatchObject({ status, certainty });
+		[307, 'rejected', 'answered with a redirect (307), which is not followed'],
+	])('%d is %s', async (status, delivery, message) => {
+		const { result } = await attempt(script(answer(status, '')), create, { retryBudgetMs: 0 });
+		expect(isFailure(result)).toMatchObject({ status, delivery });
 		expect(isFailure(result).message).toContain(message);
 	});
 
@@ -89,14 +94,14 @@ describe('answers', () => {
 				script(answer(200, body, { 'content-type': 'text/html' })),
 				create,
 			);
-			expect(isFailure(result)).toMatchObject({ certainty: 'ambiguous', status: 200 });
+			expect(isFailure(result)).toMatchObject({ delivery: 'ambiguous', status: 200 });
 			expect(isFailure(result).message).toContain(`(text/html, ${body.length} characters)`);
 			expect(sent).toHaveLength(1);
 		},
 	);
 
 	test('an empty success is enough where nothing is expected', async () => {
-		const call: Call = { ...create, method: 'DELETE', expect: 'anything' };
+		const call: ApiRequest = { ...create, method: 'DELETE', bodyRequirement: 'anything' };
 		expect((await attempt(script(answer(204, '')), call)).result).toMatchObject({
 			status: 204,
 			body: {},
@@ -108,26 +113,26 @@ describe('failures without an answer', () => {
 	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])(
 		'%s never reached the service',
 		(code) => {
-			expect(asFailure(networkError(code))).toMatchObject({
-				certainty: 'unsent',
+			expect(toServiceError(networkError(code))).toMatchObject({
+				delivery: 'notApplied',
 				message: `The platform could not be reached (${code})`,
 			});
 		},
 	);
 
 	test('a timeout of the connection was not sent, one of the answer may have been done', () => {
-		expect(asFailure(networkError('ETIMEDOUT', 'connect')).certainty).toBe('unsent');
+		expect(toServiceError(networkError('ETIMEDOUT', 'connect')).delivery).toBe('notApplied');
 		for (const code of ['ETIMEDOUT', 'ECONNABORTED']) {
-			expect(asFailure(networkError(code))).toMatchObject({
-				certainty: 'ambiguous',
+			expect(toServiceError(networkError(code))).toMatchObject({
+				delivery: 'ambiguous',
 				message: 'The platform did not answer in time',
 			});
 		}
 	});
 
 	test.each(['ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE'])('%s may have been done', (code) => {
-		const failure = asFailure(networkError(code));
-		expect(failure.certainty).toBe('ambiguous');
+		const failure = toServiceError(networkError(code));
+		expect(failure.delivery).toBe('ambiguous');
 		expect(failure.message).toContain(code);
 	});
 
@@ -138,16 +143,16 @@ describe('failures without an answer', () => {
 		'ERR_TLS_CERT_ALTNAME_INVALID',
 		'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 	])('%s is a refusal that says what to do', (code) => {
-		expect(asFailure(networkError(code))).toMatchObject({
-			certainty: 'refused',
+		expect(toServiceError(networkError(code))).toMatchObject({
+			delivery: 'rejected',
 			hint: expect.stringContaining('Ignore SSL Issues'),
 		});
 	});
 
 	test('a refusal to send the token keeps its words', () => {
 		const wrapped = Object.assign(new Error('x'), { cause: new OriginError('not sent', 'do') });
-		expect(asFailure(wrapped)).toMatchObject({
-			certainty: 'refused',
+		expect(toServiceError(wrapped)).toMatchObject({
+			delivery: 'rejected',
 			message: 'not sent',
 			hint: 'do',
 		});
@@ -156,8 +161,8 @@ describe('failures without an answer', () => {
 	test('anything else is ambiguous, circular causes too', () => {
 		const circular: { message: string; cause?: unknown } = { message: 'odd' };
 		circular.cause = circular;
-		expect(asFailure(circular).certainty).toBe('ambiguous');
-		expect(asFailure(undefined).message).toContain('no reason given');
+		expect(toServiceError(circular).delivery).toBe('ambiguous');
+		expect(toServiceError(undefined).message).toContain('no reason given');
 	});
 });
 
@@ -199,7 +204,7 @@ describe('trying again', () => {
 
 	test('never a create after a reset', async () => {
 		const { result, sent } = await attempt(script(reset, good), create);
-		expect(isFailure(result).certainty).toBe('ambiguous');
+		expect(isFailure(result).delivery).toBe('ambiguous');
 		expect(sent).toHaveLength(1);
 	});
 
@@ -211,11 +216,16 @@ describe('trying again', () => {
 
 	test('stays ambiguous when the repeats do not reach the service any more', async () => {
 		const { result } = await attempt(script(reset, networkError('ECONNREFUSED')));
-		expect(isFailure(result).certainty).toBe('ambiguous');
+		expect(isFailure(result).delivery).toBe('ambiguous');
 	});
 
 	test('a refusal that means an earlier try did it', async () => {
-		const call: Call = { ...read, method: 'DELETE', expect: 'anything', doneStatus: 404 };
+		const call: ApiRequest = {
+			...read,
+			method: 'DELETE',
+			bodyRequirement: 'anything',
+			alreadyDoneStatus: 404,
+		};
 		const { result } = await attempt(script(reset, answer(404, '')), call);
 		expect(result).toMatchObject({ status: 404, repeated: true });
 		const first = await attempt(script(answer(404, '')), call);
@@ -230,10 +240,10 @@ describe('trying again', () => {
 
 	test('gives up where the wait is longer than what is left, and says so', async () => {
 		const serve = script(busy('5'), busy('5'), busy('5'), good);
-		const { result, sent } = await attempt(serve, read, { maxWaitMs: 12_000 });
+		const { result, sent } = await attempt(serve, read, { retryBudgetMs: 12_000 });
 		expect(sent).toHaveLength(3);
 		expect(isFailure(result)).toMatchObject({
-			certainty: 'unsent',
+			delivery: 'notApplied',
 			status: 429,
 			message: expect.stringContaining('would pass the limit of 12 s for this execution'),
 			hint: expect.stringContaining("'Longest Wait'"),
@@ -242,8 +252,8 @@ describe('trying again', () => {
 
 	test('one budget serves all calls of an execution', async () => {
 		const serve: Serve = (_, count) => (count % 2 === 1 ? busy('5') : good);
-		const { connection } = fakePlatform(serve, { maxWaitMs: 9000 });
-		const both = Promise.all([connection.attempt(read).then(() => connection.attempt(read))]);
+		const { connection } = fakePlatform(serve, { retryBudgetMs: 9000 });
+		const both = Promise.all([connection.tryRequest(read).then(() => connection.tryRequest(read))]);
 		await jest.runAllTimersAsync();
 		expect(isFailure((await both)[0]).status).toBe(429);
 	});
@@ -251,10 +261,10 @@ describe('trying again', () => {
 	test('keeping the pace costs nothing of the budget', async () => {
 		const { connection, sent } = fakePlatform(script(good), {
 			requestsPerMinute: 2,
-			maxWaitMs: 0,
+			retryBudgetMs: 0,
 		});
 		const start = Date.now();
-		const all = Promise.all([1, 2, 3, 4, 5].map(async () => await connection.attempt(read)));
+		const all = Promise.all([1, 2, 3, 4, 5].map(async () => await connection.tryRequest(read)));
 		await jest.runAllTimersAsync();
 		for (const result of await all) expect(result).toMatchObject({ status: 200 });
 		expect(sent).toHaveLength(5);
@@ -265,19 +275,19 @@ describe('trying again', () => {
 describe('cancelling', () => {
 	test('ends a wait at once', async () => {
 		const { connection, sent, cancel } = fakePlatform(script(answer(429, '')));
-		const running = connection.attempt(read);
+		const running = connection.tryRequest(read);
 		await jest.advanceTimersByTimeAsync(1000);
 		cancel();
 		await jest.advanceTimersByTimeAsync(1);
-		expect(isFailure(await running).certainty).toBe('cancelled');
+		expect(isFailure(await running).delivery).toBe('canceled');
 		expect(sent).toHaveLength(1);
-		expect(connection.effort.waitedMs).toBeLessThan(1100);
+		expect(connection.stats.waitedMs).toBeLessThan(1100);
 	});
 
 	test('sends nothing any more', async () => {
 		const { connection, sent, cancel } = fakePlatform(script(good));
 		cancel();
-		expect(isFailure(await connection.attempt(create)).certainty).toBe('cancelled');
+		expect(isFailure(await connection.tryRequest(create)).delivery).toBe('canceled');
 		expect(sent).toHaveLength(0);
 	});
 
@@ -286,8 +296,8 @@ describe('cancelling', () => {
 			fake.cancel();
 			return networkError('ERR_CANCELED');
 		});
-		const result = isFailure(await fake.connection.attempt(create));
-		expect(result.certainty).toBe('ambiguous');
+		const result = isFailure(await fake.connection.tryRequest(create));
+		expect(result.delivery).toBe('ambiguous');
 		expect(result.message).toContain('canceled');
 	});
 
@@ -296,7 +306,7 @@ describe('cancelling', () => {
 			fake.cancel();
 			return good;
 		});
-		expect(await fake.connection.attempt(create)).toMatchObject({ status: 200 });
+		expect(await fake.connection.tryRequest(create)).toMatchObject({ status: 200 });
 	});
 });
 

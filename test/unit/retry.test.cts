@@ -2,36 +2,36 @@ import {
 	ServiceError,
 	type ServiceErrorDetails,
 } from '../../nodes/DataPlatform/transport/errors.ts';
+import { RateLimiter } from '../../nodes/DataPlatform/transport/rateLimiter.ts';
 import {
-	MAX_REPEATS,
-	Pace,
+	MAX_RETRIES,
 	parseRetryAfter,
-	waitBeforeRepeat,
-	type Repeat,
+	retryDelay,
+	type RetryMode,
 } from '../../nodes/DataPlatform/transport/retryPolicy.ts';
 
-const harmless: Repeat = 'whenAmbiguous';
-const once: Repeat = 'onlyWhenUnsent';
+const harmless: RetryMode = 'idempotent';
+const once: RetryMode = 'notIdempotent';
 
 const failure = (details: ServiceErrorDetails) => new ServiceError('It failed', details);
 
-const wait = (details: ServiceErrorDetails, repeat: Repeat, repeats = 0, random = 0) =>
-	waitBeforeRepeat(failure(details), repeat, repeats, random);
+const wait = (details: ServiceErrorDetails, repeat: RetryMode, repeats = 0, random = 0) =>
+	retryDelay(failure(details), repeat, repeats, random);
 
 /** The rows of the table in design.md section 2, and whether each column tries again. */
 const rows: Array<[row: string, failure: ServiceErrorDetails, harmless: boolean, once: boolean]> = [
-	['never reached the service', { certainty: 'unsent' }, true, true],
-	['429 without Retry-After', { certainty: 'unsent', status: 429 }, true, true],
-	['429 with Retry-After', { certainty: 'unsent', status: 429, retryAfterMs: 1000 }, true, true],
-	['503 with Retry-After', { certainty: 'unsent', status: 503, retryAfterMs: 1000 }, true, true],
-	['timeout or reset', { certainty: 'ambiguous' }, true, false],
-	['500', { certainty: 'ambiguous', status: 500 }, true, false],
-	['502', { certainty: 'ambiguous', status: 502 }, true, false],
-	['503 without Retry-After', { certainty: 'ambiguous', status: 503 }, true, false],
-	['504', { certainty: 'ambiguous', status: 504 }, true, false],
-	['other 4xx', { certainty: 'refused', status: 409 }, false, false],
-	['413', { certainty: 'refused', status: 413 }, false, false],
-	['cancelled', { certainty: 'cancelled' }, false, false],
+	['never reached the service', { delivery: 'notApplied' }, true, true],
+	['429 without Retry-After', { delivery: 'notApplied', status: 429 }, true, true],
+	['429 with Retry-After', { delivery: 'notApplied', status: 429, retryAfterMs: 1000 }, true, true],
+	['503 with Retry-After', { delivery: 'notApplied', status: 503, retryAfterMs: 1000 }, true, true],
+	['timeout or reset', { delivery: 'ambiguous' }, true, false],
+	['500', { delivery: 'ambiguous', status: 500 }, true, false],
+	['502', { delivery: 'ambiguous', status: 502 }, true, false],
+	['503 without Retry-After', { delivery: 'ambiguous', status: 503 }, true, false],
+	['504', { delivery: 'ambiguous', status: 504 }, true, false],
+	['other 4xx', { delivery: 'rejected', status: 409 }, false, false],
+	['413', { delivery: 'rejected', status: 413 }, false, false],
+	['canceled', { delivery: 'canceled' }, false, false],
 ];
 
 test.each(rows)('%s', (_, details, whenHarmless, whenOnce) => {
@@ -40,33 +40,33 @@ test.each(rows)('%s', (_, details, whenHarmless, whenOnce) => {
 });
 
 test('a 429 waits as long as asked, 60 s where nothing is said, and a little longer', () => {
-	const asked = { certainty: 'unsent', status: 429, retryAfterMs: 2000 } as const;
+	const asked = { delivery: 'notApplied', status: 429, retryAfterMs: 2000 } as const;
 	expect(wait(asked, once, 0, 0)).toBe(2000);
 	expect(wait(asked, once, 0, 0.999)).toBeLessThanOrEqual(2200);
-	expect(wait({ certainty: 'unsent', status: 429 }, once, 0, 0)).toBe(60_000);
-	expect(wait({ certainty: 'unsent', status: 429 }, once, 0, 0.999)).toBeLessThanOrEqual(61_000);
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0)).toBe(60_000);
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, 0, 0.999)).toBeLessThanOrEqual(61_000);
 	expect(wait({ ...asked, status: 503 }, once, 0, 0)).toBe(2000);
 });
 
 test('a 429 is not counted against the repeats: only the longest wait ends it', () => {
-	expect(wait({ certainty: 'unsent', status: 429 }, once, MAX_REPEATS + 1)).toBe(60_000);
+	expect(wait({ delivery: 'notApplied', status: 429 }, once, MAX_RETRIES + 1)).toBe(60_000);
 });
 
 test('a service that asks for no time again and again is given some', () => {
-	const error = failure({ certainty: 'unsent', status: 429, retryAfterMs: 0 });
-	const waits = [0, 1, 2, 3, 4, 5, 20].map((asks) => waitBeforeRepeat(error, once, 0, 0, asks));
+	const error = failure({ delivery: 'notApplied', status: 429, retryAfterMs: 0 });
+	const waits = [0, 1, 2, 3, 4, 5, 20].map((asks) => retryDelay(error, once, 0, 0, asks));
 	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000, 30_000]);
 });
 
 test('other failures back off, doubled each time, shortened at random by half at most', () => {
 	const waits = (random: number) =>
-		Array.from({ length: MAX_REPEATS }, (_, repeats) =>
-			wait({ certainty: 'ambiguous' }, harmless, repeats, random),
+		Array.from({ length: MAX_RETRIES }, (_, repeats) =>
+			wait({ delivery: 'ambiguous' }, harmless, repeats, random),
 		);
 	expect(waits(0)).toEqual([250, 500, 1000, 2000, 4000]);
 	expect(waits(1)).toEqual([500, 1000, 2000, 4000, 8000]);
-	expect(wait({ certainty: 'ambiguous' }, harmless, MAX_REPEATS)).toBeUndefined();
-	expect(wait({ certainty: 'unsent' }, once, MAX_REPEATS)).toBeUndefined();
+	expect(wait({ delivery: 'ambiguous' }, harmless, MAX_RETRIES)).toBeUndefined();
+	expect(wait({ delivery: 'notApplied' }, once, MAX_RETRIES)).toBeUndefined();
 });
 
 describe('Retry-After', () => {
@@ -91,12 +91,12 @@ describe('Retry-After', () => {
 
 describe('requests per minute', () => {
 	test('0 is no limit', () => {
-		const pace = new Pace(0);
+		const pace = new RateLimiter(0);
 		expect(Array.from({ length: 5 }, () => pace.reserve(0))).toEqual([0, 0, 0, 0, 0]);
 	});
 
 	test('a burst up to the number, then each when the one so many before is a minute old', () => {
-		const pace = new Pace(3);
+		const pace = new RateLimiter(3);
 		expect([pace.reserve(0), pace.reserve(100), pace.reserve(200)]).toEqual([0, 0, 0]);
 		expect(pace.reserve(1000)).toBe(59_000);
 		expect(pace.reserve(1000)).toBe(59_100);
@@ -105,7 +105,7 @@ describe('requests per minute', () => {
 	});
 
 	test('never more than the number in any 60 seconds', () => {
-		const pace = new Pace(4);
+		const pace = new RateLimiter(4);
 		let now = 0;
 		const sent = Array.from({ length: 40 }, (_, index) => {
 			now += (index * 7919) % 3000;
@@ -120,7 +120,7 @@ describe('requests per minute', () => {
 	});
 
 	test('a pause is not saved up', () => {
-		const pace = new Pace(1);
+		const pace = new RateLimiter(1);
 		expect(pace.reserve(0)).toBe(0);
 		expect(pace.reserve(600_000)).toBe(0);
 		expect(pace.reserve(600_000)).toBe(60_000);

@@ -1,6 +1,6 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { Report } from '../../nodes/DataPlatform/execution/itemResults.ts';
-import { planRecords, type Row } from '../../nodes/DataPlatform/bulk/plan.ts';
+import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
+import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people } from './fixtures.cts';
 import { answer, fakePlatform } from './connection.cts';
@@ -28,7 +28,7 @@ function counted<Entry>(list: Entry[]) {
 	return { watched, count };
 }
 
-function* rows(size: number): Generator<Row> {
+function* rows(size: number): Generator<PlanInput> {
 	for (let index = 0; index < size; index += 1) {
 		yield { index, values: { email: `person-${index}@example.com`, surname: 'Fox', age: 7 } };
 	}
@@ -43,7 +43,7 @@ async function upsert(size: number, batchSize: number) {
 	});
 	const { watched, count } = counted(plan.records);
 	const { connection, sent, log } = fakePlatform(insertAll);
-	const report = new Report(size);
+	const report = new ItemResults(size);
 	const stopped = await writeMany(
 		connection,
 		{ table: 'people' },
@@ -60,7 +60,7 @@ async function upsert(size: number, batchSize: number) {
 		({ index }, outcome) => report.done(index, [{ json: { ...outcome } }]),
 	);
 	expect(stopped).toBeUndefined();
-	expect(report.doneThrough).toBe(size);
+	expect(report.completedPrefix).toBe(size);
 	const bytes = sent.reduce((sum, { body }) => sum + Buffer.byteLength(String(body ?? '')), 0);
 	return { requests: sent.length, reads: count.reads, bytes, log, items: report.items() };
 }

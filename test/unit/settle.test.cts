@@ -1,4 +1,4 @@
-import type { Sendable } from '../../nodes/DataPlatform/bulk/batches.ts';
+import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
@@ -6,17 +6,17 @@ import {
 	failedItem,
 	pairByPosition,
 	refusedItem,
-	type Baseline,
+	type Watermark,
 	type WriteContext,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
-import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import { BEFORE, SINCE, answerOf, context, fields } from './settling.cts';
 
 describe('reading an answer', () => {
 	test('errors by position, whatever the case of RecordIndex', () => {
-		const { failed, loose } = answerOf(
+		const { failed, unattributedErrors: loose } = answerOf(
 			{
 				errors: [
 					{ message: 'a', RecordIndex: 1 },
@@ -37,7 +37,7 @@ describe('reading an answer', () => {
 	});
 
 	test('several errors of one record are joined', () => {
-		const { failed, loose } = answerOf({
+		const { failed, unattributedErrors: loose } = answerOf({
 			errors: [
 				{ id: 'first', message: 'a', RecordIndex: 0 },
 				{ id: 'second', message: 'b', RecordIndex: 0 },
@@ -83,7 +83,7 @@ describe('a confirmed item', () => {
 		metadata: ReturnType<typeof created>,
 		answer = mixed,
 		before?: PlatformRecord | null,
-		baseline?: Baseline,
+		baseline?: Watermark,
 	) =>
 		confirmedItem({ ...sendableOf({}), before }, metadata, context(mode, baseline), answer).outcome;
 
@@ -120,7 +120,7 @@ describe('a confirmed item', () => {
 	});
 
 	test('of an upsert without a baseline: new where it was never modified', () => {
-		const noBaseline: WriteContext = { mode: 'upsert', baseline: undefined, fields };
+		const noBaseline: WriteContext = { mode: 'upsert', watermark: undefined, fields };
 		const told = (modified: string) =>
 			confirmedItem(sendableOf({}), { id: 'r1', created: BEFORE, modified }, noBaseline, mixed);
 		expect(told(BEFORE).outcome).toBe('inserted');
@@ -170,7 +170,7 @@ describe('refusals', () => {
 	});
 
 	test('of a request', () => {
-		const error = new ServiceError('No', { certainty: 'refused', status: 400, hint: 'h' });
+		const error = new ServiceError('No', { delivery: 'rejected', status: 400, hint: 'h' });
 		expect(failedItem(error)).toEqual({
 			outcome: 'failed',
 			message: 'No',
@@ -185,7 +185,7 @@ describe('records without a key, read back', () => {
 	const rest = ['a', 'b', 'a'].map((code, index) => sendableOf({ index, fields: { code } }));
 	const read = (...codes: string[]) =>
 		codes.map((code, index) => storedOf({ id: `r${index}`, fields: { code } }));
-	const align = (sent: Sendable[], created: PlatformRecord[]) => {
+	const align = (sent: PreparedRecord[], created: PlatformRecord[]) => {
 		const pairs = alignByContent(sent, created, fields);
 		return pairs && [...pairs].map(([{ record }, created]) => [record.index, created?.id]);
 	};

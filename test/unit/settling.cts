@@ -1,7 +1,7 @@
 /** A table and times for the tests of outcomes: before the run, its baseline, and since. */
-import { readBulkAnswer } from '../../nodes/DataPlatform/bulk/response.ts';
+import { parseBulkResponse } from '../../nodes/DataPlatform/bulk/response.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import type { Baseline, WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { Watermark, WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 
@@ -18,11 +18,11 @@ export const fields: WriteContext['fields'] = new Map(
 	].map((field) => [field.name, field]),
 );
 
-export const context = (mode: WriteMode, baseline: Baseline = BASELINE): WriteContext => ({
+export const context = (mode: WriteMode, baseline: Watermark = BASELINE): WriteContext => ({
 	mode,
-	baseline,
+	watermark: baseline,
 	fields,
 });
 
-export const timedOut = new ServiceError('No answer', { certainty: 'ambiguous' });
-export const answerOf = (body: Record<string, unknown>, size = 1) => readBulkAnswer(body, size);
+export const timedOut = new ServiceError('No answer', { delivery: 'ambiguous' });
+export const answerOf = (body: Record<string, unknown>, size = 1) => parseBulkResponse(body, size);

@@ -1,6 +1,10 @@
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import { unknownItem, unsaidItem, type Unsaid } from '../../nodes/DataPlatform/bulk/resolve.ts';
-import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/contract.ts';
+import {
+	unknownItem,
+	resolveUnreported,
+	type UnresolvedContext,
+} from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import { SINCE, answerOf, context, timedOut } from './settling.cts';
 
@@ -8,9 +12,13 @@ describe('an item that the answer leaves unsaid', () => {
 	const sent = sendableOf({ key: 'a', id: 'r1', fields: { code: 'a', n: 1 } });
 	const holding = (values: FieldValues, times = {}) =>
 		storedOf({ id: 'r1', fields: { code: 'a', n: 1, ...values }, ...times });
-	const silent: Unsaid = { answer: answerOf({ bulk: { successCount: 1 }, data: [] }) };
-	const settle = (mode: WriteMode, found: PlatformRecord[], unsaid: Unsaid, sendable = sent) =>
-		unsaidItem(sendable, found, unsaid, context(mode));
+	const silent: UnresolvedContext = { answer: answerOf({ bulk: { successCount: 1 }, data: [] }) };
+	const settle = (
+		mode: WriteMode,
+		found: PlatformRecord[],
+		unsaid: UnresolvedContext,
+		sendable = sent,
+	) => resolveUnreported(sendable, found, unsaid, context(mode));
 
 	test('a created record is found by its key, an older one with it does not count', () => {
 		expect(settle('create', [holding({}, { created: SINCE })], { cause: timedOut })).toMatchObject({

@@ -1,4 +1,4 @@
-import type { FieldMetadata, JsonValue } from '../../nodes/DataPlatform/api/contract.ts';
+import type { FieldMetadata, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
 import { holdsValue, show, toFieldValue } from '../../nodes/DataPlatform/fields/values.ts';
 import { fieldOf } from './fixtures.cts';
 

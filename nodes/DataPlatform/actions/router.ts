@@ -4,12 +4,12 @@
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { connect, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { createClient, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { findOperation } from './index';
 import type { ItemOperation, Operation } from '../execution/operation';
-import { Report, toFailure, toNodeError, type Failure } from '../execution/itemResults';
-import { keep, takeUp } from '../execution/retryProgress';
-import { isTool, Run } from '../execution/run';
+import { ItemResults, toFailure, toNodeError, type Failure } from '../execution/itemResults';
+import { saveProgress, restoreProgress } from '../execution/retryProgress';
+import { isTool, RunContext } from '../execution/run';
 
 /** Runs `work`; its error as a value, in the user's words. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
@@ -25,7 +25,12 @@ async function failureOf(work: () => Promise<void>): Promise<Failure | undefined
 const isOutput = (value: object): value is INodeExecutionData =>
 	Object.keys(value).length === 2 && 'json' in value && 'binary' in value;
 
-async function runItem(operation: ItemOperation, run: Run, report: Report, index: number) {
+async function runItem(
+	operation: ItemOperation,
+	run: RunContext,
+	report: ItemResults,
+	index: number,
+) {
 	const failure = await failureOf(async () => {
 		const result = await operation.execute(run, index);
 		if (Array.isArray(result))
@@ -39,42 +44,47 @@ async function runItem(operation: ItemOperation, run: Run, report: Report, index
 	return failure === undefined;
 }
 
-async function runItems(operation: ItemOperation, run: Run, report: Report, goOn: boolean) {
+async function runItems(
+	operation: ItemOperation,
+	run: RunContext,
+	report: ItemResults,
+	continueOnFail: boolean,
+) {
 	const queue = run.items.keys();
 	let isStopped = false;
 	const work = async () => {
 		for (const index of queue) {
 			if (isStopped) return;
-			if (report.isSettled(index)) continue;
+			if (report.hasResult(index)) continue;
 			const isDone = await runItem(operation, run, report, index);
-			if (!isDone && !goOn) isStopped = true;
+			if (!isDone && !continueOnFail) isStopped = true;
 		}
 	};
-	await Promise.all(Array.from({ length: operation.parallel ?? 1 }, work));
+	await Promise.all(Array.from({ length: operation.concurrency ?? 1 }, work));
 }
 
-async function connected(
+async function createRun(
 	context: IExecuteFunctions,
 	{ timeoutSeconds = DEFAULT_TIMEOUT_S }: Operation,
-): Promise<Run> {
+): Promise<RunContext> {
 	const seconds = {
 		timeout: context.getNodeParameter('options.timeout', 0, timeoutSeconds) as number,
 		maxRetryWait: context.getNodeParameter('options.maxRetryWait', 0, DEFAULT_MAX_WAIT_S) as number,
 	};
-	return new Run(context, await connect(context, seconds));
+	return new RunContext(context, await createClient(context, seconds));
 }
 
-async function runAll(context: IExecuteFunctions, operation: Operation, report: Report) {
-	const run = await connected(context, operation);
+async function runAll(context: IExecuteFunctions, operation: Operation, report: ItemResults) {
+	const run = await createRun(context, operation);
 	if (operation.kind === 'bulk') await operation.execute(run, report);
 	else await runItems(operation, run, report, context.continueOnFail());
 }
 
 /** What is said in the error that stops the node about the work done before it. */
-function progress(report: Report, size: number): string {
+function progress(report: ItemResults, size: number): string {
 	const done = report.doneCount;
 	if (size === 1 || done === 0) return '';
-	const through = report.doneThrough;
+	const through = report.completedPrefix;
 	const confirmed = through > 0 ? `, all confirmed through item ${through - 1}` : '';
 	return `${done} of ${size} items are done${confirmed}.`;
 }
@@ -87,34 +97,38 @@ const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
 });
 
 /** The node's `execute`. */
-export async function dispatch(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+export async function router(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
 	const operation = findOperation(
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const report = new Report(items.length);
-	if (operation.isOnce) takeUp(context, report, operation.repeatsUnknown);
+	const report = new ItemResults(items.length);
+	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
 	const stop = await failureOf(async () => await runAll(context, operation, report));
 	if (stop) {
 		items.forEach((_, index) => {
-			if (!report.isSettled(index)) report.failed(index, stop);
+			if (!report.hasResult(index)) report.failed(index, stop);
 		});
 	}
 
 	const first = report.firstFailure();
-	const goesOn = context.continueOnFail();
-	if (operation.isOnce) {
+	const continueOnFail = context.continueOnFail();
+	if (operation.notIdempotent) {
 		const isRetried = context.getNode().retryOnFail === true && first?.index === 0;
-		const isFailed = first !== undefined && (!goesOn || isRetried);
-		keep(context, report, isFailed);
+		const isFailed = first !== undefined && (!continueOnFail || isRetried);
+		saveProgress(context, report, isFailed);
 	}
-	if (first && !goesOn) {
-		const { failure, index } = report.rootFailure() ?? first;
+	if (first && !continueOnFail) {
+		const { failure, index } = report.primaryFailure() ?? first;
 		const hint = [failure.hint, progress(report, items.length)].filter(Boolean).join(' ');
-		const told = { ...failure, hint };
+		const failureWithProgress = { ...failure, hint };
 		const node = context.getNode();
-		throw toNodeError(node, isTool(node) ? inOneText(told) : told, failure.item ?? index);
+		throw toNodeError(
+			node,
+			isTool(node) ? inOneText(failureWithProgress) : failureWithProgress,
+			failure.item ?? index,
+		);
 	}
 	return [report.items(context.getNode().onError === 'continueErrorOutput')];
 }

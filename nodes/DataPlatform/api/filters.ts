@@ -3,6 +3,7 @@
  * that take none, conditions joined by AND in the query string.
  */
 import { InputError } from '../transport/errors';
+import { isObject } from '../transport/json';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
 export const OPERATORS_WITH_LIST = ['in', 'notin'] as const;
@@ -104,10 +105,10 @@ export const isEmptyFilter = (filter: Group): boolean =>
  * The conditions of a filter that only joins by AND; undefined where it does more, or has a value
  * that can't be written between commas.
  */
-export function conjunction(filter: Group): Condition[] | undefined {
+export function asAndConditions(filter: Group): Condition[] | undefined {
 	if (filter.filterOperator === 'or' && filter.filter.length > 1) return undefined;
 	const parts = filter.filter.map((entry) => {
-		if (isGroup(entry)) return conjunction(entry);
+		if (isGroup(entry)) return asAndConditions(entry);
 		return valuesOf(entry).some(swallowsComma) ? undefined : [entry];
 	});
 	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
@@ -131,9 +132,6 @@ export function toQuery(conditions: Condition[]): string {
 		})
 		.join(',');
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Reads a filter tree that a user wrote as JSON.

@@ -3,24 +3,15 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	MAX_PAGE_SIZE,
-	paths,
-	toList,
-	toMetadata,
-	toRecord,
-	toWholeRecord,
-	type FieldValues,
-	type PlatformRecord,
-	type RecordMetadata,
-	type TableAddress,
-} from './contract';
+import { toList, toMetadata, toRecord, toWholeRecord } from './decoders';
+import { MAX_PAGE_SIZE, paths } from './endpoints';
+import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import { InputError, ServiceError } from '../transport/errors';
-import { conjunction, isEmptyFilter, toBody, toQuery, type Group } from './filters';
-import { own } from '../transport/json';
-import type { Answer, Call, Connection } from '../transport/client';
+import { asAndConditions, isEmptyFilter, toBody, toQuery, type Group } from './filters';
+import { getOwn } from '../transport/json';
+import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
 
-export interface Reading {
+export interface RecordQuery {
 	filter?: Group;
 	/** Such as `age,surname(desc)`. */
 	sort?: string;
@@ -31,57 +22,57 @@ export interface Reading {
 }
 
 /** The failure of a read whose answer is not what it should be. */
-export const unreadable = (what: string, status: number) =>
+export const invalidResponse = (what: string, status: number) =>
 	new ServiceError(`The platform's answer holds no ${what}`, {
-		certainty: 'unsent',
+		delivery: 'notApplied',
 		status,
 		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
 	});
 
 /** @throws {ServiceError} */
 export async function readRecord(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	id: string,
 ): Promise<PlatformRecord> {
 	const path = paths.record(at, id);
-	const { body, status } = await connection.request({ method: 'GET', path, repeat: 'reads' });
+	const { body, status } = await client.request({ method: 'GET', path, retryMode: 'read' });
 	const record = toWholeRecord(body.data);
-	if (!record || isOther(record, id)) throw unreadable(`record '${id}'`, status);
+	if (!record || isDifferentRecord(record, id)) throw invalidResponse(`record '${id}'`, status);
 	return record;
 }
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Whether it is not the record that was asked for. */
-const isOther = (record: PlatformRecord, id: string) =>
+const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
 /** One page of records, and whether the service had as many as asked for. */
 export async function readPage(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
-	reading: Reading,
+	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
-	const answer = await connection.request(pageCall(at, reading, { limit, skip }));
+	const answer = await client.request(pageCall(at, reading, { limit, skip }));
 	const records = toList(answer.body.data, toWholeRecord);
-	if (!records) throw unreadable('list of records', answer.status);
+	if (!records) throw invalidResponse('list of records', answer.status);
 	const { fields = [], savedView } = reading;
 	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
 }
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	...record,
-	fields: Object.fromEntries(names.map((name) => [name, own(record.fields, name) ?? null])),
+	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
 });
 
 /** A saved view goes into a query string, fields and groups of conditions into a body. */
 function pageCall(
 	at: TableAddress,
-	{ filter, fields = [], sort, savedView }: Reading,
+	{ filter, fields = [], sort, savedView }: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
-): Call {
+): ApiRequest {
 	const query = { limit, skip: skip || undefined, sort };
 	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
 	if (!savedView && (isFiltered || fields.length > 0)) {
@@ -89,9 +80,9 @@ function pageCall(
 			...(isFiltered && toBody(filter)),
 			...(fields.length > 0 && { loadFields: fields }),
 		} as IDataObject;
-		return { method: 'POST', path: paths.filter(at), query, body, repeat: 'reads' };
+		return { method: 'POST', path: paths.filter(at), query, body, retryMode: 'read' };
 	}
-	const conditions = isFiltered ? conjunction(filter) : [];
+	const conditions = isFiltered ? asAndConditions(filter) : [];
 	if (!conditions) {
 		throw new InputError("A saved view can't be combined with a filter that joins by 'any'", {
 			field: 'Saved View',
@@ -103,7 +94,7 @@ function pageCall(
 		method: 'GET',
 		path: paths.records(at),
 		query: { ...query, filter: text, userFilter: savedView },
-		repeat: 'reads',
+		retryMode: 'read',
 	};
 }
 
@@ -123,9 +114,9 @@ export interface ReadNotes {
  * @param notes gets what was noticed
  */
 export async function* readRecords(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
-	reading: Reading,
+	reading: RecordQuery,
 	limit: number,
 	notes: ReadNotes = { hasShifted: false },
 ): AsyncGenerator<PlatformRecord[]> {
@@ -136,12 +127,12 @@ export async function* readRecords(
 	for (let next = 0; seen.size < limit; ) {
 		const skip = Math.max(0, next - 1);
 		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
-		const page = await readPage(connection, at, { ...reading, sort }, { limit: size, skip });
+		const page = await readPage(client, at, { ...reading, sort }, { limit: size, skip });
 		const first = page[0];
 		if (skip > 0 && (!first || !seen.has(first.id))) {
 			notes.hasShifted = true;
 			stepsBack += 1;
-			if (stepsBack > MAX_STEPS_BACK) throw unreadable('steady list of records', 200);
+			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
 			next = Math.max(0, next - MAX_PAGE_SIZE);
 			continue;
 		}
@@ -157,15 +148,10 @@ export async function* readRecords(
 
 /** The newest `modified` in the table, in the platform's own time; undefined where it is empty. */
 export async function readLatestChange(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 ): Promise<string | undefined> {
-	const [latest] = await readPage(
-		connection,
-		at,
-		{ sort: 'modified(desc)' },
-		{ limit: 1, skip: 0 },
-	);
+	const [latest] = await readPage(client, at, { sort: 'modified(desc)' }, { limit: 1, skip: 0 });
 	return latest?.modified;
 }
 
@@ -188,8 +174,8 @@ export interface RecordKey {
 }
 
 /** What a look-up by import key adds to a creation of unknown result. */
-export async function traceOf(
-	connection: Connection,
+export async function describeExisting(
+	client: ApiClient,
 	at: TableAddress,
 	{ field, value }: RecordKey,
 ): Promise<string> {
@@ -198,7 +184,7 @@ export async function traceOf(
 		filterOperator: 'and' as const,
 	};
 	const found = await readPage(
-		connection,
+		client,
 		at,
 		{ filter, fields: [field] },
 		{ limit: 1, skip: 0 },
@@ -216,22 +202,22 @@ export async function traceOf(
  * @throws {ServiceError}
  */
 export async function createRecord(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	fields: FieldValues,
 	options: WriteOptions,
 	key?: RecordKey,
 ): Promise<PlatformRecord> {
-	const result = await connection.attempt({
+	const result = await client.tryRequest({
 		method: 'POST',
 		path: paths.records(at),
 		body: writeBody(fields, options),
-		repeat: 'onlyWhenUnsent',
+		retryMode: 'notIdempotent',
 	});
 	const written = writtenRecord(result);
 	if (!(written instanceof ServiceError)) return written;
-	if (written.certainty !== 'ambiguous') throw written;
-	const trace = key ? await traceOf(connection, at, key) : '';
+	if (written.delivery !== 'ambiguous') throw written;
+	const trace = key ? await describeExisting(client, at, key) : '';
 	throw new ServiceError(
 		`It is not known whether the record was created: ${written.message}${trace}`,
 		{
@@ -242,19 +228,22 @@ export async function createRecord(
 }
 
 /** The record of an answer to a write; without one nobody knows what was written. */
-function writtenRecord(result: Answer | ServiceError, id?: string): PlatformRecord | ServiceError {
+function writtenRecord(
+	result: ApiResponse | ServiceError,
+	id?: string,
+): PlatformRecord | ServiceError {
 	if (result instanceof ServiceError) return result;
 	const { body, status } = result;
 	const record = toRecord(body.data);
-	if (record && (id === undefined || !isOther(record, id))) return record;
+	if (record && (id === undefined || !isDifferentRecord(record, id))) return record;
 	const what = id === undefined ? 'record' : `record '${id}'`;
 	const message = `The platform's answer holds no ${what}`;
-	return new ServiceError(message, { certainty: 'ambiguous', status });
+	return new ServiceError(message, { delivery: 'ambiguous', status });
 }
 
 /** A failure that leaves open what became of a record, though doing it again does no harm. */
-function doubtful(error: ServiceError, what: string): ServiceError {
-	if (error.certainty !== 'ambiguous') return error;
+function asUnknownWrite(error: ServiceError, what: string): ServiceError {
+	if (error.delivery !== 'ambiguous') return error;
 	return new ServiceError(`It is not known whether the record was ${what}: ${error.message}`, {
 		...error,
 		hint: 'Running it again does no harm.',
@@ -262,27 +251,27 @@ function doubtful(error: ServiceError, what: string): ServiceError {
 }
 
 async function writeRecord(
-	connection: Connection,
-	call: Omit<Call, 'repeat'>,
+	client: ApiClient,
+	call: Omit<ApiRequest, 'retryMode'>,
 	what: string,
 	id?: string,
 ): Promise<PlatformRecord> {
-	const result = await connection.attempt({ ...call, repeat: 'whenAmbiguous' });
+	const result = await client.tryRequest({ ...call, retryMode: 'idempotent' });
 	const written = writtenRecord(result, id);
-	if (written instanceof ServiceError) throw doubtful(written, what);
+	if (written instanceof ServiceError) throw asUnknownWrite(written, what);
 	return written;
 }
 
 /** Creates or updates the record that has the same import key. @throws {ServiceError} */
 export async function upsertRecord(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	fields: FieldValues,
 	options: WriteOptions,
 ): Promise<PlatformRecord> {
 	const body = writeBody(fields, options, true);
 	const call = { method: 'POST', path: paths.records(at), body } as const;
-	return await writeRecord(connection, call, 'created or updated');
+	return await writeRecord(client, call, 'created or updated');
 }
 
 /**
@@ -291,7 +280,7 @@ export async function upsertRecord(
  * @throws {ServiceError}
  */
 export async function updateRecord(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	id: string,
 	fields: FieldValues,
@@ -300,23 +289,19 @@ export async function updateRecord(
 ): Promise<PlatformRecord> {
 	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
 	const call = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
-	return await writeRecord(connection, call, 'updated', id);
+	return await writeRecord(client, call, 'updated', id);
 }
 
 /** Deletes a record. @throws {ServiceError} */
-export async function deleteRecord(
-	connection: Connection,
-	at: TableAddress,
-	id: string,
-): Promise<void> {
-	const result = await connection.attempt({
+export async function deleteRecord(client: ApiClient, at: TableAddress, id: string): Promise<void> {
+	const result = await client.tryRequest({
 		method: 'DELETE',
 		path: paths.record(at, id),
-		repeat: 'whenAmbiguous',
-		expect: 'jsonOrNoContent',
-		doneStatus: 404,
+		retryMode: 'idempotent',
+		bodyRequirement: 'jsonOrNoContent',
+		alreadyDoneStatus: 404,
 	});
-	if (result instanceof ServiceError) throw doubtful(result, 'deleted');
+	if (result instanceof ServiceError) throw asUnknownWrite(result, 'deleted');
 }
 
 /** The metadata of a bulk answer's `data`, in its order. */

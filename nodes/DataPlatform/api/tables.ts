@@ -3,37 +3,31 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	paths,
-	toApplication,
-	toList,
-	toTable,
-	type Application,
-	type TableAddress,
-	type TableDefinition,
-} from './contract';
+import { toApplication, toList, toTable } from './decoders';
+import { paths } from './endpoints';
+import type { Application, TableAddress, TableDefinition } from './types';
 import { InputError, ServiceError } from '../transport/errors';
-import type { Connection } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 
-const read = async (connection: Connection, path: string) =>
-	(await connection.request({ method: 'GET', path, repeat: 'reads' })).body.data;
+const read = async (client: ApiClient, path: string) =>
+	(await client.request({ method: 'GET', path, retryMode: 'read' })).body.data;
 
 const unreadable = (what: string) =>
 	new ServiceError(`The platform's answer holds no ${what}`, {
-		certainty: 'unsent',
+		delivery: 'notApplied',
 		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
 	});
 
 /** @throws {ServiceError} */
-export async function readApplications(connection: Connection): Promise<Application[]> {
-	const list = toList(await read(connection, paths.applications()), toApplication);
+export async function readApplications(client: ApiClient): Promise<Application[]> {
+	const list = toList(await read(client, paths.applications()), toApplication);
 	if (!list) throw unreadable('list of applications');
 	return list;
 }
 
 /** One application. @throws {ServiceError} */
-export async function readApplication(connection: Connection, name: string): Promise<Application> {
-	const application = toApplication(await read(connection, paths.application(name)));
+export async function readApplication(client: ApiClient, name: string): Promise<Application> {
+	const application = toApplication(await read(client, paths.application(name)));
 	if (application) return application;
 	throw unreadable(`application '${name}'`);
 }
@@ -42,18 +36,18 @@ const isUser = (value: unknown): value is IDataObject =>
 	typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 
 /** Who the token belongs to, as the platform tells it. @throws {ServiceError} */
-export async function readCurrentUser(connection: Connection): Promise<IDataObject> {
-	const user = await read(connection, paths.currentUser());
+export async function readCurrentUser(client: ApiClient): Promise<IDataObject> {
+	const user = await read(client, paths.currentUser());
 	if (isUser(user)) return user;
 	throw unreadable('user');
 }
 
 /** @throws {ServiceError} */
 export async function readTables(
-	connection: Connection,
+	client: ApiClient,
 	application: string,
 ): Promise<TableDefinition[]> {
-	const list = toList(await read(connection, paths.tables(application)), toTable);
+	const list = toList(await read(client, paths.tables(application)), toTable);
 	if (!list) throw unreadable('list of tables');
 	return list;
 }
@@ -62,11 +56,11 @@ const isCalled = (name: string) => (table: TableDefinition) =>
 	table.id === name || table.internalName === name;
 
 /** A table that is addressed without an application is looked for in all of them. */
-async function findTable(connection: Connection, name: string): Promise<TableDefinition> {
-	const applications = await readApplications(connection);
+async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
+	const applications = await readApplications(client);
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
 	for (const application of applications) {
-		const tables = await readTables(connection, application.id);
+		const tables = await readTables(client, application.id);
 		found.push(...tables.filter(isCalled(name)).map((table) => ({ application, table })));
 	}
 	if (found.length > 1) {
@@ -78,7 +72,7 @@ async function findTable(connection: Connection, name: string): Promise<TableDef
 	const only = found[0];
 	if (!only) {
 		throw new ServiceError(`No application that this token sees has a table '${name}'`, {
-			certainty: 'refused',
+			delivery: 'rejected',
 			status: 404,
 			hint: "Choose the application and the table from their lists, or check the table's name.",
 		});
@@ -86,8 +80,8 @@ async function findTable(connection: Connection, name: string): Promise<TableDef
 	return only.table;
 }
 
-async function readTableOf(connection: Connection, application: string, table: string) {
-	const definition = toTable(await read(connection, paths.table(application, table)));
+async function readTableOf(client: ApiClient, application: string, table: string) {
+	const definition = toTable(await read(client, paths.table(application, table)));
 	if (!definition) throw unreadable(`table '${table}'`);
 	return definition;
 }
@@ -99,15 +93,15 @@ async function readTableOf(connection: Connection, application: string, table: s
  * @throws {InputError} where the name fits several tables
  */
 export async function readTable(
-	connection: Connection,
+	client: ApiClient,
 	{ application, table }: TableAddress,
 ): Promise<TableDefinition> {
 	const definition = application
-		? await readTableOf(connection, application, table)
-		: await findTable(connection, table);
+		? await readTableOf(client, application, table)
+		: await findTable(client, table);
 	if (definition.fields.length === 0) {
 		throw new ServiceError(`The platform told no fields of table '${table}'`, {
-			certainty: 'refused',
+			delivery: 'rejected',
 			hint: "Check that the token's role may see the table's structure.",
 		});
 	}

@@ -5,9 +5,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { ServiceError } from '../transport/errors';
-import { readJson } from '../transport/json';
+import { parseJson } from '../transport/json';
 import { OriginError, safeUrl } from '../transport/allowedOrigins';
-import type { Connection } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 
 export interface WorkflowAnswer {
 	status: number;
@@ -17,7 +17,7 @@ export interface WorkflowAnswer {
 }
 
 function readBody(text = ''): unknown {
-	const value = readJson(text);
+	const value = parseJson(text);
 	if (value !== undefined) return value;
 	return text.trim() === '' ? null : text;
 }
@@ -30,31 +30,31 @@ function readBody(text = ''): unknown {
  * @throws {ServiceError}
  */
 export async function startWorkflow(
-	connection: Connection,
+	client: ApiClient,
 	webhookUrl: string,
 	payload: IDataObject,
 	headers: Record<string, string>,
 ): Promise<WorkflowAnswer> {
 	const { origin, href } = safeUrl(webhookUrl, 'Webhook URL');
-	if (!connection.origins.has(origin)) {
+	if (!client.origins.has(origin)) {
 		throw new OriginError(
 			`'Webhook URL' leads to ${origin}, where the token is not sent; nothing was sent`,
 			`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
 		);
 	}
-	const result = await connection.attempt({
+	const result = await client.tryRequest({
 		method: 'POST',
 		to: { url: href, withToken: true },
 		headers,
 		body: payload,
-		repeat: 'onlyWhenUnsent',
-		expect: 'anything',
+		retryMode: 'notIdempotent',
+		bodyRequirement: 'anything',
 		purpose: 'workflows',
 	});
 	if (!(result instanceof ServiceError)) {
 		return { status: result.status, headers: result.headers ?? {}, body: readBody(result.text) };
 	}
-	if (result.certainty !== 'ambiguous') throw result;
+	if (result.delivery !== 'ambiguous') throw result;
 	throw new ServiceError(`It is not known whether the workflow started: ${result.message}`, {
 		...result,
 		hint: "Look at the workflow's runs in the platform before you start it again.",

@@ -1,11 +1,11 @@
 /**
  * Cuts records into requests, by count and by bytes.
  */
-import type { FieldValues, PlatformRecord } from '../api/contract';
+import type { FieldValues, PlatformRecord } from '../api/types';
 import type { PlannedRecord } from './plan';
 
 /** A record ready to be sent. */
-export interface Sendable {
+export interface PreparedRecord {
 	record: PlannedRecord;
 	/** What is sent of it. */
 	fields: FieldValues;
@@ -20,11 +20,11 @@ export interface BatchLimits {
 	bytes: number;
 }
 
-export const toSendable = (
+export const prepareRecord = (
 	record: PlannedRecord,
 	fields: FieldValues = record.fields,
 	before?: PlatformRecord | null,
-): Sendable => ({
+): PreparedRecord => ({
 	record,
 	fields,
 	before,
@@ -35,11 +35,11 @@ export const toSendable = (
  * Cuts in order. A record larger than the byte limit goes alone. The limits are read anew for
  * each batch, so they may shrink on the way.
  */
-export async function* cut(
-	sendables: AsyncIterable<Sendable> | Iterable<Sendable>,
+export async function* splitIntoBatches(
+	sendables: AsyncIterable<PreparedRecord> | Iterable<PreparedRecord>,
 	limits: BatchLimits,
-): AsyncGenerator<Sendable[]> {
-	let batch: Sendable[] = [];
+): AsyncGenerator<PreparedRecord[]> {
+	let batch: PreparedRecord[] = [];
 	let bytes = 0;
 	for await (const sendable of sendables) {
 		const size = Buffer.byteLength(sendable.json) + 1;

@@ -1,12 +1,13 @@
 /**
  * Deleting what a filter matches: counted first, never more than the maximum, counted again after.
  */
-import { paths, type TableAddress } from '../api/contract';
+import { paths } from '../api/endpoints';
+import type { TableAddress } from '../api/types';
 import { InputError, ServiceError } from '../transport/errors';
-import { conjunction, isEmptyFilter, toQuery, type Group } from '../api/filters';
+import { asAndConditions, isEmptyFilter, toQuery, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
 import { deleteRecord, readRecords } from '../api/records';
-import type { Connection } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 
 export interface DeleteManyOptions {
 	/** More matches than this and nothing is deleted. */
@@ -31,20 +32,20 @@ const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`
 
 /** The bulk endpoint's filter only joins by AND; anything else is deleted record by record. */
 async function deleteOneByOne(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	matched: number,
 ): Promise<number> {
 	const ids: string[] = [];
-	for await (const page of readRecords(connection, at, { filter }, matched)) {
+	for await (const page of readRecords(client, at, { filter }, matched)) {
 		for (const { id } of page) ids.push(id);
 	}
 	let deleted = 0;
 	const queue = ids.values();
 	const work = async () => {
 		for (const id of queue) {
-			await deleteRecord(connection, at, id);
+			await deleteRecord(client, at, id);
 			deleted += 1;
 		}
 	};
@@ -67,7 +68,7 @@ async function deleteOneByOne(
  * @throws {ServiceError} whose message says how many are known to be deleted
  */
 export async function deleteMany(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	{ maximum, allowAll, dryRun }: DeleteManyOptions,
@@ -77,7 +78,7 @@ export async function deleteMany(
 			hint: "Add a condition, or turn on 'Delete All Records' if every record is meant.",
 		});
 	}
-	const matched = await countRecords(connection, at, filter);
+	const matched = await countRecords(client, at, filter);
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
@@ -86,34 +87,32 @@ export async function deleteMany(
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 
-	const conditions = conjunction(filter);
+	const conditions = asAndConditions(filter);
 	if (!conditions) {
-		const deleted = await deleteOneByOne(connection, at, filter, matched);
-		return { matched, deleted, remaining: await countRecords(connection, at, filter) };
+		const deleted = await deleteOneByOne(client, at, filter, matched);
+		return { matched, deleted, remaining: await countRecords(client, at, filter) };
 	}
-	const result = await connection.attempt({
+	const result = await client.tryRequest({
 		method: 'DELETE',
 		path: paths.bulk(at),
 		query: { limit: matched, filter: toQuery(conditions) },
-		repeat: 'onlyWhenUnsent',
-		expect: 'jsonOrNoContent',
+		retryMode: 'notIdempotent',
+		bodyRequirement: 'jsonOrNoContent',
 	});
 	const isFailure = result instanceof ServiceError;
-	if (isFailure && result.certainty !== 'ambiguous') throw result;
-	const remaining = await countRecords(connection, at, filter).catch(
-		(error: ServiceError) => error,
-	);
+	if (isFailure && result.delivery !== 'ambiguous') throw result;
+	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => error);
 	if (remaining instanceof Error) {
 		throw new ServiceError(
 			isFailure
 				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${remaining.message}`
 				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${remaining.message}`,
-			{ ...remaining, certainty: 'ambiguous' },
+			{ ...remaining, delivery: 'ambiguous' },
 		);
 	}
 	if (isFailure && remaining > 0) {
 		const left = `${result.message}; ${plural(remaining)} of ${matched} still match`;
-		throw result.mayStillCome
+		throw result.mayStillApply
 			? new ServiceError(`${left}, and the platform may still be deleting them`, {
 					...result,
 					hint: 'Wait a little and count them before you run it again.',

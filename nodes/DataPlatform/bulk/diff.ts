@@ -2,46 +2,48 @@
  * What a record would change, compared with what is stored: for writing only what differs, and for
  * a dry run. Pure.
  */
-import type { PlatformRecord } from '../api/contract';
-import { own } from '../transport/json';
+import type { PlatformRecord } from '../api/types';
+import { getOwn } from '../transport/json';
 import { holdsValue } from '../fields/values';
-import { toSendable, type Sendable } from './batches';
+import { prepareRecord, type PreparedRecord } from './batches';
 import type { ItemOutcome } from './outcome';
 import type { PlannedRecord } from './plan';
-import { leftOutFields, unsaidItem, type WriteContext } from './resolve';
+import { omittedFields, resolveUnreported, type WriteContext } from './resolve';
 
-export interface Comparison {
+export interface RecordDiff {
 	/** What is left to send of the record. */
-	change: Sendable;
+	change: PreparedRecord;
 	/** Its outcome, where nothing is to be sent. */
 	outcome?: ItemOutcome;
 }
 
 /** @param before the record as it is stored, where there is one */
-export function compare(
+export function diffRecord(
 	record: PlannedRecord,
 	before: PlatformRecord | undefined,
 	context: WriteContext,
 	isDryRun: boolean,
-): Comparison {
+): RecordDiff {
 	const { mode, fields, key } = context;
 	if (!before) {
-		const change = toSendable(record, record.fields, null);
+		const change = prepareRecord(record, record.fields, null);
 		if (mode === 'update' || mode === 'replace') {
-			return { change, outcome: unsaidItem(change, [], {}, context) };
+			return { change, outcome: resolveUnreported(change, [], {}, context) };
 		}
 		return isDryRun
 			? { change, outcome: { outcome: 'inserted', after: record.fields } }
 			: { change };
 	}
-	const whole = toSendable(record);
+	const whole = prepareRecord(record);
 	if (mode === 'create') {
 		// Only a dry run looks before creating: the service decides what a taken key means.
-		return isDryRun ? { change: whole, outcome: takenKey(record, before) } : { change: whole };
+		return isDryRun
+			? { change: whole, outcome: duplicateKeyOutcome(record, before) }
+			: { change: whole };
 	}
-	const cleared = mode === 'replace' ? leftOutFields(record, before, fields) : {};
+	const cleared = mode === 'replace' ? omittedFields(record, before, fields) : {};
 	const changed = Object.entries({ ...cleared, ...record.fields }).filter(
-		([name, value]) => holdsValue(fields.get(name), own(before.fields, name), value) !== true,
+		([name, value]) => holdsValue(fields.get(name), getOwn(before.fields, name), value) !== true,
 	);
 	const { id, created, modified, ver } = before;
 	if (changed.length === 0) {
@@ -50,17 +52,17 @@ export function compare(
 	const after = Object.fromEntries(changed);
 	if (isDryRun) {
 		const now = Object.fromEntries(
-			changed.map(([name]) => [name, own(before.fields, name) ?? null]),
+			changed.map(([name]) => [name, getOwn(before.fields, name) ?? null]),
 		);
 		return { change: whole, outcome: { outcome: 'updated', id, before: now, after } };
 	}
 	// A full update clears what it leaves out, so it is sent whole; upsert needs its key.
-	if (mode === 'replace') return { change: toSendable(record, record.fields, before) };
+	if (mode === 'replace') return { change: prepareRecord(record, record.fields, before) };
 	if (mode === 'upsert' && key !== undefined) after[key] = record.fields[key]!;
-	return { change: toSendable(record, after, before) };
+	return { change: prepareRecord(record, after, before) };
 }
 
-const takenKey = ({ key }: PlannedRecord, { id }: PlatformRecord): ItemOutcome => ({
+const duplicateKeyOutcome = ({ key }: PlannedRecord, { id }: PlatformRecord): ItemOutcome => ({
 	outcome: 'failed',
 	id,
 	message: `A record with the import key '${key}' is there already`,

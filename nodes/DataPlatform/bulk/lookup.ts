@@ -1,11 +1,11 @@
 /**
  * Looking records up: what an answer left unsaid is read, never assumed.
  */
-import type { PlatformRecord, TableAddress } from '../api/contract';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { own } from '../transport/json';
+import { getOwn } from '../transport/json';
 import { readRecord, readRecords } from '../api/records';
-import type { Connection } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 import type { PlannedRecord } from './plan';
 
 /** How many single records are read at a time. */
@@ -13,7 +13,7 @@ const PARALLEL_READS = 4;
 
 /** Records by import key; a key may fit several. Loads only the fields named, all where none is. */
 async function lookUpByKey(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	key: string,
 	values: string[],
@@ -26,9 +26,9 @@ async function lookUpByKey(
 		filterOperator: 'and' as const,
 	};
 	const reading = { filter, fields: fields && [...new Set([key, ...fields])] };
-	for await (const page of readRecords(connection, at, reading, Infinity)) {
+	for await (const page of readRecords(client, at, reading, Infinity)) {
 		for (const record of page) {
-			const value = String(own(record.fields, key));
+			const value = String(getOwn(record.fields, key));
 			const same = found.get(value);
 			if (same) same.push(record);
 			else found.set(value, [record]);
@@ -43,7 +43,7 @@ async function lookUpByKey(
  * @throws {ServiceError} once no request is under way any more
  */
 export async function lookUpByIds(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	ids: string[],
 ): Promise<Map<string, PlatformRecord | null>> {
@@ -54,7 +54,7 @@ export async function lookUpByIds(
 		for (const id of queue) {
 			if (failure !== undefined) return;
 			try {
-				found.set(id, await readRecord(connection, at, id));
+				found.set(id, await readRecord(client, at, id));
 			} catch (error) {
 				if (error instanceof ServiceError && error.status === 404) found.set(id, null);
 				else failure ??= error;
@@ -73,7 +73,7 @@ export async function lookUpByIds(
  * @throws {ServiceError}
  */
 export async function lookUp(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	key: string | undefined,
 	records: PlannedRecord[],
@@ -82,7 +82,7 @@ export async function lookUp(
 	const keyed = key === undefined ? [] : records.filter((record) => record.key !== undefined);
 	const fields = new Set(keyed.flatMap((record) => Object.keys(record.fields)));
 	const byKey = await lookUpByKey(
-		connection,
+		client,
 		at,
 		key ?? '',
 		keyed.map((record) => record.key!),
@@ -101,7 +101,7 @@ export async function lookUp(
 		} else open.push(record);
 	}
 	const byId = await lookUpByIds(
-		connection,
+		client,
 		at,
 		open.map((record) => record.id!),
 	);

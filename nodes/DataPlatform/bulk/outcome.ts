@@ -31,7 +31,7 @@ export interface ItemOutcome {
 	code?: string;
 	status?: number;
 	/** Not sent because of what became of other items: they are the ones to tell about. */
-	isConsequence?: boolean;
+	isDerived?: boolean;
 	/** Not sent because this later item has the same key or id. */
 	supersededBy?: number;
 	/** Dry run: the values that would change, as they are and as they would be. */

@@ -1,21 +1,16 @@
 /**
  * Before the first request: every item against the table's definition, all problems at once.
  */
-import {
-	importKeyOf,
-	isWritable,
-	type FieldDefinition,
-	type FieldValues,
-	type JsonValue,
-	type TableDefinition,
-} from '../api/contract';
+import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import { importKeyOf, isWritable } from '../fields/kinds';
 import { InputError } from '../transport/errors';
 import { toFieldValue, type EmptyPolicy } from '../fields/values';
+import { isObject } from '../transport/json';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
 
-export interface Row {
+export interface PlanInput {
 	/** The item it comes from. */
 	index: number;
 	/** Values by field name, as the user's item holds them. */
@@ -86,9 +81,6 @@ export function closestName(name: string, known: string[]): string | undefined {
 		: undefined;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * The field that upsert matches by.
  *
@@ -125,7 +117,7 @@ class Planner {
 	}
 
 	/** One row as a record; undefined where it has problems, which are noted. */
-	record({ index, values, id }: Row): PlannedRecord | undefined {
+	record({ index, values, id }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
 		const problem = (message: string, field?: string) =>
 			this.problems.push({ index, message, field });
@@ -181,7 +173,7 @@ class Planner {
 }
 
 /** Notes a problem for every item that has the key of an earlier one, or keeps the last of them. */
-function settleDuplicates(plan: Plan, { mode, duplicates }: PlanOptions): Plan {
+function resolveDuplicates(plan: Plan, { mode, duplicates }: PlanOptions): Plan {
 	const identify =
 		mode === 'upsert' || mode === 'create'
 			? ({ key }: PlannedRecord) => key
@@ -230,7 +222,7 @@ function settleDuplicates(plan: Plan, { mode, duplicates }: PlanOptions): Plan {
  */
 export function planRecords(
 	table: TableDefinition,
-	rows: Iterable<Row>,
+	rows: Iterable<PlanInput>,
 	options: PlanOptions,
 ): Plan {
 	const key = keyField(table, options.importKey);
@@ -245,5 +237,5 @@ export function planRecords(
 		const record = planner.record(row);
 		if (record) records.push(record);
 	}
-	return settleDuplicates({ records, problems: planner.problems, superseded: new Map() }, options);
+	return resolveDuplicates({ records, problems: planner.problems, superseded: new Map() }, options);
 }

@@ -2,18 +2,24 @@
  * Finding out what became of items that an answer leaves unsaid, or that got no answer: what is
  * stored is read, by id or import key, or by the ids that the answer tells.
  */
-import type { PlatformRecord, TableAddress } from '../api/contract';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import type { Connection } from '../transport/client';
-import { countsAll, type BulkAnswer } from './response';
-import type { Sendable } from './batches';
+import type { ApiClient } from '../transport/client';
+import { countsAll, type BulkResponse } from './response';
+import type { PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
 import type { ItemOutcome } from './outcome';
 import type { PlannedRecord, WriteMode } from './plan';
-import { alignByContent, unknownItem, unsaidItem, type Unsaid, type WriteContext } from './resolve';
+import {
+	alignByContent,
+	unknownItem,
+	resolveUnreported,
+	type UnresolvedContext,
+	type WriteContext,
+} from './resolve';
 
-export interface Finding {
-	outcomes: Array<[Sendable, ItemOutcome]>;
+export interface Resolution {
+	outcomes: Array<[PreparedRecord, ItemOutcome]>;
 	/** Why looking up did not work. */
 	failure?: ServiceError;
 }
@@ -23,9 +29,9 @@ const asValue = (error: unknown) => {
 	throw error;
 };
 
-export class Inquiry {
+export class OutcomeResolver {
 	constructor(
-		private readonly connection: Connection,
+		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly mode: WriteMode,
 		/** The import key's name. */
@@ -36,44 +42,45 @@ export class Inquiry {
 	async lookUp(records: PlannedRecord[]) {
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
-		return await lookUp(this.connection, this.at, this.key, records, loads).catch(asValue);
+		return await lookUp(this.client, this.at, this.key, records, loads).catch(asValue);
 	}
 
 	/**
 	 * @param items what is to be found out about
 	 * @param batch all items of the request that the answer does not call failed, in its order
 	 */
-	async findOut(
-		items: Sendable[],
-		batch: Sendable[],
-		unsaid: Unsaid,
+	async resolve(
+		items: PreparedRecord[],
+		batch: PreparedRecord[],
+		unresolved: UnresolvedContext,
 		context: WriteContext,
-	): Promise<Finding> {
-		const isLookedUp = ({ record }: Sendable) =>
+	): Promise<Resolution> {
+		const isLookedUp = ({ record }: PreparedRecord) =>
 			record.id !== undefined || (this.key !== undefined && record.key !== undefined);
 		const known = items.filter(isLookedUp);
 		const rest = items.filter((sendable) => !isLookedUp(sendable));
 		const stored = await this.lookUp(known.map(({ record }) => record));
-		const outcomes = known.map((sendable): [Sendable, ItemOutcome] => [
+		const outcomes = known.map((sendable): [PreparedRecord, ItemOutcome] => [
 			sendable,
 			stored instanceof ServiceError
 				? unknownItem(
 						this.mode,
-						`${unsaid.cause?.message ?? unsaid.refused?.get(sendable)?.message ?? 'the answer left it out'}; looking it up did not work: ${stored.message}`,
+						`${unresolved.cause?.message ?? unresolved.refused?.get(sendable)?.message ?? 'the answer left it out'}; looking it up did not work: ${stored.message}`,
 					)
-				: unsaidItem(sendable, stored.get(sendable.record) ?? [], unsaid, context),
+				: resolveUnreported(sendable, stored.get(sendable.record) ?? [], unresolved, context),
 		]);
-		if (rest.length > 0) outcomes.push(...(await this.withoutKey(rest, batch, unsaid, context)));
+		if (rest.length > 0)
+			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
 		return { outcomes, failure: stored instanceof ServiceError ? stored : undefined };
 	}
 
 	/** Created records without a key: the answer's records are read back and compared. */
 	private async withoutKey(
-		rest: Sendable[],
-		batch: Sendable[],
-		{ cause, answer }: Unsaid,
+		rest: PreparedRecord[],
+		batch: PreparedRecord[],
+		{ cause, answer }: UnresolvedContext,
 		context: WriteContext,
-	): Promise<Array<[Sendable, ItemOutcome]>> {
+	): Promise<Array<[PreparedRecord, ItemOutcome]>> {
 		const unclear = (why: string) => unknownItem(this.mode, why);
 		if (!answer) {
 			return rest.map((sendable) => [sendable, unclear(cause?.message ?? 'there was no answer')]);
@@ -95,16 +102,16 @@ export class Inquiry {
 				];
 			}
 			if (answer.insertedCount === answer.data.length) {
-				return [sendable, unsaidItem(sendable, [], { answer }, context)];
+				return [sendable, resolveUnreported(sendable, [], { answer }, context)];
 			}
 			return [sendable, unclear('the answer counts other records than it lists')];
 		});
 	}
 
-	private async readBack(batch: Sendable[], answer: BulkAnswer, { fields }: WriteContext) {
+	private async readBack(batch: PreparedRecord[], answer: BulkResponse, { fields }: WriteContext) {
 		const ids = answer.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
-		const read = await lookUpByIds(this.connection, this.at, ids).catch(asValue);
+		const read = await lookUpByIds(this.client, this.at, ids).catch(asValue);
 		if (read instanceof ServiceError) return undefined;
 		const records = ids.map((id) => read.get(id));
 		return records.every(

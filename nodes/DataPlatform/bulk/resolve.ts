@@ -2,19 +2,14 @@
  * From what the service answered, and from what it stores, to each item's outcome. Pure.
  * Follows contract.md "Bulk answers", whose traps are the reason for most of it.
  */
-import {
-	isWritable,
-	type ErrorEntry,
-	type FieldDefinition,
-	type FieldValues,
-	type PlatformRecord,
-	type RecordMetadata,
-} from '../api/contract';
+import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
+import { isWritable } from '../fields/kinds';
+import type { ErrorEntry } from '../transport/errorEntries';
 import type { ServiceError } from '../transport/errors';
-import { own } from '../transport/json';
+import { getOwn } from '../transport/json';
 import { holdsValue, show } from '../fields/values';
-import { contradictsItself, type BulkAnswer } from './response';
-import type { Sendable } from './batches';
+import { contradictsItself, type BulkResponse } from './response';
+import type { PreparedRecord } from './batches';
 import type { ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
 
@@ -22,12 +17,12 @@ import type { WriteMode } from './plan';
  * The newest change in the table before this execution wrote anything, in the platform's time:
  * what is newer was done by it. `none` for an empty table, undefined where it could not be read.
  */
-export type Baseline = string | 'none' | undefined;
+export type Watermark = string | 'none' | undefined;
 
-function isAfter(time: string | undefined, baseline: Baseline): boolean | undefined {
-	if (baseline === 'none') return true;
-	if (baseline === undefined || time === undefined) return undefined;
-	return Date.parse(time) > Date.parse(baseline);
+function isAfter(time: string | undefined, watermark: Watermark): boolean | undefined {
+	if (watermark === 'none') return true;
+	if (watermark === undefined || time === undefined) return undefined;
+	return Date.parse(time) > Date.parse(watermark);
 }
 
 const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome => ({
@@ -41,8 +36,11 @@ export const refusedItem = (entry: ErrorEntry) =>
 	failure(entry, 'The platform refused the record and gave no reason');
 
 /** The items of a request that the service refused by name. */
-export const refusedItems = (batch: Sendable[], { failed }: BulkAnswer) =>
-	[...failed].map(([index, entry]): [Sendable, ItemOutcome] => [batch[index]!, refusedItem(entry)]);
+export const refusedItems = (batch: PreparedRecord[], { failed }: BulkResponse) =>
+	[...failed].map(([index, entry]): [PreparedRecord, ItemOutcome] => [
+		batch[index]!,
+		refusedItem(entry),
+	]);
 
 /** The outcome of an item in a request that was refused as a whole, or never sent. */
 export const failedItem = (error: ServiceError): ItemOutcome => ({
@@ -57,23 +55,23 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 	...failedItem(cause),
 	message: `Not sent, the run stopped before: ${cause.message}`,
-	isConsequence: true,
+	isDerived: true,
 });
 
 export interface WriteContext {
 	mode: WriteMode;
 	/** The import key's name. */
 	key?: string;
-	baseline: Baseline;
+	watermark: Watermark;
 	fields: ReadonlyMap<string, FieldDefinition>;
 }
 
 /** The outcome of an item that the answer confirms with its record. */
 export function confirmedItem(
-	sendable: Sendable,
+	sendable: PreparedRecord,
 	{ id, created, modified, ver }: RecordMetadata,
-	{ mode, baseline }: WriteContext,
-	answer: Pick<BulkAnswer, 'allInserted' | 'allUpdated'> & { repeated: boolean },
+	{ mode, watermark }: WriteContext,
+	answer: Pick<BulkResponse, 'allInserted' | 'allUpdated'> & { repeated: boolean },
 ): ItemOutcome {
 	const written = { id, created, modified, ver };
 	if (mode === 'create') return { outcome: 'inserted', ...written };
@@ -84,7 +82,7 @@ export function confirmedItem(
 	// The counts speak of the last try alone; an earlier one may have inserted the record.
 	if (!answer.repeated && answer.allInserted) return { outcome: 'inserted', ...written };
 	if (!answer.repeated && answer.allUpdated) return { outcome: 'updated', ...written };
-	const isNew = isAfter(created, baseline) ?? created === modified;
+	const isNew = isAfter(created, watermark) ?? created === modified;
 	return { outcome: isNew ? 'inserted' : 'updated', ...written };
 }
 
@@ -92,17 +90,17 @@ export function confirmedItem(
  * Pairs `data` with the records by position: sure only where every record that did not fail has
  * its entry. Undefined where the answer left something out or added something.
  */
-export function pairByPosition(batch: Sendable[], answer: BulkAnswer) {
+export function pairByPosition(batch: PreparedRecord[], answer: BulkResponse) {
 	const rest = batch.filter((_, index) => !answer.failed.has(index));
 	const isDistinct = new Set(answer.data.map(({ id }) => id)).size === answer.data.length;
-	if (answer.loose.length > 0 || answer.data.length !== rest.length || !isDistinct)
+	if (answer.unattributedErrors.length > 0 || answer.data.length !== rest.length || !isDistinct)
 		return undefined;
 	if (contradictsItself(answer)) return undefined;
 	return rest.map((sendable, index) => ({ sendable, metadata: answer.data[index]! }));
 }
 
 /** The fields that a full update clears because it leaves them out, with nothing as their value. */
-export function leftOutFields(
+export function omittedFields(
 	sent: { fields: FieldValues },
 	stored: PlatformRecord,
 	fields: WriteContext['fields'],
@@ -116,14 +114,14 @@ export function leftOutFields(
 
 /** The fields of which the stored record certainly holds something else than was sent. */
 function differences(
-	sendable: Sendable,
+	sendable: PreparedRecord,
 	stored: PlatformRecord,
 	{ mode, fields }: Pick<WriteContext, 'mode' | 'fields'>,
 ) {
-	const cleared = mode === 'replace' ? leftOutFields(sendable, stored, fields) : {};
+	const cleared = mode === 'replace' ? omittedFields(sendable, stored, fields) : {};
 	const states = Object.entries({ ...cleared, ...sendable.fields }).map(([name, sent]) => ({
 		name,
-		holds: holdsValue(fields.get(name), own(stored.fields, name), sent),
+		holds: holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
 	}));
 	return {
 		different: states.filter(({ holds }) => holds === false).map(({ name }) => name),
@@ -131,15 +129,15 @@ function differences(
 	};
 }
 
-export interface Unsaid {
+export interface UnresolvedContext {
 	/** Why the answer is missing, where there is none. */
 	cause?: ServiceError;
 	/** The answer, where there is one. */
-	answer?: BulkAnswer;
+	answer?: BulkResponse;
 	/** Why an earlier request may have written the items as well. */
-	doubt?: ServiceError;
+	priorFailure?: ServiceError;
 	/** What the items came to by a refusal, where an earlier try may have written them all the same. */
-	refused?: ReadonlyMap<Sendable, ItemOutcome>;
+	refused?: ReadonlyMap<PreparedRecord, ItemOutcome>;
 }
 
 const WATCH_OUT: Record<WriteMode, string> = {
@@ -161,37 +159,39 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
  * The outcome of an item that the answer says nothing about, from the records that a look-up
  * found under its id or import key.
  */
-export function unsaidItem(
-	sendable: Sendable,
+export function resolveUnreported(
+	sendable: PreparedRecord,
 	found: PlatformRecord[],
-	unsaid: Unsaid,
+	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
-	const told = foundItem(sendable, found, unsaid, context);
-	const { doubt } = unsaid;
-	if (told.outcome !== 'failed' || !doubt?.mayStillCome) return told;
+	const resolved = resolveFromStored(sendable, found, unresolved, context);
+	const { priorFailure } = unresolved;
+	if (resolved.outcome !== 'failed' || !priorFailure?.mayStillApply) return resolved;
 	// What a later try was refused, the earlier one may do yet: the table changes meanwhile.
-	const why = `${told.message}; an earlier try may still be done: ${doubt.message}`;
-	return { ...told, ...unknownItem(context.mode, why) };
+	const why = `${resolved.message}; an earlier try may still be done: ${priorFailure.message}`;
+	return { ...resolved, ...unknownItem(context.mode, why) };
 }
 
-function foundItem(
-	sendable: Sendable,
+function resolveFromStored(
+	sendable: PreparedRecord,
 	found: PlatformRecord[],
-	{ cause, answer, refused }: Unsaid,
+	{ cause, answer, refused }: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
-	const { mode, baseline } = context;
+	const { mode, watermark } = context;
 	const refusal = refused?.get(sendable);
 	const confirmedIds = new Set(answer?.data.map(({ id }) => id));
 	const isNew = (record: PlatformRecord) =>
-		sendable.before === null || (isAfter(record.created, baseline) ?? false);
+		sendable.before === null || (isAfter(record.created, watermark) ?? false);
 	const candidates = mode === 'create' ? found.filter(isNew) : found;
 	const stored =
 		candidates.find(({ id }) => confirmedIds.has(id)) ?? candidates.find(isNew) ?? candidates[0];
 	if (!stored) {
 		const isUpsert = mode === 'upsert' || mode === 'create';
-		return refusal && isUpsert ? refusal : missingItem(sendable, found, { cause, answer }, mode);
+		return refusal && isUpsert
+			? refusal
+			: resolveNotFound(sendable, found, { cause, answer }, mode);
 	}
 
 	const { id, created, modified, ver } = stored;
@@ -200,13 +200,14 @@ function foundItem(
 	const wasInserted = mode === 'upsert' && isNew(stored);
 	if (confirmedIds.has(id)) return { outcome: wasInserted ? 'inserted' : 'updated', ...written };
 	const { different, isSure } = differences(sendable, stored, context);
-	const wasChanged = isAfter(modified, baseline) ?? false;
+	const wasChanged = isAfter(modified, watermark) ?? false;
 	const name = different[0];
 	if (name !== undefined) {
 		if (refusal) return { ...refusal, id };
-		const still = `the record holds ${show(own(stored.fields, name) ?? null)} in '${name}'`;
+		const still = `the record holds ${show(getOwn(stored.fields, name) ?? null)} in '${name}'`;
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
-		const entry = answer?.loose.length === 1 ? answer.loose[0] : undefined;
+		const entry =
+			answer?.unattributedErrors.length === 1 ? answer.unattributedErrors[0] : undefined;
 		return {
 			...failure(entry, `The platform left this item out without a word, and ${still}`),
 			id,
@@ -220,10 +221,10 @@ function foundItem(
 	return { outcome: wasChanged ? 'updated' : 'unchanged', ...written };
 }
 
-function missingItem(
-	{ record }: Sendable,
+function resolveNotFound(
+	{ record }: PreparedRecord,
 	found: PlatformRecord[],
-	{ cause, answer }: Unsaid,
+	{ cause, answer }: UnresolvedContext,
 	mode: WriteMode,
 ): ItemOutcome {
 	if (mode === 'update' || mode === 'replace') {
@@ -240,8 +241,8 @@ function missingItem(
 			: `a look-up did not find the import key '${record.key}'`;
 		return unknownItem(mode, `${cause.message}; ${state} yet`);
 	}
-	const entry = answer?.loose.length === 1 ? answer.loose[0] : undefined;
-	const reasons = answer?.loose.map(({ message }) => message).join('; ');
+	const entry = answer?.unattributedErrors.length === 1 ? answer.unattributedErrors[0] : undefined;
+	const reasons = answer?.unattributedErrors.map(({ message }) => message).join('; ');
 	return failure(
 		entry,
 		reasons
@@ -259,11 +260,11 @@ function missingItem(
  *   created are left out. Undefined in whole where the records can't all belong to items.
  */
 export function alignByContent(
-	rest: Sendable[],
+	rest: PreparedRecord[],
 	created: PlatformRecord[],
 	fields: WriteContext['fields'],
-): Map<Sendable, PlatformRecord | undefined> | undefined {
-	const fits = (sendable: Sendable, record: PlatformRecord) =>
+): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
+	const fits = (sendable: PreparedRecord, record: PlatformRecord) =>
 		differences(sendable, record, { mode: 'create', fields }).different.length === 0;
 	const first: number[] = [];
 	for (const record of created) {
@@ -272,7 +273,7 @@ export function alignByContent(
 		if (at < 0) return undefined;
 		first.push(at);
 	}
-	const pairs = new Map<Sendable, PlatformRecord | undefined>();
+	const pairs = new Map<PreparedRecord, PlatformRecord | undefined>();
 	let end = rest.length;
 	for (let index = created.length - 1; index >= 0; index -= 1) {
 		const record = created[index]!;

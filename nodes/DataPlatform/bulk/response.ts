@@ -1,14 +1,16 @@
 /**
  * What a bulk answer says, read without trusting it. Pure. Follows contract.md "Bulk answers".
  */
-import { toErrorEntries, type ErrorEntry, type RecordMetadata } from '../api/contract';
+import type { RecordMetadata } from '../api/types';
+import { toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
 import { metadataList } from '../api/records';
+import { isObject } from '../transport/json';
 
-export interface BulkAnswer {
+export interface BulkResponse {
 	/** Error entries by the position of their record in the request. */
 	failed: Map<number, ErrorEntry>;
 	/** Error entries that do not say which record they mean. */
-	loose: ErrorEntry[];
+	unattributedErrors: ErrorEntry[];
 	/** Confirmed records, in the order of the request. */
 	data: RecordMetadata[];
 	/** Whether the answer counts every record that did not fail as a success. */
@@ -21,9 +23,6 @@ export interface BulkAnswer {
 	allUpdated: boolean;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A record may have several errors, one for each wrong field. */
 const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
 	...entry,
@@ -32,21 +31,21 @@ const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry =>
 });
 
 /** Reads a bulk answer, or the body of a refusal that says what it wrote all the same. */
-export function readBulkAnswer(body: Record<string, unknown>, size: number): BulkAnswer {
+export function parseBulkResponse(body: Record<string, unknown>, size: number): BulkResponse {
 	const failed = new Map<number, ErrorEntry>();
-	const loose: ErrorEntry[] = [];
+	const unattributedErrors: ErrorEntry[] = [];
 	for (const entry of toErrorEntries(body.errors)) {
 		const index = entry.recordIndex;
-		if (index === undefined || index < 0 || index >= size) loose.push(entry);
+		if (index === undefined || index < 0 || index >= size) unattributedErrors.push(entry);
 		else failed.set(index, joined(failed.get(index), entry));
 	}
 	const bulk = isObject(body.bulk) ? body.bulk : {};
 	const { successCount, insertedCount, updatedCount } = bulk;
 	return {
 		failed,
-		loose,
+		unattributedErrors,
 		data: metadataList(body.data) ?? [],
-		countsAsSuccess: successCount === size - failed.size && loose.length === 0,
+		countsAsSuccess: successCount === size - failed.size && unattributedErrors.length === 0,
 		insertedCount: typeof insertedCount === 'number' ? insertedCount : undefined,
 		updatedCount: typeof updatedCount === 'number' ? updatedCount : undefined,
 		allInserted: typeof insertedCount === 'number' && insertedCount > 0 && updatedCount === 0,
@@ -55,11 +54,11 @@ export function readBulkAnswer(body: Record<string, unknown>, size: number): Bul
 }
 
 /** Whether the answer says that all records were inserted, whatever it lists of them. */
-export const countsAll = ({ insertedCount, loose }: BulkAnswer, size: number) =>
-	insertedCount === size && loose.length === 0;
+export const countsAll = ({ insertedCount, unattributedErrors }: BulkResponse, size: number) =>
+	insertedCount === size && unattributedErrors.length === 0;
 
 /** Whether the list of records is not what the counts say. */
-export function contradictsItself({ data, insertedCount, updatedCount }: BulkAnswer): boolean {
+export function contradictsItself({ data, insertedCount, updatedCount }: BulkResponse): boolean {
 	if (insertedCount === undefined) return false;
 	return (
 		data.length < insertedCount ||

@@ -3,14 +3,15 @@
  * confirmed or a look-up found, and a refused batch is split until the bad record stands alone.
  * Follows design.md section 2.
  */
-import { paths, type TableAddress, type TableDefinition } from '../api/contract';
+import { paths } from '../api/endpoints';
+import type { TableAddress, TableDefinition } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import { readLatestChange, type WriteOptions } from '../api/records';
-import type { Answer, Connection } from '../transport/client';
-import { readBulkAnswer, type BulkAnswer } from './response';
-import { cut, toSendable, type BatchLimits, type Sendable } from './batches';
-import { compare } from './diff';
-import { Inquiry } from './reconcile';
+import type { ApiResponse, ApiClient } from '../transport/client';
+import { parseBulkResponse, type BulkResponse } from './response';
+import { splitIntoBatches, prepareRecord, type BatchLimits, type PreparedRecord } from './batches';
+import { diffRecord } from './diff';
+import { OutcomeResolver } from './reconcile';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyField, type PlannedRecord, type WriteMode } from './plan';
 import {
@@ -19,8 +20,8 @@ import {
 	notSentItem,
 	pairByPosition,
 	refusedItems,
-	type Baseline,
-	type Unsaid,
+	type Watermark,
+	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
 
@@ -39,7 +40,7 @@ export interface WriteManyOptions extends WriteOptions {
 }
 
 /** Called once for each planned record. */
-export type Settle = (record: PlannedRecord, outcome: ItemOutcome) => void;
+export type OnOutcome = (record: PlannedRecord, outcome: ItemOutcome) => void;
 
 /** How many requests an execution may spend on splitting refused batches. */
 const MAX_SPLIT_REQUESTS = 1000;
@@ -53,78 +54,81 @@ const SPLITTABLE = new Set([400, 413, 422]);
 const TOO_LARGE = 413;
 
 /** Of two doubts the one that a later look can't settle. */
-const graver = (one: ServiceError | undefined, other: ServiceError | undefined) =>
-	other?.mayStillCome ? other : (one ?? other);
+const moreUncertain = (one: ServiceError | undefined, other: ServiceError | undefined) =>
+	other?.mayStillApply ? other : (one ?? other);
 
 class BulkWriter {
-	private baseline: Baseline;
+	private watermark: Watermark;
 	private splitRequestsLeft = MAX_SPLIT_REQUESTS;
 	private stopped?: ServiceError;
 	private hasFailure = false;
 	private readonly limits: BatchLimits;
 	private readonly key?: string;
-	private readonly inquiry: Inquiry;
+	private readonly inquiry: OutcomeResolver;
 	private readonly fields: WriteContext['fields'];
 
 	constructor(
-		private readonly connection: Connection,
+		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		table: TableDefinition,
 		private readonly options: WriteManyOptions,
-		private readonly report: Settle,
+		private readonly report: OnOutcome,
 	) {
 		this.limits = { records: options.batchSize, bytes: options.batchBytes };
 		this.key = keyField(table, options.importKey)?.name;
-		this.inquiry = new Inquiry(connection, at, options.mode, this.key);
+		this.inquiry = new OutcomeResolver(client, at, options.mode, this.key);
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 	}
 
 	async run(records: PlannedRecord[]): Promise<ServiceError | undefined> {
 		if (records.length === 0) return undefined;
-		if (!this.options.dryRun) await this.readBaseline();
+		if (!this.options.dryRun) await this.readWatermark();
 		const { skipUnchanged, dryRun } = this.options;
-		const sendables = skipUnchanged || dryRun ? this.changes(records) : this.everything(records);
+		const sendables =
+			skipUnchanged || dryRun ? this.changedRecords(records) : this.allRecords(records);
 		let sent = 0;
-		for await (const batch of cut(sendables, this.limits)) {
+		for await (const batch of splitIntoBatches(sendables, this.limits)) {
 			await this.write(batch);
 			if (this.stopped) continue;
 			sent += batch.length;
-			this.connection.logger.debug(`Data Platform: ${sent} of ${records.length} records sent`);
+			this.client.logger.debug(`Data Platform: ${sent} of ${records.length} records sent`);
 			if (this.hasFailure && this.options.stopAtFailure) {
-				this.stopped = new ServiceError('an earlier item did not succeed', { certainty: 'unsent' });
+				this.stopped = new ServiceError('an earlier item did not succeed', {
+					delivery: 'notApplied',
+				});
 			}
 		}
 		return this.stopped;
 	}
 
-	private settle({ record }: Sendable, outcome: ItemOutcome) {
+	private resolve({ record }: PreparedRecord, outcome: ItemOutcome) {
 		if (!isSuccess(outcome)) this.hasFailure = true;
 		this.report(record, outcome);
 	}
 
 	private get context(): WriteContext {
-		const { key, fields, baseline } = this;
-		return { mode: this.options.mode, key, fields, baseline };
+		const { key, fields, watermark } = this;
+		return { mode: this.options.mode, key, fields, watermark };
 	}
 
 	/** Without it (no right to read) the counts and times of each answer have to do. */
-	private async readBaseline() {
-		const latest = await readLatestChange(this.connection, this.at).catch(
+	private async readWatermark() {
+		const latest = await readLatestChange(this.client, this.at).catch(
 			(error: ServiceError) => error,
 		);
-		if (!(latest instanceof Error)) this.baseline = latest ?? 'none';
-		else if (latest.certainty !== 'refused' || latest.status === 401) this.stopped = latest;
+		if (!(latest instanceof Error)) this.watermark = latest ?? 'none';
+		else if (latest.delivery !== 'rejected' || latest.status === 401) this.stopped = latest;
 	}
 
-	private *everything(records: PlannedRecord[]): Generator<Sendable> {
-		for (const record of records) yield toSendable(record);
+	private *allRecords(records: PlannedRecord[]): Generator<PreparedRecord> {
+		for (const record of records) yield prepareRecord(record);
 	}
 
 	/** What is left to send after comparing with what is stored. */
-	private async *changes(records: PlannedRecord[]): AsyncGenerator<Sendable> {
+	private async *changedRecords(records: PlannedRecord[]): AsyncGenerator<PreparedRecord> {
 		for (let start = 0; start < records.length; start += COMPARE_WINDOW) {
 			const window = records.slice(start, start + COMPARE_WINDOW);
-			const whole = () => window.map((record) => toSendable(record));
+			const whole = () => window.map((record) => prepareRecord(record));
 			if (this.stopped) {
 				this.skip(whole(), this.stopped);
 				continue;
@@ -137,8 +141,8 @@ class BulkWriter {
 			}
 			for (const record of window) {
 				const before = stored.get(record)?.[0];
-				const { change, outcome } = compare(record, before, this.context, this.options.dryRun);
-				if (outcome) this.settle(change, outcome);
+				const { change, outcome } = diffRecord(record, before, this.context, this.options.dryRun);
+				if (outcome) this.resolve(change, outcome);
 				else yield change;
 			}
 		}
@@ -147,73 +151,80 @@ class BulkWriter {
 	/**
 	 * Writes a batch and settles its items; whether the service took all of it.
 	 *
-	 * @param doubt why an earlier request with these items may have written them already
+	 * @param priorFailure why an earlier request with these items may have written them already
 	 */
-	private async write(batch: Sendable[], doubt?: ServiceError): Promise<boolean> {
+	private async write(batch: PreparedRecord[], priorFailure?: ServiceError): Promise<boolean> {
 		if (this.stopped) {
-			if (doubt) await this.settleUnsaid(batch, batch, { cause: doubt });
+			if (priorFailure) await this.reconcile(batch, batch, { cause: priorFailure });
 			else this.skip(batch, this.stopped);
 			return false;
 		}
 		const result = await this.send(batch);
 		if (!(result instanceof ServiceError)) {
-			return await this.settleAnswer(batch, result.body, graver(result.earlier, doubt));
+			return await this.resolveResponse(
+				batch,
+				result.body,
+				moreUncertain(result.previousAttempt, priorFailure),
+			);
 		}
-		const earlier = graver(result.earlier, doubt);
-		const tells = result.body && readBulkAnswer(result.body, batch.length);
-		if (tells && tells.data.length > 0)
-			return await this.settleAnswer(batch, result.body!, earlier ?? result);
-		if (result.certainty === 'ambiguous') {
-			await this.settleUnsaid(batch, batch, { cause: result });
-		} else if (result.certainty === 'refused' && SPLITTABLE.has(result.status ?? 0)) {
-			await this.isolate(batch, result, tells, earlier);
+		const earlier = moreUncertain(result.previousAttempt, priorFailure);
+		const partialResponse = result.body && parseBulkResponse(result.body, batch.length);
+		if (partialResponse && partialResponse.data.length > 0)
+			return await this.resolveResponse(batch, result.body!, earlier ?? result);
+		if (result.delivery === 'ambiguous') {
+			await this.reconcile(batch, batch, { cause: result });
+		} else if (result.delivery === 'rejected' && SPLITTABLE.has(result.status ?? 0)) {
+			await this.bisect(batch, result, partialResponse, earlier);
 		} else {
 			this.stopped = result;
-			if (earlier) await this.settleUnsaid(batch, batch, { cause: earlier });
+			if (earlier) await this.reconcile(batch, batch, { cause: earlier });
 			else this.failAll(batch, result);
 		}
 		return false;
 	}
 
-	private async send(batch: Sendable[]): Promise<Answer | ServiceError> {
+	private async send(batch: PreparedRecord[]): Promise<ApiResponse | ServiceError> {
 		const { mode, skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
 		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
-		return await this.connection.attempt({
+		return await this.client.tryRequest({
 			method: method[mode],
 			path: paths.bulk(this.at),
 			query: { dataResponseType: 'MetadataOnly' },
 			body: `{"bulk":[${batch.map(({ json }) => json).join(',')}]${flags}}`,
-			repeat: mode === 'create' ? 'onlyWhenUnsent' : 'whenAmbiguous',
+			retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',
 		});
 	}
 
-	private failAll(batch: Sendable[], error: ServiceError) {
-		for (const sendable of batch) this.settle(sendable, failedItem(error));
+	private failAll(batch: PreparedRecord[], error: ServiceError) {
+		for (const sendable of batch) this.resolve(sendable, failedItem(error));
 	}
 
 	/** Settles items that are not sent any more. */
-	private skip(batch: Sendable[], stopped: ServiceError) {
-		for (const sendable of batch) this.settle(sendable, notSentItem(stopped));
+	private skip(batch: PreparedRecord[], stopped: ServiceError) {
+		for (const sendable of batch) this.resolve(sendable, notSentItem(stopped));
 	}
 
 	/** Settles refused items; where an earlier request may have written them, by looking. */
-	private async refuse(items: Array<[Sendable, ItemOutcome]>, doubt: ServiceError | undefined) {
-		if (doubt) {
+	private async refuse(
+		items: Array<[PreparedRecord, ItemOutcome]>,
+		priorFailure: ServiceError | undefined,
+	) {
+		if (priorFailure) {
 			const sendables = items.map(([sendable]) => sendable);
-			await this.settleUnsaid(sendables, sendables, { refused: new Map(items), doubt });
-		} else for (const [sendable, outcome] of items) this.settle(sendable, outcome);
+			await this.reconcile(sendables, sendables, { refused: new Map(items), priorFailure });
+		} else for (const [sendable, outcome] of items) this.resolve(sendable, outcome);
 	}
 
 	/** Splits a refused batch until the bad records stand alone; the good ones are written. */
-	private async isolate(
-		batch: Sendable[],
+	private async bisect(
+		batch: PreparedRecord[],
 		refusal: ServiceError,
-		tells: BulkAnswer | undefined,
-		doubt: ServiceError | undefined,
+		partialResponse: BulkResponse | undefined,
+		priorFailure: ServiceError | undefined,
 	) {
 		if (batch.length === 1) {
-			await this.refuse([[batch[0]!, failedItem(refusal)]], doubt);
+			await this.refuse([[batch[0]!, failedItem(refusal)]], priorFailure);
 			return;
 		}
 		if (this.splitRequestsLeft <= 0) {
@@ -221,52 +232,57 @@ class BulkWriter {
 			const outcome = failedItem(new ServiceError(why, refusal));
 			await this.refuse(
 				batch.map((sendable) => [sendable, outcome]),
-				doubt,
+				priorFailure,
 			);
 			return;
 		}
 		this.splitRequestsLeft -= 1;
 		const isTooLarge = refusal.status === TOO_LARGE;
-		if (tells && tells.failed.size > 0 && tells.failed.size < batch.length && !isTooLarge) {
-			await this.refuse(refusedItems(batch, tells), doubt);
+		if (
+			partialResponse &&
+			partialResponse.failed.size > 0 &&
+			partialResponse.failed.size < batch.length &&
+			!isTooLarge
+		) {
+			await this.refuse(refusedItems(batch, partialResponse), priorFailure);
 			await this.write(
-				batch.filter((_, index) => !tells.failed.has(index)),
-				doubt,
+				batch.filter((_, index) => !partialResponse.failed.has(index)),
+				priorFailure,
 			);
 			return;
 		}
 		const half = Math.ceil(batch.length / 2);
 		const [left, right] = [batch.slice(0, half), batch.slice(half)];
 		if (isTooLarge) this.limits.records = Math.min(this.limits.records, half);
-		const isLeftGood = await this.write(left, doubt);
+		const isLeftGood = await this.write(left, priorFailure);
 		// The cause is then in the right half: it needn't be sent whole to be refused again.
 		if (isLeftGood && !isTooLarge && right.length > 1)
-			await this.isolate(right, refusal, undefined, doubt);
-		else await this.write(right, doubt);
+			await this.bisect(right, refusal, undefined, priorFailure);
+		else await this.write(right, priorFailure);
 	}
 
-	private async settleAnswer(
-		batch: Sendable[],
+	private async resolveResponse(
+		batch: PreparedRecord[],
 		body: Record<string, unknown>,
-		doubt: ServiceError | undefined,
+		priorFailure: ServiceError | undefined,
 	): Promise<boolean> {
-		const repeated = doubt !== undefined;
-		const answer = readBulkAnswer(body, batch.length);
+		const repeated = priorFailure !== undefined;
+		const answer = parseBulkResponse(body, batch.length);
 		const rest = batch.filter((_, index) => !answer.failed.has(index));
-		await this.refuse(refusedItems(batch, answer), doubt);
+		await this.refuse(refusedItems(batch, answer), priorFailure);
 		const paired = this.pair(batch, answer);
 		for (const { sendable, metadata } of paired) {
 			const outcome = confirmedItem(sendable, metadata, this.context, { ...answer, repeated });
-			this.settle(sendable, outcome);
+			this.resolve(sendable, outcome);
 		}
 		const settled = new Set(paired.map(({ sendable }) => sendable));
-		const unsaid = rest.filter((sendable) => !settled.has(sendable));
-		if (unsaid.length > 0) await this.settleUnsaid(unsaid, rest, { answer, doubt });
-		return answer.failed.size === 0 && unsaid.length === 0;
+		const unreported = rest.filter((sendable) => !settled.has(sendable));
+		if (unreported.length > 0) await this.reconcile(unreported, rest, { answer, priorFailure });
+		return answer.failed.size === 0 && unreported.length === 0;
 	}
 
 	/** The items that the answer itself confirms: updates by id, others by position. */
-	private pair(batch: Sendable[], answer: BulkAnswer) {
+	private pair(batch: PreparedRecord[], answer: BulkResponse) {
 		const { mode } = this.options;
 		if (mode === 'create' || mode === 'upsert') return pairByPosition(batch, answer) ?? [];
 		const byId = new Map(answer.data.map((metadata) => [metadata.id, metadata]));
@@ -276,27 +292,36 @@ class BulkWriter {
 		});
 	}
 
-	private async settleUnsaid(items: Sendable[], batch: Sendable[], unsaid: Unsaid) {
+	private async reconcile(
+		items: PreparedRecord[],
+		batch: PreparedRecord[],
+		unreported: UnresolvedContext,
+	) {
 		if (items.length === 0) return;
-		const { outcomes, failure } = await this.inquiry.findOut(items, batch, unsaid, this.context);
-		for (const [sendable, outcome] of outcomes) this.settle(sendable, outcome);
-		if (failure && failure.certainty !== 'refused') this.stopped ??= failure;
+		const { outcomes, failure } = await this.inquiry.resolve(
+			items,
+			batch,
+			unreported,
+			this.context,
+		);
+		for (const [sendable, outcome] of outcomes) this.resolve(sendable, outcome);
+		if (failure && failure.delivery !== 'rejected') this.stopped ??= failure;
 	}
 }
 
 /**
  * Writes planned records in batches and settles each.
  *
- * @param settle called once for each record, with an outcome that is confirmed
+ * @param resolve called once for each record, with an outcome that is confirmed
  * @returns why it stopped before the end, where it did; the rest is settled as `failed`
  */
 export async function writeMany(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	table: TableDefinition,
 	records: PlannedRecord[],
 	options: WriteManyOptions,
-	settle: Settle,
+	resolve: OnOutcome,
 ): Promise<ServiceError | undefined> {
-	return await new BulkWriter(connection, at, table, options, settle).run(records);
+	return await new BulkWriter(client, at, table, options, resolve).run(records);
 }

@@ -4,19 +4,19 @@
  */
 import {
 	byPosition,
-	Ledger,
+	EmittedIndex,
 	LIMITS,
 	timeOf,
 	versionOf,
 	type ChangeOptions,
 	type ChangeState,
 	type Limits,
-	type Look,
+	type ReadResult,
 } from './tracker';
-import type { PlatformRecord, TableAddress } from '../api/contract';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { readPage, type Reading } from '../api/records';
-import type { Connection } from '../transport/client';
+import { readPage, type RecordQuery } from '../api/records';
+import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';
@@ -24,9 +24,9 @@ const OLDEST_FIRST = 'modified,id';
 /** Reads the order of changes of one table. */
 export class ChangePages {
 	constructor(
-		private readonly connection: Connection,
+		private readonly client: ApiClient,
 		private readonly at: TableAddress,
-		private readonly reading: Reading,
+		private readonly reading: RecordQuery,
 		private readonly limits: Limits = LIMITS,
 	) {}
 
@@ -55,7 +55,7 @@ export class ChangePages {
 		/** The newest time that was read, and the versions read at it. */
 		let reached = since;
 		let atReached = new Set<string>();
-		for (let margin = this.limits.margin; ; ) {
+		for (let margin = this.limits.pageOverlap; ; ) {
 			const skip = Math.max(0, next - margin);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const first = page[0];
@@ -64,7 +64,7 @@ export class ChangePages {
 				margin += this.limits.page;
 				continue;
 			}
-			margin = this.limits.margin;
+			margin = this.limits.pageOverlap;
 			const last = page.at(-1);
 			if (last && timeOf(last) > reached) {
 				reached = timeOf(last);
@@ -86,7 +86,7 @@ export class ChangePages {
 	 *
 	 * @param guess where it may be
 	 */
-	async placeBefore(time: number, guess = 0): Promise<number> {
+	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
 		const { page } = this.limits;
 		const isBefore = async (index: number) => {
@@ -110,10 +110,10 @@ export class ChangePages {
 
 	private async page(sort: string, skip: number, limit: number): Promise<PlatformRecord[]> {
 		const reading = { ...this.reading, sort };
-		const records = await readPage(this.connection, this.at, reading, { limit, skip });
+		const records = await readPage(this.client, this.at, reading, { limit, skip });
 		if (records.every((record) => timeOf(record) > 0)) return records;
 		throw new ServiceError("The platform's answer does not tell when records changed", {
-			certainty: 'refused',
+			delivery: 'rejected',
 			hint: 'Without the time of their last change, changes cannot be found.',
 		});
 	}
@@ -122,13 +122,13 @@ export class ChangePages {
 const versionKey = (record: PlatformRecord) => `${versionOf(record)} ${record.id}`;
 
 /** The oldest of what was found, as much as one look may tell and hold. */
-class Found {
+class ChangeBuffer {
 	private records = new Map<string, PlatformRecord>();
 	/** The last record that there was room for; what comes after it is left out, now and later. */
 	private end?: PlatformRecord;
 
 	constructor(
-		private readonly ledger: Ledger,
+		private readonly emittedIndex: EmittedIndex,
 		private readonly options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
 		private readonly held: number,
 	) {}
@@ -140,10 +140,10 @@ class Found {
 
 	add(page: PlatformRecord[]) {
 		for (const record of page) {
-			if (this.ledger.isTold(record)) continue;
+			if (this.emittedIndex.isEmitted(record)) continue;
 			const isOut = this.end && byPosition(record, this.end) > 0;
 			if (isOut) this.records.delete(record.id);
-			else this.records.set(record.id, this.slim(record));
+			else this.records.set(record.id, this.dropFields(record));
 		}
 		const records = [...this.records.values()].sort(byPosition);
 		let wanted = 0;
@@ -169,16 +169,16 @@ class Found {
 	}
 
 	private isWanted(record: PlatformRecord): boolean {
-		return this.options.kinds.has(this.ledger.kindOf(record));
+		return this.options.kinds.has(this.emittedIndex.kindOf(record));
 	}
 
 	/**
 	 * Without its fields, where they will not be told: not for a record that is to be created, which
 	 * another poll may tell meanwhile, so that this one tells it as updated.
 	 */
-	private slim(record: PlatformRecord): PlatformRecord {
+	private dropFields(record: PlatformRecord): PlatformRecord {
 		const { digest, kinds } = this.options;
-		const isUnwanted = !kinds.has('updated') && this.ledger.kindOf(record) === 'updated';
+		const isUnwanted = !kinds.has('updated') && this.emittedIndex.kindOf(record) === 'updated';
 		return isUnwanted && !digest ? { ...record, fields: {} } : record;
 	}
 }
@@ -199,21 +199,21 @@ export async function readChanges(
 	options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
 	hasTime: () => boolean,
 	limits: Limits = LIMITS,
-): Promise<Look> {
-	const ledger = new Ledger(state);
+): Promise<ReadResult> {
+	const emittedIndex = new EmittedIndex(state);
 	const records = await pages.newest();
 	const [latest] = records;
 	const newest = latest && timeOf(latest);
-	if (pages.isCovered(records, ledger.since)) {
-		const fresh = records.filter((record) => !ledger.isTold(record));
+	if (pages.isCovered(records, emittedIndex.since)) {
+		const fresh = records.filter((record) => !emittedIndex.isEmitted(record));
 		return { from: state, records: fresh, isWhole: true, newest };
 	}
-	const place = await pages.placeBefore(ledger.since, state.behind?.place);
-	const found = new Found(ledger, options, limits.held);
-	const part = (time: number, isWhole: boolean): Look => {
-		return { from: state, records: found.before(time), isWhole, newest, place };
+	const place = await pages.offsetBefore(emittedIndex.since, state.backlog?.offset);
+	const found = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
+	const part = (time: number, isWhole: boolean): ReadResult => {
+		return { from: state, records: found.before(time), isWhole, newest, offset: place };
 	};
-	for await (const { page, reached } of pages.from(ledger.since, place)) {
+	for await (const { page, reached } of pages.from(emittedIndex.since, place)) {
 		found.add(page);
 		const isEnough = found.isEnoughBefore(reached);
 		const isLate = !hasTime() && found.before(reached).length > 0;
@@ -233,25 +233,25 @@ export async function startFromNow(
 	latest: string | undefined,
 	overlapMs: number,
 ): Promise<ChangeState> {
-	if (latest === undefined) return { told: {} };
+	if (latest === undefined) return { emitted: {} };
 	const newest = await pages.newest();
 	const cursor = Math.max(Date.parse(latest), ...newest.slice(0, 1).map(timeOf));
 	const oldest = newest.at(-1);
 	const isCovered = pages.isCovered(newest, cursor - overlapMs);
 	// Not all that has the oldest time of a full page is known: none of it is told.
 	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
-	const told = newest
+	const emitted = newest
 		.filter((record) => timeOf(record) >= time)
 		.map((record) => [record.id, [versionOf(record), timeOf(record)]]);
 	return {
 		cursor,
-		floor: { time, id: '' },
-		told: Object.fromEntries(told) as ChangeState['told'],
+		watermark: { time, id: '' },
+		emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
 	};
 }
 
 /** The state of watching that begins at a time, ms since 1970; what changed before counts as told. */
 export const startFromTime = (time: number): ChangeState => ({
-	floor: { time, id: '' },
-	told: {},
+	watermark: { time, id: '' },
+	emitted: {},
 });

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 
-import type { PlatformRecord } from '../api/contract';
+import type { PlatformRecord } from '../api/types';
 
 export type ChangeKind = 'created' | 'updated';
 
@@ -25,17 +25,17 @@ export interface ChangeState {
 	/** The time of the newest change that was told, or that was there when watching began. */
 	cursor?: number;
 	/** What changed up to here counts as told; never moves back. */
-	floor?: Position;
+	watermark?: Position;
 	/** Version and time of what was told behind the floor, by record id. */
-	told: Record<string, [version: number, time: number]>;
+	emitted: Record<string, [version: number, time: number]>;
 	/** While there is more to tell than one look tells. */
-	behind?: {
+	backlog?: {
 		/** Records created up to here were told before, or were there when watching began. */
-		settled?: Position;
+		createdWatermark?: Position;
 		/** Short hashes of the ids that were told since and are no longer in `told`. */
 		earlier: string;
 		/** Where reading began: about so many records changed before the floor. */
-		place?: number;
+		offset?: number;
 	};
 	/** A digest of the watched fields as they were told, by record id; the oldest first. */
 	digests?: Record<string, string>;
@@ -56,25 +56,25 @@ export interface Limits {
 	/** How many records one request reads. */
 	page: number;
 	/** How many of them repeat the page before, to see that nothing slipped between the two. */
-	margin: number;
+	pageOverlap: number;
 	/** How many records one look holds, however many changed. */
-	held: number;
+	maxBuffered: number;
 	/** How many records are remembered as told; more in one overlap, and the overlap gets shorter. */
-	remembered: number;
+	maxTracked: number;
 	/** How many more are remembered by their ids' hashes while there is a backlog. */
 	hashes: number;
 }
 
 export const LIMITS: Readonly<Limits> = {
 	page: 1000,
-	margin: 20,
-	held: 20_000,
-	remembered: 5000,
+	pageOverlap: 20,
+	maxBuffered: 20_000,
+	maxTracked: 5000,
 	hashes: 50_000,
 };
 
 /** What was read in one look. */
-export interface Look {
+export interface ReadResult {
 	/** The state that it was read for. */
 	from: ChangeState;
 	/** The latest version of each record that is not told yet; without a gap from the oldest on. */
@@ -84,7 +84,7 @@ export interface Look {
 	/** When the newest change of all was, which is as near to the platform's clock as can be. */
 	newest?: number;
 	/** Where reading began, by the order of changes. */
-	place?: number;
+	offset?: number;
 }
 
 const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;
@@ -114,48 +114,48 @@ function* hashesIn(text: string) {
 }
 
 /** Reads a state: what it says about a record, and the state after more was told. */
-export class Ledger {
+export class EmittedIndex {
 	/** Changes before this time are not looked at again. */
 	readonly since: number;
-	private readonly told: Map<string, readonly [version: number, time: number]>;
+	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
 	private readonly digests: Map<string, string>;
 	private cursor?: number;
 
 	constructor(private readonly state: ChangeState) {
-		this.since = state.floor?.time ?? -Infinity;
-		this.told = new Map(Object.entries(state.told));
-		this.earlier = new Set(hashesIn(state.behind?.earlier ?? ''));
+		this.since = state.watermark?.time ?? -Infinity;
+		this.emitted = new Map(Object.entries(state.emitted));
+		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 		this.cursor = state.cursor;
 	}
 
 	/** Whether this version of the record counts as told. */
-	isTold(record: PlatformRecord): boolean {
-		const { floor } = this.state;
-		if (floor && compare(positionOf(record), floor) <= 0) return true;
-		const told = this.told.get(record.id);
+	isEmitted(record: PlatformRecord): boolean {
+		const { watermark } = this.state;
+		if (watermark && compare(positionOf(record), watermark) <= 0) return true;
+		const emitted = this.emitted.get(record.id);
 		// A record that was deleted and made again under its id begins anew with its versions.
-		return told !== undefined && versionOf(record) <= told[0] && timeOf(record) <= told[1];
+		return emitted !== undefined && versionOf(record) <= emitted[0] && timeOf(record) <= emitted[1];
 	}
 
 	/** What a version that is not told yet is told as. */
 	kindOf(record: PlatformRecord): ChangeKind {
 		const { id } = record;
 		const time = instant(record.created);
-		const told = this.told.get(id);
-		if (told) return time > told[1] ? 'created' : 'updated';
+		const emitted = this.emitted.get(id);
+		if (emitted) return time > emitted[1] ? 'created' : 'updated';
 		// Its first version, which nobody was told yet.
 		if (time === timeOf(record)) return 'created';
-		const { behind, floor } = this.state;
-		const settled = behind ? behind.settled : floor;
-		if (settled && compare({ time, id }, settled) <= 0) return 'updated';
+		const { backlog, watermark } = this.state;
+		const createdWatermark = backlog ? backlog.createdWatermark : watermark;
+		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
 		return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';
 	}
 
 	/** Remembers a version as told; whether it is worth telling, by the watched fields. */
-	tell(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
-		this.told.set(record.id, [versionOf(record), timeOf(record)]);
+	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
+		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
 		this.cursor = Math.max(this.cursor ?? -Infinity, timeOf(record));
 		if (!digest) return true;
 		const now = digest(record);
@@ -173,51 +173,53 @@ export class Ledger {
 	 *   look was faster; `more`: not everything is told
 	 * @param known up to where all that can be seen is told for certain
 	 */
-	close(
-		{ newest, place }: Look,
+	nextState(
+		{ newest, offset }: ReadResult,
 		{ end, known }: { end: 'quiet' | 'settled' | 'unclear' | 'more'; known?: Position },
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
 	): ChangeState {
 		const { state, cursor } = this;
-		let floor = state.floor;
+		let watermark = state.watermark;
 		const raise = (to: Position) => {
-			const place = known && compare(to, known) > 0 ? known : to;
-			if (known && (!floor || compare(place, floor) > 0)) floor = place;
+			const position = known && compare(to, known) > 0 ? known : to;
+			if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;
 		};
 		if (cursor !== undefined) {
 			// What is older than the overlap can't become visible any more, however far behind we are.
 			const late = Math.max(cursor, newest ?? -Infinity) - overlapMs;
 			raise({ time: Math.min(cursor, late), id: '' });
 		}
-		const places = [...this.told].map(([id, [, time]]) => ({ time, id })).sort(compare);
-		const excess = places[places.length - limits.remembered - 1];
+		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
+		const excess = positions[positions.length - limits.maxTracked - 1];
 		if (excess) raise(excess);
 		// After a burst the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
-		const last = places[places.length - most - 1];
+		const last = positions[positions.length - most - 1];
 		if (end === 'quiet' && last) raise({ time: last.time + 1, id: '' });
 
-		const isKept = (place: Position) => !floor || compare(place, floor) > 0;
-		const dropped = places.filter((place) => !isKept(place));
-		const told = places.filter(isKept).map(({ id }) => [id, [...this.told.get(id)!]] as const);
+		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
+		const dropped = positions.filter((position) => !isKept(position));
+		const emitted = positions
+			.filter(isKept)
+			.map(({ id }) => [id, [...this.emitted.get(id)!]] as const);
 		const isSettled = end === 'quiet' || end === 'settled';
-		const begun = end === 'more' ? { settled: state.floor, earlier: '' } : undefined;
-		const behind = isSettled ? undefined : (state.behind ?? begun);
-		const earlier = behind && [behind.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
+		const begun = end === 'more' ? { createdWatermark: state.watermark, earlier: '' } : undefined;
+		const backlog = isSettled ? undefined : (state.backlog ?? begun);
+		const earlier = backlog && [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
 		return {
 			...(cursor !== undefined && { cursor }),
-			...(floor && { floor: { ...floor } }),
-			told: Object.fromEntries(told) as ChangeState['told'],
-			...(behind && {
-				behind: {
-					...(behind.settled && { settled: { ...behind.settled } }),
+			...(watermark && { watermark: { ...watermark } }),
+			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
+			...(backlog && {
+				backlog: {
+					...(backlog.createdWatermark && { createdWatermark: { ...backlog.createdWatermark } }),
 					earlier: earlier!.slice(-limits.hashes * HASH_LENGTH),
-					...(place !== undefined && { place }),
+					...(offset !== undefined && { offset }),
 				},
 			}),
 			...(digest && {
-				digests: Object.fromEntries([...this.digests].slice(-limits.remembered)),
+				digests: Object.fromEntries([...this.digests].slice(-limits.maxTracked)),
 			}),
 		};
 	}
@@ -231,32 +233,34 @@ export class Ledger {
  *
  * @param now the state as it is now; another look may have moved it since this one was read
  */
-export function takeChanges(
+export function selectChanges(
 	now: ChangeState,
-	look: Look,
+	readResult: ReadResult,
 	options: ChangeOptions,
 	limits: Limits = LIMITS,
 ): { changes: Change[]; state: ChangeState } {
-	const ledger = new Ledger(now);
-	const fresh = look.records.filter((record) => !ledger.isTold(record)).sort(byPosition);
+	const emittedIndex = new EmittedIndex(now);
+	const fresh = readResult.records
+		.filter((record) => !emittedIndex.isEmitted(record))
+		.sort(byPosition);
 	const changes: Change[] = [];
 	let taken = 0;
 	for (const record of fresh) {
 		if (changes.length >= options.maximum) break;
 		taken += 1;
-		const kind = ledger.kindOf(record);
-		const isWorth = ledger.tell(record, kind, options.digest);
+		const kind = emittedIndex.kindOf(record);
+		const isWorth = emittedIndex.markEmitted(record, kind, options.digest);
 		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
 	}
-	const end = endOf(now, look, fresh, taken);
-	return { changes, state: ledger.close(look, end, options, limits) };
+	const end = endOf(now, readResult, fresh, taken);
+	return { changes, state: emittedIndex.nextState(readResult, end, options, limits) };
 }
 
 /** What a look leaves to be told. */
-function endOf(now: ChangeState, look: Look, fresh: PlatformRecord[], taken: number) {
-	const isAll = look.isWhole && taken === fresh.length;
+function endOf(now: ChangeState, readResult: ReadResult, fresh: PlatformRecord[], taken: number) {
+	const isAll = readResult.isWhole && taken === fresh.length;
 	// A look that was overtaken knows what it told, and not what there is besides.
-	if (look.from !== now) return { end: isAll ? ('unclear' as const) : ('more' as const) };
+	if (readResult.from !== now) return { end: isAll ? ('unclear' as const) : ('more' as const) };
 	if (isAll) {
 		const known = { time: Infinity, id: '' };
 		return { end: taken === 0 ? ('quiet' as const) : ('settled' as const), known };

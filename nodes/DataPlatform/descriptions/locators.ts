@@ -86,10 +86,10 @@ export const tableLocator: INodeProperties = {
 };
 
 /** What lists of fields depend on. */
-export const TABLE = ['application.value', 'table.value'];
+export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
 
 /** A list that the node loads; `&name` is a parameter beside it in the same collection. */
-export const listedBy = (
+export const loadOptionsFrom = (
 	loadOptionsMethod: string,
 	...loadOptionsDependsOn: string[]
 ): INodePropertyTypeOptions => ({ loadOptionsMethod, loadOptionsDependsOn });
@@ -101,7 +101,7 @@ export const recordId: INodeProperties = {
 	default: { mode: 'list', value: '' },
 	required: true,
 	description: 'The record to work on',
-	typeOptions: { loadOptionsDependsOn: TABLE },
+	typeOptions: { loadOptionsDependsOn: TABLE_DEPENDENCIES },
 	modes: [
 		{
 			displayName: 'From List',

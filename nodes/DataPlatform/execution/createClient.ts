@@ -9,8 +9,8 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { Connection, type Sender } from '../transport/client';
-import { tokenFacts, tokenHider } from '../transport/tokens';
+import { ApiClient, type HttpTransport } from '../transport/client';
+import { describeToken, tokenRedactor } from '../transport/tokens';
 
 const CREDENTIAL = 'dataPlatformApi';
 
@@ -23,7 +23,7 @@ const EDITOR_MAX_WAIT_S = 10;
 
 type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-const sender = (context: Context): Sender => ({
+const createTransport = (context: Context): HttpTransport => ({
 	send: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequestWithAuthentication.call(
 			context,
@@ -33,7 +33,7 @@ const sender = (context: Context): Sender => ({
 	sendWithoutToken: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
 	logger: context.logger,
-	cancelled: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
+	canceled: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
 });
 
 async function settings(context: Context) {
@@ -42,8 +42,8 @@ async function settings(context: Context) {
 	return {
 		baseUrl: String(credential.baseUrl ?? ''),
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
-		token: tokenFacts(String(credential.accessType ?? 'role'), token),
-		hideToken: tokenHider(token),
+		token: describeToken(String(credential.accessType ?? 'role'), token),
+		redactToken: tokenRedactor(token),
 		requestsPerMinute: Number(credential.requestsPerMinute ?? 0),
 		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};
@@ -51,22 +51,22 @@ async function settings(context: Context) {
 
 /**
  * @param seconds how long a request may take, and how long the execution may wait in all
- * @param impatienceHint what the user can do where it would wait longer
+ * @param retryBudgetHint what the user can do where it would wait longer
  * @throws {OriginError} where the base URL is no address that a token may be sent to
  */
-export async function connect(
+export async function createClient(
 	context: Context,
 	seconds: { timeout: number; maxRetryWait: number },
-	impatienceHint?: string,
-): Promise<Connection> {
-	return new Connection(sender(context), {
+	retryBudgetHint?: string,
+): Promise<ApiClient> {
+	return new ApiClient(createTransport(context), {
 		...(await settings(context)),
 		timeoutMs: seconds.timeout * 1000,
-		maxWaitMs: seconds.maxRetryWait * 1000,
-		impatienceHint,
+		retryBudgetMs: seconds.maxRetryWait * 1000,
+		retryBudgetHint,
 	});
 }
 
 /** A connection for the editor's lists, which must not keep a person waiting. */
-export const connectEditor = async (context: ILoadOptionsFunctions): Promise<Connection> =>
-	await connect(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });
+export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
+	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });

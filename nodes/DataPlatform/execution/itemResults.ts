@@ -25,23 +25,29 @@ export interface Failure {
 	/** The item it is about, where the operation worked on several. */
 	item?: number;
 	/** Not worked on because of what became of other items. */
-	isConsequence?: boolean;
+	isDerived?: boolean;
 	details?: IDataObject;
 }
 
 /** What an item came to. */
-export type Result = INodeExecutionData[] | Failure;
+export type ItemResult = INodeExecutionData[] | Failure;
 
 /** The part of an error that is for the user's eyes. */
 export function toFailure(error: unknown): Failure {
 	if (error instanceof ServiceError) {
-		const { message, hint, status, code, certainty, retryAfterMs } = error;
+		const { message, hint, status, code, delivery: certainty, retryAfterMs } = error;
 		const outcome = certainty === 'ambiguous' ? 'unknown' : 'failed';
-		return { message, hint, status, retryAfterMs, details: withoutGaps({ outcome, status, code }) };
+		return {
+			message,
+			hint,
+			status,
+			retryAfterMs,
+			details: omitUndefined({ outcome, status, code }),
+		};
 	}
 	if (error instanceof InputError) {
 		const { message, hint, field, item } = error;
-		return { message, hint, item, details: withoutGaps({ outcome: 'failed', field }) };
+		return { message, hint, item, details: omitUndefined({ outcome: 'failed', field }) };
 	}
 	if (error instanceof OriginError) return { message: error.message, hint: error.hint };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
@@ -51,7 +57,7 @@ export function toFailure(error: unknown): Failure {
 }
 
 /** Without the keys that hold nothing, so that the output shows only what is known. */
-export const withoutGaps = (data: IDataObject): IDataObject =>
+export const omitUndefined = (data: IDataObject): IDataObject =>
 	// Most have none, and a copy of each would be felt among many.
 	Object.values(data).includes(undefined)
 		? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
@@ -91,13 +97,13 @@ export function toNodeError(
  * so that it is gone once n8n has routed the item: n8n puts the message alone in the place of the
  * JSON of an item that still has it.
  */
-const marked = (item: INodeExecutionData, message: string): INodeExecutionData =>
+const markForV1ErrorOutput = (item: INodeExecutionData, message: string): INodeExecutionData =>
 	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
 
-export class Report {
-	private readonly results: Array<Result | undefined>;
+export class ItemResults {
+	private readonly results: Array<ItemResult | undefined>;
 	/** Items that an earlier try may have done: nothing that fails later can rule that out. */
-	private readonly doubts = new Map<number, Failure>();
+	private readonly possiblyDone = new Map<number, Failure>();
 	/** Replaces the items in the output, where set. */
 	private summary?: IDataObject;
 
@@ -111,15 +117,15 @@ export class Report {
 	}
 
 	failed(index: number, failure: Failure) {
-		const isTold = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
-		this.results[index] = (!isTold && this.doubts.get(index)) || failure;
+		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
+		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
 	}
 
 	summarize(summary: IDataObject) {
 		this.summary = summary;
 	}
 
-	isSettled(index: number): boolean {
+	hasResult(index: number): boolean {
 		return this.results[index] !== undefined;
 	}
 
@@ -129,15 +135,15 @@ export class Report {
 	}
 
 	/** How many items from the first on succeeded without a gap. */
-	get doneThrough(): number {
+	get completedPrefix(): number {
 		const gap = this.results.findIndex((result) => !Array.isArray(result));
 		return gap < 0 ? this.results.length : gap;
 	}
 
 	/** What a later try must know: what succeeded, and what may have. */
-	notToRepeat(): Array<[number, Result]> {
+	progress(): Array<[number, ItemResult]> {
 		return [...this.results.entries()].filter(
-			(entry): entry is [number, Result] =>
+			(entry): entry is [number, ItemResult] =>
 				Array.isArray(entry[1]) || entry[1]?.details?.outcome === 'unknown',
 		);
 	}
@@ -153,10 +159,10 @@ export class Report {
 	/**
 	 * Takes over a result of an earlier try.
 	 *
-	 * @param repeatsUnknown whether an item that may have been done is to be done again
+	 * @param retriesUnknown whether an item that may have been done is to be done again
 	 */
-	restore(index: number, result: Result, repeatsUnknown = false) {
-		if (repeatsUnknown && !Array.isArray(result)) this.doubts.set(index, result);
+	restore(index: number, result: ItemResult, retriesUnknown = false) {
+		if (retriesUnknown && !Array.isArray(result)) this.possiblyDone.set(index, result);
 		else this.results[index] = result;
 	}
 
@@ -169,9 +175,9 @@ export class Report {
 	}
 
 	/** The first item that failed by itself: the one to tell about. */
-	rootFailure(): { index: number; failure: Failure } | undefined {
+	primaryFailure(): { index: number; failure: Failure } | undefined {
 		const index = this.results.findIndex(
-			(result) => result !== undefined && !Array.isArray(result) && !result.isConsequence,
+			(result) => result !== undefined && !Array.isArray(result) && !result.isDerived,
 		);
 		return index < 0 ? this.firstFailure() : { index, failure: this.results[index] as Failure };
 	}
@@ -192,13 +198,13 @@ export class Report {
 				return result.map((entry) => ({ ...entry, pairedItem: { item: index } }));
 			}
 			const { message, hint, details } = result;
-			const json = withoutGaps({
+			const json = omitUndefined({
 				error: message,
 				message: hint,
 				details: { item: index, ...details },
 			});
 			const item = { json, pairedItem: { item: index } };
-			return [isRouted ? marked(item, message) : item];
+			return [isRouted ? markForV1ErrorOutput(item, message) : item];
 		});
 	}
 }

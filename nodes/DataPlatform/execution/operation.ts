@@ -4,8 +4,8 @@
  */
 import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
-import type { Report } from './itemResults';
-import type { Run } from './run';
+import type { ItemResults } from './itemResults';
+import type { RunContext } from './run';
 
 interface OperationBase {
 	/** Stored in saved workflows: never renamed. */
@@ -19,26 +19,29 @@ interface OperationBase {
 	 * Whether doing it again does harm: what is done is then kept for a second try of the node
 	 * (n8n's Retry On Fail runs the whole node again).
 	 */
-	isOnce?: boolean;
+	notIdempotent?: boolean;
 	/** How long one request may take, unless the user says otherwise; the default where not given. */
 	timeoutSeconds?: number;
 	/** Whether a second try may do again what may have been done: twice does no harm. */
-	repeatsUnknown?: boolean;
+	retriesUnknown?: boolean;
 }
 
 /** Runs for each item by itself. */
 export interface ItemOperation extends OperationBase {
 	kind: 'item';
 	/** How many items may be worked on at a time; 1 where not given. */
-	parallel?: number;
+	concurrency?: number;
 	/** One output item, or one for each entry of a list. */
-	execute(run: Run, index: number): Promise<IDataObject | IDataObject[] | INodeExecutionData>;
+	execute(
+		run: RunContext,
+		index: number,
+	): Promise<IDataObject | IDataObject[] | INodeExecutionData>;
 }
 
 /** Sees all items and reports on each. */
 export interface BulkOperation extends OperationBase {
 	kind: 'bulk';
-	execute(run: Run, report: Report): Promise<void>;
+	execute(run: RunContext, report: ItemResults): Promise<void>;
 }
 
 export type Operation = ItemOperation | BulkOperation;

@@ -1,17 +1,15 @@
 /**
  * The values that an item gives for a record's fields.
  */
-import type { TableDefinition } from '../api/contract';
+import type { TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import { planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
-import type { Run } from './run';
+import type { RunContext } from './run';
+import { isObject } from '../transport/json';
 
 /** What every record carries beside its fields; not a field unless the table has one so called. */
 const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads the field values of one item. */
 export type ValuesReader = (index: number) => unknown;
@@ -20,7 +18,7 @@ export type ValuesReader = (index: number) => unknown;
  * Field values from an item's JSON: its own keys, or, where the item is a record as this node
  * gives it, those under `fields`.
  */
-function itemReader(run: Run, table: TableDefinition): ValuesReader {
+function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
 	const isField = new Set(table.fields.map(({ name }) => name));
 	const parts = RECORD_PARTS.filter((name) => !isField.has(name));
 	return (index) => {
@@ -38,7 +36,7 @@ function itemReader(run: Run, table: TableDefinition): ValuesReader {
  *
  * @param index the item that says how it is mapped, which is the same for all
  */
-export function valuesReader(run: Run, index: number, table: TableDefinition): ValuesReader {
+export function valuesReader(run: RunContext, index: number, table: TableDefinition): ValuesReader {
 	const isAutomatic =
 		run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
 	if (isAutomatic) return itemReader(run, table);
@@ -48,7 +46,7 @@ export function valuesReader(run: Run, index: number, table: TableDefinition): V
 }
 
 export function planOptions(
-	run: Run,
+	run: RunContext,
 	index: number,
 	mode: PlanOptions['mode'],
 	duplicates: PlanOptions['duplicates'],
@@ -76,7 +74,7 @@ function without(name: string, table: TableDefinition, values: unknown) {
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
-	run: Run,
+	run: RunContext,
 	index: number,
 	mode: PlanOptions['mode'],
 	id?: string,

@@ -3,13 +3,13 @@
  */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { FieldValues, PlatformRecord } from '../api/contract';
+import type { FieldValues, PlatformRecord } from '../api/types';
 import type { WriteOptions } from '../api/records';
-import { withoutGaps } from './itemResults';
-import type { Run } from './run';
+import { omitUndefined } from './itemResults';
+import type { RunContext } from './run';
 
 export const recordOutput = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
-	withoutGaps({ id, created, modified, ver, fields: fields as IDataObject });
+	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
 export const simple: INodeProperties = {
 	displayName: 'Simplify',
@@ -34,12 +34,15 @@ const withFreeNames = (fields: FieldValues): FieldValues =>
 
 /** A record with its fields at the top level; a field of a taken name is called `field_<name>`. */
 export const simplified = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
-	withoutGaps({ id, ...(withFreeNames(fields) as IDataObject), created, modified, ver });
+	omitUndefined({ id, ...(withFreeNames(fields) as IDataObject), created, modified, ver });
 
 /** What becomes of a record that was read, as the parameter Simplify says. */
-export const outputOf = (run: Run, index: number): ((record: PlatformRecord) => IDataObject) =>
+export const outputOf = (
+	run: RunContext,
+	index: number,
+): ((record: PlatformRecord) => IDataObject) =>
 	run.parameter('simple', index) === true ? simplified : recordOutput;
 
-export const writeOptions = (run: Run, index: number): WriteOptions => ({
+export const writeOptions = (run: RunContext, index: number): WriteOptions => ({
 	skipAudit: run.option('options.skipAudit', index, false),
 });

@@ -6,16 +6,16 @@
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { Report, Result } from './itemResults';
+import type { ItemResults, ItemResult } from './itemResults';
 
-interface Kept {
+interface SavedProgress {
 	fingerprint: string;
-	done: Array<[number, Result]>;
+	done: Array<[number, ItemResult]>;
 }
 
 const KEY = 'dataPlatformDone';
 
-function place(context: IExecuteFunctions) {
+function progressSlot(context: IExecuteFunctions) {
 	const runIndex = Number(context.evaluateExpression('{{ $runIndex }}', 0));
 	return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
 }
@@ -30,17 +30,21 @@ function fingerprint(context: IExecuteFunctions): string {
 }
 
 /** Fills in what an earlier try of this run has done. */
-export function takeUp(context: IExecuteFunctions, report: Report, repeatsUnknown = false) {
-	const { store, key } = place(context);
-	const kept = store[key] as unknown as Kept | undefined;
-	if (kept === undefined || kept.fingerprint !== fingerprint(context)) return;
-	for (const [index, result] of kept.done) report.restore(index, result, repeatsUnknown);
+export function restoreProgress(
+	context: IExecuteFunctions,
+	report: ItemResults,
+	retriesUnknown = false,
+) {
+	const { store, key } = progressSlot(context);
+	const saved = store[key] as unknown as SavedProgress | undefined;
+	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
+	for (const [index, result] of saved.done) report.restore(index, result, retriesUnknown);
 }
 
 /** Keeps what this try has done, where n8n will take it as failed; else forgets it. */
-export function keep(context: IExecuteFunctions, report: Report, isFailed: boolean) {
-	const { store, key } = place(context);
-	const done = isFailed ? report.notToRepeat() : [];
+export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
+	const { store, key } = progressSlot(context);
+	const done = isFailed ? report.progress() : [];
 	if (done.length === 0) delete store[key];
 	else store[key] = { fingerprint: fingerprint(context), done } as unknown as IDataObject;
 }

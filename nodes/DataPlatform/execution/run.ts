@@ -4,22 +4,22 @@
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
-import type { TableAddress, TableDefinition } from '../api/contract';
+import type { TableAddress, TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
-import type { Connection } from '../transport/client';
+import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 
-export class Run {
+export class RunContext {
 	readonly items: INodeExecutionData[];
 	readonly isTool: boolean;
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
 
 	constructor(
 		readonly context: IExecuteFunctions,
-		readonly connection: Connection,
+		readonly client: ApiClient,
 	) {
 		this.items = context.getInputData();
 		this.isTool = isTool(context.getNode());
@@ -106,7 +106,7 @@ export class Run {
 		const name = JSON.stringify([at.application, at.table]);
 		let definition = this.definitions.get(name);
 		if (!definition) {
-			definition = readTable(this.connection, at);
+			definition = readTable(this.client, at);
 			this.definitions.set(name, definition);
 		}
 		return await definition;

@@ -3,8 +3,9 @@
  * a problem in words. Only lossless conversions; anything doubtful is a problem, not a guess.
  * Follows contract.md "Field types" and "Attachments (adopted)".
  */
-import { isMultipleChoice, type FieldDefinition, type JsonValue } from '../api/contract';
-import { own, readJson } from '../transport/json';
+import type { FieldDefinition, JsonValue } from '../api/types';
+import { isMultipleChoice } from './kinds';
+import { getOwn, parseJson } from '../transport/json';
 
 /** What to do with a value that is empty: `''`, `null`, `[]`. `undefined` is always left out. */
 export type EmptyPolicy = 'leave' | 'clear' | 'error';
@@ -38,7 +39,7 @@ const isPlainObject = (value: unknown): value is Record<string, JsonValue> =>
 /** An object or list given as JSON text is read. */
 function fromJsonText(value: unknown): unknown {
 	if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-	return readJson(value) ?? value;
+	return parseJson(value) ?? value;
 }
 
 const text: Conversion = (value, { metadata }) => {
@@ -214,7 +215,7 @@ export function toFieldValue(
 		if (empty === 'leave') return 'leave';
 		return empty === 'clear' ? { value: null } : problem('is empty');
 	}
-	return (own(CONVERSIONS, field.type) ?? text)(value, field);
+	return (getOwn(CONVERSIONS, field.type) ?? text)(value, field);
 }
 
 const asInstant = (value: string) => Date.parse(value);
@@ -222,17 +223,18 @@ const MIDNIGHT_UTC = /T00:00:00(\.0+)?Z$/;
 const hasZone = (value: string) => /(Z|[+-]\d{2}:?\d{2})$/.test(value);
 
 /** Deep equality in which every key of `sent` must be in `stored`; the service may add its own. */
-function covers(stored: unknown, sent: unknown): boolean {
+function isSubset(stored: unknown, sent: unknown): boolean {
 	if (Array.isArray(sent)) {
 		return (
 			Array.isArray(stored) &&
 			stored.length === sent.length &&
-			sent.every((entry, index) => covers(stored[index], entry))
+			sent.every((entry, index) => isSubset(stored[index], entry))
 		);
 	}
 	if (isPlainObject(sent)) {
 		return (
-			isPlainObject(stored) && Object.keys(sent).every((key) => covers(own(stored, key), sent[key]))
+			isPlainObject(stored) &&
+			Object.keys(sent).every((key) => isSubset(getOwn(stored, key), sent[key]))
 		);
 	}
 	return stored === sent;
@@ -272,15 +274,15 @@ export function holdsValue(
 			return asInstant(stored) === asInstant(sent);
 		}
 		case 'schema_link':
-			return field.metadata.multiple ? undefined : covers(stored, sent);
+			return field.metadata.multiple ? undefined : isSubset(stored, sent);
 		case 'picture':
 		case 'file':
 		case 'chat':
 			return undefined;
 		default:
 			if (field && isMultipleChoice(field) && Array.isArray(stored) && Array.isArray(sent)) {
-				return covers([...stored].sort(), [...sent].sort());
+				return isSubset([...stored].sort(), [...sent].sort());
 			}
-			return covers(stored, sent);
+			return isSubset(stored, sent);
 	}
 }

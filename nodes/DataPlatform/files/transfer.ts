@@ -4,21 +4,20 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import {
-	paths,
-	toAttachments,
-	toRecord,
-	type Attachment,
-	type FieldValues,
-	type JsonValue,
-	type PlatformRecord,
-	type TableAddress,
-} from '../api/contract';
+import { toAttachments, toRecord } from '../api/decoders';
+import { paths } from '../api/endpoints';
+import type {
+	Attachment,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableAddress,
+} from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { own } from '../transport/json';
+import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
-import { readRecord, traceOf, type RecordKey, type WriteOptions } from '../api/records';
-import type { Connection } from '../transport/client';
+import { readRecord, describeExisting, type RecordKey, type WriteOptions } from '../api/records';
+import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
 import { streamBody, type Upload } from './uploadStream';
 
@@ -43,7 +42,7 @@ const isSame = (upload: Upload, file: Attachment) =>
 
 /** The files that are in a field of a record. */
 export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
-	toAttachments(own(record.fields, field));
+	toAttachments(getOwn(record.fields, field));
 
 /** Which files the field does not have yet by name and size, and which it has beside them. */
 export const compareFiles = (uploads: Upload[], existing: Attachment[]) => ({
@@ -65,7 +64,7 @@ function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonVal
  * @throws {ServiceError}
  */
 export async function uploadFiles(
-	connection: Connection,
+	client: ApiClient,
 	target: UploadTarget,
 	uploads: Upload[],
 	{ skipAudit }: WriteOptions,
@@ -76,11 +75,11 @@ export async function uploadFiles(
 			fields: { ...target.fields, [target.field]: fieldValue(target, files) },
 			...(skipAudit && { skipAudit: true }),
 		}) as IDataObject;
-	const result = await connection.attempt({
+	const result = await client.tryRequest({
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),
 		stream: async () => await streamBody(body, uploads),
-		repeat: id && target.existing === 'remove' ? 'whenAmbiguous' : 'onlyWhenUnsent',
+		retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',
 		purpose: 'attachments',
 	});
 	if (!(result instanceof ServiceError)) {
@@ -91,35 +90,35 @@ export async function uploadFiles(
 			...result,
 			hint: 'The platform takes no files of this size. Nothing was written.',
 		});
-	} else if (result.certainty === 'unsent' && result.status === undefined) {
+	} else if (result.delivery === 'notApplied' && result.status === undefined) {
 		throw new ServiceError(`Nothing was stored: ${result.message}`, result);
-	} else if (result.certainty !== 'ambiguous') {
+	} else if (result.delivery !== 'ambiguous') {
 		throw result;
 	}
 	const why = result instanceof ServiceError ? result.message : 'The answer holds no record';
-	return await confirmUpload(connection, target, uploads, why);
+	return await confirmUpload(client, target, uploads, why);
 }
 
 const unknown = (message: string) =>
 	new ServiceError(message, {
-		certainty: 'ambiguous',
+		delivery: 'ambiguous',
 		hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
 	});
 
 /** Settles an upload of unknown result by what the record holds now. */
 async function confirmUpload(
-	connection: Connection,
+	client: ApiClient,
 	{ at, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
 	why: string,
 ): Promise<PlatformRecord> {
 	if (!id) {
-		const trace = key ? await traceOf(connection, at, key) : '';
+		const trace = key ? await describeExisting(client, at, key) : '';
 		throw unknown(`It is not known whether the record was created: ${why}${trace}`);
 	}
 	const doubt = `It is not known whether the files were stored: ${why}`;
 	if (!before) throw unknown(`${doubt}; the token may not read the record`);
-	const record = await readRecord(connection, at, id).catch((error: ServiceError) => error);
+	const record = await readRecord(client, at, id).catch((error: ServiceError) => error);
 	if (record instanceof Error) {
 		throw unknown(`${doubt}; reading the record did not work: ${record.message}`);
 	}
@@ -140,13 +139,13 @@ async function confirmUpload(
  *
  * @throws {OriginError} where it is no address that anything is fetched from
  */
-function source(connection: Connection, url: string | undefined, path: () => string) {
+function source(client: ApiClient, url: string | undefined, path: () => string) {
 	if (url === undefined || !URL.canParse(url)) return { path: path() };
 	const address = safeUrl(url, 'Address of the File');
-	if (address.origin === connection.origin) {
+	if (address.origin === client.origin) {
 		return { path: `${address.pathname}${address.search}` };
 	}
-	if (isLoopback(address.hostname) && !isLoopback(new URL(connection.origin).hostname)) {
+	if (isLoopback(address.hostname) && !isLoopback(new URL(client.origin).hostname)) {
 		throw new OriginError(
 			`The platform says that the file is on this computer (${address.host}); it was not fetched`,
 			'Look at the record in the platform.',
@@ -178,7 +177,7 @@ const NO_PICTURE = /^(text\/|application\/json)/i;
  * @throws {ServiceError} that names the file
  */
 export async function downloadFile(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	file: Attachment,
 	kind: 'file' | 'thumbnail',
@@ -187,11 +186,11 @@ export async function downloadFile(
 	const isFile = kind === 'file';
 	const url = isFile ? file.fileUrl : file.thumbnailUrl;
 	const path = () => (isFile ? paths.file(at, file.fileId) : paths.thumbnail(at, file.fileId));
-	const from = source(connection, url, path);
-	const result = await connection.attempt({
+	const from = source(client, url, path);
+	const result = await client.tryRequest({
 		method: 'GET',
 		...from,
-		repeat: 'reads',
+		retryMode: 'read',
 		purpose: 'attachments',
 		// Nobody tells a thumbnail's size.
 		expectedBytes: isFile ? file.fileSize : 'some',
@@ -199,7 +198,7 @@ export async function downloadFile(
 			const type = headers['content-type'];
 			const told = typeof type === 'string' ? type : undefined;
 			if (!isFile && told && NO_PICTURE.test(told)) {
-				throw new ServiceError(`The answer is no picture but ${told}`, { certainty: 'ambiguous' });
+				throw new ServiceError(`The answer is no picture but ${told}`, { delivery: 'ambiguous' });
 			}
 			await store(bytes, (isFile && file.mimetype) || told);
 		},
@@ -210,10 +209,10 @@ export async function downloadFile(
 }
 
 /** The record after a change that the platform confirmed without telling what it made of it. */
-async function readAfter(connection: Connection, at: TableAddress, id: string) {
-	return await readRecord(connection, at, id).catch((error: ServiceError) => {
+async function readAfter(client: ApiClient, at: TableAddress, id: string) {
+	return await readRecord(client, at, id).catch((error: ServiceError) => {
 		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
-		throw new ServiceError(message, { ...error, certainty: 'ambiguous' });
+		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
 	});
 }
 
@@ -224,34 +223,34 @@ async function readAfter(connection: Connection, at: TableAddress, id: string) {
  * @throws {ServiceError}
  */
 export async function removeFiles(
-	connection: Connection,
+	client: ApiClient,
 	at: TableAddress,
 	id: string,
 	field: string,
 	fileIds: string[],
 ): Promise<PlatformRecord> {
-	const result = await connection.attempt({
+	const result = await client.tryRequest({
 		method: 'PATCH',
 		path: paths.record(at, id),
 		body: { fields: { [field]: { remove: fileIds } } },
-		repeat: 'whenAmbiguous',
+		retryMode: 'idempotent',
 		purpose: 'attachments',
 		// An earlier try took them off, so the platform no longer knows them.
-		doneStatus: 400,
+		alreadyDoneStatus: 400,
 	});
 	if (result instanceof ServiceError) {
-		if (result.certainty !== 'ambiguous') throw result;
+		if (result.delivery !== 'ambiguous') throw result;
 		throw new ServiceError(`It is not known whether the files were removed: ${result.message}`, {
 			...result,
 			hint: 'Look at the record in the platform before you run it again.',
 		});
 	}
 	const { body, repeated } = result;
-	const record = toRecord(body.data) ?? (await readAfter(connection, at, id));
+	const record = toRecord(body.data) ?? (await readAfter(client, at, id));
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
 		`The platform left ${left.map(({ fileName }) => `'${fileName}'`).join(', ')} on the record`,
-		{ certainty: repeated ? 'ambiguous' : 'refused', hint: 'Look at the record in the platform.' },
+		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

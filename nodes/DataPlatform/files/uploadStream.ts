@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { JsonValue } from '../api/contract';
+import type { JsonValue } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import { streamOf, type BodyStream, type ByteStream } from '../transport/streams';
 
@@ -26,13 +26,13 @@ const base64Length = (bytes: number) => 4 * Math.ceil(bytes / 3);
 
 const wrongSize = ({ name, bytes }: Upload, size: string) =>
 	new ServiceError(`'${name}' was read as ${size} bytes, but should have ${bytes}`, {
-		certainty: 'refused',
+		delivery: 'rejected',
 		hint: 'Nothing was written. Check the node that gave the file, and run it again.',
 	});
 
 const unreadable = ({ name }: Upload, { message }: Error) =>
 	new ServiceError(`'${name}' can't be read from n8n's store: ${message}`, {
-		certainty: 'refused',
+		delivery: 'rejected',
 		hint: 'Nothing was written. Run the node that gave the file again.',
 	});
 
@@ -127,7 +127,7 @@ export async function streamBody(
 		const open = async ({ content }: Upload) => asChunks(content as Uint8Array);
 		const chunks: Uint8Array[] = [];
 		for await (const piece of filled(parts, uploads, open)) chunks.push(Buffer.from(piece));
-		return { body: Buffer.concat(chunks), bytes, isWhole: () => true, close: () => undefined };
+		return { body: Buffer.concat(chunks), bytes, isFullySent: () => true, close: () => undefined };
 	}
 
 	const opened = new Map<Upload, ByteStream>();
@@ -153,5 +153,5 @@ export async function streamBody(
 		stream.destroy();
 		for (const entry of opened.values()) entry.destroy();
 	};
-	return { body: stream, bytes, isWhole: () => isWhole, close };
+	return { body: stream, bytes, isFullySent: () => isWhole, close };
 }

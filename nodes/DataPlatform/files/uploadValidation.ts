@@ -1,9 +1,10 @@
 /**
  * What is checked and set right about a file before the first byte is sent.
  */
-import { PICTURES, holdsFiles, type FieldDefinition, type TableDefinition } from '../api/contract';
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { PICTURES, holdsFiles } from '../fields/kinds';
 import { InputError } from '../transport/errors';
-import { own } from '../transport/json';
+import { getOwn } from '../transport/json';
 import type { Upload } from './uploadStream';
 
 const MIB = 1024 * 1024;
@@ -38,7 +39,7 @@ const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 /** A picture's name with the ending that its type has, where it has none that fits. */
 export function pictureName(name: string, mimetype: string): string {
 	const type = bare(mimetype);
-	if (own(PICTURES, extensionOf(name))?.includes(type)) return name;
+	if (getOwn(PICTURES, extensionOf(name))?.includes(type)) return name;
 	const extension = Object.keys(PICTURES).find((key) => PICTURES[key]!.includes(type));
 	const stem = Object.hasOwn(PICTURES, extensionOf(name))
 		? name.slice(0, name.lastIndexOf('.'))
@@ -73,7 +74,7 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 
 function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	const { name, mimetype } = upload;
-	const types = own(PICTURES, extensionOf(name));
+	const types = getOwn(PICTURES, extensionOf(name));
 	const type = bare(mimetype);
 	if (types?.includes(type)) return upload;
 	if (types && UNKNOWN_TYPES.has(type)) return { ...upload, mimetype: types[0]! };

@@ -4,19 +4,19 @@
  */
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
-import { connectEditor } from '../execution/createClient';
+import { createEditorClient } from '../execution/createClient';
 import { toFailure } from '../execution/itemResults';
-import type { TableDefinition } from '../api/contract';
-import type { Connection } from '../transport/client';
+import type { TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
 /** Runs what a list needs; an error reaches the editor in the user's words. */
 export async function inEditor<T>(
 	context: ILoadOptionsFunctions,
-	work: (connection: Connection) => Promise<T>,
+	work: (client: ApiClient) => Promise<T>,
 ): Promise<T> {
 	try {
-		return await work(await connectEditor(context));
+		return await work(await createEditorClient(context));
 	} catch (error) {
 		const { message, hint } = toFailure(error);
 		throw new NodeApiError(context.getNode(), { message } as JsonObject, {
@@ -35,9 +35,9 @@ export const chosen = (context: ILoadOptionsFunctions, name: string): string => 
 /** The chosen table's definition; undefined where none is chosen yet. */
 export async function chosenTable(
 	context: ILoadOptionsFunctions,
-	connection: Connection,
+	client: ApiClient,
 ): Promise<TableDefinition | undefined> {
 	const table = chosen(context, 'table');
 	const application = chosen(context, 'application') || undefined;
-	return table === '' ? undefined : await readTable(connection, { application, table });
+	return table === '' ? undefined : await readTable(client, { application, table });
 }

@@ -7,13 +7,9 @@ import type {
 	INodeListSearchResult,
 } from 'n8n-workflow';
 
-import {
-	importKeyOf,
-	type FieldDefinition,
-	type PlatformRecord,
-	type TableDefinition,
-} from '../api/contract';
-import { own } from '../transport/json';
+import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
+import { importKeyOf } from '../fields/kinds';
+import { getOwn } from '../transport/json';
 import { readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
 import { chosen, chosenTable, inEditor } from './editorContext';
@@ -30,8 +26,8 @@ async function searchApplications(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (connection) => {
-		const applications = await readApplications(connection);
+	return await inEditor(this, async (client) => {
+		const applications = await readApplications(client);
 		const entries = applications.map(({ name, internalName }) => ({ name, value: internalName }));
 		return { results: matching(entries, filter) };
 	});
@@ -42,10 +38,10 @@ async function searchTables(
 	this: ILoadOptionsFunctions,
 	filter?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (connection) => {
+	return await inEditor(this, async (client) => {
 		const application = chosen(this, 'application');
 		if (application !== '') {
-			const tables = await readTables(connection, application);
+			const tables = await readTables(client, application);
 			const entries = tables.map(({ header, internalName }) => ({
 				name: header,
 				value: internalName,
@@ -53,8 +49,8 @@ async function searchTables(
 			return { results: matching(entries, filter) };
 		}
 		const lists = [];
-		for (const { id, name } of await readApplications(connection)) {
-			const tables = await readTables(connection, id);
+		for (const { id, name } of await readApplications(client)) {
+			const tables = await readTables(client, id);
 			lists.push(...tables.map((table) => ({ name: `${name}: ${table.header}`, value: table.id })));
 		}
 		return { results: matching(lists, filter) };
@@ -71,7 +67,7 @@ function titleOf(
 ): string {
 	const texts = fields.filter(({ type }) => type === 'text' || type === 'long_text').slice(0, 3);
 	const shown = [...new Set([...(key ? [key] : []), ...texts])]
-		.map(({ name }) => own(record.fields, name))
+		.map(({ name }) => getOwn(record.fields, name))
 		.filter((value) => value !== null && value !== undefined && value !== '');
 	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
 }
@@ -82,8 +78,8 @@ async function searchRecords(
 	filter?: string,
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
-	return await inEditor(this, async (connection) => {
-		const definition = await chosenTable(this, connection);
+	return await inEditor(this, async (client) => {
+		const definition = await chosenTable(this, client);
 		if (!definition) return { results: [] };
 		const key = importKeyOf(definition);
 		const texts = definition.fields.filter(({ type }) => type === 'text').slice(0, 3);
@@ -97,7 +93,7 @@ async function searchRecords(
 		};
 		const skip = Number(paginationToken ?? 0);
 		const at = { application: chosen(this, 'application') || undefined, table: definition.id };
-		const records = await readPage(connection, at, reading, { limit: PICKER_PAGE, skip });
+		const records = await readPage(client, at, reading, { limit: PICKER_PAGE, skip });
 		return {
 			results: records.map((record) => ({
 				name: titleOf(record, definition, key),

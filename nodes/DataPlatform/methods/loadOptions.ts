@@ -3,14 +3,9 @@
  */
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import {
-	aggregationsOf,
-	comparisonOf,
-	holdsData,
-	holdsFiles,
-	type FieldDefinition,
-} from '../api/contract';
-import { EXACTLY } from '../descriptions/filter';
+import type { FieldDefinition } from '../api/types';
+import { aggregationsOf, comparisonOf, holdsData, holdsFiles } from '../fields/kinds';
+import { EXACTLY } from '../execution/filterInput';
 import { chosenTable, inEditor } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
@@ -23,8 +18,8 @@ async function fieldOptions(
 	context: ILoadOptionsFunctions,
 	isOffered: (field: FieldDefinition) => boolean,
 ): Promise<INodePropertyOptions[]> {
-	return await inEditor(context, async (connection) => {
-		const table = await chosenTable(context, connection);
+	return await inEditor(context, async (client) => {
+		const table = await chosenTable(context, client);
 		return (table?.fields ?? []).filter(isOffered).map(option);
 	});
 }
@@ -49,8 +44,8 @@ const linkedOptions = ({ name, header, metadata }: FieldDefinition): INodeProper
 
 /** The fields that a filter can compare, those of linked records among them. */
 async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await inEditor(this, async (connection) => {
-		const table = await chosenTable(this, connection);
+	return await inEditor(this, async (client) => {
+		const table = await chosenTable(this, client);
 		return (table?.fields ?? [])
 			.filter(holdsData)
 			.flatMap((field) => [option(field), ...linkedOptions(field)]);
@@ -65,8 +60,8 @@ async function getSummaryFields(this: ILoadOptionsFunctions): Promise<INodePrope
 /** The field beside the parameter whose list is loaded, in the same entry of a collection. */
 async function fieldBeside(context: ILoadOptionsFunctions): Promise<FieldDefinition | undefined> {
 	const name = context.getCurrentNodeParameter('&field');
-	return await inEditor(context, async (connection) => {
-		const table = await chosenTable(context, connection);
+	return await inEditor(context, async (client) => {
+		const table = await chosenTable(context, client);
 		return table?.fields.find((field) => field.name === name);
 	});
 }
@@ -142,8 +137,8 @@ async function getSortFields(this: ILoadOptionsFunctions): Promise<INodeProperty
 
 /** The saved views of the chosen table. */
 async function getSavedViews(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await inEditor(this, async (connection) => {
-		const table = await chosenTable(this, connection);
+	return await inEditor(this, async (client) => {
+		const table = await chosenTable(this, client);
 		return (table?.savedViews ?? []).map(({ id, name, description }) => ({
 			name,
 			value: id,

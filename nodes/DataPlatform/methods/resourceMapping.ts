@@ -9,13 +9,9 @@ import type {
 	ResourceMapperFields,
 } from 'n8n-workflow';
 
-import {
-	importKeyOf,
-	isWritable,
-	type FieldDefinition,
-	type TableDefinition,
-} from '../api/contract';
-import { own } from '../transport/json';
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { importKeyOf, isWritable } from '../fields/kinds';
+import { getOwn } from '../transport/json';
 import { chosenTable, inEditor } from './editorContext';
 
 // Lists and objects are written as JSON text: n8n's own editor for them begins with an error mark.
@@ -60,7 +56,7 @@ const linkHint = ({ type, metadata }: FieldDefinition) =>
 	type === 'schema_link' ? (metadata.multiple ? 'record IDs to add' : 'record ID') : undefined;
 
 function label(field: FieldDefinition, isKey: boolean): string {
-	const hint = isKey ? 'import key' : (linkHint(field) ?? own(LABEL_HINTS, field.type));
+	const hint = isKey ? 'import key' : (linkHint(field) ?? getOwn(LABEL_HINTS, field.type));
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 
@@ -73,7 +69,7 @@ function column(field: FieldDefinition, required: boolean, isKey: boolean): Reso
 		defaultMatch: false,
 		canBeUsedToMatch: false,
 		display: true,
-		type: options ? 'options' : (own(TYPES, field.type) ?? 'string'),
+		type: options ? 'options' : (getOwn(TYPES, field.type) ?? 'string'),
 		...(options && { options }),
 	};
 }
@@ -82,8 +78,8 @@ async function columns(
 	context: ILoadOptionsFunctions,
 	isRequired: (field: FieldDefinition, table: TableDefinition) => boolean,
 ): Promise<ResourceMapperFields> {
-	return await inEditor(context, async (connection) => {
-		const table = await chosenTable(context, connection);
+	return await inEditor(context, async (client) => {
+		const table = await chosenTable(context, client);
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
 		const fields = table.fields

@@ -7,10 +7,10 @@ import type { IDataObject } from 'n8n-workflow';
  * - `ambiguous`: it may have been done or not,
  * - `cancelled`: the execution was cancelled.
  */
-export type Certainty = 'unsent' | 'refused' | 'ambiguous' | 'cancelled';
+export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
 export interface ServiceErrorDetails {
-	certainty: Certainty;
+	delivery: Delivery;
 	/** HTTP status, where there was an answer. */
 	status?: number;
 	/** The service's own code for it (contract.md section 2), such as `parameterParseFailedException`. */
@@ -22,33 +22,33 @@ export interface ServiceErrorDetails {
 	/** The answer that came with the failure, where it was JSON. */
 	body?: IDataObject;
 	/** Whether the service may still be at work on it. */
-	mayStillCome?: boolean;
+	mayStillApply?: boolean;
 	/** A try before it of which nobody knows whether it was done. */
-	earlier?: ServiceError;
+	previousAttempt?: ServiceError;
 }
 
 /** A call to the service that did not succeed; `message` says what happened, in the user's words. */
 export class ServiceError extends Error {
-	readonly certainty: Certainty;
+	readonly delivery: Delivery;
 	readonly status?: number;
 	readonly code?: string;
 	readonly hint?: string;
 	readonly retryAfterMs?: number;
 	readonly body?: IDataObject;
-	readonly mayStillCome?: boolean;
-	readonly earlier?: ServiceError;
+	readonly mayStillApply?: boolean;
+	readonly previousAttempt?: ServiceError;
 
 	constructor(message: string, details: ServiceErrorDetails) {
 		super(message);
 		this.name = 'ServiceError';
-		this.certainty = details.certainty;
+		this.delivery = details.delivery;
 		this.status = details.status;
 		this.code = details.code;
 		this.hint = details.hint;
 		this.retryAfterMs = details.retryAfterMs;
 		this.body = details.body;
-		this.mayStillCome = details.mayStillCome;
-		this.earlier = details.earlier;
+		this.mayStillApply = details.mayStillApply;
+		this.previousAttempt = details.previousAttempt;
 	}
 }
 

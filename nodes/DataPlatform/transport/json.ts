@@ -1,5 +1,5 @@
 /** Deeper than any real data; what handles an item later can't go on without end. */
-const DEEPEST = 500;
+const MAX_DEPTH = 500;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
@@ -15,14 +15,14 @@ function isTooDeep(text: string): boolean {
 			}
 		} else if (code === 0x5b || code === 0x7b) {
 			depth += 1;
-			if (depth > DEEPEST) return true;
+			if (depth > MAX_DEPTH) return true;
 		} else if (code === 0x5d || code === 0x7d) depth -= 1;
 	}
 	return false;
 }
 
 /** The value that a text holds as JSON; undefined where it is no JSON, or nested without end. */
-export function readJson(text: string): unknown {
+export function parseJson(text: string): unknown {
 	if (isTooDeep(text)) return undefined;
 	try {
 		return JSON.parse(text) as unknown;
@@ -35,5 +35,9 @@ export function readJson(text: string): unknown {
  * What an object itself holds under a name that somebody else chose: every object inherits a
  * `constructor`, a `toString` and more.
  */
-export const own = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
+export const getOwn = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
+
+/** Whether a value is a JSON object: neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,12 +4,12 @@
  */
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { toErrorEntries } from '../api/contract';
+import { toErrorEntries } from './errorEntries';
 import { ServiceError } from './errors';
-import { own, readJson } from './json';
+import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
 
-export interface ReadAnswer {
+export interface ParsedResponse {
 	status: number;
 	/** The answer's JSON object; empty where it was none and none was expected. */
 	body: IDataObject;
@@ -62,42 +62,42 @@ const isCertificateCode = (code: string) =>
 const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
 
 /** Tells what a failure without an answer means for the call. */
-export function asFailure(error: unknown): ServiceError {
+export function toServiceError(error: unknown): ServiceError {
 	const chain = [...causes(error)];
-	const told = chain.find((cause) => cause instanceof ServiceError);
-	if (told instanceof ServiceError) return told;
+	const parsed = chain.find((cause) => cause instanceof ServiceError);
+	if (parsed instanceof ServiceError) return parsed;
 	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
 		| (NetworkError & { hint?: string })
 		| undefined;
 	if (origin) {
-		return new ServiceError(origin.message ?? '', { certainty: 'refused', hint: origin.hint });
+		return new ServiceError(origin.message ?? '', { delivery: 'rejected', hint: origin.hint });
 	}
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
 	const code = cause?.code ?? '';
 	if (isCertificateCode(code)) {
-		const problem = own(CERTIFICATE_PROBLEMS, code);
+		const problem = getOwn(CERTIFICATE_PROBLEMS, code);
 		const what = problem ? `${problem} (${code})` : code;
 		return new ServiceError(`The platform's certificate was not accepted: ${what}`, {
-			certainty: 'refused',
+			delivery: 'rejected',
 			hint: "Nothing was sent. Check the address, and have the certificate put right. Where you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
 		});
 	}
 	if (isHandshakeCode(code)) {
 		return new ServiceError(`No secure connection came about (${code}), nothing was sent`, {
-			certainty: 'refused',
+			delivery: 'rejected',
 			hint: 'Check the address and its port: HTTPS is not spoken there, or in an outdated form alone.',
 		});
 	}
 	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
 		return new ServiceError(`The platform could not be reached (${code})`, {
-			certainty: 'unsent',
+			delivery: 'notApplied',
 			hint: "Check the 'Base URL' in the credential and that the platform is up.",
 		});
 	}
-	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return tooLate();
+	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
 	return new ServiceError(`The connection broke before the answer was complete (${reason})`, {
-		certainty: 'ambiguous',
+		delivery: 'ambiguous',
 		hint: CHECK,
 	});
 }
@@ -105,10 +105,10 @@ export function asFailure(error: unknown): ServiceError {
 const CHECK = 'Check the platform and the network, then run it again.';
 
 /** The failure of a call that was given up. */
-export const tooLate = () =>
+export const timeoutError = () =>
 	new ServiceError('The platform did not answer in time', {
-		certainty: 'ambiguous',
-		mayStillCome: true,
+		delivery: 'ambiguous',
+		mayStillApply: true,
 		hint: CHECK,
 	});
 
@@ -130,42 +130,39 @@ const WHAT: Record<number, string> = {
 };
 
 /** What a success carries; `jsonOrNoContent` is JSON, or nothing where the status says so (204). */
-export type Expectation = 'json' | 'jsonOrNoContent' | 'anything';
+export type BodyRequirement = 'json' | 'jsonOrNoContent' | 'anything';
 
 const NO_CONTENT = 204;
 
 /** Whether it tells of nothing that was read or written. */
-const isWithoutData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
+const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
 
 /** What an answer says: its JSON, or why it is none. */
-export function readAnswer(
+export function parseResponse(
 	response: IN8nHttpFullResponse,
-	expect: Expectation,
-): ReadAnswer | ServiceError {
+	expect: BodyRequirement,
+): ParsedResponse | ServiceError {
 	const status = response.statusCode;
 	const body = typeof response.body === 'string' ? response.body : '';
-	const parsed = readJson(body);
-	const json =
-		typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-			? (parsed as IDataObject)
-			: undefined;
-	const told = { status, headers: response.headers, text: body };
+	const value = parseJson(body);
+	const json = isObject(value) ? (value as IDataObject) : undefined;
+	const parsed = { status, headers: response.headers, text: body };
 	const entry = toErrorEntries(json?.errors)[0];
 	if (status >= 200 && status < 300) {
-		if (json && entry && expect !== 'anything' && isWithoutData(json)) {
+		if (json && entry && expect !== 'anything' && hasNoData(json)) {
 			return new ServiceError(
 				`The platform answered with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
-				{ certainty: 'ambiguous', status, code: entry.id, body: json },
+				{ delivery: 'ambiguous', status, code: entry.id, body: json },
 			);
 		}
-		if (json) return { ...told, body: json };
+		if (json) return { ...parsed, body: json };
 		const isNothing = status === NO_CONTENT && expect === 'jsonOrNoContent';
-		if (expect === 'anything' || isNothing) return { ...told, body: {} };
+		if (expect === 'anything' || isNothing) return { ...parsed, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
 			`The platform's answer could not be read (${type}, ${body.length} characters)`,
 			{
-				certainty: 'ambiguous',
+				delivery: 'ambiguous',
 				status,
 				hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
 			},
@@ -174,7 +171,7 @@ export function readAnswer(
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
 			`The platform answered with a redirect (${status}), which is not followed so that the token stays where it belongs`,
-			{ certainty: 'refused', status, hint: 'Enter the address that it leads to in its place.' },
+			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to in its place.' },
 		);
 	}
 	const date = Date.parse(String(response.headers.date));
@@ -186,9 +183,9 @@ export function readAnswer(
 	const message = [what, entry?.message].filter(Boolean).join(': ');
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
 	return new ServiceError(message || `The platform refused the request (${status})`, {
-		certainty: isUnsent ? 'unsent' : status >= 500 ? 'ambiguous' : 'refused',
+		delivery: isUnsent ? 'notApplied' : status >= 500 ? 'ambiguous' : 'rejected',
 		status,
-		mayStillCome: status === GATEWAY_TIMEOUT,
+		mayStillApply: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
 		retryAfterMs,
 		body: json,

@@ -15,13 +15,13 @@ export interface BodyStream {
 	/** Exact: the service gets it as `Content-Length`. */
 	bytes: number;
 	/** Whether its last byte may have gone out; before that the service can't have worked on it. */
-	isWhole(): boolean;
+	isFullySent(): boolean;
 	/** Lets go of everything that is open for it. */
 	close(): void;
 }
 
 /** How many pieces are made before they are asked for. */
-const PIECES_AHEAD = 4;
+const CHUNKS_AHEAD = 4;
 
 interface StreamClass {
 	from(
@@ -38,7 +38,7 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 	// Object mode leaves the pieces as they are.
 	const stream = (like.constructor as unknown as StreamClass).from(pieces, {
 		objectMode: true,
-		highWaterMark: PIECES_AHEAD,
+		highWaterMark: CHUNKS_AHEAD,
 	});
 	// Where nobody reads it, its failure is nobody's.
 	stream.on('error', () => undefined);
@@ -46,42 +46,42 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 }
 
 /** How often it is looked whether bytes still come. */
-const LOOK_MS = 500;
+const STALL_CHECK_MS = 500;
 
 /** What to know about bytes on their way in. */
-export interface Expectation {
+export interface StreamExpectation {
 	/** How many there must be, where that is known. */
 	bytes?: number;
 	/** Whether there must be at least one. */
-	isEmptyWrong?: boolean;
+	mustNotBeEmpty?: boolean;
 	/** How long none may come. */
 	timeoutMs: number;
 	/** Aborted when they are no longer needed. */
 	finished: AbortSignal;
 	/** Called when none came for too long, to let go of the connection. */
-	onSilence(): void;
+	onStall(): void;
 }
 
 /** Passes bytes on; fails when none came for too long, or not as many as expected. */
-export function watched(bytes: ByteStream, expected: Expectation): ByteStream {
-	const { timeoutMs, finished, onSilence } = expected;
+export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
+	const { timeoutMs, finished, onStall } = expected;
 	const chunks = bytes[Symbol.asyncIterator]();
 	// A slow store is no silence of the platform's: the clock runs while a chunk is waited for.
 	let waitingSince: number | undefined;
-	let giveUp: (error: Error) => void = () => undefined;
+	let rejectPending: (error: Error) => void = () => undefined;
 	// Not a race of two promises, which would hold on to every chunk's until the end.
 	const next = async () =>
 		await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
 			waitingSince = Date.now();
-			giveUp = reject;
+			rejectPending = reject;
 			chunks.next().then(resolve, reject);
 		});
 	const listen = async () => {
 		while (!finished.aborted) {
-			await sleep(LOOK_MS, finished).catch(() => undefined);
+			await sleep(STALL_CHECK_MS, finished).catch(() => undefined);
 			if (waitingSince === undefined || Date.now() - waitingSince <= timeoutMs) continue;
-			giveUp(new ServiceError('The platform stopped sending', { certainty: 'ambiguous' }));
-			onSilence();
+			rejectPending(new ServiceError('The platform stopped sending', { delivery: 'ambiguous' }));
+			onStall();
 			return;
 		}
 	};
@@ -94,12 +94,12 @@ export function watched(bytes: ByteStream, expected: Expectation): ByteStream {
 			yield chunk.value;
 		}
 		waitingSince = undefined;
-		if (size === 0 && expected.isEmptyWrong) {
-			throw new ServiceError('The answer was empty', { certainty: 'ambiguous' });
+		if (size === 0 && expected.mustNotBeEmpty) {
+			throw new ServiceError('The answer was empty', { delivery: 'ambiguous' });
 		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
 		throw new ServiceError(`${size} bytes came instead of ${expected.bytes}`, {
-			certainty: 'ambiguous',
+			delivery: 'ambiguous',
 			hint: 'The download was cut off, or the platform tells a wrong size. Run it again.',
 		});
 	}

@@ -3,11 +3,11 @@
  * read here once for its expiry, and kept nowhere.
  */
 
-import { readJson } from './json';
+import { parseJson } from './json';
 
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
 
-export interface TokenFacts {
+export interface TokenInfo {
 	/** The type chosen in the credential. */
 	type: string;
 	/** When a JWT expires, ISO 8601 in UTC. */
@@ -28,17 +28,17 @@ const FITTING: Record<TokenPurpose, { types: string[]; what: string }> = {
 };
 
 /** A shorter one may be a word of its own. */
-const LEAST_TO_HIDE = 8;
+const MIN_TOKEN_LENGTH = 8;
 
 /**
  * Takes a token out of what came back: a gateway or a webhook may tell what it was sent, and items,
  * errors and logs are no place for a token.
  */
-export function tokenHider(token: string): (text: string) => string {
-	if (token.length < LEAST_TO_HIDE) return (text) => text;
+export function tokenRedactor(token: string): (text: string) => string {
+	if (token.length < MIN_TOKEN_LENGTH) return (text) => text;
 	// As it is, in JSON that escapes slashes, and in an address.
 	const forms = [token, token.replaceAll('/', '\\/'), encodeURIComponent(token)];
-	return (text) => forms.reduce((told, form) => told.replaceAll(form, '[token]'), text);
+	return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, '[token]'), text);
 }
 
 /** The last moment that a date can hold, in seconds. */
@@ -48,13 +48,13 @@ const LATEST_TIME_S = 8.64e12;
 function jwtExpiry(token: string): string | undefined {
 	const [, payload, signature] = token.split('.');
 	if (!payload || signature === undefined) return undefined;
-	const claims = readJson(Buffer.from(payload, 'base64url').toString('utf8'));
+	const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
 	const { exp } = (claims ?? {}) as { exp?: unknown };
 	const isTime = typeof exp === 'number' && Math.abs(exp) < LATEST_TIME_S;
 	return isTime ? new Date(exp * 1000).toISOString() : undefined;
 }
 
-export const tokenFacts = (type: string, token: string): TokenFacts => ({
+export const describeToken = (type: string, token: string): TokenInfo => ({
 	type,
 	expires: jwtExpiry(token),
 });
@@ -62,7 +62,7 @@ export const tokenFacts = (type: string, token: string): TokenFacts => ({
 /** What to do about a 401 or 403, in plain words; undefined for other answers. */
 export function tokenHint(
 	status: number | undefined,
-	{ type, expires }: TokenFacts,
+	{ type, expires }: TokenInfo,
 	purpose: TokenPurpose,
 ): string | undefined {
 	const isExpired = expires !== undefined && Date.parse(expires) < Date.now();

@@ -5,15 +5,15 @@
 import { InputError } from './errors';
 
 /** Half of a surrogate pair: it is no character, and no bytes stand for it. */
-const HALF_CHARACTER = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * The text percent-encoded, for a query or a path.
  *
  * @throws {InputError} where it holds half a character
  */
-export function encoded(text: string): string {
-	if (!HALF_CHARACTER.test(text)) return encodeURIComponent(text);
+export function encodeUrlComponent(text: string): string {
+	if (!LONE_SURROGATE.test(text)) return encodeURIComponent(text);
 	throw new InputError(
 		`${JSON.stringify(text.slice(0, 60))} holds half of a character; nothing was sent`,
 		{
@@ -28,8 +28,8 @@ export function encoded(text: string): string {
  *
  * @throws {InputError} where no encoding keeps it in its place
  */
-export function segment(text: string): string {
-	if (!/^\.{0,2}$/.test(text)) return encoded(text);
+export function encodePathSegment(text: string): string {
+	if (!/^\.{0,2}$/.test(text)) return encodeUrlComponent(text);
 	throw new InputError(`'${text}' cannot be the name or ID of anything; nothing was sent`, {
 		hint: 'Enter the name or ID of an application, table, record or file.',
 	});

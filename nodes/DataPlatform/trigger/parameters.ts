@@ -5,7 +5,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { applicationLocator, tableLocator } from '../descriptions/locators';
 import { filterParameters } from '../descriptions/filter';
-import { fieldsToLoad, savedView } from '../actions/record/getMany';
+import { fieldsToLoad, savedView } from '../descriptions/readOptions';
 import { options, timeout } from '../descriptions/common';
 
 export const DEFAULT_OVERLAP_S = 60;

@@ -11,13 +11,13 @@ import {
 	type IPollFunctions,
 } from 'n8n-workflow';
 
-import { connect, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { createClient, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { toFailure, toNodeError } from '../execution/itemResults';
-import { filterOf } from '../descriptions/filter';
+import { filterOf } from '../execution/filterInput';
 import { recordOutput } from '../execution/recordOutput';
 import {
 	LIMITS,
-	takeChanges,
+	selectChanges,
 	type Change,
 	type ChangeKind,
 	type ChangeOptions,
@@ -25,11 +25,11 @@ import {
 	type Limits,
 } from '../changes/tracker';
 import { ChangePages, readChanges, startFromNow, startFromTime } from '../changes/reader';
-import type { PlatformRecord, TableAddress } from '../api/contract';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import { InputError } from '../transport/errors';
-import { own } from '../transport/json';
-import { readLatestChange, readPage, type Reading } from '../api/records';
-import type { Connection } from '../transport/client';
+import { getOwn } from '../transport/json';
+import { readLatestChange, readPage, type RecordQuery } from '../api/records';
+import type { ApiClient } from '../transport/client';
 import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
 
 export interface PollLimits extends Limits {
@@ -54,7 +54,7 @@ const KINDS: Record<string, ChangeKind[]> = {
 
 interface Watch {
 	at: TableAddress;
-	reading: Reading;
+	reading: RecordQuery;
 	/** Fields in the output; all where empty. */
 	shown: string[];
 	changes: ChangeOptions;
@@ -63,7 +63,7 @@ interface Watch {
 }
 
 /** What is kept in the workflow's static data. */
-interface Kept {
+interface SavedState {
 	identity: string;
 	state: ChangeState;
 }
@@ -74,7 +74,7 @@ const hash = (value: unknown) =>
 const digestOf =
 	(fields: string[]) =>
 	(record: PlatformRecord): string =>
-		hash(fields.map((name) => own(record.fields, name) ?? null)).slice(0, 11);
+		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
 
 /** What names the records that are watched, as it stands in the workflow: expressions unresolved. */
 const SELECTION = ['filterMode', 'matchType', 'conditions', 'filterTree', 'options.savedView'];
@@ -127,7 +127,7 @@ const toItem = ({ shown }: Watch, { kind, record }: Change): INodeExecutionData 
 	const fields =
 		shown.length === 0
 			? record.fields
-			: Object.fromEntries(shown.map((name) => [name, own(record.fields, name) ?? null]));
+			: Object.fromEntries(shown.map((name) => [name, getOwn(record.fields, name) ?? null]));
 	return { json: { event: kind, ...recordOutput({ ...record, fields }) } };
 };
 
@@ -152,24 +152,24 @@ function startDate(context: IPollFunctions): number {
 /** The state that a watch begins with. */
 async function firstState(
 	context: IPollFunctions,
-	connection: Connection,
+	client: ApiClient,
 	pages: ChangePages,
 	{ at, changes }: Watch,
 ): Promise<ChangeState> {
 	switch (context.getNodeParameter('startFrom')) {
 		case 'beginning':
-			return { told: {} };
+			return { emitted: {} };
 		case 'date':
 			return startFromTime(startDate(context));
 		default:
-			return await startFromNow(pages, await readLatestChange(connection, at), changes.overlapMs);
+			return await startFromNow(pages, await readLatestChange(client, at), changes.overlapMs);
 	}
 }
 
 /** A manual test: the newest record that matches; the cursor stays where it is. */
-async function sample(connection: Connection, watch: Watch): Promise<INodeExecutionData[]> {
+async function sample(client: ApiClient, watch: Watch): Promise<INodeExecutionData[]> {
 	const [record] = await readPage(
-		connection,
+		client,
 		watch.at,
 		{ ...watch.reading, sort: 'modified(desc)' },
 		{ limit: 1, skip: 0 },
@@ -190,32 +190,32 @@ async function look(
 	const started = Date.now();
 	const timeout = context.getNodeParameter('options.timeout', DEFAULT_TIMEOUT_S) as number;
 	const seconds = { timeout, maxRetryWait: limits.maxWaitS };
-	const connection = await connect(context, seconds, 'The next polls try again.');
+	const client = await createClient(context, seconds, 'The next polls try again.');
 	const watch = await readWatch(context);
-	if (context.getMode() === 'manual') return await sample(connection, watch);
+	if (context.getMode() === 'manual') return await sample(client, watch);
 
 	const memory = context.getWorkflowStaticData('node');
-	const kept = () => {
-		const known = memory.watch as unknown as Kept | undefined;
+	const saved = () => {
+		const known = memory.watch as unknown as SavedState | undefined;
 		return known?.identity === watch.identity ? known.state : undefined;
 	};
-	const keep = (state: ChangeState) => {
+	const save = (state: ChangeState) => {
 		memory.watch = { identity: watch.identity, state } as unknown as IDataObject;
 	};
 	const { at, reading, changes: settings } = watch;
-	const pages = new ChangePages(connection, at, reading, limits);
-	const known = kept();
-	const state = known ?? (await firstState(context, connection, pages, watch));
+	const pages = new ChangePages(client, at, reading, limits);
+	const known = saved();
+	const state = known ?? (await firstState(context, client, pages, watch));
 	if (!known && context.getNodeParameter('startFrom') === 'now') {
-		keep(kept() ?? state);
+		save(saved() ?? state);
 		return undefined;
 	}
 	const budget = context.getPollBudgetMs?.() ?? DEFAULT_BUDGET_MS;
 	const hasTime = () => Date.now() - started < budget * BUDGET_SHARE;
 	const found = await readChanges(pages, state, settings, hasTime, limits);
 	// Another poll may have moved the state meanwhile: what it told is not told again.
-	const taken = takeChanges(kept() ?? state, found, settings, limits);
-	keep(taken.state);
+	const taken = selectChanges(saved() ?? state, found, settings, limits);
+	save(taken.state);
 	return taken.changes.map((change) => toItem(watch, change));
 }
 

@@ -24,8 +24,8 @@ const isAfter = (one: Place, other: Place) =>
 
 /** The part of the trigger's state that says what counts as told; nodes/DataPlatform/changes/tracker. */
 interface State {
-	floor?: Place;
-	told: Record<string, [version: number, time: number]>;
+	watermark?: Place;
+	emitted: Record<string, [version: number, time: number]>;
 }
 
 interface StoredExecution {
@@ -118,7 +118,8 @@ export class Ledger {
 function isBehind(state: State | undefined, { id, ver, at }: Change): boolean {
 	if (state === undefined) return false;
 	const time = Date.parse(at);
-	const { floor, told } = state;
-	if (floor && (time < floor.time || (time === floor.time && id <= floor.id))) return true;
-	return (told[id]?.[0] ?? -1) >= ver;
+	const { watermark, emitted } = state;
+	if (watermark && (time < watermark.time || (time === watermark.time && id <= watermark.id)))
+		return true;
+	return (emitted[id]?.[0] ?? -1) >= ver;
 }

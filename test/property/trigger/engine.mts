@@ -10,9 +10,9 @@ const require = createRequire(import.meta.url);
 /** As in nodes/DataPlatform/trigger/poll.ts. */
 export interface PollLimits {
 	page: number;
-	margin: number;
-	held: number;
-	remembered: number;
+	pageOverlap: number;
+	maxBuffered: number;
+	maxTracked: number;
 	hashes: number;
 	maxWaitS: number;
 }

@@ -35,9 +35,9 @@ export function planOf(chance: Chance): Plan {
 		limits: {
 			...POLL_LIMITS,
 			page,
-			margin: isSmall ? chance.between(1, 3) : 20,
-			held: isSmall ? chance.of(6, 15, 20_000) : 20_000,
-			remembered: isSmall ? chance.of(6, 12, 5000) : 5000,
+			pageOverlap: isSmall ? chance.between(1, 3) : 20,
+			maxBuffered: isSmall ? chance.of(6, 15, 20_000) : 20_000,
+			maxTracked: isSmall ? chance.of(6, 12, 5000) : 5000,
 			// A failing poll gives up soon.
 			maxWaitS: 0.3,
 		},

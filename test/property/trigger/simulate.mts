@@ -52,7 +52,7 @@ async function write(platform: Platform, watcher: Watcher, plan: Plan, seed: num
 	for (let writes = 0; writes < plan.writes; writes += 1) {
 		watcher.note(await platform.write(chance, plan));
 		// Where few are remembered, a moment must not be split by a poll.
-		await sleep(chance.between(plan.limits.remembered < 1000 ? 2 : 0, 12));
+		await sleep(chance.between(plan.limits.maxTracked < 1000 ? 2 : 0, 12));
 	}
 }
 
@@ -81,16 +81,16 @@ async function poll(platform: Platform, watcher: Watcher, plan: Plan, seed: numb
 }
 
 interface KeptState {
-	watch: { state: { told: object; behind?: object } };
+	watch: { state: { emitted: object; backlog?: object } };
 }
 
 function sizeProblems({ stored }: Watcher, { limits }: Plan): string[] {
 	const [kept] = Object.values(JSON.parse(stored) as Record<string, KeptState>);
 	const state = kept?.watch.state;
 	if (!state) return ['nothing is kept'];
-	const size = Object.keys(state.told).length;
+	const size = Object.keys(state.emitted).length;
 	return [
-		...(size > limits.remembered ? [`${size} records are remembered`] : []),
-		...(state.behind ? ['the state still says that there is more'] : []),
+		...(size > limits.maxTracked ? [`${size} records are remembered`] : []),
+		...(state.backlog ? ['the state still says that there is more'] : []),
 	];
 }

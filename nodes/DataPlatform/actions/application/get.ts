@@ -11,8 +11,8 @@ export const get: ItemOperation = {
 	fields: [{ ...applicationLocator, required: true, description: 'The application to retrieve' }],
 	execute: async (run, index) => {
 		const name = run.text('application', 'Application', index);
-		const { id, name: title, internalName } = await readApplication(run.connection, name);
-		const tables = await readTables(run.connection, id);
+		const { id, name: title, internalName } = await readApplication(run.client, name);
+		const tables = await readTables(run.client, id);
 		return {
 			id,
 			name: title,

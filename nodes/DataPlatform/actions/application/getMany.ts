@@ -9,7 +9,7 @@ export const getMany: ItemOperation = {
 	description: 'Retrieve a list of the applications that the token may see',
 	fields: [],
 	execute: async (run) =>
-		(await readApplications(run.connection)).map(({ id, name, internalName }) => ({
+		(await readApplications(run.client)).map(({ id, name, internalName }) => ({
 			id,
 			name,
 			internalName,

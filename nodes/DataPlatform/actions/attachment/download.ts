@@ -1,13 +1,13 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import type { Attachment } from '../../api/contract';
+import type { Attachment } from '../../api/types';
 import { InputError } from '../../transport/errors';
 import { downloadFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
 import type { ItemOperation } from '../../execution/operation';
 import { callSettings, options } from '../../descriptions/common';
-import type { Run } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
 import { chosenFiles } from './input';
 import { fileField, fileId, outputField, recordParameters } from './parameters';
 
@@ -20,7 +20,7 @@ const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
 };
 
 async function download(
-	run: Run,
+	run: RunContext,
 	index: number,
 	kind: Kind,
 ): Promise<INodeExecutionData | IDataObject> {
@@ -28,7 +28,7 @@ async function download(
 	const field = run.text('fileField', 'Field', index);
 	const id = run.text('recordId', 'Record', index);
 	const outputName = run.text('outputField', 'Put Output File in Field', index);
-	const record = await readRecord(run.connection, at, id);
+	const record = await readRecord(run.client, at, id);
 	const files = chosenFiles(record, field, run.option('fileId', index, '').trim());
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
@@ -51,7 +51,7 @@ async function download(
 			});
 		}
 		const name = position === 0 ? outputName : `${outputName}_${position}`;
-		await downloadFile(run.connection, at, file, kind, async (bytes, mimetype) => {
+		await downloadFile(run.client, at, file, kind, async (bytes, mimetype) => {
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
 				nameOf(file, kind, mimetype),

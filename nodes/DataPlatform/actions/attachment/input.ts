@@ -3,20 +3,20 @@
  */
 import type { IBinaryData } from 'n8n-workflow';
 
-import type { Attachment, PlatformRecord } from '../../api/contract';
+import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError, ServiceError } from '../../transport/errors';
 import { filesOf } from '../../files/transfer';
-import { own } from '../../transport/json';
+import { getOwn } from '../../transport/json';
 import type { ByteStream } from '../../transport/streams';
 import type { Upload } from '../../files/uploadStream';
 import { safeFileName, safeMimetype } from '../../files/uploadValidation';
-import type { Run } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
 
 /** Large reads are few; a multiple of three becomes base64 without a rest. */
 const CHUNK_BYTES = 3 * 64 * 1024;
 
 /** n8n tells the size where the data is stored; data kept in memory is read to count it. */
-async function toUpload(run: Run, index: number, name: string): Promise<Upload> {
+async function toUpload(run: RunContext, index: number, name: string): Promise<Upload> {
 	const { helpers } = run.context;
 	const binary: IBinaryData = helpers.assertBinaryData(index, name);
 	const upload = {
@@ -45,7 +45,7 @@ async function toUpload(run: Run, index: number, name: string): Promise<Upload> 
  * @param names separated by commas; empty for all
  * @throws {InputError} where the item has no such file
  */
-export async function uploadsOf(run: Run, index: number, names: string): Promise<Upload[]> {
+export async function uploadsOf(run: RunContext, index: number, names: string): Promise<Upload[]> {
 	const named = names.split(',').map((name) => name.trim());
 	const wanted = named.filter((name) => name !== '');
 	const available = Object.keys(run.items[index]?.binary ?? {});
@@ -72,12 +72,12 @@ export async function uploadsOf(run: Run, index: number, names: string): Promise
  * @throws {InputError} where the field is not one for files
  */
 export function filesIn(record: PlatformRecord, field: string): Attachment[] {
-	const value = own(record.fields, field);
+	const value = getOwn(record.fields, field);
 	const files = filesOf(record, field);
 	if (value === null || (Array.isArray(value) && files.length === value.length)) return files;
 	if (Array.isArray(value)) {
 		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
-			certainty: 'unsent',
+			delivery: 'notApplied',
 			hint: 'The platform tells of files without their ids.',
 		});
 	}

@@ -3,7 +3,7 @@
  */
 import type { INodeProperties } from 'n8n-workflow';
 
-import { TABLE, listedBy, recordId } from '../../descriptions/locators';
+import { TABLE_DEPENDENCIES, loadOptionsFrom, recordId } from '../../descriptions/locators';
 import { tableParameters } from '../../descriptions/common';
 
 export const recordParameters: INodeProperties[] = [...tableParameters, recordId];
@@ -12,7 +12,7 @@ export const fileField: INodeProperties = {
 	displayName: 'Field Name or ID',
 	name: 'fileField',
 	type: 'options',
-	typeOptions: listedBy('getFileFields', ...TABLE),
+	typeOptions: loadOptionsFrom('getFileFields', ...TABLE_DEPENDENCIES),
 	required: true,
 	default: '',
 	description:

@@ -1,12 +1,12 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Attachment, PlatformRecord } from '../../api/contract';
+import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError } from '../../transport/errors';
 import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { ItemOperation } from '../../execution/operation';
 import { callSettings, options } from '../../descriptions/common';
-import type { Run } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
 import { chosenFiles, filesIn, ifAllowed } from './input';
 import { fileField, fileId, recordParameters } from './parameters';
 
@@ -36,12 +36,12 @@ const told = (files: Attachment[]) =>
 
 /** The files that are meant, with their names where the token may read them. */
 async function filesToRemove(
-	run: Run,
+	run: RunContext,
 	index: number,
 	id: string,
 	field: string,
 ): Promise<Array<{ fileId: string; fileName?: string }>> {
-	const read = async () => await readRecord(run.connection, run.table(index), id);
+	const read = async () => await readRecord(run.client, run.table(index), id);
 	const by = run.parameter('removeMode', index);
 	if (by === 'all') return told(filesIn(await read(), field));
 	if (by === 'name') {
@@ -82,7 +82,7 @@ export const remove: ItemOperation = {
 		options(...callSettings),
 	],
 	// A second try would not find what the first has removed.
-	isOnce: true,
+	notIdempotent: true,
 	execute: async (run, index) => {
 		const at = run.table(index);
 		const field = run.text('fileField', 'Field', index);
@@ -90,7 +90,7 @@ export const remove: ItemOperation = {
 		const removed = await filesToRemove(run, index, id, field);
 		if (removed.length === 0) return { id, removed, remaining: 0 };
 		const ids = removed.map((file) => file.fileId);
-		const after = await removeFiles(run.connection, at, id, field, ids);
+		const after = await removeFiles(run.client, at, id, field, ids);
 		return { id, removed, remaining: filesOf(after, field).length };
 	},
 };

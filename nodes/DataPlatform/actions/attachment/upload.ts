@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { keyField } from '../../bulk/plan';
-import type { PlatformRecord } from '../../api/contract';
+import type { PlatformRecord } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadStream';
@@ -20,7 +20,7 @@ import {
 	timeout,
 	unknownFields,
 } from '../../descriptions/common';
-import type { Run } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
 import { ifAllowed, uploadsOf } from './input';
 import { fileField } from './parameters';
 
@@ -78,7 +78,7 @@ const skipExisting: INodeProperties = {
 };
 
 /** The other fields to write in the same request, and the import key of a new record. */
-async function otherFields(run: Run, index: number, name: string, id?: string) {
+async function otherFields(run: RunContext, index: number, name: string, id?: string) {
 	if (id === undefined) {
 		const { fields, key } = await plannedRecord(run, index, 'create', id, name);
 		const field = keyField(await run.definition(run.table(index)))?.name;
@@ -89,7 +89,13 @@ async function otherFields(run: Run, index: number, name: string, id?: string) {
 }
 
 /** Which files are sent, and what becomes of those that are there. */
-function arrange(run: Run, index: number, name: string, files: Upload[], before?: PlatformRecord) {
+function arrange(
+	run: RunContext,
+	index: number,
+	name: string,
+	files: Upload[],
+	before?: PlatformRecord,
+) {
 	const replaces = run.parameter('existingFiles', index) === 'replace';
 	const existing = replaces ? ('remove' as const) : ('keep' as const);
 	if (!before || !run.option('options.skipExisting', index, false)) return { files, existing };
@@ -141,10 +147,10 @@ export const upload: ItemOperation = {
 			default: TIMEOUT_S,
 		}),
 	],
-	isOnce: true,
+	notIdempotent: true,
 	timeoutSeconds: TIMEOUT_S,
 	execute: async (run, index) => {
-		const { connection } = run;
+		const { client } = run;
 		const at = run.table(index);
 		const isNew = run.parameter('target', index) === 'new';
 		const id = isNew ? undefined : run.text('recordId', 'Record', index);
@@ -158,14 +164,14 @@ export const upload: ItemOperation = {
 		const { fields, key } = await otherFields(run, index, name, id);
 
 		// Read first: a record that is not there is told before a large file has travelled.
-		const reading = id === undefined ? undefined : readRecord(connection, at, id);
+		const reading = id === undefined ? undefined : readRecord(client, at, id);
 		const skips = run.option('options.skipExisting', index, false);
 		const before = reading && (await (skips ? reading : ifAllowed(reading)));
 		const { files, existing } = arrange(run, index, name, all, before);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
 		if (before && isNothing) return output(before, name, []);
 		const target = { at, field: name, id, before, fields, existing, key };
-		const record = await uploadFiles(connection, target, files, writeOptions(run, index));
+		const record = await uploadFiles(client, target, files, writeOptions(run, index));
 		return output(
 			record,
 			name,

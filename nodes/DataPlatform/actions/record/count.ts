@@ -1,6 +1,7 @@
 import { countRecords } from '../../api/aggregates';
 import type { ItemOperation } from '../../execution/operation';
-import { filterOf, filterParameters } from '../../descriptions/filter';
+import { filterParameters } from '../../descriptions/filter';
+import { filterOf } from '../../execution/filterInput';
 import { callSettings, options, tableParameters } from '../../descriptions/common';
 
 export const count: ItemOperation = {
@@ -10,8 +11,8 @@ export const count: ItemOperation = {
 	action: 'Count records',
 	description: 'Count the records of a table that match a filter',
 	fields: [...tableParameters, ...filterParameters, options(...callSettings)],
-	parallel: 4,
+	concurrency: 4,
 	execute: async (run, index) => ({
-		count: await countRecords(run.connection, run.table(index), filterOf(run.readerOf(index))),
+		count: await countRecords(run.client, run.table(index), filterOf(run.readerOf(index))),
 	}),
 };

@@ -12,14 +12,14 @@ export const create: ItemOperation = {
 	action: 'Create record',
 	description: 'Create a new record in a table',
 	fields: [...tableParameters, columns('getColumnsToCreate'), singleWriteOptions],
-	isOnce: true,
+	notIdempotent: true,
 	execute: async (run, index) => {
 		const at = run.table(index);
 		const { fields, key } = await plannedRecord(run, index, 'create');
 		const field = keyField(await run.definition(at))?.name;
 		const recordKey = field && key ? { field, value: key } : undefined;
 		return recordOutput(
-			await createRecord(run.connection, at, fields, writeOptions(run, index), recordKey),
+			await createRecord(run.client, at, fields, writeOptions(run, index), recordKey),
 		);
 	},
 };

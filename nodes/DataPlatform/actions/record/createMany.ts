@@ -10,6 +10,6 @@ export const createMany: BulkOperation = {
 	action: 'Create many records',
 	description: 'Create a new record for each item, many in one request, and report on each',
 	fields: [...tableParameters, columns('getColumnsToCreate'), createManyOptions],
-	isOnce: true,
+	notIdempotent: true,
 	execute: async (run, report) => await executeWriteMany(run, report, 'create'),
 };

@@ -11,11 +11,11 @@ export const deleteOne: ItemOperation = {
 	description: 'Delete one record permanently, by its ID',
 	fields: [...tableParameters, recordId, options(...callSettings)],
 	// A second try would not find what the first has deleted.
-	isOnce: true,
-	parallel: 4,
+	notIdempotent: true,
+	concurrency: 4,
 	execute: async (run, index) => {
 		const id = run.text('recordId', 'Record', index);
-		await deleteRecord(run.connection, run.table(index), id);
+		await deleteRecord(run.client, run.table(index), id);
 		return { deleted: true, id };
 	},
 };

@@ -1,6 +1,7 @@
 import { deleteMany as deleteRecords } from '../../bulk/delete';
 import type { ItemOperation } from '../../execution/operation';
-import { filterOf, filterParameters } from '../../descriptions/filter';
+import { filterParameters } from '../../descriptions/filter';
+import { filterOf } from '../../execution/filterInput';
 import { callSettings, options, tableParameters } from '../../descriptions/common';
 
 export const deleteMany: ItemOperation = {
@@ -43,7 +44,7 @@ export const deleteMany: ItemOperation = {
 	execute: async (run, index) => {
 		const dryRun = run.option('options.dryRun', index, false);
 		const deletion = await deleteRecords(
-			run.connection,
+			run.client,
 			run.table(index),
 			filterOf(run.readerOf(index)),
 			{

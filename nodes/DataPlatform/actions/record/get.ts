@@ -11,9 +11,9 @@ export const get: ItemOperation = {
 	action: 'Get record',
 	description: 'Retrieve one record by its ID',
 	fields: [...tableParameters, recordId, simple, options(...callSettings)],
-	parallel: 4,
+	concurrency: 4,
 	execute: async (run, index) => {
 		const id = run.text('recordId', 'Record', index);
-		return outputOf(run, index)(await readRecord(run.connection, run.table(index), id));
+		return outputOf(run, index)(await readRecord(run.client, run.table(index), id));
 	},
 };

@@ -1,31 +1,13 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { readRecords } from '../../api/records';
-import { TABLE, listedBy } from '../../descriptions/locators';
+import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
+import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
 import type { ItemOperation } from '../../execution/operation';
-import { filterOf, filterParameters } from '../../descriptions/filter';
+import { filterParameters } from '../../descriptions/filter';
+import { filterOf } from '../../execution/filterInput';
 import { outputOf, simple } from '../../execution/recordOutput';
 import { callSettings, options, tableParameters } from '../../descriptions/common';
-
-export const fieldsToLoad: INodeProperties = {
-	displayName: 'Field Names or IDs',
-	name: 'fieldsToLoad',
-	type: 'multiOptions',
-	typeOptions: listedBy('getFields', ...TABLE),
-	default: [],
-	description:
-		'The fields to load, all if none is chosen. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
-
-export const savedView: INodeProperties = {
-	displayName: 'Saved View Name or ID',
-	name: 'savedView',
-	type: 'options',
-	typeOptions: listedBy('getSavedViews', ...TABLE),
-	default: '',
-	description:
-		'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
-};
 
 const sort: INodeProperties = {
 	displayName: 'Sort',
@@ -43,7 +25,7 @@ const sort: INodeProperties = {
 					displayName: 'Field Name or ID',
 					name: 'field',
 					type: 'options',
-					typeOptions: listedBy('getSortFields', ...TABLE),
+					typeOptions: loadOptionsFrom('getSortFields', ...TABLE_DEPENDENCIES),
 					default: '',
 					description:
 						'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
@@ -116,7 +98,7 @@ export const getMany: ItemOperation = {
 		const records: IDataObject[] = [];
 		const at = run.table(index);
 		const toOutput = outputOf(run, index);
-		for await (const page of readRecords(run.connection, at, reading, limit, notes)) {
+		for await (const page of readRecords(run.client, at, reading, limit, notes)) {
 			for (const record of page) records.push(toOutput(record));
 		}
 		if (notes.hasShifted) {

@@ -2,9 +2,10 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
 import { summarizeRecords, type Aggregation } from '../../api/aggregates';
-import { TABLE, listedBy } from '../../descriptions/locators';
+import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
 import type { ItemOperation } from '../../execution/operation';
-import { filterOf, filterParameters } from '../../descriptions/filter';
+import { filterParameters } from '../../descriptions/filter';
+import { filterOf } from '../../execution/filterInput';
 import { callSettings, options, tableParameters } from '../../descriptions/common';
 
 const summaries: INodeProperties = {
@@ -26,7 +27,7 @@ const summaries: INodeProperties = {
 					displayName: 'Field Name or ID',
 					name: 'field',
 					type: 'options',
-					typeOptions: listedBy('getSummaryFields', ...TABLE),
+					typeOptions: loadOptionsFrom('getSummaryFields', ...TABLE_DEPENDENCIES),
 					default: '',
 					description:
 						'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
@@ -35,7 +36,7 @@ const summaries: INodeProperties = {
 					displayName: 'Aggregations',
 					name: 'aggregations',
 					type: 'multiOptions',
-					typeOptions: listedBy('getAggregations', ...TABLE, '&field'),
+					typeOptions: loadOptionsFrom('getAggregations', ...TABLE_DEPENDENCIES, '&field'),
 					default: [],
 					description: 'What to compute; the list fits the type of the field',
 				},
@@ -69,12 +70,12 @@ export const summarize: ItemOperation = {
 	description:
 		'Compute the sum, average, minimum or maximum of fields over the records that match a filter',
 	fields: [...tableParameters, summaries, ...filterParameters, options(...callSettings)],
-	parallel: 4,
+	concurrency: 4,
 	execute: async (run, index) => {
 		const entries = (run.parameter('summaries.summary', index) ?? []) as Entry[];
 		const at = run.table(index);
 		const filter = filterOf(run.readerOf(index));
-		const { count, fields } = await summarizeRecords(run.connection, at, filter, asked(entries));
+		const { count, fields } = await summarizeRecords(run.client, at, filter, asked(entries));
 		return { count, fields: fields as IDataObject };
 	},
 };

@@ -47,7 +47,7 @@ export const update: ItemOperation = {
 		const { fields } = await plannedRecord(run, index, mode, id);
 		return recordOutput(
 			await updateRecord(
-				run.connection,
+				run.client,
 				run.table(index),
 				id,
 				fields,

@@ -24,8 +24,8 @@ export const updateMany: BulkOperation = {
 		updateMode,
 		updateManyOptions,
 	],
-	isOnce: true,
-	repeatsUnknown: true,
+	notIdempotent: true,
+	retriesUnknown: true,
 	execute: async (run, report) => {
 		const isFull = run.parameter('updateMode', 0) === 'replace';
 		await executeWriteMany(run, report, isFull ? 'replace' : 'update');

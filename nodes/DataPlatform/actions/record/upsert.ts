@@ -14,7 +14,7 @@ export const upsert: ItemOperation = {
 	execute: async (run, index) => {
 		const { fields } = await plannedRecord(run, index, 'upsert');
 		return recordOutput(
-			await upsertRecord(run.connection, run.table(index), fields, writeOptions(run, index)),
+			await upsertRecord(run.client, run.table(index), fields, writeOptions(run, index)),
 		);
 	},
 };

@@ -11,7 +11,7 @@ export const upsertMany: BulkOperation = {
 	description:
 		"Create a new record for each item, or update the one with the same value in the table's import key field; many in one request, with a report on each item",
 	fields: [...tableParameters, columns('getColumnsToUpsert'), upsertManyOptions],
-	isOnce: true,
-	repeatsUnknown: true,
+	notIdempotent: true,
+	retriesUnknown: true,
 	execute: async (run, report) => await executeWriteMany(run, report, 'upsert'),
 };

@@ -8,14 +8,14 @@ import {
 	planRecords,
 	type Plan,
 	type PlannedRecord,
-	type Row,
+	type PlanInput,
 	type WriteMode,
 } from '../../bulk/plan';
 import { writeMany, type WriteManyOptions } from '../../bulk/write';
-import type { TableAddress, TableDefinition } from '../../api/contract';
+import type { TableAddress, TableDefinition } from '../../api/types';
 import { InputError } from '../../transport/errors';
-import { withoutGaps, type Failure, type Report } from '../../execution/itemResults';
-import type { Run } from '../../execution/run';
+import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
+import type { RunContext } from '../../execution/run';
 import { DEFAULT_MAX_BATCH_SIZE_MIB, DEFAULT_BATCH_SIZE } from '../../descriptions/bulkOptions';
 import { planOptions, valuesReader } from '../../execution/recordInput';
 
@@ -47,7 +47,7 @@ function inputError({ problems }: Plan): InputError {
 
 const toOutput = (outcome: ItemOutcome, record: PlannedRecord): IDataObject => {
 	const { outcome: name, id, created, modified, ver, supersededBy, before, after } = outcome;
-	return withoutGaps({
+	return omitUndefined({
 		outcome: name,
 		id,
 		created,
@@ -66,8 +66,8 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 		message,
 		hint,
 		status,
-		isConsequence: outcome.isConsequence,
-		details: withoutGaps({
+		isDerived: outcome.isDerived,
+		details: omitUndefined({
 			outcome: outcome.outcome,
 			id: id ?? record?.id,
 			key: record?.key,
@@ -83,7 +83,7 @@ class Outcomes {
 	readonly byIndex = new Map<number, ItemOutcome>();
 
 	constructor(
-		private readonly report: Report,
+		private readonly report: ItemResults,
 		private readonly superseded: Plan['superseded'],
 	) {}
 
@@ -104,7 +104,7 @@ class Outcomes {
 			} else {
 				this.settle(index, {
 					...(winner ?? { outcome: 'failed' }),
-					isConsequence: true,
+					isDerived: true,
 					message: `Not sent: item ${supersededBy} has the same key, and it did not succeed: ${winner?.message ?? ''}`,
 				});
 			}
@@ -113,13 +113,13 @@ class Outcomes {
 }
 
 /** How many items came to each outcome, those of earlier tries of the node too. */
-function totals(report: Report): Record<Outcome, number> {
+function totals(report: ItemResults): Record<Outcome, number> {
 	const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
 	for (const outcome of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
 	return counts as Record<Outcome, number>;
 }
 
-function writeManyOptions(run: Run, mode: WriteMode): WriteManyOptions {
+function writeManyOptions(run: RunContext, mode: WriteMode): WriteManyOptions {
 	const size = run.option<unknown>('options.batchSize', 0, DEFAULT_BATCH_SIZE);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', 0, DEFAULT_MAX_BATCH_SIZE_MIB);
 	const { context } = run;
@@ -137,14 +137,14 @@ function writeManyOptions(run: Run, mode: WriteMode): WriteManyOptions {
 
 /** The rows of the items that are still open, in order. */
 function* rowsOf(
-	run: Run,
-	report: Report,
+	run: RunContext,
+	report: ItemResults,
 	table: TableDefinition,
 	withId: boolean,
-): Generator<Row> {
+): Generator<PlanInput> {
 	const valuesOf = valuesReader(run, 0, table);
 	for (const index of run.items.keys()) {
-		if (report.isSettled(index)) continue;
+		if (report.hasResult(index)) continue;
 		const id = withId ? run.parameter('recordId', index) : undefined;
 		yield { index, values: valuesOf(index), id };
 	}
@@ -155,7 +155,7 @@ function* rowsOf(
  *
  * @throws {InputError} where items name different ones
  */
-function commonTable(run: Run): TableAddress {
+function commonTable(run: RunContext): TableAddress {
 	const at = run.table(0);
 	if (!run.isExpression('application') && !run.isExpression('table')) return at;
 	for (const index of run.items.keys()) {
@@ -178,9 +178,13 @@ function commonTable(run: Run): TableAddress {
  *
  * @throws {InputError} before anything is sent, where items have problems and the node is to stop
  */
-export async function executeWriteMany(run: Run, report: Report, mode: WriteMode): Promise<void> {
+export async function executeWriteMany(
+	run: RunContext,
+	report: ItemResults,
+	mode: WriteMode,
+): Promise<void> {
 	if (run.items.length === 0) return;
-	const { connection, context } = run;
+	const { client, context } = run;
 	const settings = writeManyOptions(run, mode);
 	const at = commonTable(run);
 	const table = await run.definition(at);
@@ -195,13 +199,8 @@ export async function executeWriteMany(run: Run, report: Report, mode: WriteMode
 
 	const outcomes = new Outcomes(report, plan.superseded);
 	settleProblems(plan, outcomes);
-	const stopped = await writeMany(
-		connection,
-		at,
-		table,
-		plan.records,
-		settings,
-		(record, outcome) => outcomes.settle(record.index, outcome, record),
+	const stopped = await writeMany(client, at, table, plan.records, settings, (record, outcome) =>
+		outcomes.settle(record.index, outcome, record),
 	);
 	if (plan.superseded.size > 0) {
 		outcomes.settleSuperseded(new Map(plan.records.map((record) => [record.index, record])));
@@ -210,11 +209,11 @@ export async function executeWriteMany(run: Run, report: Report, mode: WriteMode
 	const summary = {
 		sent: plan.records.length,
 		...totals(report),
-		...connection.effort,
+		...client.stats,
 		...(settings.dryRun && { dryRun: true }),
 		...(stopped && {
 			stopped: stopped.message,
-			confirmedThroughItem: report.doneThrough > 0 ? report.doneThrough - 1 : null,
+			confirmedThroughItem: report.completedPrefix > 0 ? report.completedPrefix - 1 : null,
 		}),
 	};
 	if (run.option<string>('options.output', 0, 'items') === 'summary') report.summarize(summary);

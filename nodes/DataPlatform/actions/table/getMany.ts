@@ -18,6 +18,6 @@ export const getMany: ItemOperation = {
 	],
 	execute: async (run, index) => {
 		const application = run.text('application', 'Application', index);
-		return (await readTables(run.connection, application)).map(tableOutput);
+		return (await readTables(run.client, application)).map(tableOutput);
 	},
 };

@@ -8,5 +8,5 @@ export const getCurrent: ItemOperation = {
 	action: 'Get current user',
 	description: 'Retrieve the user that the token belongs to',
 	fields: [],
-	execute: async (run) => await readCurrentUser(run.connection),
+	execute: async (run) => await readCurrentUser(run.client),
 };

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
-import { readJson } from '../../transport/json';
+import { isObject, parseJson } from '../../transport/json';
 import { startWorkflow } from '../../api/workflows';
 import type { ItemOperation } from '../../execution/operation';
-import { withoutGaps } from '../../execution/itemResults';
+import { omitUndefined } from '../../execution/itemResults';
 import { callSettings, options } from '../../descriptions/common';
-import type { Run } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
 
 const bodySource: INodeProperties = {
 	displayName: 'Body',
@@ -78,7 +78,10 @@ const fullResponse: INodeProperties = {
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const OWN_HEADERS = new Set(['authorization', 'content-type', 'content-length', 'host', 'accept']);
 
-function correlation(run: Run, index: number): { headers: Record<string, string>; id?: string } {
+function correlation(
+	run: RunContext,
+	index: number,
+): { headers: Record<string, string>; id?: string } {
 	const name = run.option('options.correlationHeader', index, '').trim();
 	if (name === '') return { headers: {} };
 	if (!HEADER_NAME.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
@@ -91,14 +94,11 @@ function correlation(run: Run, index: number): { headers: Record<string, string>
 	return { headers: { [name]: id }, id };
 }
 
-const isObject = (value: unknown): value is IDataObject =>
-	typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const kindOf = (value: unknown) =>
 	Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
 
 /** @throws {InputError} where it is no JSON object */
-function payload(run: Run, index: number): IDataObject {
+function payload(run: RunContext, index: number): IDataObject {
 	switch (run.parameter('bodySource', index)) {
 		case 'fields': {
 			const entries = (run.parameter('bodyFields.field', index) ?? []) as Array<{
@@ -111,8 +111,8 @@ function payload(run: Run, index: number): IDataObject {
 		}
 		case 'json': {
 			const given = run.parameter('bodyJson', index);
-			const value = typeof given === 'string' ? readJson(given) : given;
-			if (isObject(value)) return value;
+			const value = typeof given === 'string' ? parseJson(given) : given;
+			if (isObject(value)) return value as IDataObject;
 			throw new InputError(
 				value === undefined
 					? "'JSON' is not valid JSON"
@@ -148,13 +148,13 @@ export const trigger: ItemOperation = {
 		bodyJson,
 		options(correlationHeader, fullResponse, ...callSettings),
 	],
-	isOnce: true,
+	notIdempotent: true,
 	execute: async (run, index) => {
 		const url = run.text('webhookUrl', 'Webhook URL', index);
 		const { headers, id } = correlation(run, index);
-		const answer = await startWorkflow(run.connection, url, payload(run, index), headers);
+		const answer = await startWorkflow(run.client, url, payload(run, index), headers);
 		const isFull = run.option<boolean>('options.fullResponse', index, false);
-		return withoutGaps({
+		return omitUndefined({
 			...(isFull && { statusCode: answer.status, headers: answer.headers }),
 			body: answer.body as IDataObject,
 			correlationId: id,

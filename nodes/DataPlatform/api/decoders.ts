@@ -1,0 +1,143 @@
+/**
+ * From a response's JSON to types, without trusting it: what is not readable is `undefined`, never a
+ * guess. Facts: contract/openapi.yaml.
+ */
+import { isObject } from '../transport/json';
+import type {
+	Application,
+	Attachment,
+	FieldDefinition,
+	FieldValues,
+	PlatformRecord,
+	RecordMetadata,
+	TableDefinition,
+} from './types';
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
+
+/** Reads one record's metadata; undefined where the value is no such thing. */
+export function toMetadata(value: unknown): RecordMetadata | undefined {
+	if (!isObject(value) || text(value.id) === undefined) return undefined;
+	return {
+		id: value.id as string,
+		created: text(value.created),
+		modified: text(value.modified),
+		ver: number(value.ver),
+	};
+}
+
+/** Reads one record; undefined where the value is no record. */
+export function toRecord(value: unknown): PlatformRecord | undefined {
+	if (!isObject(value) || text(value.id) === undefined) return undefined;
+	const { id, created, modified, ver, fields = {} } = value;
+	if (!isObject(fields)) return undefined;
+	return {
+		id: id as string,
+		created: text(created),
+		modified: text(modified),
+		ver: number(ver),
+		fields: fields as FieldValues,
+	};
+}
+
+/** Reads a record of an answer to a read, which has to hold its fields. */
+export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
+	isObject(value) && value.fields !== undefined ? toRecord(value) : undefined;
+
+// How the platform marks the import key and read-only fields is open: every plain spelling counts.
+const flag = (source: Record<string, unknown>, ...names: string[]) =>
+	names.some((name) => source[name] === true);
+
+/** Reads a field; null for what has no name and so is none, undefined for what can't be read. */
+function toField(value: unknown): FieldDefinition | null | undefined {
+	if (!isObject(value)) return undefined;
+	const name = text(value.name) ?? text(value.id);
+	const { metadata = {}, type } = value;
+	if (!isObject(metadata) || (type !== undefined && !text(type))) return undefined;
+	if (name === undefined) return null;
+	const flags = { ...value, ...metadata };
+	return {
+		name,
+		header: text(value.header) ?? name,
+		type: text(value.type) ?? 'text',
+		metadata: {
+			description: text(metadata.description),
+			required: flag(flags, 'required'),
+			readOnly: flag(flags, 'readOnly', 'readonly', 'isReadOnly'),
+			calculated: flag(flags, 'calculated', 'isCalculated'),
+			importKey: flag(flags, 'importKey', 'isImportKey', 'importkey'),
+			multiple: flag(flags, 'multiple', 'isMultiple'),
+			linkTableId: text(metadata.linkTableId),
+			filterableFields: Array.isArray(metadata.filterableFields)
+				? metadata.filterableFields.filter((name) => typeof name === 'string')
+				: undefined,
+			min: number(metadata.min),
+			max: number(metadata.max),
+			maxLength: number(metadata.maxLength),
+			items: Array.isArray(metadata.items)
+				? metadata.items
+						.filter(isObject)
+						.map(({ value: choice, order }) => ({ value: String(choice), order: number(order) }))
+				: undefined,
+		},
+	};
+}
+
+const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
+
+/** Reads a list of which each entry must be readable; undefined where it is no such list. */
+export function toList<T>(value: unknown, read: (entry: unknown) => T | undefined) {
+	if (!Array.isArray(value)) return undefined;
+	const entries = value.map(read);
+	return entries.every(isDefined) ? entries : undefined;
+}
+
+/** Reads a table's definition; undefined where the value is none. */
+export function toTable(value: unknown): TableDefinition | undefined {
+	if (!isObject(value)) return undefined;
+	const id = text(value.id) ?? text(value.shortid);
+	if (id === undefined) return undefined;
+	const settings = isObject(value.settings) ? value.settings : {};
+	const fields = toList(value.items ?? [], toField);
+	if (!fields) return undefined;
+	return {
+		id,
+		internalName: text(value.internalNameApi) ?? text(value.internalName) ?? id,
+		header: text(value.header) ?? text(value.name) ?? id,
+		fields: fields.filter((field) => field !== null),
+		savedViews: (Array.isArray(settings.userFilters) ? settings.userFilters : [])
+			.filter(isObject)
+			.filter((view) => text(view.id) !== undefined)
+			.map((view) => ({
+				id: view.id as string,
+				name: text(view.name) ?? (view.id as string),
+				description: text(view.description),
+			})),
+	};
+}
+
+/** Reads the files in a field's value; none where it holds none. */
+export function toAttachments(value: unknown): Attachment[] {
+	if (!Array.isArray(value)) return [];
+	return value
+		.filter(isObject)
+		.filter(({ fileId }) => text(fileId) !== undefined)
+		.map(({ fileId, fileName, fileSize, mimetype, fileUrl, thumbnailUrl }) => ({
+			fileId: fileId as string,
+			fileName: text(fileName) ?? (fileId as string),
+			fileSize: number(fileSize),
+			mimetype: text(mimetype),
+			fileUrl: text(fileUrl),
+			thumbnailUrl: text(thumbnailUrl),
+		}));
+}
+
+/** Reads an application; undefined where the value is none. */
+export function toApplication(value: unknown): Application | undefined {
+	if (!isObject(value)) return undefined;
+	const id = text(value.id);
+	if (id === undefined) return undefined;
+	const internalName = text(value.internalName) ?? id;
+	return { id, name: text(value.name) ?? internalName, internalName };
+}

@@ -1,0 +1,26 @@
+/**
+ * Options of whatever reads many records.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+
+import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
+
+export const fieldsToLoad: INodeProperties = {
+	displayName: 'Field Names or IDs',
+	name: 'fieldsToLoad',
+	type: 'multiOptions',
+	typeOptions: loadOptionsFrom('getFields', ...TABLE_DEPENDENCIES),
+	default: [],
+	description:
+		'The fields to load, all if none is chosen. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
+export const savedView: INodeProperties = {
+	displayName: 'Saved View Name or ID',
+	name: 'savedView',
+	type: 'options',
+	typeOptions: loadOptionsFrom('getSavedViews', ...TABLE_DEPENDENCIES),
+	default: '',
+	description:
+		'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+};

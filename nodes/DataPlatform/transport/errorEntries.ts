@@ -1,0 +1,27 @@
+/** The `errors` of a response: contract/openapi.yaml, `ErrorEntry`. */
+import { isObject } from './json';
+
+/** One entry of `errors`; `RecordIndex` is optional and its case is not promised. */
+export interface ErrorEntry {
+	type?: string;
+	id?: string;
+	message?: string;
+	recordIndex?: number;
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+/** Reads the `errors` of an envelope, whatever is in it. */
+export function toErrorEntries(value: unknown): ErrorEntry[] {
+	if (!Array.isArray(value)) return [];
+	return value.filter(isObject).map((entry) => {
+		const indexKey = Object.keys(entry).find((key) => key.toLowerCase() === 'recordindex');
+		const index = indexKey === undefined ? undefined : entry[indexKey];
+		return {
+			type: text(entry.type),
+			id: text(entry.id),
+			message: text(entry.message),
+			recordIndex: typeof index === 'number' && Number.isInteger(index) ? index : undefined,
+		};
+	});
+}

@@ -110,7 +110,7 @@ describe('Run As', () => {
 		expect((await call(tokens.readonly, { runAs: 'me' })).status).toBe('succeeded');
 		const guest = { runAs: 'me', configuredBy: 'guest@example.com' };
 		const refused = await call(tokens.role, guest);
-		expect(refused.error).toContain("no right 'create'");
+		expect(refused.error).toContain("not have the right 'create'");
 		expect(refused.actedAs).toBe('me (guest@example.com)');
 	});
 
@@ -118,7 +118,7 @@ describe('Run As', () => {
 		const { tokens } = sandbox;
 		expect((await call(tokens.jwt, { runAs: 'caller' })).status).toBe('succeeded');
 		expect((await call(tokens.readonly, { runAs: 'caller' })).error).toContain('Reader');
-		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('starts workflows');
+		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('only start workflows');
 	});
 
 	test('token: the rights of the chosen token, as long as it is valid', async () => {

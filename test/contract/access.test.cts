@@ -83,7 +83,7 @@ test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])(
 	},
 );
 
-test('a role may be for one table and some rights', async () => {
+test('a role can be limited to one table and some rights', async () => {
 	const token = await sandbox.admin.createToken({
 		name: 'narrow',
 		type: 'role',
@@ -104,7 +104,7 @@ test('a role may be for one table and some rights', async () => {
 	expect(upsert.data.errors[0].message).toContain("'update'");
 });
 
-test("a JWT has its creator's rights, an end that can be read, and can be revoked", async () => {
+test("a JWT has its creator's rights and a readable expiry, and can be revoked", async () => {
 	const validTo = '2031-02-03T04:05:06.000Z';
 	const token = await sandbox.admin.createToken({
 		name: 'guest-jwt',
@@ -123,7 +123,7 @@ test("a JWT has its creator's rights, an end that can be read, and can be revoke
 	expect((await client.get('/ping')).status).toBe(401);
 });
 
-test("the token list tells no token's value", async () => {
+test('the token list does not contain token values', async () => {
 	const { data } = (await sandbox.admin.http.get('/tokens')).data;
 	const role = data.find((token: { name: string }) => token.name === 'role');
 	expect(role).toMatchObject({
@@ -158,7 +158,7 @@ describe('limits', () => {
 		expect((await client.get('/ping')).status).toBe(200);
 	});
 
-	test('413 above a number of records or bytes', async () => {
+	test('413 above the limit of records or bytes', async () => {
 		const bulk = Array.from({ length: 3 }, () => ({ fields }));
 		const client = as(undefined);
 		await sandbox.admin.settings({ maxBulkRecords: 2 });
@@ -187,7 +187,7 @@ describe('bad requests', () => {
 		expect((await as(undefined).post(contacts, body, { headers })).status).toBe(400);
 	});
 
-	test('unknown addresses are 404 in the envelope', async () => {
+	test('unknown URLs get 404 with an error body', async () => {
 		const response = await sandbox.client().get('/nothing/here/at/all');
 		expect(response.status).toBe(404);
 		expect(response.data.errors[0].id).toBe('notFoundException');
@@ -196,7 +196,7 @@ describe('bad requests', () => {
 		expect(broken.data.errors).toHaveLength(1);
 	});
 
-	test('a wrong setting, fault or table is 400 and changes nothing', async () => {
+	test('an invalid setting, fault or table gets 400 and changes nothing', async () => {
 		const { http } = sandbox.admin;
 		await expect(http.put('/settings', { colour: 'red' })).rejects.toThrow("'colour'");
 		await expect(http.put('/settings', { retryAfter: 'soon' })).rejects.toThrow('none');
@@ -208,7 +208,7 @@ describe('bad requests', () => {
 		expect((await http.get('/faults')).data.data).toEqual([]);
 	});
 
-	test('the administration is closed to pages elsewhere and to other host names', async () => {
+	test('the administration API rejects other origins and host names', async () => {
 		const { http } = sandbox.admin;
 		for (const headers of [{ Origin: 'https://example.com' }, { Host: 'example.com' }]) {
 			await expect(http.post('/reset', undefined, { headers })).rejects.toThrow('loopback');
@@ -216,7 +216,7 @@ describe('bad requests', () => {
 	});
 });
 
-test('the log tells requests in order, and no token', async () => {
+test('the request log is in order and contains no token values', async () => {
 	await sandbox.admin.reset();
 	await as(undefined).get('/ping');
 	await as(undefined).post(`${contacts}/bulk`, { bulk: [{ fields }] });
@@ -237,7 +237,7 @@ test('the log tells requests in order, and no token', async () => {
 	expect(await sandbox.admin.requests()).toEqual([]);
 });
 
-test('a taken port and a wrong option get a clear message', async () => {
+test('a port in use and an unknown option get a clear message', async () => {
 	const main = join(__dirname, '..', '..', 'sandbox', 'main.mts');
 	const { port } = new URL(sandbox.baseUrl);
 	for (const [args, message] of [
@@ -246,10 +246,10 @@ test('a taken port and a wrong option get a clear message', async () => {
 		[['--colour'], '--no-seed'],
 	] as const) {
 		const child = spawn(process.execPath, [main, ...args]);
-		let told = '';
-		child.stderr.on('data', (chunk) => (told += String(chunk)));
+		let printed = '';
+		child.stderr.on('data', (chunk) => (printed += String(chunk)));
 		const [code] = await once(child, 'close');
 		expect(code).toBe(1);
-		expect(told).toContain(message);
+		expect(printed).toContain(message);
 	}
 });

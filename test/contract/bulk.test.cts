@@ -37,7 +37,7 @@ const byCode = async () =>
 const ids = (records: StoredRecord[]) => records.map(({ id }) => id);
 
 describe('update', () => {
-	test('skips empty, unknown and unchanged records without a word', async () => {
+	test('silently skips empty, unknown and unchanged records', async () => {
 		const [a, b, c] = await stored();
 		const bulk = [
 			{ id: a?.id, fields: { price: 2 } },
@@ -66,7 +66,7 @@ describe('update', () => {
 		expect(again.data).not.toHaveProperty('data');
 	});
 
-	test('partial leaves the other fields, full clears them', async () => {
+	test('PATCH keeps the other fields, PUT clears them', async () => {
 		const [a] = await stored();
 		const bulk = [{ id: a?.id, fields: { name: 'x' } }];
 		await client.patch(`${data}/bulk`, { bulk });
@@ -79,7 +79,7 @@ describe('update', () => {
 		expect(response.errors[0].message).toContain("'name' is required");
 	});
 
-	test('by upsert inserts unknown ids', async () => {
+	test('with useUpsert inserts unknown ids', async () => {
 		const [a] = await stored();
 		const bulk = [
 			{ id: a?.id, fields: { name: 'x' } },
@@ -92,7 +92,7 @@ describe('update', () => {
 		expect(await stored()).toHaveLength(5);
 	});
 
-	test('times never go back and every change counts', async () => {
+	test('times never decrease, and every change increments ver', async () => {
 		const [a] = await stored();
 		for (const name of ['1', '2', '3']) {
 			await client.patch(`${data}/bulk`, { bulk: [{ id: a?.id, fields: { name } }] });
@@ -108,7 +108,7 @@ describe('update', () => {
 });
 
 describe('create', () => {
-	test('writes the good records and tells the bad ones', async () => {
+	test('writes the valid records and reports the invalid ones', async () => {
 		const bulk = [
 			{ fields: { code: 'x', name: 'x' } },
 			{ fields: { code: 'y' } },
@@ -125,7 +125,7 @@ describe('create', () => {
 		expect((await byCode()).get('a')?.fields.name).toBe('a');
 	});
 
-	test('by upsert updates what the import key finds', async () => {
+	test('with useUpsert updates the records that the import key finds', async () => {
 		const before = await byCode();
 		const bulk = [
 			{ fields: { code: 'n', name: 'new' } },
@@ -148,7 +148,7 @@ describe('create', () => {
 		expect(at).toEqual([3, 4, 5]);
 	});
 
-	test('by upsert needs an import key', async () => {
+	test('with useUpsert requires an import key', async () => {
 		const table = { internalName: 'plain', fields: [{ name: 'name', type: 'text' }] };
 		await sandbox.admin.createTable({ app: 'shop', table });
 		const bulk = [{ fields: { name: 'x' } }];
@@ -163,7 +163,7 @@ describe('create', () => {
 		['decimal', 0.5, 5e-1, -0.5],
 		['date', '2024-03-01', '2024-02-29T23:30:00Z', '2024-03-01T23:30:00Z'],
 		['datetime', '2024-03-01T12:00', '2024-03-01T11:00:00Z', '2024-03-01T12:00:00Z'],
-	])('a key of type %s is compared as it is stored', async (type, first, same, other) => {
+	])('an import key of type %s is compared as it is stored', async (type, first, same, other) => {
 		const fields = [
 			{ name: 'key', type, metadata: { importKey: true } },
 			{ name: 'name', type: 'text' },
@@ -191,7 +191,7 @@ describe('create', () => {
 		['checkbox', true],
 		['chips', ['x']],
 		['url_link', { href: 'https://example.com' }],
-	])('a field of type %s cannot be a key', async (type, key) => {
+	])('a field of type %s cannot be an import key', async (type, key) => {
 		const fields = [{ name: 'key', type, metadata: { importKey: true } }];
 		await sandbox.admin.createTable({ app: 'shop', table: { internalName: 'odd', fields } });
 		const response = await client.post('/odd/data', { fields: { key }, useUpsert: true });
@@ -201,7 +201,7 @@ describe('create', () => {
 });
 
 describe('one record', () => {
-	test('by upsert: 201 when inserted, 200 when updated or unchanged', async () => {
+	test('with useUpsert: 201 if inserted, 200 if updated or unchanged', async () => {
 		const post = (fields: object) => client.post(data, { fields, useUpsert: true });
 		expect((await post({ code: 'n', name: 'n' })).status).toBe(201);
 		expect((await post({ code: 'n', name: 'm' })).data.data).toMatchObject({ ver: 1 });
@@ -238,21 +238,21 @@ describe('one record', () => {
 		for (const { ver, created, modified } of records) expect(created === modified).toBe(ver === 0);
 	});
 
-	test('an unchanged update moves neither ver nor modified', async () => {
+	test('an update without a change leaves ver and modified as they are', async () => {
 		const [a] = await stored();
 		await client.patch(`${data}/${a?.id}`, { fields: { name: 'a' } });
 		await client.put(`${data}/${a?.id}`, { fields: a?.fields });
 		expect((await stored())[0]).toEqual(a);
 	});
 
-	test('created and modified carry milliseconds and an offset', async () => {
+	test('created and modified have milliseconds and an offset', async () => {
 		const { created } = (await client.get(data)).data.data[0];
 		expect(created).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/);
 		expect(new Date(created).toISOString()).toBe((await stored())[0]?.created);
 	});
 });
 
-test('delete takes a filter and a limit', async () => {
+test('delete by filter, up to a limit', async () => {
 	const remove = (params: object) => client.delete(`${data}/bulk`, { params });
 	expect((await remove({ filter: 'code(eq)a' })).status).toBe(400);
 	expect((await remove({ limit: 0 })).status).toBe(400);
@@ -268,7 +268,7 @@ test('delete takes a filter and a limit', async () => {
 test.each([
 	['wholeBatch400', 400],
 	['wholeBatch422', 422],
-])('a batch can be refused as a whole: %s', async (batchFailure, status) => {
+])('a batch can be rejected as a whole: %s', async (batchFailure, status) => {
 	await sandbox.admin.settings({ batchFailure });
 	const before = await stored();
 	const bulk = [{ fields: { name: 'x' } }, { fields: { name: 7 } }];
@@ -280,21 +280,21 @@ test.each([
 
 test.each<[string, unknown]>([
 	['no bulk', {}],
-	['no array', { bulk: {} }],
+	['an object as bulk', { bulk: {} }],
 	['no fields', { bulk: [{ id: 'x' }] }],
-	['fields that are no object', { bulk: [{ fields: [] }] }],
+	['fields that are not an object', { bulk: [{ fields: [] }] }],
 	['an unknown property', { bulk: [{ fields: {}, ver: 1 }] }],
-	['a wrong flag', { bulk: [], useUpsert: 'yes' }],
+	['an invalid flag', { bulk: [], useUpsert: 'yes' }],
 	['a number as id', { bulk: [{ id: 1, fields: {} }] }],
 	['a scalar', 7],
 	['null', null],
-])('a body with %s is refused', async (_name, body) => {
+])('a body with %s is rejected', async (_name, body) => {
 	const headers = { 'Content-Type': 'application/json' };
 	const response = await client.patch(`${data}/bulk`, JSON.stringify(body), { headers });
 	expect(response.status).toBe(400);
 });
 
-test('an empty batch is a success', async () => {
+test('an empty batch succeeds', async () => {
 	const response = await client.post(`${data}/bulk`, { bulk: [] });
 	expect(response.data).toEqual({ bulk: { successCount: 0, insertedCount: 0, updatedCount: 0 } });
 });

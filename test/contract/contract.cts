@@ -6,7 +6,7 @@ import type { AxiosInstance, AxiosResponse } from 'axios';
 import { parse } from 'yaml';
 import type { RunningSandbox } from '../support/sandbox.cts';
 
-/** A part of the document. Nobody knows more of it than that it has parts. */
+/** A part of the document. */
 interface Node {
 	[name: string]: Node;
 }
@@ -24,7 +24,7 @@ export interface ContractOperation {
 	responses: Node;
 }
 
-/** Every operation that stands in contract/openapi.yaml. */
+/** Every operation in contract/openapi.yaml. */
 export const operations: ContractOperation[] = Object.entries(document.paths ?? {}).flatMap(
 	([path, item]) =>
 		['get', 'post', 'put', 'patch', 'delete']
@@ -38,10 +38,10 @@ export const operations: ContractOperation[] = Object.entries(document.paths ?? 
 			})),
 );
 
-/** Operations in which an answer was seen and checked: id → statuses. */
+/** The statuses of checked responses by operation id. */
 export const seen = new Map<string, Set<number>>();
 
-/** A client whose every answer must be one that the contract knows; it throws otherwise. */
+/** A client that throws if a response does not conform to the contract. */
 export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosInstance {
 	const client = sandbox.client(token);
 	client.interceptors.response.use((response) => {
@@ -51,7 +51,7 @@ export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosIns
 	return client;
 }
 
-/** Throws when status, media type or body are not in the contract. */
+/** Throws if the status, the media type or the body does not conform to the contract. */
 function checkResponse(response: AxiosResponse): void {
 	const url = new URL(response.config.url ?? '', `${response.config.baseURL ?? ''}/`);
 	const path = (response.config.url ?? '').startsWith('http')
@@ -61,21 +61,21 @@ function checkResponse(response: AxiosResponse): void {
 	const described =
 		operation.responses[response.status] ??
 		operation.responses[`${Math.floor(response.status / 100)}XX`];
-	if (!described) throw new Error(`${operation.id} does not answer ${response.status}.`);
+	if (!described) throw new Error(`${operation.id} does not respond with ${response.status}.`);
 	const content = resolve(described).content;
 	if (!content) {
-		if (response.data !== '') throw new Error(`${operation.id} answered a body.`);
+		if (response.data !== '') throw new Error(`${operation.id} responded with a body.`);
 	} else {
 		const type = String(response.headers['content-type'] ?? '').split(';')[0] ?? '';
 		const media = content[type] ?? content['*/*'];
-		if (!media) throw new Error(`${operation.id} answered the media type '${type}'.`);
+		if (!media) throw new Error(`${operation.id} responded with the media type '${type}'.`);
 		if (type === 'application/json') conform(media.schema as Node, response.data, operation.id);
 	}
 	const statuses = seen.get(operation.id) ?? new Set();
 	seen.set(operation.id, statuses.add(response.status));
 }
 
-/** Throws when a value is not as its field type's schema says. */
+/** Throws if a value does not conform to its field type's schema. */
 export function checkFieldValue(type: string, form: 'read' | 'write', value: unknown): void {
 	const schema = document['x-field-values']?.[type]?.[form];
 	if (!schema) throw new Error(`The contract has no ${form} form for ${type}.`);
@@ -83,7 +83,7 @@ export function checkFieldValue(type: string, form: 'read' | 'write', value: unk
 }
 
 function operationAt(method: string, path: string): ContractOperation {
-	// As routers do, fixed path segments come before parameters.
+	// Static path segments take precedence over parameters, as in routers.
 	const found = operations
 		.filter((operation) => operation.method === method && operation.pattern.test(path))
 		.sort((a, b) => parameters(a.pattern) - parameters(b.pattern))[0];

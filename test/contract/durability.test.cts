@@ -8,31 +8,31 @@ const contacts = '/apps/crm/tables/contacts/data';
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('what was answered is there after kill -9, with the same tokens', async () => {
+test('what was confirmed survives kill -9, and so do the tokens', async () => {
 	const args = ['--db', join(folder, 'data.sqlite')];
 	const first = await startSandbox({ args });
 	await first.admin.settings({ maxBulkRecords: 50 });
-	const answered: string[] = [];
+	const confirmed: string[] = [];
 	const writer = (async () => {
 		for (let batch = 0; ; batch += 1) {
 			const emails = [0, 1, 2].map((index) => `${batch}-${index}@example.com`);
 			const bulk = emails.map((email) => ({ fields: { surname: 'x', email } }));
 			const response = await first.client().post(`${contacts}/bulk`, { bulk });
-			if (response.status === 200) answered.push(...emails);
+			if (response.status === 200) confirmed.push(...emails);
 		}
 	})();
 	await new Promise((resolve) => setTimeout(resolve, 800));
 	await first.stop('SIGKILL');
 	await expect(writer).rejects.toThrow();
-	expect(answered.length).toBeGreaterThan(10);
+	expect(confirmed.length).toBeGreaterThan(10);
 
 	const second = await startSandbox({ args });
 	expect(second.tokens).toEqual(first.tokens);
 	const kept = new Set((await second.admin.records('crm', 'contacts')).map((r) => r.fields.email));
-	expect(answered.filter((email) => !kept.has(email))).toEqual([]);
-	// Batches are whole: three records each, and at most one batch more than was answered.
+	expect(confirmed.filter((email) => !kept.has(email))).toEqual([]);
+	// Batches are atomic: three records each, and at most one more batch than was confirmed.
 	expect((kept.size - 40) % 3).toBe(0);
-	expect(kept.size - 40 - answered.length).toBeLessThanOrEqual(3);
+	expect(kept.size - 40 - confirmed.length).toBeLessThanOrEqual(3);
 	expect((await second.client().post(`${contacts}/bulk`, { bulk: [] })).status).toBe(200);
 	const { data } = (await second.admin.http.get('/settings')).data;
 	expect(data.maxBulkRecords).toBe(50);
@@ -42,7 +42,7 @@ test('what was answered is there after kill -9, with the same tokens', async () 
 	expect(second.process.exitCode).toBe(0);
 });
 
-test('SIGINT ends it in order, also with a connection open', async () => {
+test('SIGINT stops it gracefully, even with an open connection', async () => {
 	const sandbox = await startSandbox();
 	await sandbox.admin.faults([{ fault: { kind: 'hang' } }]);
 	const pending = sandbox.client().get('/ping');
@@ -53,7 +53,7 @@ test('SIGINT ends it in order, also with a connection open', async () => {
 	await broken;
 });
 
-test('HTTPS, with a certificate made at start', async () => {
+test('HTTPS with a self-signed certificate', async () => {
 	const sandbox = await startSandbox({ args: ['--https'] });
 	expect(sandbox.baseUrl).toMatch(/^https:/);
 	const [record] = (await sandbox.client().get(`${contacts}?limit=1`)).data.data;
@@ -64,7 +64,7 @@ test('HTTPS, with a certificate made at start', async () => {
 	await sandbox.stop();
 });
 
-test('a large table is paged fast by its latest changes', async () => {
+test('paging through a large table by latest change is fast', async () => {
 	const sandbox = await startSandbox({ args: ['--no-seed'] });
 	const fields = [{ name: 'n', type: 'number' }];
 	await sandbox.admin.createTable({ app: 'big', table: { internalName: 'rows', fields } });

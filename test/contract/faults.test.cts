@@ -24,7 +24,7 @@ beforeEach(async () => {
 	});
 });
 
-/** Sends three records with one fault switched on. */
+/** Sends three records with one active fault. */
 async function sendWith(fault: FaultRule['fault'], timeout = 5000) {
 	await sandbox.admin.faults([{ id: 'the-fault', fault }]);
 	return sandbox
@@ -50,7 +50,7 @@ test.each([
 	expect(await logged()).toMatchObject({ status, outcome: 'completed', faults: ['the-fault'] });
 });
 
-test('status after the write, with a body of its own', async () => {
+test('a status after the write, with a custom body', async () => {
 	const body = { weird: true };
 	const response = await sendWith({ kind: 'status', status: 504, body, afterWrite: true });
 	expect([response.status, response.data]).toEqual([504, body]);
@@ -73,13 +73,13 @@ test.each([
 	['hang', {}, ''],
 	['hang', { afterWrite: true }, 'abc'],
 	['slowAfter', { ms: 1200 }, 'abc'],
-])('%s %j outlasts a timeout', async (kind, options, written) => {
+])('%s %j takes longer than the timeout', async (kind, options, written) => {
 	await expect(sendWith({ kind, ...options }, 300)).rejects.toThrow('timeout');
 	await sandbox.admin.settled();
 	expect(await stored()).toBe(written);
 });
 
-test('what a client gave up waiting for is written all the same', async () => {
+test('a write completes after its client has timed out', async () => {
 	await expect(sendWith({ kind: 'slowBefore', ms: 1500 }, 200)).rejects.toThrow('timeout');
 	expect(await stored()).toBe('');
 	await sandbox.admin.settled();
@@ -87,33 +87,33 @@ test('what a client gave up waiting for is written all the same', async () => {
 	expect(await logged()).toMatchObject({ outcome: 'reset', status: null, busy: false });
 });
 
-test('what is held up over a reset is never written', async () => {
-	const held = sendWith({ kind: 'slowBefore', ms: 1000 });
+test('a request that a fault delays over a reset is never written', async () => {
+	const delayed = sendWith({ kind: 'slowBefore', ms: 1000 });
 	while ((await logged())?.busy !== true) await new Promise((resolve) => setTimeout(resolve, 20));
 	await sandbox.admin.reset();
 	await sandbox.admin.createTable({
 		app: 'shop',
 		table: { internalName: 'items', fields: [{ name: 'code', type: 'text' }] },
 	});
-	await expect(held).rejects.toMatchObject({ code: 'ECONNRESET' });
+	await expect(delayed).rejects.toMatchObject({ code: 'ECONNRESET' });
 	expect(await stored()).toBe('');
 });
 
-test('slow, but in time', async () => {
+test('a delay below the timeout', async () => {
 	const start = Date.now();
 	expect((await sendWith({ kind: 'slowBefore', ms: 150 })).status).toBe(200);
 	expect(Date.now() - start).toBeGreaterThanOrEqual(149);
 });
 
 test.each([{ kind: 'truncate' }, { kind: 'truncate', bytes: 0 }, { kind: 'wrongLength', by: 20 }])(
-	'%j breaks the answer off, after the write',
+	'%j cuts the response off after the write',
 	async (fault) => {
 		await expect(sendWith(fault)).rejects.toThrow(/aborted|ECONNRESET|hang up/);
 		expect(await stored()).toBe('abc');
 	},
 );
 
-test('a content length that is too short cuts the JSON', async () => {
+test('a Content-Length that is too short truncates the JSON', async () => {
 	const response = await sendWith({ kind: 'wrongLength', by: -10 });
 	expect(typeof response.data).toBe('string');
 	expect(await stored()).toBe('abc');
@@ -131,7 +131,7 @@ test.each([
 	expect(await stored()).toBe(written);
 });
 
-test('records fail by position or value, with or without their position', async () => {
+test('records fail by position or value, with or without RecordIndex', async () => {
 	const byIndex = await sendWith({ kind: 'failRecords', indexes: [1], message: 'No.' });
 	expect(byIndex.data.errors).toEqual([
 		expect.objectContaining({ RecordIndex: 1, message: 'No.' }),
@@ -146,7 +146,7 @@ test('records fail by position or value, with or without their position', async 
 	expect(await stored()).toBe('b');
 });
 
-test('records are skipped without a word', async () => {
+test('records are skipped silently', async () => {
 	const response = await sendWith({ kind: 'skipRecords', field: 'code', values: ['b'] });
 	expect(response.data.bulk.successCount).toBe(3);
 	expect(response.data.data).toHaveLength(2);
@@ -154,7 +154,7 @@ test('records are skipped without a word', async () => {
 	expect(await stored()).toBe('ac');
 });
 
-test('a batch is refused for one record, or for its size', async () => {
+test('a batch is rejected because of one record or its size', async () => {
 	for (const status of [400, 413, 422]) {
 		const fault = { kind: 'refuseBatch', field: 'code', values: ['b'], status };
 		expect((await sendWith(fault)).status).toBe(status);
@@ -166,20 +166,20 @@ test('a batch is refused for one record, or for its size', async () => {
 	expect((await sendWith({ kind: 'refuseAbove', records: 3 })).status).toBe(200);
 });
 
-test('an answer has fewer or more records than were sent', async () => {
+test('a response has fewer or more records than the request', async () => {
 	expect((await sendWith({ kind: 'fewerRecords', count: 2 })).data.data).toHaveLength(1);
 	await sandbox.client().delete(`${items}/bulk?limit=9`);
 	expect((await sendWith({ kind: 'moreRecords' })).data.data).toHaveLength(4);
 	expect(await stored()).toBe('abc');
 });
 
-test('redirects lead where the rule says', async () => {
-	const elsewhere = createServer((request, response) => {
+test('redirects to the given location', async () => {
+	const other = createServer((request, response) => {
 		response.end(JSON.stringify({ authorization: request.headers.authorization ?? null }));
 	});
-	elsewhere.listen(0, '127.0.0.1');
-	await once(elsewhere, 'listening');
-	const location = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/stolen`;
+	other.listen(0, '127.0.0.1');
+	await once(other, 'listening');
+	const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/stolen`;
 	for (const status of [301, 302, 303, 307, 308]) {
 		const response = await sendWith({ kind: 'redirect', location, status });
 		expect([response.status, response.headers.location]).toEqual([status, location]);
@@ -188,10 +188,10 @@ test('redirects lead where the rule says', async () => {
 	const followed = await axios.get(`${sandbox.baseUrl}/api/v2/ping`, { headers, proxy: false });
 	expect(followed.request.path).toBe('/stolen');
 	expect(await stored()).toBe('');
-	elsewhere.close();
+	other.close();
 });
 
-test('rules choose requests by method, path and body, and by their number', async () => {
+test('rules match requests by method, path and body, and by count', async () => {
 	const ping = async () => (await sandbox.client().get('/ping')).status;
 	const fault = { kind: 'status', status: 503 };
 	const run = async (rule: Omit<FaultRule, 'fault'>, times = 6) => {
@@ -220,7 +220,7 @@ test('rules choose requests by method, path and body, and by their number', asyn
 	expect(await post('b')).toBe(201);
 });
 
-test('several faults in one request', async () => {
+test('several faults apply to one request', async () => {
 	await sandbox.admin.faults([
 		{ id: 'skip', fault: { kind: 'skipRecords', indexes: [0] } },
 		{ id: 'fail', fault: { kind: 'failRecords', indexes: [1] } },

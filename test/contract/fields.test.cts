@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** What a value reads back as, or the error's message. */
+/** The value after it was written, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {
 	const response = await client.post(data, { fields: { [name]: value } });
 	return response.status === 201
@@ -88,7 +88,7 @@ test.each<[string, unknown, unknown]>([
 	['url', { href: 'https://example.com' }, { href: 'https://example.com' }],
 	['link', null, null],
 	['link', { id: null }, null],
-])('%s takes %j and reads %j', async (name, value, expected) => {
+])('%s accepts %j and returns %j', async (name, value, expected) => {
 	expect(await written(name, value)).toEqual(expected);
 });
 
@@ -132,13 +132,13 @@ test.each<[string, unknown, string]>([
 	['system', 'x', 'read-only'],
 	['sum', 'x', 'read-only'],
 	['nothing', 'x', 'unknown'],
-])('%s refuses %j and says: %s', async (name, value, message) => {
-	const told = await written(name, value);
-	expect(told).toContain(`'${name}'`);
-	expect(told).toContain(message);
+])('%s rejects %j with: %s', async (name, value, message) => {
+	const error = await written(name, value);
+	expect(error).toContain(`'${name}'`);
+	expect(error).toContain(message);
 });
 
-test.each(['__proto__', 'constructor'])('%s is an unknown field like any other', async (name) => {
+test.each(['__proto__', 'constructor'])('%s is an ordinary unknown field', async (name) => {
 	const headers = { 'Content-Type': 'application/json' };
 	const body = `{"fields": {"${name}": {"text": "x"}}}`;
 	const response = await client.post(data, body, { headers });
@@ -146,7 +146,7 @@ test.each(['__proto__', 'constructor'])('%s is an unknown field like any other',
 	expect(response.data.errors[0].message).toContain(`'${name}'`);
 });
 
-test('links are read as an address and changed by adding and removing', async () => {
+test('links are returned as a URL and changed by adding and removing', async () => {
 	const make = async (fields: object) => (await client.post(data, { fields })).data.data;
 	const [a, b] = [await make({ text: 'a' }), await make({ text: 'b' })];
 	const c = await make({ link: { id: a.id }, links: { add: [a.id, b.id, a.id] } });
@@ -158,7 +158,7 @@ test('links are read as an address and changed by adding and removing', async ()
 	expect((await client.get(after.fields.links.url)).data.data).toEqual([b]);
 });
 
-test('a checklist counts, and keeps its ids when it is sent without them', async () => {
+test('a checklist has counts, and keeps ids that are not sent', async () => {
 	const items = [{ header: 'x', checked: true }, { header: 'y' }];
 	const fields = { checklist: { lists: [{ header: 'l', items }] } };
 	const made = (await client.post(data, { fields })).data.data;
@@ -169,7 +169,7 @@ test('a checklist counts, and keeps its ids when it is sent without them', async
 	expect((await client.patch(`${data}/${made.id}`, { fields })).data.data).toEqual(made);
 });
 
-test('a summary of dates', async () => {
+test('a summary returns days as midnight', async () => {
 	const table = {
 		internalName: 'days',
 		fields: [
@@ -193,14 +193,14 @@ test('a summary of dates', async () => {
 	expect(none.fields.day).toEqual({ min: null, max: null });
 });
 
-test('derived fields are read and cannot be sorted by', async () => {
+test('computed fields are returned and cannot be sorted by', async () => {
 	const made = (await client.post(data, { fields: { text: 'hey' } })).data.data;
 	expect(made.fields).toMatchObject({ sum: 'hey!', system: made.created });
 	expect(made.fields).not.toHaveProperty('button');
 	expect((await client.get(`${data}?sort=sum`)).status).toBe(400);
 });
 
-test('definitions may tell names under id, and no formulas', async () => {
+test('definitions can have id instead of name, and contain no templates', async () => {
 	const { items } = (await client.get('/apps/all/tables/types')).data.data;
 	expect(items[0]).toEqual({
 		id: 'text',
@@ -211,7 +211,7 @@ test('definitions may tell names under id, and no formulas', async () => {
 	expect(items.at(-1).metadata).toEqual({});
 });
 
-test("every field type of the contract is in the sample data, in the contract's form", async () => {
+test('the sample data has every field type, in the form of the contract', async () => {
 	const types = new Map<string, string>();
 	const values: Array<[string, unknown]> = [];
 	for (const table of ['companies', 'contacts', 'deals']) {

@@ -47,7 +47,7 @@ const papers = async (value: unknown, by = client): Promise<FileEntry[]> => {
 const download = async (address: string, by = client) =>
 	Buffer.from((await by.get(address, { responseType: 'arraybuffer' })).data);
 
-test.each([0, 1, 2, 3, 1000, 5_000_000])('%d bytes come back as they went', async (size) => {
+test.each([0, 1, 2, 3, 1000, 5_000_000])('%d bytes are returned unchanged', async (size) => {
 	const bytes = randomBytes(size);
 	const [file] = await papers([input('data.bin', bytes)]);
 	expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
@@ -59,7 +59,7 @@ test.each([
 	['unicode', 'ключ 🔑.txt'],
 	['long', `${'long'.repeat(500)}.txt`],
 	['awkward', 'a"b\\c/d.txt'],
-])('a name that is %s stays as it is', async (_kind, name) => {
+])('a name that is %s is returned unchanged', async (_kind, name) => {
 	const [file] = await papers([input(name, Buffer.from('x'))]);
 	expect(file?.fileName).toBe(name);
 	expect((await client.get(file?.fileUrl ?? '')).headers['content-disposition']).toContain(
@@ -90,12 +90,12 @@ test.each<[string, unknown]>([
 	['size', [{ filename: 'a', mimetype: 'a/b', filedata: 'data:a/b;base64,', size: 1 }]],
 	['loopback', 'https://example.com/file.txt'],
 	['loopback', 'not a URL'],
-])('a wrong file is refused: %s', async (message, value) => {
+])('an invalid file is rejected: %s', async (message, value) => {
 	await expect(papers(value)).rejects.toThrow(message);
 	expect((await client.get(url)).data.data.ver).toBe(0);
 });
 
-test('pictures have thumbnails, and a picture field takes pictures alone', async () => {
+test('pictures have thumbnails, and a picture field only accepts pictures', async () => {
 	const create = { width: 800, height: 400, channels: 3, background: 'red' } as const;
 	const bytes = await sharp({ create }).png().toBuffer();
 	const fields = { sketch: [input('sketch.png', bytes, 'image/png')] };
@@ -107,11 +107,11 @@ test('pictures have thumbnails, and a picture field takes pictures alone', async
 	expect(refused.data.errors[0].message).toContain("'sketch' takes pictures");
 });
 
-test('a short token is for attachments alone', async () => {
+test('a short token only gives access to attachments', async () => {
 	const short = checkedClient(sandbox, sandbox.tokens.short);
 	const [file] = await papers({ add: [input('a.txt', Buffer.from('short'))] }, short);
 	expect((await download(file?.fileUrl ?? '', short)).toString()).toBe('short');
-	const refusals = [
+	const rejected = [
 		short.get(url),
 		short.patch(url, { fields: { title: 'x' } }),
 		short.patch(url, { fields: { title: 'x', papers: null } }),
@@ -119,7 +119,7 @@ test('a short token is for attachments alone', async () => {
 		short.put(url, { fields: { papers: null } }),
 		short.post(data, { fields: { papers: null } }),
 	];
-	for (const response of await Promise.all(refusals)) {
+	for (const response of await Promise.all(rejected)) {
 		expect(response.status).toBe(403);
 		expect(response.data.errors[0].message).toContain('token with a role');
 	}
@@ -146,7 +146,7 @@ test('the service fetches a URL', async () => {
 	server.close();
 });
 
-test('too large a file is 413, and nothing is written', async () => {
+test('a file above the limit gets 413, and nothing is written', async () => {
 	await sandbox.admin.settings({ maxFileBytes: 10 });
 	const fields = { papers: [input('a', Buffer.alloc(11))] };
 	expect((await client.patch(url, { fields })).status).toBe(413);
@@ -155,7 +155,7 @@ test('too large a file is 413, and nothing is written', async () => {
 	expect(await papers([input('a', Buffer.alloc(10))])).toHaveLength(1);
 });
 
-test('a reset in mid-upload and a download cut short', async () => {
+test('a reset during an upload, and a truncated download', async () => {
 	await sandbox.admin.faults([{ fault: { kind: 'resetUpload', bytes: 1_000_000 } }]);
 	await expect(papers([input('a', randomBytes(3_000_000))])).rejects.toThrow();
 	expect((await sandbox.admin.requests()).at(-1)).toMatchObject({ outcome: 'reset' });
@@ -166,7 +166,7 @@ test('a reset in mid-upload and a download cut short', async () => {
 	await expect(download(file?.fileUrl ?? '')).rejects.toThrow('aborted');
 });
 
-test('a download that a fault drops leaves no file open', async () => {
+test('a download that a fault drops leaves no open file', async () => {
 	const [file] = await papers([input('a', randomBytes(10_000))]);
 	await sandbox.admin.faults([{ match: { path: '/files/' }, fault: { kind: 'resetAfter' } }]);
 	for (let count = 0; count < 5; count += 1) {
@@ -178,7 +178,7 @@ test('a download that a fault drops leaves no file open', async () => {
 	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);
 });
 
-/** Sends the first half of a file of 2 MB, and waits until the sandbox has it. */
+/** Sends the first half of a file of 2 MB and waits until the sandbox has received it. */
 async function uploadHalf({ baseUrl, tokens, admin }: RunningSandbox) {
 	const body = JSON.stringify({ fields: { papers: [input('a', randomBytes(2_000_000))] } });
 	const sent = request(`${baseUrl}/api/v2${url}`, {
@@ -197,7 +197,7 @@ async function uploadHalf({ baseUrl, tokens, admin }: RunningSandbox) {
 
 const broken = /socket hang up|ECONNRESET|EPIPE/;
 
-test('a reset of the sandbox while a file comes in ends the request', async () => {
+test('a reset of the sandbox during an upload ends the request', async () => {
 	const { ended, sendRest } = await uploadHalf(sandbox);
 	await sandbox.admin.reset();
 	sendRest();
@@ -208,9 +208,9 @@ test('a reset of the sandbox while a file comes in ends the request', async () =
 test.each([
 	['as they are', '/'],
 	['escaped', '\\/'],
-])('large files are decoded on their way in: slashes %s', async (_name, slash) => {
+])('large files are decoded while they are received: slashes %s', async (_name, slash) => {
 	const bytes = randomBytes(700_000);
-	// A text that quotes a file is no file.
+	// A text that contains a data URL is not a file.
 	const quoted = `"data:text/plain;base64,${'A'.repeat(400_000)}`;
 	const text = `5" of "text" and a backslash \\ ${'é'.repeat(300_000)} ${quoted}`;
 	const body = Buffer.from(
@@ -225,7 +225,7 @@ test.each([
 			Authorization: `Bearer ${sandbox.tokens.role}`,
 		},
 	});
-	// Chunked, in pieces of odd sizes, so that every boundary is cut somewhere.
+	// Chunks of many sizes, so that boundaries are everywhere.
 	for (let at = 0, size = 1; at < body.length; at += size, size = (size * 7 + 3) % 9973) {
 		sent.write(body.subarray(at, at + Math.max(size, 1)));
 		if (size === 0) size = 1;
@@ -241,7 +241,7 @@ test.each([
 	}
 });
 
-test('bytes lie beside the database, once for each content, and survive a restart', async () => {
+test('bytes are stored beside the database, once for each content, and survive a restart', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
 	const args = ['--db', join(folder, 'data.sqlite')];
 	const first = await startSandbox({ args });

@@ -72,7 +72,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** The keys of the records that a filter finds, one letter each. */
+/** The keys of the matching records, one letter each; or the status of an error. */
 async function found(request: Promise<{ status: number; data: { data: unknown } }>) {
 	const { status, data } = await request;
 	if (status !== 200) return status;
@@ -131,10 +131,13 @@ const conditions: Array<[string, string, string | undefined, string]> = [
 	['ver', 'eq', '0', 'abcdef'],
 ];
 
-test.each(conditions)('%s %s %s finds %j, both ways', async (field, operator, value, keys) => {
-	expect(await byQuery(`${field}(${operator})${value ?? ''}`)).toBe(keys);
-	expect(await byBody([{ field, operator, value }])).toBe(keys);
-});
+test.each(conditions)(
+	'%s %s %s matches %j, in a query and in a body',
+	async (field, operator, value, keys) => {
+		expect(await byQuery(`${field}(${operator})${value ?? ''}`)).toBe(keys);
+		expect(await byBody([{ field, operator, value }])).toBe(keys);
+	},
+);
 
 test.each(['\\\\,', '\\,'])('a comma inside a value, written as %s', async (comma) => {
 	expect(await byQuery(`name(eq)Dog${comma} old`)).toBe('c');
@@ -148,7 +151,7 @@ test.each(['\\\\,', '\\,'])('a comma inside a value, written as %s', async (comm
 	);
 });
 
-test('a body takes a single value as it is', async () => {
+test('a single value in a body needs no escaping', async () => {
 	const named = (value: string) => byBody([{ field: 'name', operator: '===', value }]);
 	expect(await named('Dog, old')).toBe('c');
 	expect(await named('Dog\\, old')).toBe('');
@@ -178,7 +181,7 @@ test('several values', async () => {
 	expect(await byBody([{ field: 'key', operator: 'in', value: `${many},a` }])).toBe('a');
 });
 
-test('trees', async () => {
+test('nested groups', async () => {
 	const fox = { field: 'name', operator: 'contains', value: 'fox' };
 	const young = { field: 'age', operator: 'lt', value: 15 };
 	const old = { field: 'age', operator: 'gte', value: 30 };
@@ -206,11 +209,11 @@ test.each([
 	'home.nothing(eq)x',
 	'home.city(duplicity)',
 	'age(currentuser)',
-])('the filter %s is refused', async (filter) => {
+])('the filter %s is rejected', async (filter) => {
 	expect(await byQuery(filter)).toBe(400);
 });
 
-test('a body condition without its value is refused, and one with a needless value', async () => {
+test('a condition in a body with a missing or an extra value is rejected', async () => {
 	expect(await byBody([{ field: 'name', operator: 'eq' }])).toBe(400);
 	expect(await byBody([{ field: 'name', operator: 'empty', value: 'x' }])).toBe(400);
 	expect(await byBody([{ field: 'name', operator: 'eq', value: '' }])).toBe('d');
@@ -249,7 +252,7 @@ test('loadFields', async () => {
 	expect((await client.post(`${people}/filter`, { loadFields: ['nothing'] })).status).toBe(400);
 });
 
-test("a link's url leads to the linked records", async () => {
+test('the url of a link returns the linked records', async () => {
 	const [fox] = (await client.get(people, { params: { limit: 1 } })).data.data;
 	expect((await client.get(fox.fields.home.url)).data.data.fields.city).toBe('Oslo');
 	expect(fox.fields.visits.count).toBe(2);

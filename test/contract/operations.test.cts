@@ -52,14 +52,14 @@ describe('account and structure', () => {
 	});
 
 	test.each(['/apps', '/apps/crm', '/apps/crm/tables', '/apps/crm/tables/contacts'])(
-		'%s refuses a wrong token',
+		'%s rejects an invalid token',
 		async (path) => {
 			expect((await guest.get(path)).status).toBe(401);
 		},
 	);
 
 	test.each(['/apps/nothing', '/apps/nothing/tables', '/apps/crm/tables/nothing'])(
-		'%s is not there',
+		'%s does not exist',
 		async (path) => {
 			expect((await client.get(path)).status).toBe(404);
 		},
@@ -67,8 +67,8 @@ describe('account and structure', () => {
 });
 
 describe.each([
-	['by its own name', '/contacts'],
-	['inside its application', '/apps/crm/tables/contacts'],
+	['by name', '/contacts'],
+	['within its application', '/apps/crm/tables/contacts'],
 ])('a table addressed %s', (_name, table) => {
 	test('lists, filters, counts and summarizes', async () => {
 		expect((await client.get(`${table}/data`)).data.data).toHaveLength(25);
@@ -120,7 +120,7 @@ describe.each([
 		expect((await client.get(`${table}/data/count`)).data.data.count).toBe(40);
 	});
 
-	test('keeps files', async () => {
+	test('stores files', async () => {
 		const filedata = `data:image/png;base64,${pixel}`;
 		const photo = [{ filename: 'dot.png', mimetype: 'image/png', filedata }];
 		const fields = { surname: 'Photo', photo };
@@ -136,7 +136,7 @@ describe.each([
 		await client.delete(`${table}/data/${created.id}`);
 	});
 
-	test('refuses wrong tokens and what the contract does not know', async () => {
+	test('rejects invalid tokens and what the contract does not define', async () => {
 		const reads = ['data', 'data/count', `data/${unknownId}`];
 		const posts = ['data', 'data/bulk', 'data/filter', 'data/count/filter', 'data/summary'];
 		for (const path of reads) {
@@ -168,7 +168,7 @@ test('a webhook and a public form', async () => {
 	expect((await guest.post(form.url, {})).status).toBe(400);
 });
 
-test('every operation of the contract was answered, with success and with an error', () => {
+test('every operation of the contract has responded with success and with an error', () => {
 	const missing = operations.filter(({ id }) => {
 		const statuses = [...(seen.get(id) ?? [])];
 		return !statuses.some((status) => status < 300) || !statuses.some((status) => status >= 400);
@@ -176,7 +176,7 @@ test('every operation of the contract was answered, with success and with an err
 	expect(missing.map(({ id }) => id)).toEqual([]);
 });
 
-test('every operation says where it comes from', () => {
+test('every operation has an origin', () => {
 	const origins = new Set(operations.map(({ origin }) => origin));
 	expect([...origins].sort()).toEqual(['adopted', 'open', 'specified']);
 });

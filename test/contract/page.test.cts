@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-test('the page and its parts are served, and may load nothing from elsewhere', async () => {
+test('the page has a policy that only allows content from the sandbox', async () => {
 	const { http } = sandbox.admin;
 	for (const [path, type] of [
 		['/', 'text/html'],
@@ -25,26 +25,25 @@ test('the page and its parts are served, and may load nothing from elsewhere', a
 	}
 });
 
-// A browser is not on every desk; where there is one, and always in CI, people's hands are tried
-// out too.
+// Skipped without a browser, except in CI.
 const inBrowser = existsSync(executablePath) || process.env.CI ? describe : describe.skip;
 
 inBrowser('in a browser', () => {
 	let browser: Browser;
 	let page: Page;
-	const problems: string[] = [];
+	const errors: string[] = [];
 
 	beforeAll(async () => {
 		const args = ['--no-sandbox', '--disable-background-networking'];
 		browser = await chromium.launch({ executablePath, args });
 		page = await browser.newPage();
-		page.on('pageerror', (error) => problems.push(error.message));
+		page.on('pageerror', (error) => errors.push(error.message));
 		page.on('console', (message) => {
-			if (message.type() === 'error') problems.push(message.text());
+			if (message.type() === 'error') errors.push(message.text());
 		});
 	});
 	afterAll(() => browser?.close());
-	afterEach(() => expect(problems).toEqual([]));
+	afterEach(() => expect(errors).toEqual([]));
 
 	test('shows records as they change', async () => {
 		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
@@ -55,7 +54,7 @@ inBrowser('in a browser', () => {
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/Contacts\s*41/);
 	});
 
-	test('is used with the keyboard: sections, and the details of a run', async () => {
+	test('can be used with the keyboard: sections, and the details of a run', async () => {
 		const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
 		await sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
 		await page.focus('nav a[href="#/runs"]');
@@ -73,7 +72,7 @@ inBrowser('in a browser', () => {
 	});
 
 	test.each(['tokens', 'workflows', 'runs', 'requests', 'files', 'records/crm/deals', 'nowhere'])(
-		'%s shows no token',
+		'%s contains no token values',
 		async (section) => {
 			await page.goto(`${sandbox.baseUrl}/#/${section}`);
 			await page.locator('main h2').waitFor();

@@ -43,14 +43,14 @@ async function lastRun(): Promise<Run> {
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	}
 }
-/** Runs a script and tells how it ended. */
+/** Runs a script and returns its run. */
 async function run(script: string, options: object = {}, payload: unknown = {}): Promise<Run> {
 	const { webhookUrl } = await workflow(script, options);
 	await client.post(webhookUrl, payload);
 	return lastRun();
 }
 
-test('the body is svc.workflow.payloadRequest, and the run is in the log', async () => {
+test('the body is svc.workflow.payloadRequest, and the run is logged', async () => {
 	const payload = { firstname: 'Ann', nested: [1, { '': null }] };
 	const script = "svc.log('Got', svc.workflow.payloadRequest); return svc.workflow.payloadRequest;";
 	const ended = await run(script, { name: 'Echo' }, payload);
@@ -105,20 +105,22 @@ describe('Run As', () => {
 		return lastRun();
 	};
 
-	test('me: the rights of who configured it, whoever calls', async () => {
+	test('me: the rights of the user who configured it', async () => {
 		const { tokens } = sandbox;
 		expect((await call(tokens.readonly, { runAs: 'me' })).status).toBe('succeeded');
 		const guest = { runAs: 'me', configuredBy: 'guest@example.com' };
-		const refused = await call(tokens.role, guest);
-		expect(refused.error).toContain("not have the right 'create'");
-		expect(refused.actedAs).toBe('me (guest@example.com)');
+		const rejected = await call(tokens.role, guest);
+		expect(rejected.error).toContain("not have the right 'create'");
+		expect(rejected.actedAs).toBe('me (guest@example.com)');
 	});
 
-	test('caller: the rights of the token in the call', async () => {
+	test('caller: the rights of the token in the request', async () => {
 		const { tokens } = sandbox;
 		expect((await call(tokens.jwt, { runAs: 'caller' })).status).toBe('succeeded');
 		expect((await call(tokens.readonly, { runAs: 'caller' })).error).toContain('Reader');
-		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain('only start workflows');
+		expect((await call(tokens.workflow, { runAs: 'caller' })).error).toContain(
+			'only start workflows',
+		);
 	});
 
 	test('token: the rights of the chosen token, as long as it is valid', async () => {
@@ -145,7 +147,7 @@ describe('the script', () => {
 		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
 		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
 	])('%s', async (_name, script, status, error) => {
-		// Enough for a thread to start on a busy machine, except where the limit is the point.
+		// Long enough for a thread to start on a busy machine, except in the test of the limit.
 		const ended = await run(script, { timeLimitMs: status === 'timedOut' ? 200 : 10_000 });
 		expect(ended.status).toBe(status);
 		expect(ended.error).toContain(error);
@@ -160,14 +162,14 @@ describe('the script', () => {
 		expect(['undefinedundefinedundefinedundefined', 'EvalError']).toContain(output);
 	});
 
-	test('is ended when it takes too much memory, and the sandbox goes on', async () => {
+	test('is stopped if it uses too much memory, and the sandbox keeps running', async () => {
 		const script = 'const all = []; for (;;) all.push(new Array(1e5).fill(all.length));';
 		expect((await run(script, { timeLimitMs: 20_000 })).status).toBe('failed');
 		expect((await client.get('/ping')).status).toBe(200);
 	});
 });
 
-test('Send Webhook posts JSON with the headers of its author, to loopback alone', async () => {
+test('Send Webhook posts JSON with custom headers, only to loopback', async () => {
 	const received: Array<{ headers: IncomingHttpHeaders; body: string }> = [];
 	const server = createServer(async (request, response) => {
 		received.push({ headers: request.headers, body: await text(request) });
@@ -185,8 +187,8 @@ test('Send Webhook posts JSON with the headers of its author, to loopback alone'
 	});
 	expect(received[0]?.body).toBe('{"a":1}');
 	server.close();
-	const away = await run("return svc.sendWebhook('https://example.com/', {});");
-	expect(away.error).toContain('loopback');
+	const remote = await run("return svc.sendWebhook('https://example.com/', {});");
+	expect(remote.error).toContain('loopback');
 });
 
 describe('the webhook', () => {
@@ -195,20 +197,20 @@ describe('the webhook', () => {
 		['output', 200, { done: true }],
 		['text', 200, 'OK'],
 		['empty', 204, ''],
-	])('can answer %s', async (kind, status, body) => {
+	])('can respond with %s', async (kind, status, body) => {
 		const { webhookUrl } = await workflow('return { done: true };', { response: kind });
 		const response = await client.post(webhookUrl, {});
 		expect([response.status, response.data]).toEqual([status, body]);
 	});
 
-	test('tells a failure where it answers the output', async () => {
+	test('responds with 500 if the script fails and the response is its output', async () => {
 		const { webhookUrl } = await workflow("throw new Error('No.');", { response: 'output' });
 		const response = await client.post(webhookUrl, {});
 		expect(response.status).toBe(500);
 		expect(response.data.errors[0].message).toContain('No.');
 	});
 
-	test('wants a valid token of the right type, a JSON object and its own address', async () => {
+	test('requires a valid token of the right type, a JSON object and an existing URL', async () => {
 		const { webhookUrl, id } = await workflow('return 1;');
 		const by = (token: string) => checkedClient(sandbox, token).post(webhookUrl, {});
 		const { tokens } = sandbox;
@@ -230,7 +232,7 @@ describe('the webhook', () => {
 		expect((await by(tokens.role)).status).toBe(404);
 	});
 
-	test('meets faults like any other request', async () => {
+	test('faults apply to it', async () => {
 		const { webhookUrl } = await workflow('return 1;');
 		const fault = { kind: 'status', status: 504, afterWrite: true };
 		await sandbox.admin.faults([{ match: { path: '^/webhooks/' }, fault }]);
@@ -243,7 +245,7 @@ describe('a public form', () => {
 	const address = async () => (await sandbox.admin.http.get('/forms')).data.data[0].url as string;
 	const bare = () => checkedClient(sandbox, '');
 
-	test('is a page, and takes what its fields allow', async () => {
+	test('is a page, and accepts what its fields allow', async () => {
 		const url = await address();
 		const page = await bare().get(url);
 		expect(page.data).toContain('name="surname" type="text" required');
@@ -266,7 +268,7 @@ describe('a public form', () => {
 		expect((await bare().post(await address(), body)).status).toBe(400);
 	});
 
-	test('wants its own token', async () => {
+	test('requires its own token', async () => {
 		const [url] = (await address()).split('?');
 		const tokens = [`?token=${sandbox.tokens.short}`, '', '?token=demo-unknown'];
 		for (const [index, query] of tokens.entries()) {

@@ -70,11 +70,11 @@ export function recordFaultFor(
 function rejectBatch(fault: Fault, body: unknown): void {
 	const bulk = (body as { bulk?: Array<{ fields: JsonObject }> } | undefined)?.bulk;
 	if (!Array.isArray(bulk)) return;
-	if (fault.kind === 'refuseAbove' && bulk.length > fault.records) {
+	if (fault.kind === 'rejectAbove' && bulk.length > fault.records) {
 		const { items } = tooLarge(`At most ${fault.records} records are accepted in one request.`);
 		throw new ApiError(fault.status ?? 413, items);
 	}
-	if (fault.kind !== 'refuseBatch') return;
+	if (fault.kind !== 'rejectBatch') return;
 	const index = bulk.findIndex((item, at) => isChosen(fault, at, item.fields));
 	if (index === -1) return;
 	throw new ApiError(fault.status ?? 400, [

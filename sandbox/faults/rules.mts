@@ -23,8 +23,8 @@ export type Fault =
 	| { kind: 'redirect'; location: string; status?: number }
 	| ({ kind: 'failRecords'; withIndex?: boolean; message?: string } & RecordChoice)
 	| ({ kind: 'skipRecords' } & RecordChoice)
-	| ({ kind: 'refuseBatch'; status?: number; withIndex?: boolean } & RecordChoice)
-	| { kind: 'refuseAbove'; records: number; status?: number }
+	| ({ kind: 'rejectBatch'; status?: number; withIndex?: boolean } & RecordChoice)
+	| { kind: 'rejectAbove'; records: number; status?: number }
 	| { kind: 'fewerRecords'; count?: number }
 	| { kind: 'moreRecords'; count?: number };
 
@@ -90,8 +90,8 @@ const properties: Record<Fault['kind'], { required?: string[]; optional?: JsonOb
 	redirect: { required: ['location'], optional: { location: text, status } },
 	failRecords: { optional: { ...records, withIndex: flag, message: text } },
 	skipRecords: { optional: records },
-	refuseBatch: { optional: { ...records, status, withIndex: flag } },
-	refuseAbove: { required: ['records'], optional: { records: count, status } },
+	rejectBatch: { optional: { ...records, status, withIndex: flag } },
+	rejectAbove: { required: ['records'], optional: { records: count, status } },
 	fewerRecords: { optional: { count: positive } },
 	moreRecords: { optional: { count: positive } },
 };

@@ -70,12 +70,12 @@ test.each([
 	expect(await statuses(as(sandbox.tokens[name]))).toEqual(expected);
 });
 
-test.each(['expired', 'revoked'] as const)('an %s token is refused', async (name) => {
+test.each(['expired', 'revoked'] as const)('an %s token is rejected', async (name) => {
 	expect(new Set(Object.values(await statuses(as(sandbox.tokens[name]))))).toEqual(new Set([401]));
 });
 
 test.each(['', 'Bearer', 'Basic demo-role-token', 'demo-role-token'])(
-	'the header "%s" is refused',
+	'the header "%s" is rejected',
 	async (Authorization) => {
 		const response = await as(undefined).get('/ping', { headers: { Authorization } });
 		expect(response.status).toBe(401);

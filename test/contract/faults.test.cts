@@ -156,14 +156,14 @@ test('records are skipped silently', async () => {
 
 test('a batch is rejected because of one record or its size', async () => {
 	for (const status of [400, 413, 422]) {
-		const fault = { kind: 'refuseBatch', field: 'code', values: ['b'], status };
+		const fault = { kind: 'rejectBatch', field: 'code', values: ['b'], status };
 		expect((await sendWith(fault)).status).toBe(status);
 		expect((await sendWith({ ...fault, values: ['x'], field: 'code' })).status).toBe(200);
 		await sandbox.client().delete(`${items}/bulk?limit=9`);
 	}
-	expect((await sendWith({ kind: 'refuseAbove', records: 2 })).status).toBe(413);
+	expect((await sendWith({ kind: 'rejectAbove', records: 2 })).status).toBe(413);
 	expect(await stored()).toBe('');
-	expect((await sendWith({ kind: 'refuseAbove', records: 3 })).status).toBe(200);
+	expect((await sendWith({ kind: 'rejectAbove', records: 3 })).status).toBe(200);
 });
 
 test('a response has fewer or more records than the request', async () => {

@@ -103,8 +103,8 @@ test('pictures have thumbnails, and a picture field only accepts pictures', asyn
 	const thumbnail = await sharp(await download(file?.thumbnailUrl ?? '')).metadata();
 	expect([thumbnail.width, thumbnail.height]).toEqual([200, 100]);
 	const text = { sketch: [input('notes.txt', Buffer.from('x'), 'text/plain')] };
-	const refused = await client.patch(url, { fields: text });
-	expect(refused.data.errors[0].message).toContain("'sketch' takes pictures");
+	const rejected = await client.patch(url, { fields: text });
+	expect(rejected.data.errors[0].message).toContain("'sketch' takes pictures");
 });
 
 test('a short token only gives access to attachments', async () => {

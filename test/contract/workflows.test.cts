@@ -143,7 +143,7 @@ describe('the script', () => {
 		['rejects with anything', 'throw { a: 1 };', 'failed', '[object Object]'],
 		['cannot be read', 'return {;', 'failed', 'SyntaxError'],
 		['asks for nothing there', "return svc.table('nothing').list();", 'failed', 'no table'],
-		['asks wrongly', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
+		['uses an unknown parameter', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
 		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
 		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
 	])('%s', async (_name, script, status, error) => {
@@ -261,10 +261,10 @@ describe('a public form', () => {
 
 	test.each([
 		['a missing value', { age: 3 }],
-		['a wrong value', { surname: 'x', age: 'old' }],
+		['an invalid value', { surname: 'x', age: 'old' }],
 		['a value out of bounds', { surname: 'x', age: 200 }],
 		['a field that it does not have', { surname: 'x', company: null }],
-	])('refuses %s', async (_name, body) => {
+	])('rejects %s', async (_name, body) => {
 		expect((await bare().post(await address(), body)).status).toBe(400);
 	});
 

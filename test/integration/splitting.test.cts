@@ -98,7 +98,7 @@ test('updates are split as well', async () => {
 });
 
 test('a refusal of everyone is told for everyone', async () => {
-	await shop.faults({ fault: { kind: 'refuseBatch', status: 422 } });
+	await shop.faults({ fault: { kind: 'rejectBatch', status: 422 } });
 	const result = await shop.run('createMany', {
 		items: numbered(5),
 		onError: 'continueRegularOutput',

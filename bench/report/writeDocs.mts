@@ -10,6 +10,8 @@ import { renderMarkdown } from './table.mts';
 const DOCS = join(import.meta.dirname, '..', '..', 'docs');
 const PAGE = join(DOCS, 'performance.md');
 const CHART = join(DOCS, 'images', 'performance.svg');
+const IMAGE =
+	'![The node beside the bare client and the HTTP Request node](images/performance.svg)';
 const MARKED = /(<!-- measured: begin -->)[^]*(<!-- measured: end -->)/;
 
 const machine = () => {
@@ -22,9 +24,12 @@ const machine = () => {
 export async function writeDocs(rows: Row[]): Promise<void> {
 	const page = await readFile(PAGE, 'utf8');
 	if (!MARKED.test(page)) throw new Error(`${PAGE} has no marks for the table.`);
-	const measured = `$1\n\n${machine().replaceAll('$', '$$$$')}\n\n${renderMarkdown(rows).replaceAll('$', '$$$$')}\n\n$2`;
+	const measured = [machine(), IMAGE, renderMarkdown(rows)].join('\n\n');
 	const options = await resolveConfig(PAGE);
-	const text = await format(page.replace(MARKED, measured), { ...options, filepath: PAGE });
+	const text = await format(
+		page.replace(MARKED, (_, begin, end) => `${begin}\n\n${measured}\n\n${end}`),
+		{ ...options, filepath: PAGE },
+	);
 	await writeFile(PAGE, text);
 	await writeFile(CHART, renderChart(rows));
 }

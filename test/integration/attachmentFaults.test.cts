@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { defined, picked } from '../support/engine/engine.cts';
-import { hash, inMemory, openFiles, read, stored, useDesk } from './attachments.cts';
+import { hash, inMemory, openFiles, read, stored, useDesk } from './attachmentFixtures.cts';
 
 const desk = useDesk();
 

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { read, stored, useDesk } from './attachments.cts';
+import { read, stored, useDesk } from './attachmentFixtures.cts';
 
 const desk = useDesk();
 

@@ -1,6 +1,6 @@
 /** Files there and back: bytes, names, and what downloads do with the item. */
 import { randomBytes } from 'node:crypto';
-import { hash, inMemory, openFiles, read, stored, useDesk } from './attachments.cts';
+import { hash, inMemory, openFiles, read, stored, useDesk } from './attachmentFixtures.cts';
 
 const desk = useDesk();
 

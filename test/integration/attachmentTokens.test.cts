@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../support/engine/engine.cts';
-import { read, stored, useDesk } from './attachments.cts';
+import { read, stored, useDesk } from './attachmentFixtures.cts';
 
 const desk = useDesk();
 

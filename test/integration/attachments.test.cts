@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
-import { stored, useDesk } from './attachments.cts';
+import { stored, useDesk } from './attachmentFixtures.cts';
 
 const desk = useDesk();
 

@@ -1,7 +1,7 @@
 /** Every field type of the contract, written through the mapper and read back from the service. */
 import type { IDataObject } from 'n8n-workflow';
 import { automatic, defined, picked } from '../support/engine/engine.cts';
-import { fresh, useDeals } from './deals.cts';
+import { fresh, useDeals } from './allFieldTypes.cts';
 
 const deals = useDeals();
 

@@ -12,7 +12,7 @@ import {
 } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { APP, outcomes, useShop, type Run } from './fixtures.cts';
-import { useListener } from './listener.cts';
+import { useListener } from './recordingServer.cts';
 
 const shop = useShop();
 const stranger = useListener();

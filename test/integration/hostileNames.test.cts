@@ -5,7 +5,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useListener } from './listener.cts';
+import { useListener } from './recordingServer.cts';
 
 const platform = useListener();
 

@@ -4,7 +4,7 @@
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useListener } from './listener.cts';
+import { useListener } from './recordingServer.cts';
 
 const platform = useListener();
 const stranger = useListener();

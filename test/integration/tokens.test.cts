@@ -4,7 +4,7 @@ import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
-import { useListener } from './listener.cts';
+import { useListener } from './recordingServer.cts';
 
 let sandbox: RunningSandbox;
 /** Somebody else's server. */

@@ -10,7 +10,7 @@ import type {
 import { LIMITS, selectChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
 import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
-import { answer, fakePlatform } from './connection.cts';
+import { answer, fakePlatform } from './stubPlatform.cts';
 
 export interface Row {
 	id: string;

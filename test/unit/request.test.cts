@@ -2,7 +2,7 @@ import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { toServiceError } from '../../nodes/DataPlatform/transport/response.ts';
 import type { ApiResponse, ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
-import { answer, fakePlatform, networkError, type Serve } from './connection.cts';
+import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
 const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };
 const create: ApiRequest = {

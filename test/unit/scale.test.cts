@@ -3,7 +3,7 @@ import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
 import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people } from './fixtures.cts';
-import { answer, fakePlatform } from './connection.cts';
+import { answer, fakePlatform } from './stubPlatform.cts';
 
 /** A fake platform that inserts whatever it gets, at once. */
 const insertAll = (options: IHttpRequestOptions) => {

@@ -2,8 +2,8 @@
 
 import { type Execution, type ExecutionItem, outputItems } from '../../../harness/n8nApi.mts';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { FILE_FIELDS } from './platform.mts';
-import { type Case, fileOf, type Good } from './source.mts';
+import { FILE_FIELDS } from './sandboxHost.mts';
+import { type Case, fileOf, type Good } from './sourceServer.mts';
 import { uploadNode, WRITE } from './workflows.mts';
 
 /** How many of a kind are named one by one. */

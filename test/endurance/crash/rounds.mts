@@ -3,12 +3,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
 import type { LoggedRequest, StoredRecord } from '../../support/sandbox.cts';
-import type { Chance } from '../../property/trigger/chance.mts';
+import type { Chance } from '../../support/seededRandom.mts';
 import { checkOutcomes, checkUploads, doubles, lost, withoutOneFile } from './checks.mts';
-import { type Ledger, nameOf } from './ledger.mts';
-import type { Machine } from './machine.mts';
-import { CASES, FILE_FIELDS, GOODS, type Platform, TOLD } from './platform.mts';
-import { type Case, casesOf, type Good, goodsOf, type Sizes, type Source } from './source.mts';
+import { type Ledger, nameOf } from './pollLog.mts';
+import type { Machine } from './n8nHost.mts';
+import { CASES, FILE_FIELDS, GOODS, type Platform, TOLD } from './sandboxHost.mts';
+import {
+	type Case,
+	casesOf,
+	type Good,
+	goodsOf,
+	type Sizes,
+	type Source,
+} from './sourceServer.mts';
 import type { Tally } from './tally.mts';
 
 /** Before and after each write while something is to be killed, so that a kill falls into it. */

@@ -11,13 +11,13 @@ import { parseArgs } from 'node:util';
 import { setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
 import { makeUserFolder } from '../../../harness/n8nProcess.mts';
-import { Chance } from '../../property/trigger/chance.mts';
-import { Ledger } from './ledger.mts';
-import { Machine } from './machine.mts';
-import { Platform } from './platform.mts';
+import { Chance } from '../../support/seededRandom.mts';
+import { Ledger } from './pollLog.mts';
+import { Machine } from './n8nHost.mts';
+import { Platform } from './sandboxHost.mts';
 import { KILLS_IN_WRITES, Rounds } from './rounds.mts';
 import { filesWith, holds } from './secrets.mts';
-import { Source } from './source.mts';
+import { Source } from './sourceServer.mts';
 import { Tally } from './tally.mts';
 import { syncWorkflow, triggerWorkflow, uploadWorkflow } from './workflows.mts';
 

@@ -9,9 +9,9 @@ import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Platform, Lane } from './lane.mts';
-import { memoryNow, openOf } from './measure.mts';
-import { WORKS } from './work.mts';
+import { type Platform, Lane } from './loadWorker.mts';
+import { memoryNow, openOf } from './processMetrics.mts';
+import { WORKS } from './workloads.mts';
 
 export interface Task extends Platform {
 	seed: number;

@@ -13,8 +13,8 @@ import { startProcess } from '../../../harness/processes.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import type { FaultRule } from '../../support/sandbox.cts';
 import type { Message, Task } from './load.mts';
-import { openOf, residentOf } from './measure.mts';
-import { judge, type Sample } from './verdict.mts';
+import { openOf, residentOf } from './processMetrics.mts';
+import { judge, type Sample } from './trends.mts';
 
 const { values } = parseArgs({
 	options: {

@@ -2,8 +2,8 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import { automatic, picked, runOperation, type RunResult } from './engine.mts';
-import type { Lane, Truth } from './lane.mts';
-import { APP, TABLE } from './names.mts';
+import type { Lane, Truth } from './sandboxSlot.mts';
+import { APP, TABLE } from './constants.mts';
 import type { Case } from './schedule.mts';
 
 export const OUTCOMES = [

@@ -1,7 +1,7 @@
 /** The faults that a schedule may switch on: what each does, and what it may excuse. */
 import fc from 'fast-check';
 import type { FaultRule, LoggedRequest } from '../../support/sandbox.cts';
-import { POISON } from './names.mts';
+import { POISON } from './constants.mts';
 
 /** Longer than a schedule with such faults lets a request take. */
 export const LATE_MS = 1500;

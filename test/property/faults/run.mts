@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
-import { Trial } from './check.mts';
+import { Trial } from './trial.mts';
 import { Coverage } from './coverage.mts';
 import { execute } from './execute.mts';
-import { Lane } from './lane.mts';
-import { describeTrial } from './print.mts';
+import { Lane } from './sandboxSlot.mts';
+import { describeTrial } from './describeTrial.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 import { drawn, toCase } from './schedule.mts';
 

@@ -1,7 +1,7 @@
 /** A thread of its own that serves as many sandboxes as it is asked for, on free ports. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSandbox } from '../../../sandbox/sandbox.mts';
-import { APP } from './names.mts';
+import { APP } from './constants.mts';
 
 export interface SandboxAddress {
 	baseUrl: string;

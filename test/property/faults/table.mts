@@ -1,7 +1,7 @@
 /** The tables that schedules write to, and what may be put into them. */
 import fc from 'fast-check';
 import type { NewTable } from '../../support/sandbox.cts';
-import { POISON, TABLE } from './names.mts';
+import { POISON, TABLE } from './constants.mts';
 
 export type Json = string | number | boolean | null | Json[];
 

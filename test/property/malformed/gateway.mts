@@ -12,7 +12,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Malformation, Wire } from './answers.mts';
+import type { Malformation, Wire } from './malformations.mts';
 
 /** Between two bytes of an answer that drips: far less than a timeout, and it never ends in time. */
 const DRIP_MS = 40;

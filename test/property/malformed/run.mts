@@ -9,15 +9,15 @@
  */
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { runCell, type Verdict } from '../matrix/cell.mts';
-import { SHORT_TIMEOUT_S } from '../matrix/columns.mts';
+import { runCell, type Verdict } from '../matrix/runCase.mts';
+import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
 import { startSandbox } from '../matrix/engine.mts';
-import { EVENTS, runPolls } from '../matrix/polls.mts';
+import { EVENTS, runPolls } from '../matrix/runPolls.mts';
 import { scenarios } from '../matrix/scenarios/index.mts';
-import { Chance } from '../trigger/chance.mts';
-import { malformations, type Malformation } from './answers.mts';
-import { Behind, malformed } from './behind.mts';
-import { editorMethods, runEditor } from './editor.mts';
+import { Chance } from '../../support/seededRandom.mts';
+import { malformations, type Malformation } from './malformations.mts';
+import { Behind, malformed } from './malformedSandbox.mts';
+import { editorMethods, runEditor } from './runEditor.mts';
 import { Gateway } from './gateway.mts';
 
 const { values } = parseArgs({

@@ -13,13 +13,13 @@ import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { runCell, TIMINGS, type Plan, type Verdict } from './cell.mts';
-import { columnsWith, type Column } from './columns.mts';
+import { runCell, TIMINGS, type Plan, type Verdict } from './runCase.mts';
+import { columnsWith, type Column } from './faultCases.mts';
 import { startSandbox } from './engine.mts';
-import { Place } from './place.mts';
-import { EVENTS, runPolls } from './polls.mts';
+import { Place } from './sandboxSlot.mts';
+import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
-import { Table } from './table.mts';
+import { Table } from './resultTable.mts';
 
 const { values } = parseArgs({
 	options: {

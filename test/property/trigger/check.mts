@@ -1,6 +1,6 @@
 /** What must be true once everything was told. */
 import type { StoredVersion } from '../../support/sandbox.cts';
-import type { Truth } from '../faults/lane.mts';
+import type { Truth } from '../faults/sandboxSlot.mts';
 import type { Plan } from './plan.mts';
 import type { Told } from './watcher.mts';
 

@@ -1,6 +1,6 @@
 /** What a seed stands for: options, limits, and how much is going on. */
 import type { FaultRule } from '../../support/sandbox.cts';
-import { Chance } from './chance.mts';
+import { Chance } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
 
 export type TriggerOn = 'created' | 'updated' | 'createdOrUpdated';

@@ -1,10 +1,10 @@
 /** The platform under a simulation: a table in a sandbox, people who write to it, and trouble. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lane, type Truth } from '../faults/lane.mts';
-import { APP, TABLE } from '../faults/names.mts';
+import { Lane, type Truth } from '../faults/sandboxSlot.mts';
+import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
 import type { FaultRule } from '../../support/sandbox.cts';
-import type { Chance } from './chance.mts';
+import type { Chance } from '../../support/seededRandom.mts';
 import type { Plan } from './plan.mts';
 
 interface Stored {

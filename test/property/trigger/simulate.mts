@@ -1,6 +1,6 @@
 /** One seed: people write while n8n polls, in the same time and without regard for each other. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Chance } from './chance.mts';
+import { Chance } from '../../support/seededRandom.mts';
 import { problemsOf } from './check.mts';
 import { planOf, troubleOf, type Plan } from './plan.mts';
 import type { Platform } from './platform.mts';

@@ -1,6 +1,6 @@
 /** n8n with the trigger in it: polls, fails, overlaps itself, is saved again, ends without warning. */
 import type { INodeParameters } from 'n8n-workflow';
-import { APP, TABLE } from '../faults/names.mts';
+import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
 import { poll, watch, type Watching } from './engine.mts';
 import type { Plan } from './plan.mts';

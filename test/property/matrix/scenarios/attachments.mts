@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../engine.mts';
-import { idOf, type Place, type Truth } from '../place.mts';
+import { idOf, type Place, type Truth } from '../sandboxSlot.mts';
 import { at, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
 
 const COUNT = 3;

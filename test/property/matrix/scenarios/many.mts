@@ -1,9 +1,9 @@
 /** Operations that write or delete many records. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Chance } from '../../trigger/chance.mts';
-import { POISON } from '../../faults/names.mts';
+import type { Chance } from '../../../support/seededRandom.mts';
+import { POISON } from '../../faults/constants.mts';
 import { automatic } from '../engine.mts';
-import { idOf, type Truth } from '../place.mts';
+import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
 	at,
 	conditions,

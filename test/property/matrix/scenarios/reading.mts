@@ -1,7 +1,7 @@
 /** Operations that only read. What is right is asked of the platform by another client before. */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../engine.mts';
-import { APP, TABLE, idOf, type Place } from '../place.mts';
+import { APP, TABLE, idOf, type Place } from '../sandboxSlot.mts';
 import { at, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
 const GROUPS = ['a', 'b', 'c'];

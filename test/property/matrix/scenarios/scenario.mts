@@ -1,8 +1,8 @@
 /** What an operation is run with, and how what it told is held against what is true. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { Chance } from '../../trigger/chance.mts';
+import type { Chance } from '../../../support/seededRandom.mts';
 import { picked } from '../engine.mts';
-import { APP, TABLE, type Place, type Truth } from '../place.mts';
+import { APP, TABLE, type Place, type Truth } from '../sandboxSlot.mts';
 
 /** An output item, its files as hashes of their bytes. */
 export interface Output {

@@ -1,7 +1,7 @@
 /** Operations that write one record for each item. */
 import { isDeepStrictEqual } from 'node:util';
 import { automatic } from '../engine.mts';
-import { idOf, type Truth } from '../place.mts';
+import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
 	at,
 	itemsOf,

@@ -1,15 +1,15 @@
 /** One run of an operation under a fault. */
 import { isDeepStrictEqual } from 'node:util';
 import type { INode } from 'n8n-workflow';
-import { Chance } from '../trigger/chance.mts';
+import { Chance } from '../../support/seededRandom.mts';
 import { mark } from '../faults/faults.mts';
-import { onOwnClock } from './clock.mts';
-import { SHORT_TIMEOUT_S, type Column } from './columns.mts';
+import { onOwnClock } from './virtualClock.mts';
+import { SHORT_TIMEOUT_S, type Column } from './faultCases.mts';
 import { runOperation, type FaultRule } from './engine.mts';
-import { disagreements, FAULT, isMet, markOf, repeatsIn } from './judge.mts';
-import type { Place, Truth } from './place.mts';
+import { disagreements, FAULT, isMet, markOf, repeatsIn } from './assertOutcome.mts';
+import type { Place, Truth } from './sandboxSlot.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
-import { toldBy } from './told.mts';
+import { toldBy } from './parseResult.mts';
 
 /** Which requests of a run meet the fault. */
 export const TIMINGS = ['first', 'firstMain', 'later', 'everyMain', 'every'] as const;

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../../property/faults/engine.mts';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { Chance } from '../../property/trigger/chance.mts';
+import { Chance } from '../../support/seededRandom.mts';
 import { watch, type Watching } from '../../property/trigger/engine.mts';
 
 const load = createRequire(import.meta.url);

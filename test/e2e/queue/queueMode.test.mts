@@ -14,7 +14,7 @@ import { logFile, type QueueEnvironment } from '../../../harness/queueEnvironmen
 import { describeFailure, outputItems, type N8nApi } from '../../../harness/n8nApi.mts';
 import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { hasEnded, Running } from './running.mts';
+import { hasEnded, Running } from './queueHarness.mts';
 import {
 	APP,
 	attachment,
@@ -25,7 +25,7 @@ import {
 	trigger,
 	until,
 	writeMany,
-} from './shop.mts';
+} from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;

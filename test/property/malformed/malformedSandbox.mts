@@ -1,8 +1,8 @@
 /** A sandbox that the node sees through a gateway which makes its answers malformed. */
-import type { Column } from '../matrix/columns.mts';
+import type { Column } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest, RunningSandbox } from '../matrix/engine.mts';
-import { FAULT } from '../matrix/judge.mts';
-import { Place, type Truth } from '../matrix/place.mts';
+import { FAULT } from '../matrix/assertOutcome.mts';
+import { Place, type Truth } from '../matrix/sandboxSlot.mts';
 import { Gateway, type Plan } from './gateway.mts';
 
 /** What the rules of the matrix know of it: an answer after which nobody knows. */

@@ -1,8 +1,8 @@
 /** Whether what the node told of a run as a whole is true: its summary, or the error it stopped with. */
 import type { IDataObject } from 'n8n-workflow';
-import type { Trial } from './check.mts';
+import type { Trial } from './trial.mts';
 import { OUTCOMES, type Outcome, type Stop } from './execute.mts';
-import { sameFields } from './model.mts';
+import { sameFields } from './referenceModel.mts';
 import type { CaseItem } from './schedule.mts';
 
 /** How many of the items hold in the platform, counted so that no record counts twice. */

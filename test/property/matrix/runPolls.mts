@@ -3,15 +3,15 @@
  * do not. Each change must be told once, by a poll that did not fail.
  */
 import type { INodeParameters } from 'n8n-workflow';
-import { Chance } from '../trigger/chance.mts';
-import { describeRequests, whenOf, type Plan, type Verdict } from './cell.mts';
-import { onOwnClock } from './clock.mts';
-import { SHORT_TIMEOUT_S } from './columns.mts';
+import { Chance } from '../../support/seededRandom.mts';
+import { describeRequests, whenOf, type Plan, type Verdict } from './runCase.mts';
+import { onOwnClock } from './virtualClock.mts';
+import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from './engine.mts';
-import { FAULT, isMet, repeatsIn } from './judge.mts';
-import { idOf, type Place } from './place.mts';
+import { FAULT, isMet, repeatsIn } from './assertOutcome.mts';
+import { idOf, type Place } from './sandboxSlot.mts';
 import { at } from './scenarios/scenario.mts';
-import { wording } from './told.mts';
+import { wording } from './parseResult.mts';
 
 export const EVENTS = ['created', 'updated', 'createdOrUpdated'] as const;
 type Event = (typeof EVENTS)[number];

@@ -1,6 +1,6 @@
 /** Wrong values of every field type: what is told names the item and the field. */
 import type { IDataObject } from 'n8n-workflow';
-import { fresh, useDeals } from './deals.cts';
+import { fresh, useDeals } from './allFieldTypes.cts';
 
 const deals = useDeals();
 

@@ -5,8 +5,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { type Execution, describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { hasEnded, outcomes, Running } from './running.mts';
-import { APP, change, count, history, makeTables, ORDERS, until } from './shop.mts';
+import { hasEnded, outcomes, Running } from './queueHarness.mts';
+import { APP, change, count, history, makeTables, ORDERS, until } from './queueFixtures.mts';
 
 const ITEMS = 5_000;
 

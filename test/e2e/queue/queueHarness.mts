@@ -16,7 +16,7 @@ import {
 } from '../../../harness/n8nApi.mts';
 import { chain, type Step } from '../../support/linearWorkflow.mts';
 import type { LoopbackServer } from '../../support/stubServer.mts';
-import { fetchItems, makeTables, ORDERS, serveOrders, until, writeMany } from './shop.mts';
+import { fetchItems, makeTables, ORDERS, serveOrders, until, writeMany } from './queueFixtures.mts';
 
 const owner = createOwner();
 

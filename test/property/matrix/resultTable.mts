@@ -1,6 +1,6 @@
 /** Operations × families of faults, counted. */
-import type { Verdict } from './cell.mts';
-import { FAMILIES, type Family } from './columns.mts';
+import type { Verdict } from './runCase.mts';
+import { FAMILIES, type Family } from './faultCases.mts';
 
 interface Count {
 	runs: number;

@@ -8,7 +8,7 @@ import type {
 	StoredVersion,
 } from '../../support/sandbox.cts';
 import { faultsOf, LATE_MS } from './faults.mts';
-import { APP, TABLE } from './names.mts';
+import { APP, TABLE } from './constants.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 
 /** How long a request that nobody waits for may go on in the sandbox. */

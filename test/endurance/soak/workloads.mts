@@ -5,7 +5,7 @@
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { FILES, type Lane, type Told } from './lane.mts';
+import { FILES, type Lane, type Told } from './loadWorker.mts';
 
 export interface Work {
 	name: string;

@@ -6,8 +6,17 @@ import axios from 'axios';
 import { describeFailure } from '../../../harness/n8nApi.mts';
 import { chain } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { outcomes, Running } from './running.mts';
-import { APP, change, fetchItems, history, makeTables, NOTES, ORDERS, writeMany } from './shop.mts';
+import { outcomes, Running } from './queueHarness.mts';
+import {
+	APP,
+	change,
+	fetchItems,
+	history,
+	makeTables,
+	NOTES,
+	ORDERS,
+	writeMany,
+} from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 

@@ -9,10 +9,10 @@ import {
 	mayStillCome,
 	type FaultName,
 } from './faults.mts';
-import { Model, sameFields } from './model.mts';
-import { POISON } from './names.mts';
+import { Model, sameFields } from './referenceModel.mts';
+import { POISON } from './constants.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
-import { checkStop, checkSummary } from './whole.mts';
+import { checkStop, checkSummary } from './runChecks.mts';
 
 const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
 

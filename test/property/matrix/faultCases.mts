@@ -139,7 +139,7 @@ function familyOf(fault: FaultRule['fault'], effect: Effect): Family {
 	const family = FAMILY_OF[fault.kind];
 	if (family) return family;
 	throw new Error(
-		`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/columns.mts`,
+		`The fault '${fault.kind}' belongs to no family yet: test/property/matrix/faultCases.mts`,
 	);
 }
 

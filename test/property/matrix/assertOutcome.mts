@@ -1,9 +1,9 @@
 /** Whether what the node told of a run agrees with what is true. */
-import type { Column } from './columns.mts';
+import type { Column } from './faultCases.mts';
 import type { LoggedRequest } from './engine.mts';
-import type { Truth } from './place.mts';
+import type { Truth } from './sandboxSlot.mts';
 import type { Effect, Prepared, Scenario } from './scenarios/scenario.mts';
-import type { Told, ToldItem } from './told.mts';
+import type { Told, ToldItem } from './parseResult.mts';
 
 /** The id of the rule that is the fault, and of those that mark an item's requests. */
 export const FAULT = 'fault';

@@ -1,5 +1,5 @@
 /** A failing schedule for a person to read. */
-import type { Trial } from './check.mts';
+import type { Trial } from './trial.mts';
 
 const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);
 

@@ -1,8 +1,8 @@
 /** The editor's lists, options and columns: right, or an error in words; never silently less. */
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
-import type { Verdict } from '../matrix/cell.mts';
-import { onOwnClock } from '../matrix/clock.mts';
+import type { Verdict } from '../matrix/runCase.mts';
+import { onOwnClock } from '../matrix/virtualClock.mts';
 import {
 	loadColumns,
 	loadOptions,
@@ -11,10 +11,10 @@ import {
 	searchList,
 	type RunningSandbox,
 } from '../matrix/engine.mts';
-import { APP, TABLE, idOf } from '../matrix/place.mts';
+import { APP, TABLE, idOf } from '../matrix/sandboxSlot.mts';
 import { at } from '../matrix/scenarios/scenario.mts';
-import { wording } from '../matrix/told.mts';
-import type { Behind } from './behind.mts';
+import { wording } from '../matrix/parseResult.mts';
+import type { Behind } from './malformedSandbox.mts';
 
 const KINDS = { listSearch: searchList, loadOptions, resourceMapping: loadColumns } as const;
 
@@ -38,7 +38,7 @@ async function fill(credential: Behind['credential'], name: string): Promise<unk
 	const load = KINDS[kind as keyof typeof KINDS];
 	if (!load)
 		throw new Error(
-			`Nothing here fills '${kind}' of the editor: test/property/malformed/editor.mts`,
+			`Nothing here fills '${kind}' of the editor: test/property/malformed/runEditor.mts`,
 		);
 	return await load(credential, method, parameters());
 }

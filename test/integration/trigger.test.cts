@@ -43,8 +43,8 @@ async function change(number: string, fields: IDataObject) {
 	await nextMillisecond();
 }
 
-/** What a poll tells, as `created 1`. */
-const told = async (watching: Watching) =>
+/** What a poll emits, as `created 1`. */
+const emitted = async (watching: Watching) =>
 	(await watching.poll())?.map(({ json }) => {
 		const { number } = json.fields as { number: string };
 		return `${String(json.event)} ${number}`;
@@ -61,7 +61,7 @@ const failureOf = async (watching: Watching, mode: 'trigger' | 'manual' = 'trigg
 };
 
 describe('where it begins', () => {
-	test('now: nothing that is there, in one item each what comes', async () => {
+	test('now: nothing that is there, one item for each change', async () => {
 		await create('1', '2');
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
@@ -80,7 +80,7 @@ describe('where it begins', () => {
 			},
 		]);
 		await change('1', { buyer: 'Hare' });
-		expect(await told(watching)).toEqual(['updated 1']);
+		expect(await emitted(watching)).toEqual(['updated 1']);
 		expect(await watching.poll()).toBeNull();
 	});
 
@@ -88,14 +88,14 @@ describe('where it begins', () => {
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
 		await create('1');
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
 	test('the beginning: everything, the oldest change first', async () => {
 		await create('1', '2', '3');
 		await change('1', { buyer: 'Hare' });
 		const watching = await start({ startFrom: 'beginning' });
-		expect(await told(watching)).toEqual(['created 2', 'created 3', 'created 1']);
+		expect(await emitted(watching)).toEqual(['created 2', 'created 3', 'created 1']);
 		expect(await watching.poll()).toBeNull();
 	});
 
@@ -105,7 +105,7 @@ describe('where it begins', () => {
 		const startDate = new Date().toISOString();
 		await create('2');
 		const watching = await start({ startFrom: 'date', startDate });
-		expect(await told(watching)).toEqual(['created 2']);
+		expect(await emitted(watching)).toEqual(['created 2']);
 	});
 
 	test("a date without a zone is one of the workflow's", async () => {
@@ -116,14 +116,14 @@ describe('where it begins', () => {
 		for (const timezone of ['Asia/Tokyo', 'America/Lima']) {
 			const begin = async (time: number) =>
 				await start({ startFrom: 'date', startDate: local(timezone, time) }, { timezone });
-			expect(await told(await begin(earlier))).toEqual(['created 1']);
-			expect(await told(await begin(later))).toBeNull();
+			expect(await emitted(await begin(earlier))).toEqual(['created 1']);
+			expect(await emitted(await begin(later))).toBeNull();
 		}
 	});
 
-	test('a date that is none is refused', async () => {
+	test('a date that is not one is refused', async () => {
 		const watching = await start({ startFrom: 'date', startDate: 'soon' });
-		expect((await failureOf(watching))?.message).toBe("'Date' is no date");
+		expect((await failureOf(watching))?.message).toBe("'Date' is not a date");
 	});
 });
 
@@ -136,7 +136,7 @@ describe('what it watches', () => {
 		});
 		await create('1', '2');
 		await change('2', { buyer: 'Hare' });
-		expect(await told(watching)).toEqual(['created 2']);
+		expect(await emitted(watching)).toEqual(['created 2']);
 	});
 
 	test('the records of a saved view', async () => {
@@ -145,16 +145,16 @@ describe('what it watches', () => {
 		const watching = await start({ startFrom: 'beginning', options: { savedView: view!.id } });
 		await create('1', '2');
 		await change('1', { state: 'open' });
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('new records alone, changed ones alone', async () => {
+	test('only new records, only changed ones', async () => {
 		const created = await start({ triggerOn: 'created', startFrom: 'beginning' });
 		const updated = await start({ triggerOn: 'updated', startFrom: 'beginning' });
 		await create('1');
-		expect([await told(created), await told(updated)]).toEqual([['created 1'], null]);
+		expect([await emitted(created), await emitted(updated)]).toEqual([['created 1'], null]);
 		await change('1', { buyer: 'Hare' });
-		expect([await told(created), await told(updated)]).toEqual([null, ['updated 1']]);
+		expect([await emitted(created), await emitted(updated)]).toEqual([null, ['updated 1']]);
 	});
 
 	test('the fields to load stand in the item, and no other', async () => {
@@ -167,32 +167,32 @@ describe('what it watches', () => {
 		expect(items?.[0]?.json.fields).toEqual({ number: '1' });
 	});
 
-	test('an update of watched fields alone', async () => {
+	test('only an update of watched fields', async () => {
 		const watching = await start({
 			startFrom: 'beginning',
 			options: { watchedFields: ['state'] },
 		});
 		await create('1');
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 		await change('1', { buyer: 'Hare' });
-		expect(await told(watching)).toBeNull();
+		expect(await emitted(watching)).toBeNull();
 		await change('1', { state: 'open' });
-		expect(await told(watching)).toEqual(['updated 1']);
+		expect(await emitted(watching)).toEqual(['updated 1']);
 	});
 
-	test('so many a poll at most, the rest in the next', async () => {
+	test('at most so many per poll, the rest in the next', async () => {
 		const watching = await start({ startFrom: 'beginning', options: { maximum: 2 } });
 		await create('1', '2', '3', '4', '5');
-		expect(await told(watching)).toEqual(['created 1', 'created 2']);
-		expect(await told(watching)).toEqual(['created 3', 'created 4']);
-		expect(await told(watching)).toEqual(['created 5']);
-		expect(await told(watching)).toBeNull();
+		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
+		expect(await emitted(watching)).toEqual(['created 3', 'created 4']);
+		expect(await emitted(watching)).toEqual(['created 5']);
+		expect(await emitted(watching)).toBeNull();
 	});
 
-	test('the table by its name alone', async () => {
+	test('the table by its name without an application', async () => {
 		const watching = await start({ startFrom: 'beginning', application: picked('') });
 		await create('1');
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
 	test('no table is an error in plain words', async () => {
@@ -211,17 +211,17 @@ describe('a test from the editor', () => {
 			['created', '2'],
 		]);
 		expect(watching.staticData()).toBe(before);
-		expect(await told(watching)).toEqual(['created 1', 'created 2']);
+		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
 	});
 
-	test('says so where no record matches', async () => {
+	test('says so if no record matches', async () => {
 		const failure = await failureOf(await start(), 'manual');
 		expect(failure?.message).toBe('No record matches');
 		expect(failure?.description).toMatch(/Add a record/);
 	});
 });
 
-describe('what is kept', () => {
+describe('what is stored', () => {
 	test('the same settings go on where they were', async () => {
 		const watching = await start();
 		await watching.poll();
@@ -230,7 +230,7 @@ describe('what is kept', () => {
 			{ options: { maximum: 7, overlap: 300 } },
 			{ staticData: watching.staticData() },
 		);
-		expect(await told(again)).toEqual(['created 1']);
+		expect(await emitted(again)).toEqual(['created 1']);
 	});
 
 	test('another filter begins anew', async () => {
@@ -242,9 +242,9 @@ describe('what is kept', () => {
 			conditions: { condition: [{ field: 'number', operator: 'notempty' }] },
 		};
 		const other = await start(filter, { staticData: watching.staticData() });
-		expect(await told(other)).toBeNull();
+		expect(await emitted(other)).toBeNull();
 		await create('2');
-		expect(await told(other)).toEqual(['created 2']);
+		expect(await emitted(other)).toEqual(['created 2']);
 	});
 
 	test('a filter that is computed is the same filter tomorrow', async () => {
@@ -256,7 +256,7 @@ describe('what is kept', () => {
 		});
 		await watching.poll();
 		await create('1');
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
 	test('a failing poll leaves it as it is', async () => {
@@ -268,22 +268,22 @@ describe('what is kept', () => {
 		expect(await failureOf(watching)).toMatchObject({ httpCode: '403' });
 		expect(watching.staticData()).toBe(before);
 		await shop.faults();
-		expect(await told(watching)).toEqual(['created 1']);
+		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('polls that overlap tell each change once', async () => {
+	test('polls at the same time emit each change once', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1', '2', '3');
-		const both = await Promise.all([told(watching), told(watching), told(watching)]);
+		const both = await Promise.all([emitted(watching), emitted(watching), emitted(watching)]);
 		expect(both.flatMap((one) => one ?? [])).toEqual(['created 1', 'created 2', 'created 3']);
 	});
 
-	test('a failing first poll keeps nothing', async () => {
+	test('a failing first poll stores nothing', async () => {
 		await shop.faults({ fault: { kind: 'status', status: 403 } });
 		const watching = await start({ startFrom: 'beginning' });
 		expect(await failureOf(watching)).toBeDefined();
-		expect(watching.staticData()).not.toContain('told');
+		expect(watching.staticData()).not.toContain('emitted');
 	});
 });
 

@@ -1,4 +1,4 @@
-/** A large backlog: told to its end over many polls, in bounded memory. */
+/** A large backlog: emitted over many polls, in bounded memory. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { picked } from '../support/engine/engine.cts';
@@ -22,7 +22,7 @@ const heapMib = () => {
 	return process.memoryUsage().heapUsed / 2 ** 20;
 };
 
-test('50,000 records changed between two polls are all told, in bounded memory', async () => {
+test('50,000 records changed between two polls are all emitted, in bounded memory', async () => {
 	await shop.settings({ history: false });
 	const watching = await watch(shop.credential, {
 		application: picked(APP),
@@ -59,7 +59,7 @@ test('50,000 records changed between two polls are all told, in bounded memory',
 	expect(ranks.size).toBe(RECORDS);
 	expect(last).toBeGreaterThan(RECORDS - BATCH);
 	expect(highest).toBeLessThan(MOST_GROWTH_MIB);
-	// Once it has caught up, it takes one look to see so, and one request from then on.
+	// Once it has caught up, it takes one poll to see so, and one request from then on.
 	expect(await watching.poll()).toBeNull();
 	await shop.sandbox.admin.clearRequests();
 	expect(await watching.poll()).toBeNull();

@@ -4,16 +4,16 @@ import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
 
 interface Step {
-	what: 'create' | 'update' | 'delete' | 'wait' | 'late' | 'look';
+	what: 'create' | 'update' | 'delete' | 'wait' | 'late' | 'poll';
 	many: number;
 	pick: number;
-	/** What happens while the look reads: after how many requests, and what. */
+	/** What happens while the poll reads: after how many requests, and what. */
 	during: Array<{ after: number; what: 'create' | 'update' | 'delete'; pick: number }>;
 }
 
 const write = fc.constantFrom('create' as const, 'update' as const, 'delete' as const);
 const step: fc.Arbitrary<Step> = fc.record({
-	what: fc.constantFrom('create', 'create', 'update', 'update', 'delete', 'wait', 'late', 'look'),
+	what: fc.constantFrom('create', 'create', 'update', 'update', 'delete', 'wait', 'late', 'poll'),
 	many: fc.constantFrom(1, 1, 2, 5, 13, 40),
 	pick: fc.nat({ max: 1000 }),
 	during: fc.array(
@@ -62,11 +62,11 @@ test('at random: the last version of each record once, each new record as create
 			for (const { what, many, pick, during } of given.steps) {
 				if (what === 'wait') table.now += pick;
 				else if (what === 'late') {
-					// As late as the overlap allows; where little is maxTracked, not late at all.
+					// As late as the overlap allows; where few are tracked, not late at all.
 					const lag = given.isNow ? 0 : Math.min(given.overlapMs, pick);
 					const isLate = !isSmall && table.newest > 0;
 					table.create(isLate ? Math.max(1, table.newest - lag) : table.now);
-				} else if (what === 'look') {
+				} else if (what === 'poll') {
 					let requests = 0;
 					table.onRequest = () => {
 						for (const entry of during) {
@@ -76,17 +76,17 @@ test('at random: the last version of each record once, each new record as create
 						}
 						requests += 1;
 					};
-					await follower.look();
+					await follower.poll();
 					table.onRequest = () => undefined;
 				} else change(table, what, pick, many);
-				// Where little is maxTracked, a moment must not be split by a look.
+				// Where few are tracked, a moment must not be split by a poll.
 				if (isSmall) table.now += 1;
 			}
-			await follower.settle();
+			await follower.drain();
 
-			const versions = follower.told.map(({ id, ver }) => `${id}/${ver}`);
+			const versions = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);
 			expect(new Set(versions).size).toBe(versions.length);
-			const born = follower.told.filter(({ kind }) => kind === 'created').map(({ id }) => id);
+			const born = follower.emitted.filter(({ kind }) => kind === 'created').map(({ id }) => id);
 			expect(new Set(born).size).toBe(born.length);
 			for (const { id, ver } of table.rows.values()) {
 				const wasThere = given.isNow && old.has(id);
@@ -94,10 +94,10 @@ test('at random: the last version of each record once, each new record as create
 				expect([id, ver, versions.includes(`${id}/${ver}`)]).toEqual([id, ver, isDue]);
 				expect([id, born.includes(id)]).toEqual([id, !wasThere]);
 			}
-			for (const look of follower.looks) {
-				const times = look.map(({ time }) => time);
+			for (const changes of follower.polls) {
+				const times = changes.map(({ time }) => time);
 				expect(times).toEqual([...times].sort((a, b) => a - b));
-				expect(look.length).toBeLessThanOrEqual(given.maximum);
+				expect(changes.length).toBeLessThanOrEqual(given.maximum);
 			}
 		}),
 		{ numRuns: 400 },

@@ -65,7 +65,7 @@ export class Table {
 		this.pages = new ChangePages(connection, { table: 'things' }, {}, limits);
 	}
 
-	/** @param time when it counts as made; earlier than now for one that becomes visible late */
+	/** @param time when it counts as created; earlier than now for one that becomes visible late */
 	create(time = this.now, fields: Row['fields'] = {}): Row {
 		this.last += 1;
 		// Digits so few that orders by text and by number differ.
@@ -100,17 +100,17 @@ export class Table {
 	}
 }
 
-export interface Told {
+export interface EmittedChange {
 	kind: string;
 	id: string;
 	ver: number;
 	time: number;
 }
 
-/** One who watches a table. */
+/** Follows a table's changes. */
 export class Follower {
 	state: ChangeState = { emitted: {} };
-	readonly looks: Told[][] = [];
+	readonly polls: EmittedChange[][] = [];
 	private readonly table: Table;
 	readonly options: ChangeOptions;
 	private readonly limits: Limits;
@@ -126,8 +126,8 @@ export class Follower {
 		};
 	}
 
-	get told(): Told[] {
-		return this.looks.flat();
+	get emitted(): EmittedChange[] {
+		return this.polls.flat();
 	}
 
 	async startNow() {
@@ -136,28 +136,28 @@ export class Follower {
 		this.state = await startFromNow(this.table.pages, latest, this.options.overlapMs);
 	}
 
-	/** One look, with the state stored and read again; answers what it told as `c1/1` (created). */
-	async look(hasTime: () => boolean = () => true): Promise<string[]> {
+	/** One poll, with the state stored and read again; returns what it emits as `c1/1` (created). */
+	async poll(hasTime: () => boolean = () => true): Promise<string[]> {
 		const state = JSON.parse(JSON.stringify(this.state)) as ChangeState;
-		const found = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
-		const taken = selectChanges(state, found, this.options, this.limits);
-		this.state = taken.state;
-		const told = taken.changes.map(({ kind, record }) => ({
+		const read = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
+		const selection = selectChanges(state, read, this.options, this.limits);
+		this.state = selection.state;
+		const emitted = selection.changes.map(({ kind, record }) => ({
 			kind,
 			id: record.id,
 			ver: record.ver!,
 			time: Date.parse(record.modified!),
 		}));
-		this.looks.push(told);
-		return told.map(({ kind, id, ver }) => `${kind[0]}${id}/${ver}`);
+		this.polls.push(emitted);
+		return emitted.map(({ kind, id, ver }) => `${kind[0]}${id}/${ver}`);
 	}
 
-	/** Looks until there is nothing more. */
-	async settle(most = 3000) {
-		for (let looks = 0; looks < most; looks += 1) {
+	/** Polls until there is nothing more. */
+	async drain(maxPolls = 3000) {
+		for (let polls = 0; polls < maxPolls; polls += 1) {
 			const before = JSON.stringify(this.state);
-			if ((await this.look()).length === 0 && JSON.stringify(this.state) === before) return;
+			if ((await this.poll()).length === 0 && JSON.stringify(this.state) === before) return;
 		}
-		throw new Error(`No end after ${most} looks`);
+		throw new Error(`No end after ${maxPolls} polls`);
 	}
 }

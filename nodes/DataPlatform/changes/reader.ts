@@ -1,6 +1,6 @@
 /**
- * Reads what changed in a table since the last look, in as few requests as it takes and with
- * bounded memory. What of it is told is decided in `changes`.
+ * Reads what changed in a table since the last poll, in as few requests as it takes and with bounded
+ * memory. What of it is emitted is decided in `tracker`.
  */
 import {
 	byPosition,
@@ -42,29 +42,31 @@ export class ChangePages {
 	}
 
 	/**
-	 * Pages from a time on, which comes behind a place, oldest first, some records more than once. Records that change while
-	 * pages are read move to the end and the others move up: each page therefore repeats a part of
-	 * what was read, and goes further back until the two meet. Only the order of times is relied on:
-	 * among equal times the platform may order as it likes.
+	 * Pages from a time on, oldest first, some records more than once. Records that change while pages
+	 * are read move to the end and the others move up: each page therefore repeats a part of what was
+	 * read, and goes further back until the two meet. Only the order of times is relied on: among
+	 * equal times the platform may order as it likes.
+	 *
+	 * @param offset how many records changed before that time, or fewer
 	 */
 	async *from(
 		since: number,
-		place: number,
+		offset: number,
 	): AsyncGenerator<{ page: PlatformRecord[]; reached: number }> {
-		let next = place;
+		let next = offset;
 		/** The newest time that was read, and the versions read at it. */
 		let reached = since;
 		let atReached = new Set<string>();
-		for (let margin = this.limits.pageOverlap; ; ) {
-			const skip = Math.max(0, next - margin);
+		for (let overlap = this.limits.pageOverlap; ; ) {
+			const skip = Math.max(0, next - overlap);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const first = page[0];
 			const meets = first && (timeOf(first) < reached || atReached.has(versionKey(first)));
 			if (skip > 0 && !meets) {
-				margin += this.limits.page;
+				overlap += this.limits.page;
 				continue;
 			}
-			margin = this.limits.pageOverlap;
+			overlap = this.limits.pageOverlap;
 			const last = page.at(-1);
 			if (last && timeOf(last) > reached) {
 				reached = timeOf(last);
@@ -81,10 +83,10 @@ export class ChangePages {
 	}
 
 	/**
-	 * A place in the order of changes before which everything is older than a time, and behind which
-	 * that time is at most half a page away. Found by halving, one record a request.
+	 * An offset in the order of changes: every record before it changed before a time, and that time is
+	 * at most half a page further. Found by halving, one record a request.
 	 *
-	 * @param guess where it may be
+	 * @param guess the offset that was found last
 	 */
 	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
@@ -112,16 +114,16 @@ export class ChangePages {
 		const reading = { ...this.reading, sort };
 		const records = await readPage(this.client, this.at, reading, { limit, skip });
 		if (records.every((record) => timeOf(record) > 0)) return records;
-		throw new ServiceError("The platform's answer does not tell when records changed", {
+		throw new ServiceError('The response does not say when records changed', {
 			delivery: 'rejected',
-			hint: 'Without the time of their last change, changes cannot be found.',
+			hint: 'Changes are found by the time at which each record was modified.',
 		});
 	}
 }
 
 const versionKey = (record: PlatformRecord) => `${versionOf(record)} ${record.id}`;
 
-/** The oldest of what was found, as much as one look may tell and hold. */
+/** The oldest changes that were read, as many as one poll may emit and hold. */
 class ChangeBuffer {
 	private records = new Map<string, PlatformRecord>();
 	/** The last record that there was room for; what comes after it is left out, now and later. */
@@ -130,7 +132,7 @@ class ChangeBuffer {
 	constructor(
 		private readonly emittedIndex: EmittedIndex,
 		private readonly options: Pick<ChangeOptions, 'kinds' | 'maximum' | 'digest'>,
-		private readonly held: number,
+		private readonly maxBuffered: number,
 	) {}
 
 	/** Whether something was left out. */
@@ -149,7 +151,7 @@ class ChangeBuffer {
 		let wanted = 0;
 		const excess = records.findIndex((record, index) => {
 			if (this.isWanted(record)) wanted += 1;
-			return wanted > this.options.maximum || index >= this.held;
+			return wanted > this.options.maximum || index >= this.maxBuffered;
 		});
 		if (excess < 0) return;
 		this.end = records[excess - 1];
@@ -161,36 +163,33 @@ class ChangeBuffer {
 		return [...this.records.values()].filter((record) => timeOf(record) < time);
 	}
 
-	/** Whether as much as may be told changed before a time. */
+	/** Whether as much as one poll may emit changed before a time. */
 	isEnoughBefore(time: number): boolean {
 		const records = this.before(time);
 		const wanted = records.filter((record) => this.isWanted(record));
-		return wanted.length >= this.options.maximum || records.length >= this.held;
+		return wanted.length >= this.options.maximum || records.length >= this.maxBuffered;
 	}
 
 	private isWanted(record: PlatformRecord): boolean {
-		return this.options.kinds.has(this.emittedIndex.kindOf(record));
+		const { kinds } = this.options;
+		return kinds.has(this.emittedIndex.kindOf(record, kinds));
 	}
 
-	/**
-	 * Without its fields, where they will not be told: not for a record that is to be created, which
-	 * another poll may tell meanwhile, so that this one tells it as updated.
-	 */
+	/** Without its fields, if nobody will see them. */
 	private dropFields(record: PlatformRecord): PlatformRecord {
-		const { digest, kinds } = this.options;
-		const isUnwanted = !kinds.has('updated') && this.emittedIndex.kindOf(record) === 'updated';
-		return isUnwanted && !digest ? { ...record, fields: {} } : record;
+		const isNeeded = this.options.digest !== undefined || this.isWanted(record);
+		return isNeeded ? record : { ...record, fields: {} };
 	}
 }
 
 /**
- * Reads what changed and is not told yet. One request where there is little; a backlog is read
- * from its oldest change on, as much of it as may be told and as fits into the time.
+ * Reads what changed and is not emitted yet. One request if there is little; a backlog is read from
+ * its oldest change on, as much of it as may be emitted and as fits into the time.
  *
- * A part always ends between two times: records of equal time are told in our order of ids, so all
- * of them must be known.
+ * A part always ends between two times: records of equal time are emitted in our order of ids, so
+ * all of them must be known.
  *
- * @param hasTime false when it is time to come to an end; the rest is read in the next look
+ * @param hasTime false when it is time to come to an end; the rest is read by the next poll
  * @throws {ServiceError}
  */
 export async function readChanges(
@@ -206,26 +205,26 @@ export async function readChanges(
 	const newest = latest && timeOf(latest);
 	if (pages.isCovered(records, emittedIndex.since)) {
 		const fresh = records.filter((record) => !emittedIndex.isEmitted(record));
-		return { from: state, records: fresh, isWhole: true, newest };
+		return { records: fresh, isWhole: true, newest };
 	}
-	const place = await pages.offsetBefore(emittedIndex.since, state.backlog?.offset);
-	const found = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
+	const offset = await pages.offsetBefore(emittedIndex.since, state.backlog?.offset);
+	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const part = (time: number, isWhole: boolean): ReadResult => {
-		return { from: state, records: found.before(time), isWhole, newest, offset: place };
+		return { records: buffer.before(time), isWhole, newest, offset };
 	};
-	for await (const { page, reached } of pages.from(emittedIndex.since, place)) {
-		found.add(page);
-		const isEnough = found.isEnoughBefore(reached);
-		const isLate = !hasTime() && found.before(reached).length > 0;
+	for await (const { page, reached } of pages.from(emittedIndex.since, offset)) {
+		buffer.add(page);
+		const isEnough = buffer.isEnoughBefore(reached);
+		const isLate = !hasTime() && buffer.before(reached).length > 0;
 		if (reached < Infinity && (isEnough || isLate)) return part(reached, false);
 	}
-	return part(Infinity, !found.isCut);
+	return part(Infinity, !buffer.isCut);
 }
 
 /**
- * The state of watching that begins now: what is in the table counts as told.
+ * The state of watching that begins now: what is in the table counts as emitted.
  *
- * @param latest the newest change in the whole table, ISO 8601; undefined where it is empty
+ * @param latest the newest change in the whole table, ISO 8601; undefined if it is empty
  * @throws {ServiceError}
  */
 export async function startFromNow(
@@ -238,7 +237,7 @@ export async function startFromNow(
 	const cursor = Math.max(Date.parse(latest), ...newest.slice(0, 1).map(timeOf));
 	const oldest = newest.at(-1);
 	const isCovered = pages.isCovered(newest, cursor - overlapMs);
-	// Not all that has the oldest time of a full page is known: none of it is told.
+	// Not all records with the oldest time of a full page are known: they count as emitted.
 	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
 	const emitted = newest
 		.filter((record) => timeOf(record) >= time)
@@ -250,7 +249,7 @@ export async function startFromNow(
 	};
 }
 
-/** The state of watching that begins at a time, ms since 1970; what changed before counts as told. */
+/** The state of watching that begins at a time, ms since 1970; earlier changes count as emitted. */
 export const startFromTime = (time: number): ChangeState => ({
 	watermark: { time, id: '' },
 	emitted: {},

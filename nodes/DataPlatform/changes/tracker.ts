@@ -1,7 +1,7 @@
 /**
- * What to tell of the records of a table that changed: nothing lost, nothing told twice. Only the
- * platform's own times are compared. No clock, no network; reading is in `changePages`. Follows
- * design.md section 5; what users are promised stands in docs/trigger.md.
+ * Which changes of a table's records to emit: none lost, none emitted twice. Only the platform's own
+ * times are compared. No clock, no network; reading is in `reader`. What users are promised stands
+ * in docs/trigger.md.
  */
 import { createHash } from 'node:crypto';
 
@@ -14,52 +14,52 @@ export interface Change {
 	record: PlatformRecord;
 }
 
-/** A place in the order of changes: the time of a change (ms since 1970), then the record's id. */
+/** A position in the order of changes: the time of a change (ms since 1970), then the record's id. */
 export interface Position {
 	time: number;
 	id: string;
 }
 
-/** What is kept from one look to the next: small, and bounded by `Limits`. */
+/** What is stored from one poll to the next: small, and bounded by `Limits`. */
 export interface ChangeState {
-	/** The time of the newest change that was told, or that was there when watching began. */
+	/** The time of the newest change that was emitted, or that was there when watching began. */
 	cursor?: number;
-	/** What changed up to here counts as told; never moves back. */
+	/** Changes up to here count as emitted; never moves back. */
 	watermark?: Position;
-	/** Version and time of what was told behind the floor, by record id. */
+	/** Version and time of what was emitted after the watermark, by record id. */
 	emitted: Record<string, [version: number, time: number]>;
-	/** While there is more to tell than one look tells. */
+	/** While there is more to emit than one poll emits. */
 	backlog?: {
-		/** Records created up to here were told before, or were there when watching began. */
+		/** Records created up to here were emitted before, or were there when watching began. */
 		createdWatermark?: Position;
-		/** Short hashes of the ids that were told since and are no longer in `told`. */
+		/** Short hashes of the ids that were emitted since and are no longer in `emitted`. */
 		earlier: string;
-		/** Where reading began: about so many records changed before the floor. */
+		/** Where reading began: about so many records changed before the watermark. */
 		offset?: number;
 	};
-	/** A digest of the watched fields as they were told, by record id; the oldest first. */
+	/** A digest of the watched fields as they were emitted, by record id; the oldest first. */
 	digests?: Record<string, string>;
 }
 
 export interface ChangeOptions {
 	kinds: ReadonlySet<ChangeKind>;
-	/** How far back each look goes, for changes that became visible late. */
+	/** How far back each poll looks, for changes that become visible late. */
 	overlapMs: number;
-	/** How many changes one look tells at most. */
+	/** How many changes one poll emits at most. */
 	maximum: number;
 	/** A digest of the fields that must have changed; without it every change counts. */
 	digest?: (record: PlatformRecord) => string;
 }
 
-/** What bounds a look's memory and what is kept after it. */
+/** What bounds a poll's memory and what is stored after it. */
 export interface Limits {
 	/** How many records one request reads. */
 	page: number;
-	/** How many of them repeat the page before, to see that nothing slipped between the two. */
+	/** How many of them repeat the page before, which shows that nothing slipped between. */
 	pageOverlap: number;
-	/** How many records one look holds, however many changed. */
+	/** How many records one poll holds, however many changed. */
 	maxBuffered: number;
-	/** How many records are remembered as told; more in one overlap, and the overlap gets shorter. */
+	/** How many emitted records are remembered; with more in one overlap, the overlap gets shorter. */
 	maxTracked: number;
 	/** How many more are remembered by their ids' hashes while there is a backlog. */
 	hashes: number;
@@ -73,11 +73,9 @@ export const LIMITS: Readonly<Limits> = {
 	hashes: 50_000,
 };
 
-/** What was read in one look. */
+/** What was read in one go. */
 export interface ReadResult {
-	/** The state that it was read for. */
-	from: ChangeState;
-	/** The latest version of each record that is not told yet; without a gap from the oldest on. */
+	/** The latest version of each record that is not emitted yet; without a gap from the oldest on. */
 	records: PlatformRecord[];
 	/** Whether that is everything. */
 	isWhole: boolean;
@@ -92,8 +90,14 @@ const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;
 /** When the record changed last, ms since 1970. */
 export const timeOf = ({ modified }: PlatformRecord): number => instant(modified);
 
-/** Its version; where the platform tells none, the time of its change. */
+/** Its version; the time of its change if the platform sends none. */
 export const versionOf = (record: PlatformRecord): number => record.ver ?? timeOf(record);
+
+const createdAt = ({ created }: PlatformRecord): number => instant(created);
+
+/** Whether the record has not been changed since it was created. */
+export const isFirstVersion = (record: PlatformRecord): boolean =>
+	createdAt(record) === timeOf(record);
 
 const positionOf = (record: PlatformRecord): Position => ({ time: timeOf(record), id: record.id });
 
@@ -113,9 +117,9 @@ function* hashesIn(text: string) {
 	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
 }
 
-/** Reads a state: what it says about a record, and the state after more was told. */
+/** Reads a state: what it says about a record, and the state after more is emitted. */
 export class EmittedIndex {
-	/** Changes before this time are not looked at again. */
+	/** Changes before this time are not read again. */
 	readonly since: number;
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
@@ -130,7 +134,7 @@ export class EmittedIndex {
 		this.cursor = state.cursor;
 	}
 
-	/** Whether this version of the record counts as told. */
+	/** Whether this version of the record counts as emitted. */
 	isEmitted(record: PlatformRecord): boolean {
 		const { watermark } = this.state;
 		if (watermark && compare(positionOf(record), watermark) <= 0) return true;
@@ -139,43 +143,48 @@ export class EmittedIndex {
 		return emitted !== undefined && versionOf(record) <= emitted[0] && timeOf(record) <= emitted[1];
 	}
 
-	/** What a version that is not told yet is told as. */
-	kindOf(record: PlatformRecord): ChangeKind {
+	/**
+	 * What a version that is not emitted yet is emitted as.
+	 *
+	 * @param kinds what is emitted at all: where that is updates only, a record that was created and
+	 *   changed before it was read first is an update, whether or not an earlier poll saw it created
+	 */
+	kindOf(record: PlatformRecord, kinds: ReadonlySet<ChangeKind>): ChangeKind {
 		const { id } = record;
-		const time = instant(record.created);
+		const time = createdAt(record);
 		const emitted = this.emitted.get(id);
-		if (emitted) return time > emitted[1] ? 'created' : 'updated';
-		// Its first version, which nobody was told yet.
-		if (time === timeOf(record)) return 'created';
+		if (emitted && time <= emitted[1]) return 'updated';
+		if (isFirstVersion(record)) return 'created';
+		if (!kinds.has('created')) return 'updated';
+		if (emitted) return 'created';
 		const { backlog, watermark } = this.state;
 		const createdWatermark = backlog ? backlog.createdWatermark : watermark;
 		if (createdWatermark && compare({ time, id }, createdWatermark) <= 0) return 'updated';
 		return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';
 	}
 
-	/** Remembers a version as told; whether it is worth telling, by the watched fields. */
+	/** Marks a version as emitted; whether it is worth emitting, by the watched fields. */
 	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
 		this.cursor = Math.max(this.cursor ?? -Infinity, timeOf(record));
 		if (!digest) return true;
 		const now = digest(record);
 		const last = this.digests.get(record.id);
-		// To the end: the order is that of telling.
+		// To the end: the order is that of emission.
 		this.digests.delete(record.id);
 		this.digests.set(record.id, now);
 		return kind === 'created' || last !== now;
 	}
 
 	/**
-	 * The state after telling what a look found.
+	 * The state after the changes that were read.
 	 *
-	 * @param end `quiet`: there was nothing to tell; `settled`: everything is told; `unclear`: another
-	 *   look was faster; `more`: not everything is told
-	 * @param known up to where all that can be seen is told for certain
+	 * @param end `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is
+	 * @param known up to where everything that can be seen is emitted for certain
 	 */
 	nextState(
 		{ newest, offset }: ReadResult,
-		{ end, known }: { end: 'quiet' | 'settled' | 'unclear' | 'more'; known?: Position },
+		{ end, known }: { end: 'idle' | 'complete' | 'more'; known?: Position },
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
 	): ChangeState {
@@ -196,16 +205,15 @@ export class EmittedIndex {
 		// After a burst the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
 		const last = positions[positions.length - most - 1];
-		if (end === 'quiet' && last) raise({ time: last.time + 1, id: '' });
+		if (end === 'idle' && last) raise({ time: last.time + 1, id: '' });
 
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const dropped = positions.filter((position) => !isKept(position));
 		const emitted = positions
 			.filter(isKept)
 			.map(({ id }) => [id, [...this.emitted.get(id)!]] as const);
-		const isSettled = end === 'quiet' || end === 'settled';
-		const begun = end === 'more' ? { createdWatermark: state.watermark, earlier: '' } : undefined;
-		const backlog = isSettled ? undefined : (state.backlog ?? begun);
+		const begun = { createdWatermark: state.watermark, earlier: '' };
+		const backlog = end === 'more' ? (state.backlog ?? begun) : undefined;
 		const earlier = backlog && [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
 		return {
 			...(cursor !== undefined && { cursor }),
@@ -225,46 +233,42 @@ export class EmittedIndex {
 	}
 }
 
+/** What a poll emits, and the state after it. */
+export interface Selection {
+	changes: Change[];
+	state: ChangeState;
+}
+
 /**
- * Decides what to tell of a look, oldest first, and the state after it.
+ * Selects the changes to emit from what was read, oldest first.
  *
- * A record is *created* when it was created after watching began and no version of it was told
+ * A record is *created* if it was created after watching began and no version of it was emitted
  * before; every other new version is *updated*.
- *
- * @param now the state as it is now; another look may have moved it since this one was read
  */
 export function selectChanges(
-	now: ChangeState,
-	readResult: ReadResult,
+	state: ChangeState,
+	read: ReadResult,
 	options: ChangeOptions,
 	limits: Limits = LIMITS,
-): { changes: Change[]; state: ChangeState } {
-	const emittedIndex = new EmittedIndex(now);
-	const fresh = readResult.records
-		.filter((record) => !emittedIndex.isEmitted(record))
-		.sort(byPosition);
+): Selection {
+	const emittedIndex = new EmittedIndex(state);
+	const fresh = read.records.filter((record) => !emittedIndex.isEmitted(record)).sort(byPosition);
 	const changes: Change[] = [];
 	let taken = 0;
 	for (const record of fresh) {
 		if (changes.length >= options.maximum) break;
 		taken += 1;
-		const kind = emittedIndex.kindOf(record);
+		const kind = emittedIndex.kindOf(record, options.kinds);
 		const isWorth = emittedIndex.markEmitted(record, kind, options.digest);
 		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
 	}
-	const end = endOf(now, readResult, fresh, taken);
-	return { changes, state: emittedIndex.nextState(readResult, end, options, limits) };
-}
-
-/** What a look leaves to be told. */
-function endOf(now: ChangeState, readResult: ReadResult, fresh: PlatformRecord[], taken: number) {
-	const isAll = readResult.isWhole && taken === fresh.length;
-	// A look that was overtaken knows what it told, and not what there is besides.
-	if (readResult.from !== now) return { end: isAll ? ('unclear' as const) : ('more' as const) };
-	if (isAll) {
-		const known = { time: Infinity, id: '' };
-		return { end: taken === 0 ? ('quiet' as const) : ('settled' as const), known };
-	}
 	const last = fresh[taken - 1];
-	return { end: 'more' as const, known: last && positionOf(last) };
+	const end =
+		read.isWhole && taken === fresh.length
+			? {
+					end: taken === 0 ? ('idle' as const) : ('complete' as const),
+					known: { time: Infinity, id: '' },
+				}
+			: { end: 'more' as const, known: last && positionOf(last) };
+	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
 }

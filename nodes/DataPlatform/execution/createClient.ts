@@ -7,6 +7,7 @@ import type {
 	ILoadOptionsFunctions,
 	IPollFunctions,
 	IN8nHttpFullResponse,
+	IWebhookFunctions,
 } from 'n8n-workflow';
 
 import { ApiClient, type HttpTransport } from '../transport/client';
@@ -21,9 +22,9 @@ export const DEFAULT_MAX_WAIT_S = 300;
 const EDITOR_TIMEOUT_S = 20;
 const EDITOR_MAX_WAIT_S = 10;
 
-type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
+type Context = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions | IWebhookFunctions;
 
-const createTransport = (context: Context): HttpTransport => ({
+const createTransport = (context: Context, canceled?: AbortSignal): HttpTransport => ({
 	send: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequestWithAuthentication.call(
 			context,
@@ -33,7 +34,9 @@ const createTransport = (context: Context): HttpTransport => ({
 	sendWithoutToken: async (options: IHttpRequestOptions) =>
 		(await context.helpers.httpRequest(options)) as IN8nHttpFullResponse,
 	logger: context.logger,
-	canceled: 'getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined,
+	canceled:
+		canceled ??
+		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),
 });
 
 async function settings(context: Context) {
@@ -50,19 +53,20 @@ async function settings(context: Context) {
 }
 
 /**
- * @param seconds how long a request may take, and how long the execution may wait in all
+ * @param limits in seconds, how long a request may take and how long the execution may wait in all;
+ *   what ends both before that
  * @param retryBudgetHint what the user can do where it would wait longer
  * @throws {OriginError} where the base URL is no address that a token may be sent to
  */
 export async function createClient(
 	context: Context,
-	seconds: { timeout: number; maxRetryWait: number },
+	limits: { timeout: number; maxRetryWait: number; canceled?: AbortSignal },
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
-	return new ApiClient(createTransport(context), {
+	return new ApiClient(createTransport(context, limits.canceled), {
 		...(await settings(context)),
-		timeoutMs: seconds.timeout * 1000,
-		retryBudgetMs: seconds.maxRetryWait * 1000,
+		timeoutMs: limits.timeout * 1000,
+		retryBudgetMs: limits.maxRetryWait * 1000,
 		retryBudgetHint,
 	});
 }

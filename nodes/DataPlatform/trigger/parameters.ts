@@ -34,21 +34,21 @@ export const triggerProperties: INodeProperties[] = [
 			{
 				name: 'A Date',
 				value: 'date',
-				description: 'Tell what changed since then',
+				description: 'Emit every change since then',
 			},
 			{
 				name: 'Now',
 				value: 'now',
-				description: 'Tell what changes after the workflow was activated',
+				description: 'Emit every change from the activation of the workflow on',
 			},
 			{
 				name: 'The Beginning',
 				value: 'beginning',
-				description: 'Tell every record that is in the table, then every change',
+				description: 'Emit all existing records, then every change',
 			},
 		],
 		default: 'now',
-		description: 'Where to begin when the workflow watches this table for the first time',
+		description: 'Where to start when the workflow watches this table for the first time',
 	},
 	{
 		displayName: 'Date',
@@ -57,7 +57,7 @@ export const triggerProperties: INodeProperties[] = [
 		required: true,
 		default: '',
 		displayOptions: { show: { startFrom: ['date'] } },
-		description: "In the platform's time; a time without a zone is taken in this workflow's zone",
+		description: 'A date without a time zone is in the time zone of the workflow',
 	},
 	options(
 		fieldsToLoad,
@@ -68,7 +68,7 @@ export const triggerProperties: INodeProperties[] = [
 			type: 'number',
 			typeOptions: { minValue: 1, maxValue: 10000 },
 			default: DEFAULT_MAXIMUM,
-			description: 'More changes than this are told by the next polls',
+			description: 'Max number of changes per poll. The rest follow in later polls.',
 		},
 		{
 			displayName: 'Only When These Fields Changed Names or IDs',
@@ -80,7 +80,7 @@ export const triggerProperties: INodeProperties[] = [
 			},
 			default: [],
 			description:
-				'An update is told only if one of these fields differs from what was told last. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+				'Only emit an update if one of these fields changed. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		},
 		{
 			displayName: 'Overlap (Seconds)',
@@ -89,7 +89,7 @@ export const triggerProperties: INodeProperties[] = [
 			typeOptions: { minValue: 0, maxValue: 86400 },
 			default: DEFAULT_OVERLAP_S,
 			description:
-				'How far each poll looks back behind the last change, for changes that become visible late. Nothing is told twice.',
+				'How far back each poll looks before the last change, for changes that become visible late. Nothing is emitted twice.',
 		},
 		timeout,
 	),

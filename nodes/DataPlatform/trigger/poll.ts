@@ -1,235 +1,200 @@
 /**
- * One poll of the trigger: read, decide, move the cursor. The state moves only after everything
- * was read, in one step, so that a poll that fails changes nothing and polls that overlap tell
- * each change once.
+ * One poll of the trigger: read, select, store the state, return the changes. n8n stores the state
+ * together with the changes, or neither, so far as its scheduler can (docs/trigger.md); a poll that
+ * fails or is abandoned changes nothing.
  */
-import { createHash } from 'node:crypto';
-import {
-	tryToParseDateTime,
-	type IDataObject,
-	type INodeExecutionData,
-	type IPollFunctions,
-} from 'n8n-workflow';
+import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
-import { createClient, DEFAULT_TIMEOUT_S } from '../execution/createClient';
-import { toFailure, toNodeError } from '../execution/itemResults';
-import { filterOf } from '../execution/filterInput';
-import { recordOutput } from '../execution/recordOutput';
+import { readLatestChange, readPage } from '../api/records';
+import { ChangePages, readChanges, startFromNow, startFromTime } from '../changes/reader';
 import {
+	isFirstVersion,
 	LIMITS,
 	selectChanges,
-	type Change,
-	type ChangeKind,
-	type ChangeOptions,
 	type ChangeState,
 	type Limits,
+	type Selection,
 } from '../changes/tracker';
-import { ChangePages, readChanges, startFromNow, startFromTime } from '../changes/reader';
-import type { PlatformRecord, TableAddress } from '../api/types';
-import { InputError } from '../transport/errors';
-import { getOwn } from '../transport/json';
-import { readLatestChange, readPage, type RecordQuery } from '../api/records';
+import { createClient, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { toFailure, toNodeError, type Failure } from '../execution/itemResults';
 import type { ApiClient } from '../transport/client';
-import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
+import { InputError, ServiceError } from '../transport/errors';
+import { PollCoordinator } from './coordinator';
+import { newSavedState, readStart, readState, saveStart, saveState } from './savedState';
+import { readStartDate, readWatch, toItem, type Watch } from './watch';
 
 export interface PollLimits extends Limits {
-	/** How long a poll may wait in all to repeat calls, in seconds. */
-	maxWaitS: number;
+	/** How long a poll may wait in all to retry requests, in seconds. */
+	maxRetryWaitS: number;
 }
 
 /** n8n repeats a failed poll by itself, with a back-off; a poll only waits a little. */
-export const POLL_LIMITS: Readonly<PollLimits> = { ...LIMITS, maxWaitS: 20 };
+export const POLL_LIMITS: Readonly<PollLimits> = { ...LIMITS, maxRetryWaitS: 20 };
 
-/** Of the time that n8n gives a poll, the part after which no further page is read. */
-const BUDGET_SHARE = 0.6;
+/** What n8n grants a poll that it never abandons. */
+const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
-/** For n8n versions that don't tell how long a poll may take. */
-const DEFAULT_BUDGET_MS = 4 * 60_000;
+/** Of the time that n8n grants a poll, the part after which no further page is read. */
+const READING_SHARE = 0.6;
 
-const KINDS: Record<string, ChangeKind[]> = {
-	created: ['created'],
-	updated: ['updated'],
-	createdOrUpdated: ['created', 'updated'],
-};
+/** The part that may go into waiting to retry requests. */
+const RETRY_SHARE = 0.3;
 
-interface Watch {
-	at: TableAddress;
-	reading: RecordQuery;
-	/** Fields in the output; all where empty. */
-	shown: string[];
-	changes: ChangeOptions;
-	/** Another table, filter or saved view is another watch: it starts anew. */
-	identity: string;
+/** All trigger nodes of this process of n8n. */
+const COORDINATOR = new PollCoordinator();
+
+/** What a poll came to. */
+interface PollResult {
+	items: INodeExecutionData[];
+	/** Whether an execution must start even without items, so that n8n stores the state. */
+	mustStore?: boolean;
 }
 
-/** What is kept in the workflow's static data. */
-interface SavedState {
-	identity: string;
-	state: ChangeState;
+const NOTHING: PollResult = { items: [] };
+
+/** A poll with the time that n8n grants it. */
+interface Budget {
+	deadline: number;
+	/** Whether there is time to read on. */
+	hasTime(): boolean;
+	/** Whether n8n drops the state of this poll unless it starts an execution. */
+	isScheduledTask: boolean;
 }
 
-const hash = (value: unknown) =>
-	createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
-
-const digestOf =
-	(fields: string[]) =>
-	(record: PlatformRecord): string =>
-		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
-
-/** What names the records that are watched, as it stands in the workflow: expressions unresolved. */
-const SELECTION = ['filterMode', 'matchType', 'conditions', 'filterTree', 'options.savedView'];
-
-function identityOf(context: IPollFunctions, baseUrl: unknown, at: TableAddress): string {
-	const values = SELECTION.map((name) => {
-		// A filter that says `today` is the same filter tomorrow.
-		const value: unknown = context.getNodeParameter(name, null, { rawExpressions: true });
-		return value || null;
-	});
-	return hash([baseUrl, at, ...values]);
-}
-
-async function readWatch(context: IPollFunctions): Promise<Watch> {
-	const read = (name: string): unknown => context.getNodeParameter(name, null) ?? undefined;
-	const locator = (name: string) => {
-		const value = context.getNodeParameter(name, '', { extractValue: true });
-		return typeof value === 'string' ? value.trim() : '';
-	};
-	const option = <T>(name: string, fallback: T) =>
-		context.getNodeParameter(`options.${name}`, fallback) as T;
-	const number = (name: string, least: number, fallback: number) => {
-		const value = Number(option<unknown>(name, fallback));
-		return Number.isFinite(value) ? Math.max(least, value) : fallback;
-	};
-	const at = { application: locator('application') || undefined, table: locator('table') };
-	if (at.table === '') throw new InputError("'Table' is empty", { field: 'Table' });
-	const shown = option<string[]>('fieldsToLoad', []);
-	const watched = option<string[]>('watchedFields', []);
-	const { baseUrl } = await context.getCredentials('dataPlatformApi');
-	return {
-		at,
-		shown,
-		reading: {
-			filter: filterOf(read),
-			savedView: option<string>('savedView', ''),
-			fields: shown.length > 0 ? [...new Set([...shown, ...watched])] : [],
-		},
-		changes: {
-			kinds: new Set(KINDS[String(read('triggerOn'))] ?? KINDS.createdOrUpdated!),
-			overlapMs: number('overlap', 0, DEFAULT_OVERLAP_S) * 1000,
-			maximum: number('maximum', 1, DEFAULT_MAXIMUM),
-			...(watched.length > 0 && { digest: digestOf(watched) }),
-		},
-		identity: identityOf(context, baseUrl, at),
-	};
-}
-
-const toItem = ({ shown }: Watch, { kind, record }: Change): INodeExecutionData => {
-	const fields =
-		shown.length === 0
-			? record.fields
-			: Object.fromEntries(shown.map((name) => [name, getOwn(record.fields, name) ?? null]));
-	return { json: { event: kind, ...recordOutput({ ...record, fields }) } };
-};
-
-/** A time without a zone is meant in the workflow's. */
-function parseTime(value: unknown, zone: string): number | undefined {
-	try {
-		return tryToParseDateTime(value, zone).toMillis();
-	} catch {
-		return undefined;
-	}
-}
-
-function startDate(context: IPollFunctions): number {
-	const date = parseTime(context.getNodeParameter('startDate', ''), context.getTimezone());
-	if (date !== undefined) return date;
-	throw new InputError("'Date' is no date", {
-		field: 'Date',
-		hint: 'Choose a date, or write it as 2026-11-21T00:00:00Z.',
-	});
-}
-
-/** The state that a watch begins with. */
-async function firstState(
-	context: IPollFunctions,
-	client: ApiClient,
-	pages: ChangePages,
-	{ at, changes }: Watch,
-): Promise<ChangeState> {
-	switch (context.getNodeParameter('startFrom')) {
-		case 'beginning':
-			return { emitted: {} };
-		case 'date':
-			return startFromTime(startDate(context));
-		default:
-			return await startFromNow(pages, await readLatestChange(client, at), changes.overlapMs);
-	}
-}
-
-/** A manual test: the newest record that matches; the cursor stays where it is. */
-async function sample(client: ApiClient, watch: Watch): Promise<INodeExecutionData[]> {
+/** The newest record that matches, for a test in the editor: the state stays as it is. */
+async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
 	const [record] = await readPage(
 		client,
 		watch.at,
-		{ ...watch.reading, sort: 'modified(desc)' },
+		{ ...watch.query, sort: 'modified(desc)' },
 		{ limit: 1, skip: 0 },
 	);
-	if (record) {
-		const kind = record.created === record.modified ? 'created' : 'updated';
-		return [toItem(watch, { kind, record })];
+	if (!record) {
+		throw new InputError('No record matches', {
+			hint: 'Add a record in the platform, or widen the filter, to see what the trigger emits.',
+		});
 	}
-	throw new InputError('No record matches', {
-		hint: 'Add a record in the platform, or widen the filter, to see what the trigger gives.',
-	});
-}
-
-async function look(
-	context: IPollFunctions,
-	limits: PollLimits,
-): Promise<INodeExecutionData[] | undefined> {
-	const started = Date.now();
-	const timeout = context.getNodeParameter('options.timeout', DEFAULT_TIMEOUT_S) as number;
-	const seconds = { timeout, maxRetryWait: limits.maxWaitS };
-	const client = await createClient(context, seconds, 'The next polls try again.');
-	const watch = await readWatch(context);
-	if (context.getMode() === 'manual') return await sample(client, watch);
-
-	const memory = context.getWorkflowStaticData('node');
-	const saved = () => {
-		const known = memory.watch as unknown as SavedState | undefined;
-		return known?.identity === watch.identity ? known.state : undefined;
-	};
-	const save = (state: ChangeState) => {
-		memory.watch = { identity: watch.identity, state } as unknown as IDataObject;
-	};
-	const { at, reading, changes: settings } = watch;
-	const pages = new ChangePages(client, at, reading, limits);
-	const known = saved();
-	const state = known ?? (await firstState(context, client, pages, watch));
-	if (!known && context.getNodeParameter('startFrom') === 'now') {
-		save(saved() ?? state);
-		return undefined;
-	}
-	const budget = context.getPollBudgetMs?.() ?? DEFAULT_BUDGET_MS;
-	const hasTime = () => Date.now() - started < budget * BUDGET_SHARE;
-	const found = await readChanges(pages, state, settings, hasTime, limits);
-	// Another poll may have moved the state meanwhile: what it told is not told again.
-	const taken = selectChanges(saved() ?? state, found, settings, limits);
-	save(taken.state);
-	return taken.changes.map((change) => toItem(watch, change));
+	const kind = isFirstVersion(record) ? 'created' : 'updated';
+	return { items: [toItem(watch, { kind, record })] };
 }
 
 /**
- * The trigger's `poll`; null where there is nothing to tell.
+ * Reads until there are changes to emit, all is read, or the time is up: n8n may drop the state of
+ * a poll that emits nothing, and the next poll would read the same changes again.
+ */
+async function nextChanges(
+	pages: ChangePages,
+	first: ChangeState,
+	{ changes: options }: Watch,
+	budget: Budget,
+	limits: Limits,
+): Promise<Selection> {
+	for (let state = first; ; ) {
+		const read = await readChanges(pages, state, options, () => budget.hasTime(), limits);
+		const selection = selectChanges(state, read, options, limits);
+		if (selection.changes.length > 0 || read.isWhole || !budget.hasTime()) return selection;
+		state = selection.state;
+	}
+}
+
+async function pollOnce(
+	context: IPollFunctions,
+	client: ApiClient,
+	budget: Budget,
+	limits: PollLimits,
+	coordinator: PollCoordinator,
+): Promise<PollResult> {
+	const watch = await readWatch(context);
+	if (context.getMode() === 'manual') return await readSample(client, watch);
+
+	const { at, query, identity, changes: options } = watch;
+	const node = [context.getWorkflow().id, context.getNode().id, identity].join(' ');
+	const pages = new ChangePages(client, at, query, limits);
+	const stored = readState(context);
+	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
+	const known = coordinator.resume(node, own);
+	if (known === 'unconfirmed') return NOTHING;
+	const startFrom = context.getNodeParameter('startFrom');
+	if (!known && startFrom === 'now') {
+		const latest = await readLatestChange(client, at);
+		const state = await startFromNow(pages, latest, options.overlapMs);
+		saveStart(context, coordinator.begin(node, newSavedState(identity, state, stored)));
+		return { items: [], mustStore: budget.isScheduledTask };
+	}
+	const turn = coordinator.startPoll(node, budget.deadline);
+	if (!turn) return NOTHING;
+	try {
+		const first =
+			known?.state ??
+			(startFrom === 'date' ? startFromTime(readStartDate(context)) : { emitted: {} });
+		const { changes, state } = await nextChanges(pages, first, watch, budget, limits);
+		if (!turn.isCurrent()) return NOTHING;
+		const emits = changes.length > 0;
+		const next =
+			emits || !known ? newSavedState(identity, state, known ?? stored) : { ...known, state };
+		turn.finish(next, emits);
+		// Only together with changes: n8n may store the state of an idle poll after that of a later one.
+		if (emits) saveState(context, next);
+		return { items: changes.map((change) => toItem(watch, change)) };
+	} finally {
+		turn.end();
+	}
+}
+
+const tooSlow = (budgetMs: number) =>
+	new ServiceError(
+		`The poll did not end in the ${Math.round(budgetMs / 1000)} s that n8n grants it`,
+		{
+			delivery: 'notApplied',
+			hint: 'The platform responds slowly. The next polls try again; nothing is lost.',
+		},
+	);
+
+/** A poll that ends by itself before n8n abandons it. */
+async function pollWithinBudget(
+	context: IPollFunctions,
+	limits: PollLimits,
+	coordinator: PollCoordinator,
+): Promise<PollResult | Failure> {
+	const started = Date.now();
+	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
+	const timeout = context.getNodeParameter('options.timeout', DEFAULT_TIMEOUT_S) as number;
+	const expired = new AbortController();
+	const ended = new AbortController();
+	// Rejects when the poll has ended before its time is up.
+	void sleep(budgetMs, ended.signal).then(
+		() => expired.abort(),
+		() => undefined,
+	);
+	const request = {
+		timeout,
+		maxRetryWait: Math.min(limits.maxRetryWaitS, (budgetMs / 1000) * RETRY_SHARE),
+		canceled: expired.signal,
+	};
+	const budget = {
+		deadline: started + budgetMs,
+		hasTime: () => Date.now() - started < budgetMs * READING_SHARE,
+		isScheduledTask: budgetMs < UNLIMITED_BUDGET_MS,
+	};
+	return await createClient(context, request, 'The next polls try again.')
+		.then((client) => pollOnce(context, client, budget, limits, coordinator))
+		.catch((error: unknown) => toFailure(expired.signal.aborted ? tooSlow(budgetMs) : error))
+		.finally(() => ended.abort());
+}
+
+/**
+ * The trigger's `poll`; null if there is nothing to emit.
  *
  * @param limits other than n8n's, for tests
+ * @param coordinator another process of n8n, for tests
  */
 export async function poll(
 	context: IPollFunctions,
 	limits: PollLimits = POLL_LIMITS,
+	coordinator: PollCoordinator = COORDINATOR,
 ): Promise<INodeExecutionData[][] | null> {
-	const result = await look(context, limits).catch((error: unknown) => toFailure(error));
-	if (result === undefined) return null;
-	if (!Array.isArray(result)) throw toNodeError(context.getNode(), result);
-	return result.length > 0 ? [result] : null;
+	const result = await pollWithinBudget(context, limits, coordinator);
+	if (!('items' in result)) throw toNodeError(context.getNode(), result);
+	const { items, mustStore } = result;
+	return items.length > 0 || mustStore ? [items] : null;
 }

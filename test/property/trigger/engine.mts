@@ -14,16 +14,29 @@ export interface PollLimits {
 	maxBuffered: number;
 	maxTracked: number;
 	hashes: number;
-	maxWaitS: number;
+	maxRetryWaitS: number;
 }
 
+/** As in nodes/DataPlatform/trigger/coordinator.ts. */
+export type PollCoordinator = object;
+
 interface TriggerPoll {
-	poll(context: IPollFunctions, limits: PollLimits): Promise<INodeExecutionData[][] | null>;
+	poll(
+		context: IPollFunctions,
+		limits: PollLimits,
+		coordinator: PollCoordinator,
+	): Promise<INodeExecutionData[][] | null>;
 	POLL_LIMITS: PollLimits;
 }
 
+interface Coordinator {
+	PollCoordinator: new (graceMs: number) => PollCoordinator;
+}
+
+const TRIGGER = '../../../dist/nodes/DataPlatform/trigger';
+
 export const { watch } = require('../../support/engine/polls.cts') as typeof Polls;
-export const { poll, POLL_LIMITS } =
-	require('../../../dist/nodes/DataPlatform/trigger/poll.js') as TriggerPoll;
+export const { poll, POLL_LIMITS } = require(`${TRIGGER}/poll.js`) as TriggerPoll;
+export const { PollCoordinator } = require(`${TRIGGER}/coordinator.js`) as Coordinator;
 
 export type { Watching } from '../../support/engine/polls.cts';

@@ -2,11 +2,15 @@
 import type { FaultRule } from '../../support/sandbox.cts';
 import { Chance } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
+import type { Scheduler } from './triggerHost.mts';
 
 export type TriggerOn = 'created' | 'updated' | 'createdOrUpdated';
 export type StartFrom = 'now' | 'beginning' | 'date';
 
 export interface Plan {
+	scheduler: Scheduler;
+	/** Processes of n8n that poll in turn. */
+	mains: 1 | 2;
 	triggerOn: TriggerOn;
 	startFrom: StartFrom;
 	/** Seconds. */
@@ -23,10 +27,13 @@ export interface Plan {
 	polls: number;
 }
 
-export function planOf(chance: Chance): Plan {
+export function planOf(chance: Chance, only?: Scheduler): Plan {
+	const scheduler = only ?? chance.of('memory', 'durablePolls', 'durableCursors');
 	const page = chance.of(4, 5, 7, 10, 10, 1000);
 	const isSmall = page < 1000;
 	return {
+		scheduler,
+		mains: scheduler !== 'memory' && chance.happens(0.2) ? 2 : 1,
 		triggerOn: chance.of('createdOrUpdated', 'createdOrUpdated', 'created', 'updated'),
 		startFrom: chance.of('now', 'now', 'beginning', 'date'),
 		overlap: chance.of(0, 0.005, 0.05, 60),
@@ -39,7 +46,7 @@ export function planOf(chance: Chance): Plan {
 			maxBuffered: isSmall ? chance.of(6, 15, 20_000) : 20_000,
 			maxTracked: isSmall ? chance.of(6, 12, 5000) : 5000,
 			// A failing poll gives up soon.
-			maxWaitS: 0.3,
+			maxRetryWaitS: 0.3,
 		},
 		existing: chance.of(0, 0, 3, 12, 25),
 		writes: chance.between(4, 16),

@@ -115,7 +115,7 @@ export class Platform {
 	async #bringBack(chance: Chance): Promise<string> {
 		const id = this.#gone.splice(chance.between(0, this.#gone.length), 1)[0];
 		if (id === undefined) return await this.#insert(1);
-		// So that the two don't share a moment, in which nobody could tell them apart.
+		// So that the two don't share a moment, in which they could not be distinguished.
 		await sleep(2);
 		const name = this.#name();
 		await this.#call('PATCH', '/data/bulk', { bulk: [{ id, fields: { name } }], useUpsert: true });

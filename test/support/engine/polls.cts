@@ -1,6 +1,7 @@
 /**
  * Polls through n8n's engine, as n8n polls an active workflow.
  */
+import { randomUUID } from 'node:crypto';
 import { PollContext } from 'n8n-core';
 import {
 	Workflow,
@@ -21,6 +22,8 @@ import {
 export interface WatchOptions {
 	/** What n8n stored of the workflow's static data. */
 	staticData?: string;
+	/** Another one for each workflow unless given: what polls know of each other goes by it. */
+	workflowId?: string;
 	/** The workflow's time zone. */
 	timezone?: string;
 	/** What is called in place of the node's `poll`. */
@@ -38,12 +41,12 @@ export interface Watching {
 export async function watch(
 	credential: Credential,
 	parameters: INodeParameters,
-	{ staticData = '{}', timezone, run }: WatchOptions = {},
+	{ staticData = '{}', workflowId = randomUUID(), timezone, run }: WatchOptions = {},
 ): Promise<Watching> {
 	await prepare();
 	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters }, 0);
 	const workflow = new Workflow({
-		id: 'workflow',
+		id: workflowId,
 		nodes: [node],
 		connections: {},
 		active: true,

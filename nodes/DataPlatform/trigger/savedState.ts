@@ -1,0 +1,117 @@
+/**
+ * What the trigger stores between polls, and where. A node's own static data is the place for it;
+ * the state that *Start From: Now* begins with is stored a second time, in the workflow's static
+ * data: with durable cursors n8n drops what the activation's poll puts into the node's own.
+ */
+import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+
+import type { ChangeState } from '../changes/tracker';
+import { getOwn, isObject } from '../transport/json';
+
+/** A version of this shape; a state of any other is not read. */
+const FORMAT = 2;
+
+/** The key in the node's own static data, and the one in the workflow's. */
+const STATE_KEY = 'watch';
+const STARTS_KEY = 'dataPlatformTrigger';
+
+export interface SavedState {
+	format: typeof FORMAT;
+	/** What is watched: a state of another table or filter does not count. */
+	identity: string;
+	/** Rises with each poll that emits; milliseconds since 1970, if the clock never goes back. */
+	revision: number;
+	state: ChangeState;
+}
+
+/** A state that is newer than another one. */
+export const newSavedState = (
+	identity: string,
+	state: ChangeState,
+	previous: SavedState | undefined,
+): SavedState => ({
+	format: FORMAT,
+	identity,
+	revision: Math.max(Date.now(), (previous?.revision ?? 0) + 1),
+	state,
+});
+
+const isNumber = (value: unknown): value is number =>
+	typeof value === 'number' && Number.isFinite(value);
+
+const isPosition = (value: unknown) =>
+	isObject(value) && isNumber(value.time) && typeof value.id === 'string';
+
+const isOptional = (value: unknown, is: (value: unknown) => boolean) =>
+	value === undefined || is(value);
+
+const isRecordOf = (value: unknown, is: (value: unknown) => boolean) =>
+	isObject(value) && Object.values(value).every(is);
+
+function isChangeState(value: unknown): boolean {
+	if (!isObject(value)) return false;
+	const { cursor, watermark, emitted, backlog, digests } = value;
+	return (
+		isOptional(cursor, isNumber) &&
+		isOptional(watermark, isPosition) &&
+		isRecordOf(
+			emitted,
+			(entry) => Array.isArray(entry) && entry.length === 2 && entry.every(isNumber),
+		) &&
+		isOptional(
+			backlog,
+			(part) =>
+				isObject(part) &&
+				typeof part.earlier === 'string' &&
+				isOptional(part.createdWatermark, isPosition) &&
+				isOptional(part.offset, isNumber),
+		) &&
+		isOptional(digests, (part) => isRecordOf(part, (digest) => typeof digest === 'string'))
+	);
+}
+
+/** A stored state as it was written; undefined where it is of another version, or damaged. */
+function parseSavedState(value: unknown): SavedState | undefined {
+	const isReadable =
+		isObject(value) &&
+		value.format === FORMAT &&
+		typeof value.identity === 'string' &&
+		isNumber(value.revision) &&
+		isChangeState(value.state);
+	return isReadable ? (value as unknown as SavedState) : undefined;
+}
+
+/** The stored state, of whatever was watched last. */
+export function readState(context: IPollFunctions): SavedState | undefined {
+	return parseSavedState(context.getWorkflowStaticData('node')[STATE_KEY]);
+}
+
+/** The state that watching began with, where it is newer than the one stored last. */
+export function readStart(
+	context: IPollFunctions,
+	identity: string,
+	stored: SavedState | undefined,
+): SavedState | undefined {
+	const starts: unknown = context.getWorkflowStaticData('global')[STARTS_KEY];
+	const start = isObject(starts)
+		? parseSavedState(getOwn(starts, context.getNode().id))
+		: undefined;
+	return start?.identity === identity && start.revision > (stored?.revision ?? -Infinity)
+		? start
+		: undefined;
+}
+
+export function saveState(context: IPollFunctions, saved: SavedState): void {
+	context.getWorkflowStaticData('node')[STATE_KEY] = saved as unknown as IDataObject;
+}
+
+/** Stores the state that watching begins with, in both places. */
+export function saveStart(context: IPollFunctions, saved: SavedState): void {
+	saveState(context, saved);
+	const data = context.getWorkflowStaticData('global');
+	const starts: unknown = data[STARTS_KEY];
+	data[STARTS_KEY] = {
+		...(isObject(starts) && starts),
+		[context.getNode().id]: saved,
+	} as unknown as IDataObject;
+}

@@ -1,0 +1,129 @@
+/**
+ * The trigger under each scheduler of n8n, in a real n8n: nothing lost, nothing emitted twice. Each
+ * situation prints a line of the table in docs/trigger.md. `npm run test:schedulers`.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setUpTestEnvironment, type TestEnvironment } from '../../../harness/testEnvironment.mts';
+import {
+	ActiveWorkflow,
+	manyPollTimes,
+	onceAMinute,
+	type Scheduler,
+	SCHEDULERS,
+	type Verdict,
+} from './activeWorkflow.mts';
+
+/** For n8n to start, poll and store an execution on a slow machine. */
+const PATIENCE_MS = 40_000;
+
+for (const scheduler of Object.keys(SCHEDULERS) as Scheduler[]) {
+	describe(scheduler, () => {
+		let environment: TestEnvironment;
+		let workflow: ActiveWorkflow;
+
+		before(async () => {
+			environment = await setUpTestEnvironment();
+			workflow = new ActiveWorkflow(environment, SCHEDULERS[scheduler]);
+			await workflow.start();
+		});
+
+		after(async () => {
+			await workflow?.stop();
+			await environment?.tearDown();
+		});
+
+		const expectExact = (situation: string, verdict: Verdict) => {
+			console.log(JSON.stringify({ scheduler, situation, ...verdict }));
+			const { lost, doubled, early } = verdict;
+			assert.deepEqual({ lost, doubled, early }, { lost: 0, doubled: 0, early: 0 });
+		};
+
+		test('changes between activation and the first scheduled poll', async () => {
+			await workflow.create(3);
+			await workflow.activate(onceAMinute(20));
+			await workflow.create(3);
+			expectExact('activation', await workflow.verdict(PATIENCE_MS, 1000));
+		});
+
+		test('killed before the first scheduled poll', async () => {
+			await workflow.activate(onceAMinute(25));
+			await workflow.create(2);
+			await workflow.kill();
+			await workflow.create(2);
+			await workflow.start();
+			expectExact('activation, kill', await workflow.verdict(70_000, 1000));
+		});
+
+		test('several poll times, two of them at each moment', async () => {
+			await workflow.activate(manyPollTimes());
+			for (let round = 0; round < 60; round += 1) {
+				const [id] = await workflow.create(1 + (round % 3));
+				await sleep(500);
+				if (round % 10 === 9) {
+					await sleep(5_000);
+					await workflow.update(id!);
+				}
+			}
+			expectExact('several poll times', await workflow.verdict(PATIENCE_MS));
+		});
+
+		test('killed several times while records are written', async () => {
+			for (let kill = 0; kill < 3; kill += 1) {
+				for (let round = 0; round < 10; round += 1) {
+					await workflow.create(1);
+					await sleep(300 + 130 * kill);
+				}
+				await workflow.kill();
+				await workflow.create(5);
+				await workflow.start();
+			}
+			expectExact('several poll times, kills', await workflow.verdict(PATIENCE_MS));
+		});
+
+		test('stopped and started again', async () => {
+			await workflow.create(5);
+			await workflow.stop();
+			await workflow.create(5);
+			await workflow.start();
+			await workflow.create(5);
+			expectExact('restart', await workflow.verdict(PATIENCE_MS));
+		});
+
+		test('polls that n8n abandons', async () => {
+			await workflow.stop();
+			await workflow.start({ N8N_SCHEDULER_POLL_TIMEOUT: '5' });
+			await workflow.create(5);
+			await workflow.slowDown(8_000, 3);
+			for (let round = 0; round < 10; round += 1) {
+				await workflow.create(1);
+				await sleep(1000);
+			}
+			// n8n backs off from a trigger whose polls fail.
+			expectExact('abandoned polls', await workflow.verdict(3 * PATIENCE_MS));
+			await workflow.slowDown(0, 0);
+			await workflow.stop();
+			await workflow.start();
+		});
+
+		test('a backlog of 10,000 records', async () => {
+			for (let batch = 0; batch < 10; batch += 1) await workflow.create(1000);
+			expectExact('backlog of 10,000', await workflow.verdict(4 * PATIENCE_MS));
+		});
+
+		test('Record Created: polls that only see updates, then a restart', async () => {
+			await workflow.activate(manyPollTimes(), { triggerOn: 'created' });
+			const ids = await workflow.create(4);
+			await sleep(6_000);
+			for (const id of ids) await workflow.update(id, false);
+			await sleep(6_000);
+			for (const id of ids) await workflow.update(id, false);
+			await workflow.stop();
+			await workflow.start();
+			await workflow.create(3);
+			expectExact('null polls', await workflow.verdict(PATIENCE_MS));
+		});
+	});
+}

@@ -1,0 +1,232 @@
+/**
+ * n8n with the trigger in it, under the rules of one of its schedulers: when it reads and stores
+ * the trigger's state, what it drops, which polls run at once. It polls, fails, is published again,
+ * abandons polls, loses commits and ends without warning.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IDataObject, INodeParameters, IPollFunctions } from 'n8n-workflow';
+import { APP, TABLE } from '../faults/constants.mts';
+import type { SandboxAddress } from '../faults/sandboxes.mts';
+import type { Chance } from '../../support/seededRandom.mts';
+import { poll, PollCoordinator, watch, type Watching } from './engine.mts';
+import type { Plan } from './plan.mts';
+
+/**
+ * - `memory`: one workflow in memory, whose static data all polls share; stored when a poll emits.
+ * - `durablePolls`: each poll has a copy of the stored static data; stored when a poll emits,
+ *   dropped when it does not.
+ * - `durableCursors`: each poll has a copy of a stored cursor, which n8n commits together with the
+ *   execution, or rejects with it; what an activation's poll puts into it is dropped.
+ */
+export type Scheduler = 'memory' | 'durablePolls' | 'durableCursors';
+
+/** An item that the trigger emitted. */
+export interface EmittedItem {
+	event: string;
+	id: string;
+	ver: number;
+	created: string;
+	modified: string;
+	fields: { name: string | null };
+}
+
+/** How long a poll waits to see whether n8n stored what the one before emitted. */
+const GRACE_MS = 600;
+
+/** The time that n8n grants a poll that it would abandon. */
+const BUDGET_MS = 20_000;
+
+/** What n8n's database holds. */
+interface Database {
+	/** Of the whole workflow. */
+	staticData: string;
+	cursor?: string;
+}
+
+/** A process of n8n. */
+interface Main {
+	coordinator: PollCoordinator;
+	/** The active workflow, with the scheduler in memory. */
+	workflow?: Watching;
+}
+
+const picked = (value: string) => ({ __rl: true, mode: 'list', value });
+
+export class TriggerHost {
+	/** What executions were started with. */
+	readonly executions: EmittedItem[][] = [];
+	readonly history: string[] = [];
+	failures = 0;
+	overlaps = 0;
+	kills = 0;
+	discarded = 0;
+	readonly #database: Database = { staticData: '{}' };
+	#mains: Main[];
+	#running = 0;
+	#polls = 0;
+	/** When a result was dropped last. */
+	#lastDiscard = -Infinity;
+	readonly #address: SandboxAddress;
+	readonly #plan: Plan;
+	readonly #chance: Chance;
+	readonly #parameters: INodeParameters;
+	readonly #started = Date.now();
+
+	constructor(address: SandboxAddress, plan: Plan, chance: Chance, startDate: string) {
+		this.#address = address;
+		this.#plan = plan;
+		this.#chance = chance;
+		this.#mains = this.#startMains();
+		this.#parameters = {
+			triggerOn: plan.triggerOn,
+			application: picked(APP),
+			table: picked(TABLE),
+			startFrom: plan.startFrom,
+			startDate,
+			options: {
+				overlap: plan.overlap,
+				maximum: plan.maximum,
+				...(plan.isPartial && { fieldsToLoad: ['name'] }),
+			},
+		};
+	}
+
+	note(text: string) {
+		this.history.push(`${String(Date.now() - this.#started).padStart(6)} ms  ${text}`);
+	}
+
+	/** Publishes the workflow, for the first time or again: its trigger polls at once. */
+	async activate(): Promise<void> {
+		this.note('the workflow is published');
+		const [main] = this.#mains;
+		const { workflow, cursor } = await this.#load(main!, false);
+		main!.workflow = workflow;
+		const items = await this.#run(workflow);
+		if (items === 'failed') {
+			// n8n tries to activate it again.
+			await this.activate();
+			return;
+		}
+		if (items) this.#emit(items);
+		if (items && cursor) this.#database.cursor = JSON.stringify(cursor);
+		this.#database.staticData = workflow.staticData();
+	}
+
+	/** n8n ends without warning; what was not stored is gone. */
+	async kill(): Promise<void> {
+		this.kills += 1;
+		this.note('n8n is killed and started again');
+		this.#mains = this.#startMains();
+		// Schedules in memory are made anew, with a poll; those in the database are still there.
+		if (this.#plan.scheduler === 'memory') await this.activate();
+	}
+
+	/**
+	 * One scheduled poll; whether it emitted anything or may have left something.
+	 *
+	 * @param discard whether n8n drops its result: abandoned because it took too long, or a commit
+	 *   that was rejected
+	 */
+	async poll(discard = false): Promise<'nothing' | 'something' | 'failed'> {
+		this.#polls += 1;
+		const main = this.#mains[this.#polls % this.#mains.length]!;
+		this.#running += 1;
+		if (this.#running > 1) this.overlaps += 1;
+		try {
+			const isInMemory = this.#plan.scheduler === 'memory';
+			const { workflow, cursor } =
+				isInMemory && main.workflow
+					? { workflow: main.workflow, cursor: undefined }
+					: await this.#load(main, true);
+			const before = cursor && JSON.stringify(cursor);
+			const items = await this.#run(workflow);
+			if (items === 'failed') return 'failed';
+			// n8n takes its time to store it.
+			if (!isInMemory) await sleep(this.#chance.between(0, 6));
+			const isGone = !this.#mains.includes(main) || (isInMemory && main.workflow !== workflow);
+			if (isGone || (discard && !isInMemory)) {
+				this.note(isGone ? 'a poll ends that nobody waits for' : 'n8n drops the result of a poll');
+				this.discarded += 1;
+				this.#lastDiscard = Date.now();
+				return 'something';
+			}
+			const after = cursor && JSON.stringify(cursor);
+			if (after !== before) this.#database.cursor = after;
+			if (items) {
+				this.#database.staticData = workflow.staticData();
+				this.#emit(items);
+			}
+			return items ? 'something' : 'nothing';
+		} finally {
+			this.#running -= 1;
+		}
+	}
+
+	/** Waits until a poll no longer waits for a result that n8n dropped. */
+	async outwaitDiscarded(): Promise<void> {
+		await sleep(Math.max(0, this.#lastDiscard + GRACE_MS + 20 - Date.now()));
+		this.#lastDiscard = -Infinity;
+	}
+
+	get hasDiscarded(): boolean {
+		return this.#lastDiscard > -Infinity;
+	}
+
+	/** The stored state of the trigger, as JSON of `SavedState`; undefined if there is none. */
+	get stored(): unknown {
+		const { staticData, cursor } = this.#database;
+		const all = JSON.parse(staticData) as Record<string, unknown>;
+		const [own] = Object.entries(all).filter(([key]) => key !== 'global');
+		return cursor === undefined ? own?.[1] : (JSON.parse(cursor) as unknown);
+	}
+
+	#startMains(): Main[] {
+		return Array.from({ length: this.#plan.mains }, () => ({
+			coordinator: new PollCoordinator(GRACE_MS),
+		}));
+	}
+
+	/** The workflow as a process loads it for a poll, with a copy of what is stored. */
+	async #load(main: Main, isTask: boolean) {
+		const { scheduler, limits } = this.#plan;
+		const { staticData, cursor: storedCursor = '{}' } = this.#database;
+		const cursor =
+			scheduler === 'durableCursors' ? (JSON.parse(storedCursor) as IDataObject) : undefined;
+		// Other polls may store theirs before this one runs.
+		if (isTask && scheduler !== 'memory') await sleep(this.#chance.between(0, 6));
+		const { baseUrl, token } = this.#address;
+		const workflow = await watch({ baseUrl, token }, this.#parameters, {
+			staticData,
+			workflowId: 'watched',
+			run: (context) => {
+				const own: Partial<IPollFunctions> = {
+					...(isTask && scheduler !== 'memory' && { getPollBudgetMs: () => BUDGET_MS }),
+					...(cursor && {
+						getWorkflowStaticData: (type: string) =>
+							type === 'node' ? cursor : context.getWorkflowStaticData(type),
+					}),
+				};
+				const wrapped = Object.assign(Object.create(context) as IPollFunctions, own);
+				return poll(wrapped, limits, main.coordinator);
+			},
+		});
+		return { workflow, cursor };
+	}
+
+	async #run(workflow: Watching) {
+		try {
+			return await workflow.poll();
+		} catch (error) {
+			this.failures += 1;
+			this.note(`poll fails: ${(error as Error).message}`);
+			return 'failed';
+		}
+	}
+
+	#emit(items: Array<{ json: unknown }>) {
+		const emitted = items.map(({ json }) => json as EmittedItem);
+		this.executions.push(emitted);
+		const ids = emitted.map(({ event, id, ver }) => `${event[0]} ${id.slice(0, 4)}/${ver}`);
+		this.note(`an execution starts with ${ids.length}: ${ids.join(', ')}`);
+	}
+}

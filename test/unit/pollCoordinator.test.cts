@@ -1,0 +1,97 @@
+/** What polls of one node know of each other in one process of n8n. */
+import { PollCoordinator } from '../../nodes/DataPlatform/trigger/coordinator.ts';
+import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
+
+const NODE = 'workflow node watch';
+const GRACE_MS = 30_000;
+
+const saved = (revision: number, cursor?: number): SavedState => ({
+	format: 2,
+	identity: 'watch',
+	revision,
+	state: { cursor, emitted: {} },
+});
+
+let coordinator: PollCoordinator;
+
+beforeEach(() => {
+	jest.useFakeTimers({ now: 1_000_000 });
+	coordinator = new PollCoordinator(GRACE_MS);
+});
+
+afterEach(() => {
+	jest.useRealTimers();
+});
+
+/** A poll that reads the stored state and comes to another. */
+function run(stored: SavedState | undefined, next: SavedState, emits = true) {
+	const known = coordinator.resume(NODE, stored);
+	const turn = coordinator.startPoll(NODE, Date.now() + 36_000);
+	turn?.finish(next, emits);
+	turn?.end();
+	return known;
+}
+
+test('a poll goes on from what is stored', () => {
+	expect(coordinator.resume(NODE, undefined)).toBeUndefined();
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
+});
+
+test('one poll at a time, until the one under way should have ended', () => {
+	const first = coordinator.startPoll(NODE, Date.now() + 36_000)!;
+	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeUndefined();
+	expect(coordinator.startPoll('another node', Date.now() + 36_000)).toBeDefined();
+	jest.advanceTimersByTime(36_000);
+	const second = coordinator.startPoll(NODE, Date.now() + 36_000)!;
+	expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
+	// The late one ends without making room for a third.
+	first.end();
+	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeUndefined();
+	second.end();
+	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeDefined();
+});
+
+test('a copy from before the last emission waits until that is stored', () => {
+	run(saved(1), saved(2));
+	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
+	expect(coordinator.resume(NODE, saved(2))).toEqual(saved(2));
+});
+
+test('what n8n never stored is emitted again, after a while', () => {
+	run(saved(1), saved(2));
+	jest.advanceTimersByTime(GRACE_MS);
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
+	run(saved(1), saved(3));
+	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
+});
+
+test('a copy that was overwritten by an older one does not count', () => {
+	run(saved(1), saved(2));
+	expect(coordinator.resume(NODE, saved(2))).toEqual(saved(2));
+	jest.advanceTimersByTime(10 * GRACE_MS);
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(2));
+	expect(coordinator.resume(NODE, undefined)).toEqual(saved(2));
+});
+
+test('another process that emitted more does', () => {
+	run(saved(1), saved(2));
+	expect(coordinator.resume(NODE, saved(5))).toEqual(saved(5));
+	expect(coordinator.resume(NODE, saved(5))).toEqual(saved(5));
+});
+
+test('what idle polls came to is known without being stored', () => {
+	run(saved(1), saved(1, 700), false);
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1, 700));
+});
+
+test('where watching begins is known before it is stored, and the first poll decides', () => {
+	expect(coordinator.begin(NODE, saved(1, 100))).toEqual(saved(1, 100));
+	expect(coordinator.begin(NODE, saved(2, 200))).toEqual(saved(1, 100));
+	expect(coordinator.resume(NODE, undefined)).toEqual(saved(1, 100));
+});
+
+test('the nodes polled least recently are forgotten', () => {
+	run(saved(1), saved(1, 700), false);
+	for (let number = 0; number < 1000; number += 1) coordinator.resume(`node ${number}`, saved(1));
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
+});

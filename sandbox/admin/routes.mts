@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { bodyValidator } from '../api/validation.mts';
-import { rulesSchema, type FaultRule } from '../faults/rules.mts';
-import { settingsSchema, type Settings } from '../state/settings.mts';
+import { rulesSchema } from '../faults/rules.mts';
+import { settingsSchema } from '../state/settings.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 import { requireLocal } from './guard.mts';
 import { registerTables } from './tables.mts';
@@ -15,8 +15,8 @@ export function registerAdministration(
 	state: SandboxState,
 	seed: () => void,
 ): void {
-	const checkSettings = bodyValidator<Partial<Settings>>(settingsSchema);
-	const checkRules = bodyValidator<FaultRule[]>(rulesSchema);
+	const checkSettings = bodyValidator(settingsSchema);
+	const checkRules = bodyValidator(rulesSchema);
 
 	server.register(async (admin) => {
 		admin.addHook('onRequest', async (request) => requireLocal(request));

@@ -14,7 +14,7 @@ interface TablePath {
 
 /** /sandbox/tables: create tables and read everything that is stored in them; docs/sandbox.md. */
 export function registerTables(server: FastifyInstance, state: SandboxState): void {
-	const checkNew = bodyValidator<NewTable>(newTableSchema);
+	const checkNew = bodyValidator(newTableSchema);
 	const tableOf = ({ app, table }: TablePath['Params']) =>
 		findTable(state, table, findApp(state, app));
 

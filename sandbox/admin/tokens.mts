@@ -5,14 +5,14 @@ import { bodyValidator } from '../api/validation.mts';
 import type { JsonObject, Token } from '../state/model.mts';
 import { invalid, notFound } from '../api/errors.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
-import { newTokenSchema, tokenChangeSchema, type NewToken, type TokenChange } from './schemas.mts';
+import { newTokenSchema, tokenChangeSchema, type NewToken } from './schemas.mts';
 
 const yearMs = 365 * 24 * 60 * 60 * 1000;
 
 /** /sandbox/tokens: list, create, revoke, delete; docs/sandbox.md. */
 export function registerTokens(server: FastifyInstance, state: SandboxState): void {
-	const checkNew = bodyValidator<NewToken>(newTokenSchema);
-	const checkChange = bodyValidator<TokenChange>(tokenChangeSchema);
+	const checkNew = bodyValidator(newTokenSchema);
+	const checkChange = bodyValidator(tokenChangeSchema);
 
 	server.get('/sandbox/tokens', () => ({
 		data: state.tokens.all().map((token) => describeToken(state, token)),

@@ -14,8 +14,8 @@ interface ById {
 
 /** /sandbox/workflows, /sandbox/runs and /sandbox/forms; docs/sandbox.md. */
 export function registerWorkflows(server: FastifyInstance, state: SandboxState): void {
-	const checkWorkflow = bodyValidator<NewWorkflow>(newWorkflowSchema);
-	const checkForm = bodyValidator<NewForm>(newFormSchema);
+	const checkWorkflow = bodyValidator(newWorkflowSchema);
+	const checkForm = bodyValidator(newFormSchema);
 
 	server.get('/sandbox/workflows', (request) => ({
 		data: state.workflows.all().map((entry) => describeWorkflow(state, request, entry)),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { parse } from 'yaml';
-import { toErrorItems } from './validation.mts';
+import { requireValidBody, toErrorItems } from './validation.mts';
 import type { Json, JsonObject } from '../state/model.mts';
 import { invalid, ApiError } from './errors.mts';
 
@@ -113,10 +113,7 @@ function bodyChecker(
 	const schema = (content['application/json'] as JsonObject).schema as JsonObject;
 	const local = typeof schema.$ref === 'string' && schema.$ref.replace(/^#/, `${schemaRoot}#`);
 	const validate = ajv.compile(local ? { $ref: local } : schema);
-	return (body) => {
-		if (body === undefined) throw invalid('The request body is missing; it must be JSON.');
-		if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
-	};
+	return (body) => requireValidBody(validate, body);
 }
 
 function resolve(document: JsonObject, value: Json): JsonObject {

@@ -1,17 +1,24 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { JsonObject } from '../state/model.mts';
+import type { Static, TSchema } from 'typebox';
 import { invalid, ApiError, type ErrorItem } from './errors.mts';
 
-const ajv = new Ajv2020({ strict: false, useDefaults: true });
+const ajv = new Ajv2020({ strict: false, discriminator: true });
 
-/** Validates request bodies against a JSON Schema; throws an ApiError (400). */
-export function bodyValidator<Body>(schema: JsonObject): (body: unknown) => Body {
+/** A function that returns a valid request body with its type, or throws an ApiError (400). */
+export function bodyValidator<Schema extends TSchema>(
+	schema: Schema,
+): (body: unknown) => Static<Schema> {
 	const validate = ajv.compile(schema);
 	return (body) => {
-		if (body === undefined) throw invalid('The request body is missing; it must be JSON.');
-		if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
-		return body as Body;
+		requireValidBody(validate, body);
+		return body as Static<Schema>;
 	};
+}
+
+/** Throws an ApiError (400) unless the request body is valid. */
+export function requireValidBody(validate: ValidateFunction, body: unknown): void {
+	if (body === undefined) throw invalid('The request body is missing; it must be JSON.');
+	if (!validate(body)) throw new ApiError(400, toErrorItems(validate, 'body', 'property'));
 }
 
 /** The first validation error; with `RecordIndex` if it is a record's. */

@@ -1,12 +1,7 @@
-import {
-	fieldTypes,
-	type App,
-	type Field,
-	type FieldMetadata,
-	type Table,
-} from '../state/model.mts';
+import { fieldTypes, type App, type Field, type Table } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import { uuidOf } from './ids.mts';
+import type { TableInput } from './tableInput.mts';
 import { isTimeZone } from '../fields/time.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
@@ -14,19 +9,6 @@ export interface AppInput {
 	name?: string;
 	internalName: string;
 	timeZone?: string | undefined;
-}
-
-export interface TableInput {
-	internalName: string;
-	header?: string;
-	fields: Array<{
-		name: string;
-		header?: string;
-		type: Field['type'];
-		metadata?: FieldMetadata;
-	}>;
-	views?: Array<{ name: string; description?: string; visibility?: string; filter: string }>;
-	fieldNameProperty?: 'name' | 'id';
 }
 
 /** Other characters would make filters, sorts or SQL ambiguous. */

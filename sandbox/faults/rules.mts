@@ -1,139 +1,107 @@
-import type { Json, JsonObject } from '../state/model.mts';
+import Type, { type Static } from 'typebox';
+import type { Json } from '../state/model.mts';
 
+const closed = { additionalProperties: false };
+const count = Type.Integer({ minimum: 0 });
+const positive = Type.Integer({ minimum: 1 });
+const status = Type.Optional(Type.Integer({ minimum: 200, maximum: 599 }));
+const withIndex = Type.Optional(Type.Boolean());
+
+const recordChoiceProperties = {
+	indexes: Type.Optional(Type.Array(count)),
+	field: Type.Optional(Type.String()),
+	values: Type.Optional(Type.Array(Type.Unsafe<Json>({}))),
+};
+const recordChoice = Type.Object(recordChoiceProperties);
 /** Which records of a bulk request: by position, by a field that is sent, or by its value. */
-export interface RecordChoice {
-	indexes?: number[];
-	field?: string;
-	values?: Json[];
-}
+export type RecordChoice = Static<typeof recordChoice>;
 
-/** What goes wrong; see the list in docs/sandbox.md. */
-export type Fault =
-	| ({ kind: 'status'; status: number; body?: Json; contentType?: string } & RetryAfter & Timing)
-	| { kind: 'resetUpload'; bytes?: number }
-	| { kind: 'resetBefore' }
-	| { kind: 'resetAfter' }
-	| { kind: 'slowBefore'; ms: number }
-	| { kind: 'slowAfter'; ms: number }
-	| ({ kind: 'hang' } & Timing)
-	| { kind: 'truncate'; bytes?: number }
-	| ({ kind: 'html'; status?: number } & Timing)
-	| ({ kind: 'empty'; status?: number } & Timing)
-	| { kind: 'wrongLength'; by: number }
-	| { kind: 'redirect'; location: string; status?: number }
-	| ({ kind: 'failRecords'; withIndex?: boolean; message?: string } & RecordChoice)
-	| ({ kind: 'skipRecords' } & RecordChoice)
-	| ({ kind: 'rejectBatch'; status?: number; withIndex?: boolean } & RecordChoice)
-	| { kind: 'rejectAbove'; records: number; status?: number }
-	| { kind: 'fewerRecords'; count?: number }
-	| { kind: 'moreRecords'; count?: number };
+/** Serves the request first, so what it writes is stored. */
+const timing = { afterWrite: Type.Optional(Type.Boolean()) };
 
-interface RetryAfter {
-	/** `Retry-After` in seconds. */
-	retryAfterSeconds?: number;
-	/** `Retry-After` as the HTTP date this many seconds from now. */
-	retryAfterDate?: number;
-}
+const fault = <Kind extends string, Options extends Type.TProperties>(
+	kind: Kind,
+	options: Options,
+) => Type.Object({ kind: Type.Literal(kind), ...options }, closed);
 
-interface Timing {
-	/** Serves the request first, so what it writes is stored. */
-	afterWrite?: boolean;
-}
+/** docs/sandbox.md describes them. */
+const faults = [
+	fault('status', {
+		status: Type.Integer({ minimum: 200, maximum: 599 }),
+		body: Type.Optional(Type.Unsafe<Json>({})),
+		contentType: Type.Optional(Type.String()),
+		/** `Retry-After` in seconds. */
+		retryAfterSeconds: Type.Optional(count),
+		/** `Retry-After` as the HTTP date this many seconds from now. */
+		retryAfterDate: Type.Optional(count),
+		...timing,
+	}),
+	fault('resetUpload', { bytes: Type.Optional(count) }),
+	fault('resetBefore', {}),
+	fault('resetAfter', {}),
+	fault('slowBefore', { ms: count }),
+	fault('slowAfter', { ms: count }),
+	fault('hang', timing),
+	fault('truncate', { bytes: Type.Optional(count) }),
+	fault('html', { status, ...timing }),
+	fault('empty', { status, ...timing }),
+	fault('wrongLength', { by: Type.Integer() }),
+	fault('redirect', { location: Type.String(), status }),
+	fault('failRecords', {
+		withIndex,
+		message: Type.Optional(Type.String()),
+		...recordChoiceProperties,
+	}),
+	fault('skipRecords', recordChoiceProperties),
+	fault('rejectBatch', { status, withIndex, ...recordChoiceProperties }),
+	fault('rejectAbove', { records: count, status }),
+	fault('fewerRecords', { count: Type.Optional(positive) }),
+	fault('moreRecords', { count: Type.Optional(positive) }),
+] as const;
 
-export interface FaultRule {
-	id?: string;
-	match?: { method?: string; path?: string; bodyContains?: string };
-	/** Which of the matching requests, counted from 1. Default: all of them. */
-	when?: {
-		nth?: number[];
-		every?: number;
-		first?: number;
-		probability?: number;
-		seed?: number;
-	};
-	fault: Fault;
-}
+/** What goes wrong. */
+export type Fault = Static<(typeof faults)[number]>;
 
-const count: JsonObject = { type: 'integer', minimum: 0 };
-const positive: JsonObject = { type: 'integer', minimum: 1 };
-const flag: JsonObject = { type: 'boolean' };
-const text: JsonObject = { type: 'string' };
-const status: JsonObject = { type: 'integer', minimum: 200, maximum: 599 };
-const records: JsonObject = {
-	indexes: { type: 'array', items: count },
-	field: text,
-	values: { type: 'array' },
-};
+export const faultKinds: readonly string[] = faults.map(({ properties }) => properties.kind.const);
 
-const properties: Record<Fault['kind'], { required?: string[]; optional?: JsonObject }> = {
-	status: {
-		required: ['status'],
-		optional: {
-			status,
-			body: {},
-			contentType: text,
-			retryAfterSeconds: count,
-			retryAfterDate: count,
-			afterWrite: flag,
-		},
-	},
-	resetUpload: { optional: { bytes: count } },
-	resetBefore: {},
-	resetAfter: {},
-	slowBefore: { required: ['ms'], optional: { ms: count } },
-	slowAfter: { required: ['ms'], optional: { ms: count } },
-	hang: { optional: { afterWrite: flag } },
-	truncate: { optional: { bytes: count } },
-	html: { optional: { status, afterWrite: flag } },
-	empty: { optional: { status, afterWrite: flag } },
-	wrongLength: { required: ['by'], optional: { by: { type: 'integer' } } },
-	redirect: { required: ['location'], optional: { location: text, status } },
-	failRecords: { optional: { ...records, withIndex: flag, message: text } },
-	skipRecords: { optional: records },
-	rejectBatch: { optional: { ...records, status, withIndex: flag } },
-	rejectAbove: { required: ['records'], optional: { records: count, status } },
-	fewerRecords: { optional: { count: positive } },
-	moreRecords: { optional: { count: positive } },
-};
-
-/** JSON Schema of the body of PUT /sandbox/faults. */
-export const rulesSchema: JsonObject = {
-	type: 'array',
-	items: {
-		type: 'object',
-		required: ['fault'],
-		properties: {
-			id: text,
-			match: {
-				type: 'object',
-				properties: { method: text, path: text, bodyContains: text },
-				additionalProperties: false,
-			},
-			when: {
-				type: 'object',
-				properties: {
-					nth: { type: 'array', items: positive },
-					every: positive,
-					first: positive,
-					probability: { type: 'number', minimum: 0, maximum: 1 },
-					seed: { type: 'integer' },
+const rule = Type.Object(
+	{
+		id: Type.Optional(Type.String()),
+		match: Type.Optional(
+			Type.Object(
+				{
+					method: Type.Optional(Type.String()),
+					path: Type.Optional(Type.String()),
+					bodyContains: Type.Optional(Type.String()),
 				},
-				additionalProperties: false,
-			},
-			fault: {
-				type: 'object',
-				required: ['kind'],
-				properties: { kind: { enum: Object.keys(properties) } },
-				allOf: Object.entries(properties).map(([kind, { required = [], optional = {} }]) => ({
-					if: { properties: { kind: { const: kind } } },
-					then: {
-						required,
-						properties: { kind: {}, ...optional },
-						additionalProperties: false,
-					},
-				})),
-			},
-		},
-		additionalProperties: false,
+				closed,
+			),
+		),
+		/** Which of the matching requests, counted from 1. Default: all of them. */
+		when: Type.Optional(
+			Type.Object(
+				{
+					nth: Type.Optional(Type.Array(positive)),
+					every: Type.Optional(positive),
+					first: Type.Optional(positive),
+					probability: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+					seed: Type.Optional(Type.Integer()),
+				},
+				closed,
+			),
+		),
+		// With a discriminator, validation only reports errors of the kind that was sent.
+		fault: Type.Unsafe<Fault>({
+			type: 'object',
+			required: ['kind'],
+			properties: { kind: { enum: faultKinds } },
+			discriminator: { propertyName: 'kind' },
+			oneOf: faults,
+		}),
 	},
-};
+	closed,
+);
+export type FaultRule = Static<typeof rule>;
+
+/** The body of PUT /sandbox/faults. */
+export const rulesSchema = Type.Array(rule);

@@ -3,9 +3,7 @@ import { addressedTable, type ApiRequest, type Handler } from '../api/request.mt
 import { findApp, linkedTable } from '../catalog/find.mts';
 import { forbidden } from '../api/errors.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
-import type { App, Field, JsonObject, Right, Table } from '../state/model.mts';
-
-const rights: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
+import { rights, type App, type Field, type JsonObject, type Table } from '../state/model.mts';
 
 /** GET /apps: those in which the token has any right. */
 export const listApps: Handler = (request) => {

@@ -1,16 +1,15 @@
 import { demoJwt } from '../access/tokens.mts';
-import type { Right, Role, Token, User } from '../state/model.mts';
+import { rights, type Right, type Role, type Token, type User } from '../state/model.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
-const everything: Right[] = ['structure', 'read', 'create', 'update', 'delete'];
 const role = (id: string, name: string, allow: Right[]): Role => ({
 	id,
 	name,
 	permissions: [{ app: '*', table: '*', allow }],
 });
 const roles: Role[] = [
-	role('editor', 'Editor', everything),
+	role('editor', 'Editor', [...rights]),
 	role('reader', 'Reader', ['structure', 'read']),
 ];
 const users: User[] = [

@@ -1,4 +1,4 @@
-import type { TableInput } from '../catalog/create.mts';
+import type { TableInput } from '../catalog/tableInput.mts';
 
 const choices = (...values: string[]) => values.map((value, order) => ({ value, order }));
 

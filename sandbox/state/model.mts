@@ -94,7 +94,8 @@ export interface App {
 	timeZone: string;
 }
 
-export type Right = 'structure' | 'read' | 'create' | 'update' | 'delete';
+export const rights = ['structure', 'read', 'create', 'update', 'delete'] as const;
+export type Right = (typeof rights)[number];
 
 export interface Role {
 	id: string;
@@ -110,7 +111,8 @@ export interface User {
 	roleId: string;
 }
 
-export type TokenType = 'role' | 'jwt' | 'short' | 'workflow' | 'form';
+export const tokenTypes = ['role', 'jwt', 'short', 'workflow', 'form'] as const;
+export type TokenType = (typeof tokenTypes)[number];
 
 export interface Token {
 	id: string;

@@ -143,7 +143,12 @@ describe('the script', () => {
 		['rejects with anything', 'throw { a: 1 };', 'failed', '[object Object]'],
 		['cannot be read', 'return {;', 'failed', 'SyntaxError'],
 		['asks for nothing there', "return svc.table('nothing').list();", 'failed', 'no table'],
-		['uses an unknown parameter', "return svc.table('deals').list({ colour: 1 });", 'failed', "'colour'"],
+		[
+			'uses an unknown parameter',
+			"return svc.table('deals').list({ colour: 1 });",
+			'failed',
+			"'colour'",
+		],
 		['loops', 'for (;;);', 'timedOut', 'more than 200 ms'],
 		['waits for ever', 'await new Promise(() => {});', 'timedOut', 'more than 200 ms'],
 	])('%s', async (_name, script, status, error) => {

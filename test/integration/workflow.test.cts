@@ -130,7 +130,9 @@ describe('the answer', () => {
 
 	test('is given whole when asked for', async () => {
 		const [output] = (
-			await start(await workflow(ECHO, { response: 'accepted' }), { options: { fullResponse: true } })
+			await start(await workflow(ECHO, { response: 'accepted' }), {
+				options: { fullResponse: true },
+			})
 		).json();
 		expect(output).toMatchObject({
 			statusCode: 202,

@@ -2,7 +2,7 @@
  * The faults of the table: every kind that the sandbox knows, and every status that a client may
  * meet. What the random schedules (test/property/faults) know is taken from there.
  */
-import { rulesSchema } from '../../../sandbox/faults/rules.mts';
+import { faultKinds } from '../../../sandbox/faults/rules.mts';
 import { FAULTS } from '../faults/faults.mts';
 import type { FaultRule } from './engine.mts';
 
@@ -175,17 +175,9 @@ export function columnsWith(elsewhere: string): Column[] {
 		name,
 	}));
 	const tried = new Set(columns.map(({ fault }) => fault.kind));
-	const missing = faultKinds().filter((kind) => !tried.has(kind));
+	const missing = faultKinds.filter((kind) => !tried.has(kind));
 	if (missing.length > 0) {
 		throw new Error(`The sandbox knows faults that have no column here: ${missing.join(', ')}`);
 	}
 	return columns.sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
-}
-
-/** The sandbox's own list. */
-function faultKinds(): string[] {
-	const { items } = rulesSchema as {
-		items: { properties: { fault: { properties: { kind: { enum: string[] } } } } };
-	};
-	return items.properties.fault.properties.kind.enum;
 }

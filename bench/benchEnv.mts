@@ -25,7 +25,7 @@ export interface Observed<Result> {
 	result: Result;
 	/** How many requests the platform received. */
 	requests: number;
-	/** The sandbox's processor time; undefined if the system does not tell it. */
+	/** The sandbox's processor time; undefined on other systems than Linux. */
 	sandboxSeconds?: number;
 }
 

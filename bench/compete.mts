@@ -17,7 +17,7 @@ export interface CompletedSeries<Details = object> extends Series {
 	details: Measurement & Details;
 }
 
-/** A contestant that has taken so long in all is not run again. */
+/** A contestant is not run again once its runs have taken this long in total. */
 const BUDGET_SECONDS = 60;
 
 /**

@@ -46,7 +46,7 @@ export interface Row {
 	ratioToLimit: number | null;
 	/** ours ÷ floor */
 	ratioToFloor: number | null;
-	/** Ours: the peak of all runs, above what the process held before, in MiB. */
+	/** Ours: the peak of all runs, above the memory at the start, in MiB. */
 	memoryMB: number | null;
 	/** Seconds. */
 	spread: { ours: Spread; limit: Spread | null; peer: Spread | null; floor: Spread | null };

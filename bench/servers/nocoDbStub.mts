@@ -1,6 +1,6 @@
 /**
- * Stands in for NocoDB's API, so that n8n's NocoDB node can run: returns every record that is sent
- * with a new id and stores nothing.
+ * A stub of NocoDB's API, for n8n's NocoDB node: returns every record that it receives with a new id,
+ * and stores nothing.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -15,7 +15,7 @@ import { toInput } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';
 
 export interface NocoDbNodeTasks {
-	/** `baseUrl`: where a stand-in of NocoDB's API listens. */
+	/** `baseUrl`: of a stub of NocoDB's API. */
 	upsert: { baseUrl: string; size: number };
 }
 

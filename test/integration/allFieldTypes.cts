@@ -10,7 +10,7 @@ import {
 } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
 
-export interface Writing {
+export interface WriteOptions {
 	operation?: string;
 	columns?: IDataObject;
 	items?: IDataObject[];
@@ -25,9 +25,9 @@ export type Mode = 'defined' | 'automatic';
 let numbers = 0;
 
 /** What every deal must have, with a number of its own. */
-export const fresh = () => ({ number: `T-${(numbers += 1)}`, title: 'Test' });
+export const newDeal = () => ({ number: `T-${(numbers += 1)}`, title: 'Test' });
 
-export class Deals {
+export class AllFieldTypesHarness {
 	private started?: RunningSandbox;
 	/** The ids of records that a deal can be linked to. */
 	people: string[] = [];
@@ -49,7 +49,7 @@ export class Deals {
 	}
 
 	/** What a deal holds in the sandbox's database. */
-	async held(id: unknown) {
+	async storedFields(id: unknown) {
 		return (await this.records()).find((record) => record.id === id)!.fields;
 	}
 
@@ -60,7 +60,7 @@ export class Deals {
 		options = {},
 		parameters = {},
 		...rest
-	}: Writing): Promise<RunResult> {
+	}: WriteOptions): Promise<RunResult> {
 		const { baseUrl, tokens } = this.sandbox;
 		const credential: Credential = { baseUrl, token: tokens.role };
 		return await runOperation(credential, {
@@ -78,7 +78,7 @@ export class Deals {
 	}
 
 	/** The deal's fields as the service shows them to anyone. */
-	async shown(id: unknown): Promise<IDataObject> {
+	async readFields(id: unknown): Promise<IDataObject> {
 		const path = `/apps/crm/tables/deals/data/${String(id)}`;
 		const { data } = await this.sandbox.client().get<{ data: { fields: IDataObject } }>(path);
 		return data.data.fields;
@@ -86,7 +86,7 @@ export class Deals {
 
 	/** Creates a deal with one value more, set by hand or from the item. */
 	async create(mode: Mode, field: string, value: unknown, timezone?: string): Promise<RunResult> {
-		const values = { ...fresh(), [field]: value } as IDataObject;
+		const values = { ...newDeal(), [field]: value } as IDataObject;
 		return await this.run({
 			timezone,
 			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
@@ -94,16 +94,21 @@ export class Deals {
 	}
 
 	/** What the service shows in a field after a value was written into it. */
-	async written(mode: Mode, field: string, value: unknown, timezone?: string): Promise<unknown> {
+	async writeAndRead(
+		mode: Mode,
+		field: string,
+		value: unknown,
+		timezone?: string,
+	): Promise<unknown> {
 		const result = await this.create(mode, field, value, timezone);
 		expect(result.error?.message).toBeUndefined();
-		return (await this.shown(result.json()[0]!.id))[field];
+		return (await this.readFields(result.json()[0]!.id))[field];
 	}
 }
 
 /** The deals of a sandbox of its own for a test file. */
-export function useDeals(): Deals {
-	const deals = new Deals();
+export function useAllFieldTypes(): AllFieldTypesHarness {
+	const deals = new AllFieldTypesHarness();
 	beforeAll(async () => await deals.start());
 	afterAll(async () => await deals.sandbox.stop());
 	return deals;

@@ -1,7 +1,7 @@
 import type { FaultRule } from '../support/sandbox.cts';
-import { expectErrorItem, numbered, outcomes, useShop } from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const bulk = { path: '/data/bulk$' };
 const first = (fault: FaultRule['fault']): FaultRule => ({
@@ -26,45 +26,45 @@ const options = { timeout: 0.25 };
 const repeated = <Value,>(value: Value, count: number) =>
 	Array.from({ length: count }, () => value);
 const onlyFirstVersions = async (table?: string) =>
-	expect((await shop.records(table)).map(({ ver }) => ver)).toEqual(
-		(await shop.records(table)).map(() => 0),
+	expect((await harness.records(table)).map(({ ver }) => ver)).toEqual(
+		(await harness.records(table)).map(() => 0),
 	);
 
 describe.each(losses)('%s', (_, rule, isWritten) => {
 	test('upsert: sent again, told as inserted, nothing doubled', async () => {
-		await shop.faults(rule);
-		const result = await shop.run('upsertMany', { items: numbered(3), options });
+		await harness.faults(rule);
+		const result = await harness.run('upsertMany', { items: numbered(3), options });
 		expect(outcomes(result)).toEqual(repeated('inserted', 3));
-		expect(await shop.values('number')).toEqual(['1', '2', '3']);
+		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 		await onlyFirstVersions();
-		expect((await shop.writes()).length).toBe(2);
+		expect((await harness.writes()).length).toBe(2);
 	});
 
 	test('update: sent again, told as updated', async () => {
-		const stored = await shop.fill('orders', ...numbered(3));
-		await shop.faults(rule);
-		const result = await shop.run('updateMany', {
+		const stored = await harness.fill('orders', ...numbered(3));
+		await harness.faults(rule);
+		const result = await harness.run('updateMany', {
 			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
 			parameters: { recordId: '={{ $json.id }}' },
 			options,
 		});
 		expect(outcomes(result)).toEqual(repeated('updated', 3));
-		expect(await shop.values('buyer')).toEqual(repeated('changed', 3));
-		expect((await shop.records()).map(({ ver }) => ver)).toEqual([1, 1, 1]);
+		expect(await harness.values('buyer')).toEqual(repeated('changed', 3));
+		expect((await harness.records()).map(({ ver }) => ver)).toEqual([1, 1, 1]);
 	});
 
 	test('create with an import key: looked up and told rightly, never sent again', async () => {
-		await shop.faults(rule);
-		const result = await shop.run('createMany', {
+		await harness.faults(rule);
+		const result = await harness.run('createMany', {
 			items: numbered(3),
 			options,
 			onError: 'continueRegularOutput',
 		});
 		expect(outcomes(result)).toEqual(repeated(isWritten ? 'inserted' : 'unknown', 3));
-		expect(await shop.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
-		expect(await shop.writes()).toHaveLength(1);
+		expect(await harness.values('number')).toEqual(isWritten ? ['1', '2', '3'] : []);
+		expect(await harness.writes()).toHaveLength(1);
 		if (isWritten) {
-			const ids = (await shop.records()).map(({ id }) => id);
+			const ids = (await harness.records()).map(({ id }) => id);
 			expect(result.json().map(({ id }) => id)).toEqual(ids);
 		} else {
 			const [item] = result.output('Data Platform');
@@ -73,9 +73,9 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 	});
 
 	test('create without an import key: unknown, and how to make it safe', async () => {
-		await shop.faults(rule);
+		await harness.faults(rule);
 		const items = ['a', 'b'].map((text) => ({ text }));
-		const result = await shop.run('createMany', {
+		const result = await harness.run('createMany', {
 			table: 'notes',
 			items,
 			options,
@@ -85,18 +85,18 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 		const [item] = result.output('Data Platform');
 		expectErrorItem(item!, 0, 'It is not known whether this record was written');
 		expect(item!.json.message).toContain("'Create or Update Many'");
-		expect(await shop.records('notes')).toHaveLength(isWritten ? 2 : 0);
-		expect(await shop.writes()).toHaveLength(1);
+		expect(await harness.records('notes')).toHaveLength(isWritten ? 2 : 0);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 });
 
 describe('a single create without an answer', () => {
 	const lost = (kind: 'resetBefore' | 'resetAfter') =>
-		shop.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind } });
+		harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind } });
 
 	test.each(['resetBefore', 'resetAfter'] as const)('%s: unknown, not sent again', async (kind) => {
 		await lost(kind);
-		const result = await shop.run('create', {
+		const result = await harness.run('create', {
 			items: numbered(2),
 			onError: 'continueRegularOutput',
 		});
@@ -104,114 +104,114 @@ describe('a single create without an answer', () => {
 		const [item] = result.output('Data Platform');
 		expectErrorItem(item!, 0, 'It is not known whether the record was created');
 		expect(item!.json.message).toContain("'Create or Update'");
-		expect(await shop.records()).toHaveLength(kind === 'resetAfter' ? 2 : 0);
-		expect(await shop.writes()).toHaveLength(2);
+		expect(await harness.records()).toHaveLength(kind === 'resetAfter' ? 2 : 0);
+		expect(await harness.writes()).toHaveLength(2);
 	});
 
 	test('a single upsert and update are sent again', async () => {
-		const [stored] = await shop.fill('orders', { number: '1', buyer: 'old' });
-		await shop.faults({
+		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
+		await harness.faults({
 			match: { method: 'POST' },
 			when: { first: 1 },
 			fault: { kind: 'resetAfter' },
 		});
-		const upserted = await shop.run('upsert', { items: [{ number: '1', buyer: 'new' }] });
+		const upserted = await harness.run('upsert', { items: [{ number: '1', buyer: 'new' }] });
 		expect(upserted.json()).toMatchObject([{ id: stored!.id }]);
-		await shop.faults({
+		await harness.faults({
 			match: { method: 'PATCH' },
 			when: { first: 1 },
 			fault: { kind: 'resetAfter' },
 		});
-		const updated = await shop.run('update', {
+		const updated = await harness.run('update', {
 			items: [{ buyer: 'newer' }],
 			parameters: { recordId: stored!.id },
 		});
 		expect(updated.json()).toMatchObject([{ id: stored!.id, fields: { buyer: 'newer' } }]);
-		expect(await shop.records()).toMatchObject([{ fields: { buyer: 'newer' } }]);
+		expect(await harness.records()).toMatchObject([{ fields: { buyer: 'newer' } }]);
 	});
 
 	test('a delete whose answer is lost finds the record gone, and that is a success', async () => {
-		const [stored] = await shop.fill('orders', { number: '1', buyer: 'old' });
-		await shop.faults({
+		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
+		await harness.faults({
 			match: { method: 'DELETE' },
 			when: { first: 1 },
 			fault: { kind: 'resetAfter' },
 		});
-		const result = await shop.run('delete', { parameters: { recordId: stored!.id } });
+		const result = await harness.run('delete', { parameters: { recordId: stored!.id } });
 		expect(result.json()).toMatchObject([{ deleted: true, id: stored!.id }]);
 	});
 });
 
 test('import keys of any kind are found again', async () => {
-	await shop.faults(first({ kind: 'resetAfter' }));
+	await harness.faults(first({ kind: 'resetAfter' }));
 	const named = ['Dog, jr.', "O'Brien", '(ü)', ' a ', 'A', 'a', 'x\\\\', 'y\\', '"q"', '%_*', '🦊'];
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: named.map((number) => ({ number, buyer: 'x' })),
 		onError: 'continueRegularOutput',
 	});
-	const stored = new Map((await shop.records()).map(({ id, fields }) => [id, fields.number]));
+	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	expect(outcomes(result)).toEqual(repeated('inserted', named.length));
 	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
 });
 
 test('an upsert of new and old records is told item by item after a lost answer', async () => {
-	await shop.fill('orders', { number: '2', buyer: 'old' });
-	await shop.faults(first({ kind: 'resetAfter' }));
-	const result = await shop.run('upsertMany', { items: numbered(3) });
+	await harness.fill('orders', { number: '2', buyer: 'old' });
+	await harness.faults(first({ kind: 'resetAfter' }));
+	const result = await harness.run('upsertMany', { items: numbered(3) });
 	expect(outcomes(result)).toEqual(['inserted', 'updated', 'inserted']);
-	expect(await shop.records()).toHaveLength(3);
+	expect(await harness.records()).toHaveLength(3);
 });
 
 test('an upsert that was written before its repeat is refused was still inserted', async () => {
-	await shop.faults(first({ kind: 'resetAfter' }), {
+	await harness.faults(first({ kind: 'resetAfter' }), {
 		match: bulk,
 		when: { nth: [2] },
 		fault: { kind: 'status', status: 413 },
 	});
 	const items = numbered(4).map((order) => ({ ...order, price: 1 }));
-	const result = await shop.run('upsertMany', { items });
+	const result = await harness.run('upsertMany', { items });
 	expect(outcomes(result)).toEqual(repeated('inserted', 4));
 	await onlyFirstVersions();
 });
 
 test('an upsert whose every try fails is settled by a look-up', async () => {
-	await shop.faults({ match: bulk, fault: { kind: 'resetAfter' } });
-	const result = await shop.run('upsertMany', {
+	await harness.faults({ match: bulk, fault: { kind: 'resetAfter' } });
+	const result = await harness.run('upsertMany', {
 		items: numbered(2),
 		options: { maxRetryWait: 0.5 },
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
-	expect(await shop.values('number')).toEqual(['1', '2']);
+	expect(await harness.values('number')).toEqual(['1', '2']);
 });
 
 test('where the look-up fails too, nobody claims to know', async () => {
-	await shop.faults(first({ kind: 'resetAfter' }), {
+	await harness.faults(first({ kind: 'resetAfter' }), {
 		match: { path: '/data/filter$' },
 		fault: { kind: 'status', status: 403 },
 	});
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: numbered(2),
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up did not work');
-	expect(await shop.records()).toHaveLength(2);
+	expect(await harness.records()).toHaveLength(2);
 });
 
 test('the next batches are written after an ambiguous one', async () => {
-	await shop.faults(first({ kind: 'resetBefore' }));
-	const result = await shop.run('createMany', {
+	await harness.faults(first({ kind: 'resetBefore' }));
+	const result = await harness.run('createMany', {
 		items: numbered(4),
 		options: { batchSize: 2 },
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['unknown', 'unknown', 'inserted', 'inserted']);
-	expect(await shop.values('number')).toEqual(['3', '4']);
+	expect(await harness.values('number')).toEqual(['3', '4']);
 });
 
 test('a platform that cannot be reached: nothing was sent, and that is said', async () => {
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: numbered(2),
 		credential: { baseUrl: 'http://127.0.0.1:9' },
 		options: { maxRetryWait: 0 },

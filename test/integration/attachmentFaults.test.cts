@@ -4,18 +4,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import { defined, picked } from '../support/engine/engine.cts';
-import { hash, inMemory, openFiles, read, stored, useDesk } from './attachmentFixtures.cts';
+import {
+	hash,
+	inMemory,
+	openFiles,
+	read,
+	stored,
+	useAttachmentHarness,
+} from './attachmentFixtures.cts';
 
-const desk = useDesk();
+const harness = useAttachmentHarness();
 
 /** Large enough that its last byte is not handed over before most of it has travelled. */
 const LARGE = 24 * 1024 * 1024;
 
-const faults = async (...rules: Parameters<typeof desk.sandbox.admin.faults>[0]) =>
-	await desk.sandbox.admin.faults(rules);
+const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
+	await harness.sandbox.admin.faults(rules);
 
-const upload = async (name = 'a.txt', run: Parameters<typeof desk.upload>[1] = {}) =>
-	await desk.upload([await stored(name, 'content')], run);
+const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
+	await harness.upload([await stored(name, 'content')], run);
 
 const write = { method: 'PATCH' };
 const fetching = { method: 'GET', path: '/files/' };
@@ -28,29 +35,29 @@ afterEach(async () => {
 
 describe('an upload', () => {
 	test('too large for the platform', async () => {
-		await desk.sandbox.admin.settings({ maxFileBytes: 5 });
+		await harness.sandbox.admin.settings({ maxFileBytes: 5 });
 		const { error } = await upload();
 		expect(error!.message).toMatch(/too large.*a\.txt/);
 		expect(error!.description).toContain('Nothing was written');
-		expect((await desk.records())[0]!.ver).toBe(0);
-		expect(await desk.writes()).toHaveLength(1);
+		expect((await harness.records())[0]!.ver).toBe(0);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 
 	test('too large for the platform, refused while it is on its way', async () => {
-		await desk.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
-		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
+		await harness.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
+		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], {
 			options: { maxRetryWait: 1 },
 		});
 		expect(error!.message).toMatch(/too large|broke/);
-		expect((await desk.records())[0]!.ver).toBe(0);
+		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
 	test('above the limit of the options: nothing is sent', async () => {
-		const { error } = await desk.upload([await stored('big', randomBytes(2_000_000))], {
+		const { error } = await harness.upload([await stored('big', randomBytes(2_000_000))], {
 			options: { maximumSize: 1 },
 		});
 		expect(error!.message).toBe("'big' has 1.9 MiB, more than the limit of 1.0 MiB");
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('broken off in the middle is sent again from its start', async () => {
@@ -63,39 +70,39 @@ describe('an upload', () => {
 		const files = await Promise.all(
 			bytes.map(async (content, index) => await stored(String(index), content)),
 		);
-		const { error } = await desk.upload(files);
+		const { error } = await harness.upload(files);
 		expect(error).toBeUndefined();
-		const there = await desk.files();
+		const there = await harness.files();
 		expect(there).toHaveLength(2);
 		for (const [index, file] of there.entries()) {
-			expect(hash(await desk.bytes(file))).toBe(hash(bytes[index]!));
+			expect(hash(await harness.bytes(file))).toBe(hash(bytes[index]!));
 		}
-		expect((await desk.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'completed']);
+		expect((await harness.writes()).map(({ outcome }) => outcome)).toEqual(['reset', 'completed']);
 	});
 
 	test('broken off in the middle again and again', async () => {
 		await faults({ match: write, fault: { kind: 'resetUpload', bytes: 2_000_000 } });
-		const { error } = await desk.upload([await stored('large', randomBytes(LARGE))], {
+		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], {
 			options: { maxRetryWait: 1 },
 		});
 		expect(error!.message).toMatch(/^Nothing was stored: The connection broke/);
-		expect((await desk.records())[0]!.ver).toBe(0);
+		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
 	test('stored, but the answer is lost: it is not sent twice', async () => {
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		const { json, error } = await upload();
 		expect(error).toBeUndefined();
-		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a.txt'] });
-		expect(await desk.names()).toEqual(['a.txt']);
-		expect(await desk.writes()).toHaveLength(1);
+		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a.txt'] });
+		expect(await harness.names()).toEqual(['a.txt']);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 
 	test('stored beside one of the same name and size, and the answer is lost', async () => {
 		await upload();
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		expect((await upload()).error).toBeUndefined();
-		expect(await desk.names()).toEqual(['a.txt', 'a.txt']);
+		expect(await harness.names()).toEqual(['a.txt', 'a.txt']);
 	});
 
 	test.each(['resetBefore', 'hang'])('not stored, and no answer: %s', async (kind) => {
@@ -106,7 +113,7 @@ describe('an upload', () => {
 			/^It is not known whether the files were stored: .*does not have 'a\.txt' yet/,
 		);
 		expect(error!.description).toContain('Skip Existing');
-		expect(await desk.names()).toEqual(['a.txt']);
+		expect(await harness.names()).toEqual(['a.txt']);
 	});
 
 	test('no answer, and the record cannot be read either', async () => {
@@ -125,7 +132,7 @@ describe('an upload', () => {
 	test('an answer that is no record', async () => {
 		await faults({ match: write, fault: { kind: 'html', status: 200, afterWrite: true } });
 		expect((await upload()).error).toBeUndefined();
-		expect(await desk.writes()).toHaveLength(1);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 
 	test('in place of what is there may be repeated', async () => {
@@ -133,7 +140,7 @@ describe('an upload', () => {
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
 		expect(error).toBeUndefined();
-		expect(await desk.names()).toEqual(['new']);
+		expect(await harness.names()).toEqual(['new']);
 	});
 
 	test('with a new record, and no answer: a look-up says more', async () => {
@@ -142,7 +149,7 @@ describe('an upload', () => {
 			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
 		});
 		expect(error!.message).toMatch(/not known whether the record was created.*has a record/);
-		expect(await desk.records()).toHaveLength(2);
+		expect(await harness.records()).toHaveLength(2);
 	});
 
 	test('asked to wait: the body is made again', async () => {
@@ -152,23 +159,23 @@ describe('an upload', () => {
 			fault: { kind: 'status', status: 429, retryAfterSeconds: 0 },
 		});
 		const content = randomBytes(5_000_000);
-		const { error } = await desk.upload([await stored('a', content), inMemory('b', 'B')]);
+		const { error } = await harness.upload([await stored('a', content), inMemory('b', 'B')]);
 		expect(error).toBeUndefined();
-		const [file] = await desk.files();
-		expect(hash(await desk.bytes(file!))).toBe(hash(content));
-		expect(await desk.writes()).toHaveLength(3);
+		const [file] = await harness.files();
+		expect(hash(await harness.bytes(file!))).toBe(hash(content));
+		expect(await harness.writes()).toHaveLength(3);
 	});
 
 	test('with a token that expired', async () => {
-		const { error } = await upload('a', { token: desk.sandbox.tokens.expired });
+		const { error } = await upload('a', { token: harness.sandbox.tokens.expired });
 		expect(error!.message).toContain('did not accept the token');
-		expect(JSON.stringify(error)).not.toContain(desk.sandbox.tokens.expired);
+		expect(JSON.stringify(error)).not.toContain(harness.sandbox.tokens.expired);
 	});
 
 	test('onto a record that is not there: told before the file travels', async () => {
 		const { error } = await upload('a', { parameters: { recordId: picked('nobody') } });
 		expect(error!.message).toContain("no record 'nobody'");
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test.each([
@@ -178,7 +185,7 @@ describe('an upload', () => {
 		const { error } = await upload('a', { parameters: { fileField } });
 		expect(error!.message).toContain(message);
 		expect(error!.description).toContain("'papers', 'scans', 'photo'");
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('of a file that is gone from the store, second of three', async () => {
@@ -187,9 +194,9 @@ describe('an upload', () => {
 			['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))),
 		);
 		rmSync(binaryData.getPath(files[1]!.id!));
-		const { error } = await desk.upload(files);
+		const { error } = await harness.upload(files);
 		expect(error!.message).toContain("'b'");
-		expect((await desk.records())[0]!.ver).toBe(0);
+		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
 	test.each([-1, 1])('of a file that is %d byte off what n8n told', async (by) => {
@@ -199,9 +206,9 @@ describe('an upload', () => {
 		jest
 			.spyOn(binaryData, 'getMetadata')
 			.mockResolvedValueOnce({ ...metadata, fileSize: metadata.fileSize + by });
-		const { error } = await desk.upload([file]);
+		const { error } = await harness.upload([file]);
 		expect(error!.message).toContain("'odd' was read as");
-		expect((await desk.records())[0]!.ver).toBe(0);
+		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 });
 
@@ -209,8 +216,8 @@ describe('a download', () => {
 	const content = randomBytes(300_000);
 
 	beforeEach(async () => {
-		await desk.upload([await stored('a.bin', content)]);
-		await desk.sandbox.admin.clearRequests();
+		await harness.upload([await stored('a.bin', content)]);
+		await harness.sandbox.admin.clearRequests();
 	});
 
 	test.each([
@@ -222,10 +229,10 @@ describe('a download', () => {
 		{ kind: 'status', status: 503 },
 	])('that breaks off once: %j', async (fault) => {
 		await faults({ when: { nth: [1] }, match: fetching, fault });
-		const result = await desk.run('download');
+		const result = await harness.run('download');
 		expect(result.error).toBeUndefined();
 		expect(hash(await read(result.output('Data Platform')[0]))).toBe(hash(content));
-		expect(await desk.downloads()).toHaveLength(2);
+		expect(await harness.downloads()).toHaveLength(2);
 	});
 
 	test.each([
@@ -234,9 +241,9 @@ describe('a download', () => {
 		{ kind: 'wrongLength', by: -10 },
 	])('that always breaks off is no file: %j', async (fault) => {
 		await faults({ match: fetching, fault });
-		const stopped = await desk.run('download', { options: { maxRetryWait: 0 } });
+		const stopped = await harness.run('download', { options: { maxRetryWait: 0 } });
 		expect(stopped.error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
-		const goesOn = await desk.run('download', {
+		const goesOn = await harness.run('download', {
 			options: { maxRetryWait: 0 },
 			onError: 'continueRegularOutput',
 		});
@@ -246,26 +253,28 @@ describe('a download', () => {
 
 	test('that ends with nothing while it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
-		const { error } = await desk.run('download', { options: { maxRetryWait: 0 } });
+		const { error } = await harness.run('download', { options: { maxRetryWait: 0 } });
 		expect(error!.message).toContain('0 bytes came instead of 300000');
 	});
 
 	test('that is refused', async () => {
 		await faults({ match: fetching, fault: { kind: 'status', status: 404 } });
-		const { error } = await desk.run('download');
+		const { error } = await harness.run('download');
 		expect(error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
 		expect(error!.description).toContain('the platform does not have it');
 	});
 
 	test('that redirects is not followed', async () => {
 		await faults({ match: fetching, fault: { kind: 'redirect', location: 'http://127.0.0.1:1/' } });
-		const { error } = await desk.run('download');
+		const { error } = await harness.run('download');
 		expect(error!.message).toContain('redirect');
 	});
 
 	test('of a file that is not there', async () => {
-		const { error } = await desk.run('download', { parameters: { fileId: 'nothing' } });
-		expect(error!.message).toBe(`Record '${desk.id}' has no file 'nothing' in the field 'papers'`);
+		const { error } = await harness.run('download', { parameters: { fileId: 'nothing' } });
+		expect(error!.message).toBe(
+			`Record '${harness.id}' has no file 'nothing' in the field 'papers'`,
+		);
 		expect(error!.description).toContain('a.bin (');
 	});
 
@@ -274,13 +283,13 @@ describe('a download', () => {
 		['title', 'holds no files'],
 		['nope', 'has no field'],
 	])('of the field %s', async (fileField, message) => {
-		const { error } = await desk.run('download', { parameters: { fileField } });
+		const { error } = await harness.run('download', { parameters: { fileField } });
 		expect(error!.message).toContain(message);
 	});
 
 	test('the middle one of three', async () => {
-		const input = [desk.id, 'nobody', desk.id].map((id) => ({ json: { id } }));
-		const result = await desk.run('download', {
+		const input = [harness.id, 'nobody', harness.id].map((id) => ({ json: { id } }));
+		const result = await harness.run('download', {
 			input,
 			onError: 'continueErrorOutput',
 			parameters: { recordId: picked('={{ $json.id }}') },
@@ -298,13 +307,13 @@ describe('a download', () => {
 describe('a removal', () => {
 	test('of which the answer is lost', async () => {
 		await upload();
-		const [file] = await desk.files();
+		const [file] = await harness.files();
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
-		const { json, error } = await desk.run('remove', {
+		const { json, error } = await harness.run('remove', {
 			parameters: { removeMode: 'id', fileId: file!.fileId },
 		});
 		expect(error).toBeUndefined();
 		expect(json()[0]).toMatchObject({ removed: [{ fileName: 'a.txt' }], remaining: 0 });
-		expect(await desk.names()).toEqual([]);
+		expect(await harness.names()).toEqual([]);
 	});
 });

@@ -51,7 +51,7 @@ export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
 	accessType?: string;
 }
 
-export class Desk {
+export class AttachmentHarness {
 	private started?: RunningSandbox;
 	/** A document with nothing but a title. */
 	id = '';
@@ -68,7 +68,7 @@ export class Desk {
 		this.started = await startSandbox({ args: ['--no-seed'] });
 	}
 
-	async empty() {
+	async reset() {
 		const { admin } = this.sandbox;
 		await admin.reset();
 		const records = [{ fields: { number: '1', title: 'First' } }];
@@ -140,10 +140,10 @@ export class Desk {
 }
 
 /** A desk of its own for a test file, emptied before each test. */
-export function useDesk(): Desk {
-	const desk = new Desk();
+export function useAttachmentHarness(): AttachmentHarness {
+	const desk = new AttachmentHarness();
 	beforeAll(async () => await desk.start());
-	beforeEach(async () => await desk.empty());
+	beforeEach(async () => await desk.reset());
 	afterAll(async () => await desk.sandbox.stop());
 	return desk;
 }

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { read, stored, useDesk } from './attachmentFixtures.cts';
+import { read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
-const desk = useDesk();
+const harness = useAttachmentHarness();
 
 const picture = async () =>
 	await sharp({ create: { width: 600, height: 300, channels: 3, background: 'red' } })
@@ -10,7 +10,7 @@ const picture = async () =>
 
 describe('pictures', () => {
 	const into = async (name: string, type: string) =>
-		await desk.upload([await stored(name, await picture(), type)], {
+		await harness.upload([await stored(name, await picture(), type)], {
 			parameters: { fileField: 'photo' },
 		});
 
@@ -22,7 +22,7 @@ describe('pictures', () => {
 	])('%s as %s', async (name, type, told, toldType) => {
 		const { error } = await into(name, type);
 		expect(error).toBeUndefined();
-		const [file] = await desk.files('photo');
+		const [file] = await harness.files('photo');
 		expect(file).toMatchObject({ fileName: told, mimetype: toldType });
 	});
 
@@ -36,15 +36,15 @@ describe('pictures', () => {
 		const { error } = await into(name, type);
 		expect(error!.message).toContain(message);
 		expect(error!.message).toContain(name);
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('a thumbnail, with the name that its type has', async () => {
-		await desk.upload([await stored('photo.png', await picture(), 'image/png')], {
+		await harness.upload([await stored('photo.png', await picture(), 'image/png')], {
 			parameters: { fileField: 'photo' },
 		});
 		const parameters = { fileField: 'photo' };
-		const result = await desk.run('downloadThumbnail', { parameters });
+		const result = await harness.run('downloadThumbnail', { parameters });
 		const [item] = result.output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'photo.webp', mimeType: 'image/webp' });
 		const { width, height } = await sharp(await read(item)).metadata();

@@ -1,10 +1,17 @@
 /** Files there and back: bytes, names, and what downloads do with the item. */
 import { randomBytes } from 'node:crypto';
-import { hash, inMemory, openFiles, read, stored, useDesk } from './attachmentFixtures.cts';
+import {
+	hash,
+	inMemory,
+	openFiles,
+	read,
+	stored,
+	useAttachmentHarness,
+} from './attachmentFixtures.cts';
 
-const desk = useDesk();
+const harness = useAttachmentHarness();
 
-const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => desk.upload(files);
+const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
 describe('there and back', () => {
 	test.each([0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1024 * 1024, 5_000_001])(
@@ -13,10 +20,10 @@ describe('there and back', () => {
 			const bytes = randomBytes(size);
 			const { error } = await upload(await stored('data.bin', bytes));
 			expect(error).toBeUndefined();
-			const [file] = await desk.files();
+			const [file] = await harness.files();
 			expect(file).toMatchObject({ fileName: 'data.bin', fileSize: size });
-			expect(hash(await desk.bytes(file!))).toBe(hash(bytes));
-			const [item] = (await desk.run('download')).output('Data Platform');
+			expect(hash(await harness.bytes(file!))).toBe(hash(bytes));
+			const [item] = (await harness.run('download')).output('Data Platform');
 			expect(hash(await read(item))).toBe(hash(bytes));
 			expect(item!.binary!.data).toMatchObject({
 				bytes: size,
@@ -35,8 +42,8 @@ describe('there and back', () => {
 	])('a name with %s', async (_kind, name) => {
 		const { error } = await upload(await stored(name, 'x', 'text/plain'));
 		expect(error).toBeUndefined();
-		expect(await desk.names()).toEqual([name]);
-		const [item] = (await desk.run('download')).output('Data Platform');
+		expect(await harness.names()).toEqual([name]);
+		const [item] = (await harness.run('download')).output('Data Platform');
 		expect(item!.binary!.data!.fileName).toBe(name);
 		expect((await read(item)).toString()).toBe('x');
 	});
@@ -50,20 +57,20 @@ describe('there and back', () => {
 		['folder/', 'file'],
 	])('the name %j becomes %j', async (name, safe) => {
 		await upload({ ...(await stored('x', 'x')), fileName: name });
-		expect(await desk.names()).toEqual([safe]);
+		expect(await harness.names()).toEqual([safe]);
 	});
 
 	test('a name in the record that has a path stays inside n8n', async () => {
-		const path = `/apps/shop/tables/docs/data/${desk.id}`;
+		const path = `/apps/shop/tables/docs/data/${harness.id}`;
 		const file = {
 			filename: '../../up.txt',
 			mimetype: 'text/plain',
 			filedata: 'data:text/plain;base64,eA==',
 		};
-		expect((await desk.sandbox.client().patch(path, { fields: { papers: [file] } })).status).toBe(
-			200,
-		);
-		const [item] = (await desk.run('download')).output('Data Platform');
+		expect(
+			(await harness.sandbox.client().patch(path, { fields: { papers: [file] } })).status,
+		).toBe(200);
+		const [item] = (await harness.run('download')).output('Data Platform');
 		expect(item!.binary!.data).toMatchObject({ fileName: 'up.txt' });
 		expect(item!.binary!.data).not.toHaveProperty('directory');
 	});
@@ -71,8 +78,8 @@ describe('there and back', () => {
 	test('data kept in memory', async () => {
 		const bytes = randomBytes(3_000_001);
 		await upload(inMemory('memory.bin', bytes), inMemory('empty.txt', ''));
-		const [file, empty] = await desk.files();
-		expect(hash(await desk.bytes(file!))).toBe(hash(bytes));
+		const [file, empty] = await harness.files();
+		expect(hash(await harness.bytes(file!))).toBe(hash(bytes));
 		expect(empty!.fileSize).toBe(0);
 	});
 
@@ -83,11 +90,11 @@ describe('there and back', () => {
 			await stored('b', contents[1]!),
 			await stored('c', contents[2]!),
 		);
-		const files = await desk.files();
+		const files = await harness.files();
 		for (const [index, file] of files.entries()) {
-			expect(hash(await desk.bytes(file))).toBe(hash(contents[index]!));
+			expect(hash(await harness.bytes(file))).toBe(hash(contents[index]!));
 		}
-		expect(await desk.writes()).toHaveLength(1);
+		expect(await harness.writes()).toHaveLength(1);
 		expect(openFiles()).toBe(0);
 	});
 });
@@ -96,7 +103,7 @@ describe('downloads', () => {
 	test("the item's data and other files stay; further files are numbered", async () => {
 		await upload(await stored('a.txt', 'A', 'text/plain'), await stored('b.csv', 'B', 'text/csv'));
 		const other = await stored('other', 'other');
-		const result = await desk.run('download', {
+		const result = await harness.run('download', {
 			input: [{ json: { mine: 1 }, binary: { other } }],
 			parameters: { outputField: 'paper' },
 		});
@@ -111,8 +118,8 @@ describe('downloads', () => {
 
 	test('one by its id', async () => {
 		await upload(await stored('a', 'A'), await stored('b', 'B'));
-		const [, second] = await desk.files();
-		const result = await desk.run('download', { parameters: { fileId: second!.fileId } });
+		const [, second] = await harness.files();
+		const result = await harness.run('download', { parameters: { fileId: second!.fileId } });
 		const [item] = result.output('Data Platform');
 		expect(Object.keys(item!.binary!)).toEqual(['data']);
 		expect((await read(item)).toString()).toBe('B');
@@ -120,7 +127,7 @@ describe('downloads', () => {
 
 	test('a file that has no thumbnail', async () => {
 		await upload(await stored('a.txt', 'A'));
-		const { error } = await desk.run('downloadThumbnail');
-		expect(error!.message).toBe(`'a.txt' of record '${desk.id}' has no thumbnail`);
+		const { error } = await harness.run('downloadThumbnail');
+		expect(error!.message).toBe(`'a.txt' of record '${harness.id}' has no thumbnail`);
 	});
 });

@@ -3,15 +3,15 @@ import { createServer, type IncomingHttpHeaders, type RequestListener } from 'no
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../support/engine/engine.cts';
-import { read, stored, useDesk } from './attachmentFixtures.cts';
+import { read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
-const desk = useDesk();
+const harness = useAttachmentHarness();
 
-const faults = async (...rules: Parameters<typeof desk.sandbox.admin.faults>[0]) =>
-	await desk.sandbox.admin.faults(rules);
+const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
+	await harness.sandbox.admin.faults(rules);
 
-const upload = async (name = 'a.txt', run: Parameters<typeof desk.upload>[1] = {}) =>
-	await desk.upload([await stored(name, 'content')], run);
+const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] = {}) =>
+	await harness.upload([await stored(name, 'content')], run);
 
 const write = { method: 'PATCH' };
 
@@ -40,12 +40,12 @@ describe('a file at another host', () => {
 	const download = async (fileSize: number, options = {}) => {
 		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
 		const papers = [{ ...file, fileUrl: `${elsewhere}/there.txt?signature=1` }];
-		const record = { id: desk.id, ver: 1, fields: { papers } };
+		const record = { id: harness.id, ver: 1, fields: { papers } };
 		await faults({
 			match: { method: 'GET', path: '/data/' },
 			fault: { kind: 'status', status: 200, body: { data: record } },
 		});
-		return await desk.run('download', { options });
+		return await harness.run('download', { options });
 	};
 
 	test('is fetched without the token', async () => {
@@ -55,7 +55,7 @@ describe('a file at another host', () => {
 		expect((await read(result.output('Data Platform')[0])).toString()).toBe('there');
 		expect(heard).toHaveLength(1);
 		expect(heard[0]).not.toHaveProperty('authorization');
-		expect(JSON.stringify(heard)).not.toContain(desk.sandbox.tokens.role);
+		expect(JSON.stringify(heard)).not.toContain(harness.sandbox.tokens.role);
 	});
 
 	test('that refuses', async () => {
@@ -104,19 +104,19 @@ describe('a file at another host', () => {
 });
 
 describe('a short token', () => {
-	const short = () => ({ token: desk.sandbox.tokens.short, accessType: 'short' });
+	const short = () => ({ token: harness.sandbox.tokens.short, accessType: 'short' });
 
 	test('uploads, though it may read neither table nor record', async () => {
 		const { json, error } = await upload('a.txt', short());
 		expect(error).toBeUndefined();
-		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a.txt'] });
-		expect(await desk.names()).toEqual(['a.txt']);
+		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a.txt'] });
+		expect(await harness.names()).toEqual(['a.txt']);
 	});
 
 	test('removes by id', async () => {
 		await upload();
-		const [file] = await desk.files();
-		const { json } = await desk.run('remove', {
+		const [file] = await harness.files();
+		const { json } = await harness.run('remove', {
 			...short(),
 			parameters: { removeMode: 'id', fileId: file!.fileId },
 		});
@@ -127,7 +127,7 @@ describe('a short token', () => {
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('a.txt', short());
 		expect(error!.message).toMatch(/not known whether the files were stored.*may not read/);
-		expect(await desk.writes()).toHaveLength(1);
+		expect(await harness.writes()).toHaveLength(1);
 	});
 
 	test.each([
@@ -136,7 +136,7 @@ describe('a short token', () => {
 		['upload', { target: 'new', columns: defined({ title: 'New' }) }],
 		['upload', { updateOtherFields: true, columns: defined({ title: 'New' }) }],
 	])('%s %j: says which token it takes', async (operation, parameters) => {
-		const { error } = await desk.run(operation, {
+		const { error } = await harness.run(operation, {
 			...short(),
 			input: [{ json: {}, binary: { data: await stored('a', 'a') } }],
 			parameters,

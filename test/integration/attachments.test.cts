@@ -1,10 +1,10 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import { automatic, defined, loadOptions, picked } from '../support/engine/engine.cts';
-import { stored, useDesk } from './attachmentFixtures.cts';
+import { stored, useAttachmentHarness } from './attachmentFixtures.cts';
 
-const desk = useDesk();
+const harness = useAttachmentHarness();
 
-const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => desk.upload(files);
+const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
 describe('which files of the item', () => {
 	const item = async (): Promise<INodeExecutionData> => ({
@@ -22,52 +22,55 @@ describe('which files of the item', () => {
 		['one,one', ['1.txt']],
 		['', ['1.txt', '2.txt', '3.txt']],
 	])('%j', async (inputDataFieldName, names) => {
-		const { json } = await desk.run('upload', {
+		const { json } = await harness.run('upload', {
 			input: [await item()],
 			parameters: { inputDataFieldName },
 		});
 		expect(json()[0]!.uploaded).toEqual(names);
-		expect(await desk.names()).toEqual(names);
+		expect(await harness.names()).toEqual(names);
 	});
 
 	test('one that is not there', async () => {
-		const { error } = await desk.run('upload', {
+		const { error } = await harness.run('upload', {
 			input: [await item()],
 			parameters: { inputDataFieldName: 'one,four' },
 		});
 		expect(error!.message).toContain("'four'");
 		expect(error!.description).toContain('one, two, three');
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('an item without files', async () => {
 		const input = [{ json: {} }];
-		const all = await desk.run('upload', { input, parameters: { inputDataFieldName: '' } });
+		const all = await harness.run('upload', { input, parameters: { inputDataFieldName: '' } });
 		expect(all.error!.message).toContain('no file');
-		const named = await desk.run('upload', { input, parameters: { inputDataFieldName: 'data' } });
+		const named = await harness.run('upload', {
+			input,
+			parameters: { inputDataFieldName: 'data' },
+		});
 		expect(named.error!.message).toContain("'data'");
 	});
 
 	test('a file without a name is called after its field', async () => {
 		const file = { ...(await stored(undefined, '1')), fileExtension: 'csv' };
-		await desk.run('upload', {
+		await harness.run('upload', {
 			input: [{ json: {}, binary: { report: file } }],
 			parameters: { inputDataFieldName: 'report' },
 		});
-		expect(await desk.names()).toEqual(['report.csv']);
+		expect(await harness.names()).toEqual(['report.csv']);
 	});
 
 	test('several items, records and fields', async () => {
-		const client = desk.sandbox.client();
+		const client = harness.sandbox.client();
 		const made = await client.post('/apps/shop/tables/docs/data', { fields: { title: 'Second' } });
-		const ids = [desk.id, made.data.data.id as string];
+		const ids = [harness.id, made.data.data.id as string];
 		const input = await Promise.all(
 			[0, 1, 0, 1].map(async (record, index) => ({
 				json: { id: ids[record], field: index < 2 ? 'papers' : 'scans' },
 				binary: { data: await stored(`${index}.txt`, String(index)) },
 			})),
 		);
-		const result = await desk.run('upload', {
+		const result = await harness.run('upload', {
 			input,
 			parameters: {
 				recordId: picked('={{ $json.id }}'),
@@ -80,7 +83,7 @@ describe('which files of the item', () => {
 			input.map((_, index) => ({ item: index })),
 		);
 		const names = async (field: string, id?: string) =>
-			(await desk.files(field, id)).map(({ fileName }) => fileName);
+			(await harness.files(field, id)).map(({ fileName }) => fileName);
 		expect([await names('papers'), await names('scans')]).toEqual([['0.txt'], ['2.txt']]);
 		expect([await names('papers', ids[1]), await names('scans', ids[1])]).toEqual([
 			['1.txt'],
@@ -96,45 +99,45 @@ describe('what becomes of the files that are there', () => {
 
 	test('kept', async () => {
 		const { json } = await upload(await stored('a', 'new'));
-		expect(await desk.names()).toEqual(['a', 'b', 'a']);
-		expect(json()[0]).toMatchObject({ id: desk.id, uploaded: ['a'] });
+		expect(await harness.names()).toEqual(['a', 'b', 'a']);
+		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a'] });
 		expect(json()[0]!.files).toHaveLength(3);
 	});
 
 	test('replaced', async () => {
-		await desk.upload([await stored('c', 'c')], { parameters: { existingFiles: 'replace' } });
-		expect(await desk.names()).toEqual(['c']);
+		await harness.upload([await stored('c', 'c')], { parameters: { existingFiles: 'replace' } });
+		expect(await harness.names()).toEqual(['c']);
 	});
 
 	test('skipped where they are the same', async () => {
 		const files = [await stored('a', 'x'), await stored('b', 'longer'), await stored('c', 'c')];
-		const { json } = await desk.upload(files, { options: { skipExisting: true } });
+		const { json } = await harness.upload(files, { options: { skipExisting: true } });
 		expect(json()[0]!.uploaded).toEqual(['b', 'c']);
-		expect(await desk.names()).toEqual(['a', 'b', 'b', 'c']);
-		await desk.sandbox.admin.clearRequests();
-		const again = await desk.upload(files, { options: { skipExisting: true } });
-		expect(again.json()[0]).toMatchObject({ id: desk.id, uploaded: [] });
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.names()).toEqual(['a', 'b', 'b', 'c']);
+		await harness.sandbox.admin.clearRequests();
+		const again = await harness.upload(files, { options: { skipExisting: true } });
+		expect(again.json()[0]).toMatchObject({ id: harness.id, uploaded: [] });
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('replaced, with the same left in place', async () => {
-		const [kept] = await desk.files();
+		const [kept] = await harness.files();
 		const run = { parameters: { existingFiles: 'replace' }, options: { skipExisting: true } };
-		await desk.upload([await stored('a', 'a'), await stored('c', 'c')], run);
-		const files = await desk.files();
+		await harness.upload([await stored('a', 'a'), await stored('c', 'c')], run);
+		const files = await harness.files();
 		expect(files.map(({ fileName }) => fileName).sort()).toEqual(['a', 'c']);
 		expect(files.find(({ fileName }) => fileName === 'a')!.fileId).toBe(kept!.fileId);
-		await desk.upload([await stored('a', 'a')], run);
-		expect(await desk.names()).toEqual(['a']);
+		await harness.upload([await stored('a', 'a')], run);
+		expect(await harness.names()).toEqual(['a']);
 	});
 
 	test('removed by id, by name, all, and none', async () => {
 		await upload(await stored('a', 'other'), await stored('c', 'c'));
-		const remove = (parameters: object) => desk.run('remove', { parameters: { ...parameters } });
-		const [first] = await desk.files();
+		const remove = (parameters: object) => harness.run('remove', { parameters: { ...parameters } });
+		const [first] = await harness.files();
 		const one = await remove({ removeMode: 'id', fileId: first!.fileId });
 		expect(one.json()[0]).toEqual({
-			id: desk.id,
+			id: harness.id,
 			removed: [{ fileId: first!.fileId, fileName: 'a' }],
 			remaining: 3,
 		});
@@ -142,64 +145,64 @@ describe('what becomes of the files that are there', () => {
 		expect(again.error!.message).toContain(first!.fileId);
 		expect(again.error!.description).toContain('b (');
 		await remove({ removeMode: 'name', fileName: 'a' });
-		expect(await desk.names()).toEqual(['b', 'c']);
+		expect(await harness.names()).toEqual(['b', 'c']);
 		const unknown = await remove({ removeMode: 'name', fileName: 'x' });
-		expect(unknown.error!.message).toContain(`Record '${desk.id}' has no file 'x'`);
+		expect(unknown.error!.message).toContain(`Record '${harness.id}' has no file 'x'`);
 		const all = await remove({ removeMode: 'all' });
 		expect(all.json()[0]).toMatchObject({ remaining: 0 });
 		expect((await remove({ removeMode: 'all' })).json()[0]).toMatchObject({ removed: [] });
-		expect(await desk.names()).toEqual([]);
+		expect(await harness.names()).toEqual([]);
 	});
 });
 
 describe('with the record', () => {
 	test('other fields in the same request', async () => {
-		await desk.upload([await stored('a', 'a')], {
+		await harness.upload([await stored('a', 'a')], {
 			input: [
 				{ json: { title: 'Changed', papers: 'ignored' }, binary: { a: await stored('a', 'a') } },
 			],
 			parameters: { updateOtherFields: true, columns: automatic },
 		});
-		const [record] = await desk.records();
+		const [record] = await harness.records();
 		expect(record).toMatchObject({ ver: 2, fields: { title: 'Changed' } });
-		expect(await desk.names()).toEqual(['a']);
+		expect(await harness.names()).toEqual(['a']);
 	});
 
 	test('a wrong value stops it before anything is sent', async () => {
-		const { error } = await desk.upload([await stored('a', 'a')], {
+		const { error } = await harness.upload([await stored('a', 'a')], {
 			parameters: { updateOtherFields: true, columns: defined({ titel: 'x' }) },
 		});
 		expect(error!.message).toContain("'titel'");
-		expect(await desk.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('all are there already, but the fields are new', async () => {
 		await upload(await stored('a', 'a'));
-		const { json } = await desk.upload([await stored('a', 'a')], {
+		const { json } = await harness.upload([await stored('a', 'a')], {
 			parameters: { updateOtherFields: true, columns: defined({ title: 'New' }) },
 			options: { skipExisting: true },
 		});
 		expect(json()[0]).toMatchObject({ uploaded: [], fields: { title: 'New' } });
-		expect(await desk.names()).toEqual(['a']);
+		expect(await harness.names()).toEqual(['a']);
 	});
 
 	test('a new record with its files', async () => {
-		const { json, error } = await desk.upload([await stored('a', 'a'), await stored('b', 'b')], {
+		const { json, error } = await harness.upload([await stored('a', 'a'), await stored('b', 'b')], {
 			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
 		});
 		expect(error).toBeUndefined();
-		expect(await desk.records()).toHaveLength(2);
-		const files = await desk.files('papers', String(json()[0]!.id));
+		expect(await harness.records()).toHaveLength(2);
+		const files = await harness.files('papers', String(json()[0]!.id));
 		expect(files.map(({ fileName }) => fileName)).toEqual(['a', 'b']);
 	});
 
 	test('a new record in a table whose file field is required', async () => {
-		const { error } = await desk.upload([await stored('a', 'a')], {
+		const { error } = await harness.upload([await stored('a', 'a')], {
 			table: 'receipts',
 			parameters: { target: 'new', fileField: 'image', columns: defined({ shop: 'Corner' }) },
 		});
 		expect(error).toBeUndefined();
-		expect(await desk.records('receipts')).toHaveLength(1);
+		expect(await harness.records('receipts')).toHaveLength(1);
 	});
 });
 
@@ -214,7 +217,7 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 				}),
 			),
 		);
-		const result = await desk.run('upload', {
+		const result = await harness.run('upload', {
 			input,
 			onError,
 			parameters: { inputDataFieldName: 'data' },
@@ -223,10 +226,10 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 			expect(result.error!.message).toContain("no file in 'data'");
 			expect(result.error!.description).toContain('1 of 3 items are done');
 			expect(result.error!.context).toMatchObject({ itemIndex: 1 });
-			expect(await desk.names()).toEqual(['a']);
+			expect(await harness.names()).toEqual(['a']);
 			return;
 		}
-		expect(await desk.names()).toEqual(['a', 'c']);
+		expect(await harness.names()).toEqual(['a', 'c']);
 		const failed = result.output('Data Platform', onError === 'continueErrorOutput' ? 1 : 0);
 		const item = failed.find(({ json }) => json.error);
 		expect(item).toMatchObject({ pairedItem: { item: 1 }, json: { details: { item: 1 } } });
@@ -234,7 +237,7 @@ test.each([undefined, 'continueErrorOutput' as const, 'continueRegularOutput' as
 );
 
 test('the list of fields offers those for files', async () => {
-	const credential = { baseUrl: desk.sandbox.baseUrl, token: desk.sandbox.tokens.role };
+	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
 	const fields = await loadOptions(credential, 'getFileFields', parameters);
 	expect(fields.map(({ value }) => value)).toEqual(['papers', 'scans', 'photo']);

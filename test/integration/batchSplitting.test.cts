@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, expectErrorItem, outcomes, pairs, useShop } from './fixtures.cts';
+import { numbered, expectErrorItem, outcomes, pairedIndexes, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 /** 25 orders of which the one at position 12 is refused by the platform. */
 const items = numbered(25).map((order, index) =>
@@ -11,7 +11,7 @@ const good = items.filter((_, index) => index !== 12).map(({ number }) => number
 
 /** Each output item tells the id of the record that was made from its own input item. */
 async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
-	const stored = new Map((await shop.records()).map(({ id, fields }) => [id, fields.number]));
+	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	const told = output.map(({ id }) => (id === undefined ? undefined : stored.get(id as string)));
 	expect(told).toEqual(
 		input.map(({ number }, index) => ('id' in output[index]! ? number : undefined)),
@@ -30,125 +30,125 @@ describe('25 items, item 12 refused', () => {
 
 	describe.each(answers)('%s', (_, settings) => {
 		test.each(['createMany', 'upsertMany'])('%s writes the other 24 once', async (operation) => {
-			await shop.settings(settings);
-			const result = await shop.run(operation, { items, onError: 'continueRegularOutput' });
-			expect(await shop.values('number')).toEqual(good);
-			expect((await shop.records()).every(({ ver }) => ver === 0)).toBe(true);
+			await harness.settings(settings);
+			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });
+			expect(await harness.values('number')).toEqual(good);
+			expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
 			const output = result.output('Data Platform');
-			expect(pairs(output)).toEqual(items.map((__, index) => index));
+			expect(pairedIndexes(output)).toEqual(items.map((__, index) => index));
 			const failed = output.filter(({ json }) => 'error' in json);
 			expect(failed).toHaveLength(1);
 			expectErrorItem(failed[0]!, 12, "'state'", { outcome: 'failed' });
 			expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(24);
-			expect((await shop.requests()).length).toBeLessThanOrEqual(12);
+			expect((await harness.requests()).length).toBeLessThanOrEqual(12);
 			await expectOwnIds(result.json(), items);
 		});
 	});
 
 	test('on the error output it is paired with item 12', async () => {
-		await shop.settings({ batchFailure: 'wholeBatch400' });
-		const result = await shop.run('upsertMany', { items, onError: 'continueErrorOutput' });
-		expect(pairs(result.output('Data Platform', 1))).toEqual([12]);
+		await harness.settings({ batchFailure: 'wholeBatch400' });
+		const result = await harness.run('upsertMany', { items, onError: 'continueErrorOutput' });
+		expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([12]);
 		expect(result.output('Data Platform', 0)).toHaveLength(24);
 	});
 
 	test('without going on, the error says through which item everything is confirmed', async () => {
-		await shop.settings({ batchFailure: 'wholeBatch400' });
-		const result = await shop.run('upsertMany', { items });
+		await harness.settings({ batchFailure: 'wholeBatch400' });
+		const result = await harness.run('upsertMany', { items });
 		expect(result.error?.context?.itemIndex).toBe(12);
 		expect(result.error?.description).toContain(
 			'24 of 25 items are done, all confirmed through item 11.',
 		);
-		expect(await shop.values('number')).toEqual(good);
+		expect(await harness.values('number')).toEqual(good);
 	});
 
 	test('without going on, later batches are not sent', async () => {
-		const result = await shop.run('upsertMany', { items, options: { batchSize: 10 } });
+		const result = await harness.run('upsertMany', { items, options: { batchSize: 10 } });
 		expect(result.error?.context?.itemIndex).toBe(12);
 		expect(result.error?.description).toContain('19 of 25 items are done');
-		expect(await shop.values('number')).toEqual(good.slice(0, 19));
+		expect(await harness.values('number')).toEqual(good.slice(0, 19));
 	});
 });
 
 test('several bad records are each found', async () => {
-	await shop.settings({ batchFailure: 'wholeBatch422', recordIndex: false });
+	await harness.settings({ batchFailure: 'wholeBatch422', recordIndex: false });
 	const bad = new Set([0, 5, 6, 24]);
 	const mixed = numbered(25).map((order, index) =>
 		bad.has(index) ? { ...order, state: 'lost' } : order,
 	);
-	const result = await shop.run('createMany', { items: mixed, onError: 'continueErrorOutput' });
-	expect(pairs(result.output('Data Platform', 1))).toEqual([...bad]);
-	expect(await shop.records()).toHaveLength(21);
-	expect((await shop.records()).every(({ ver }) => ver === 0)).toBe(true);
+	const result = await harness.run('createMany', { items: mixed, onError: 'continueErrorOutput' });
+	expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([...bad]);
+	expect(await harness.records()).toHaveLength(21);
+	expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
 });
 
 test('updates are split as well', async () => {
-	await shop.settings({ batchFailure: 'wholeBatch400', recordIndex: false });
-	const stored = await shop.fill('orders', ...numbered(8));
+	await harness.settings({ batchFailure: 'wholeBatch400', recordIndex: false });
+	const stored = await harness.fill('orders', ...numbered(8));
 	const changes = stored.map(({ id }, index) => ({ id, state: index === 3 ? 'lost' : 'sent' }));
-	const result = await shop.run('updateMany', {
+	const result = await harness.run('updateMany', {
 		items: changes,
 		parameters: { recordId: '={{ $json.id }}' },
 		onError: 'continueErrorOutput',
 	});
-	expect(pairs(result.output('Data Platform', 1))).toEqual([3]);
-	expect(await shop.values('state')).toEqual(
+	expect(pairedIndexes(result.output('Data Platform', 1))).toEqual([3]);
+	expect(await harness.values('state')).toEqual(
 		[...'ssssssss'].map((_, i) => (i === 3 ? undefined : 'sent')),
 	);
 });
 
 test('a refusal of everyone is told for everyone', async () => {
-	await shop.faults({ fault: { kind: 'rejectBatch', status: 422 } });
-	const result = await shop.run('createMany', {
+	await harness.faults({ fault: { kind: 'rejectBatch', status: 422 } });
+	const result = await harness.run('createMany', {
 		items: numbered(5),
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(Array.from({ length: 5 }, () => 'failed'));
-	expect(await shop.records()).toEqual([]);
+	expect(await harness.records()).toEqual([]);
 });
 
 describe('413', () => {
 	test('splits the batch, and sends smaller ones from then on', async () => {
-		await shop.settings({ maxBulkRecords: 10 });
-		const result = await shop.run('upsertMany', {
+		await harness.settings({ maxBulkRecords: 10 });
+		const result = await harness.run('upsertMany', {
 			items: numbered(80),
 			options: { batchSize: 40 },
 		});
 		expect(outcomes(result)).toEqual(Array.from({ length: 80 }, () => 'inserted'));
-		const batches = (await shop.writes()).map(({ records, status }) => [records, status]);
+		const batches = (await harness.writes()).map(({ records, status }) => [records, status]);
 		expect(batches.filter(([, status]) => status === 413).length).toBeLessThanOrEqual(4);
 		const sizes = batches.filter(([, status]) => status === 200).map(([records]) => records);
 		expect(sizes).toEqual(Array.from({ length: 8 }, () => 10));
 	});
 
 	test('by bytes: a record that is too large alone fails alone', async () => {
-		await shop.settings({ maxBodyBytes: 5000 });
+		await harness.settings({ maxBodyBytes: 5000 });
 		const items = numbered(6, { comment: 'x'.repeat(500) });
 		items[2] = { ...items[2], comment: 'x'.repeat(6000) };
-		const result = await shop.run('createMany', { items, onError: 'continueRegularOutput' });
+		const result = await harness.run('createMany', { items, onError: 'continueRegularOutput' });
 		expectErrorItem(result.output('Data Platform')[2]!, 2, 'too large', { status: 413 });
-		expect(await shop.values('number')).toEqual(['1', '2', '4', '5', '6']);
+		expect(await harness.values('number')).toEqual(['1', '2', '4', '5', '6']);
 	});
 });
 
 test('batches are cut by count and by bytes, a large record goes alone', async () => {
 	const items = numbered(10, { comment: 'x'.repeat(1000) });
 	items[4] = { ...items[4], comment: 'x'.repeat(200_000) };
-	await shop.run('createMany', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
-	expect((await shop.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
-	expect(await shop.records()).toHaveLength(10);
+	await harness.run('createMany', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });
+	expect((await harness.writes()).map(({ records }) => records)).toEqual([3, 1, 1, 3, 2]);
+	expect(await harness.records()).toHaveLength(10);
 });
 
 test.each(['createMany', 'upsertMany'])(
 	'%s reports all problems of a record',
 	async (operation) => {
 		const item = { number: '1', buyer: 'x', state: 'lost', related: { add: ['nobody'] } };
-		const result = await shop.run(operation, {
+		const result = await harness.run(operation, {
 			items: [item, ...numbered(3).slice(1)],
 			onError: 'continueRegularOutput',
 		});
 		expectErrorItem(result.output('Data Platform')[0]!, 0, /'state'.*'related'/);
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
-		expect(await shop.requests()).toHaveLength(3);
+		expect(await harness.requests()).toHaveLength(3);
 	},
 );

@@ -8,7 +8,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { Listener, useListener, type Certificate } from './recordingServer.cts';
+import { RecordingServer, useRecordingServer, type Certificate } from './recordingServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
@@ -51,9 +51,9 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
 
-const servers = new Map<Kind, Listener>();
+const servers = new Map<Kind, RecordingServer>();
 /** A platform without HTTPS: only what is elsewhere has a certificate. */
-const plain = useListener();
+const plain = useRecordingServer();
 const trusted = getCACertificates('default');
 
 beforeAll(async () => {
@@ -68,9 +68,9 @@ beforeAll(async () => {
 		'of an unknown authority': await certificate(here, await authority('Unknown')),
 	};
 	for (const [kind, of] of Object.entries(made) as Array<[Kind, Certificate]>) {
-		const server = new Listener(of);
+		const server = new RecordingServer(of);
 		await server.open();
-		server.answer = () => ({ body: '{"data":[]}' });
+		server.respond = () => ({ body: '{"data":[]}' });
 		servers.set(kind, server);
 	}
 });
@@ -79,7 +79,7 @@ afterAll(async () => {
 	for (const server of servers.values()) await server.close();
 });
 beforeEach(() => {
-	for (const server of servers.values()) server.heard.length = 0;
+	for (const server of servers.values()) server.requests.length = 0;
 });
 
 const token = 'made-up-for-certificates';
@@ -89,7 +89,7 @@ const table = { application: picked('crm'), table: picked('t') };
 const uses: Array<
 	[
 		use: string,
-		run: (server: Listener, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
+		run: (server: RecordingServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
 	]
 > = [
 	[
@@ -103,7 +103,7 @@ const uses: Array<
 	[
 		'writing',
 		async (server, ignoreSslIssues) => {
-			server.answer = ({ target }) => ({
+			server.respond = ({ target }) => ({
 				body: target.endsWith('/t')
 					? '{"data":{"id":"t","items":[{"name":"a","type":"text"}]}}'
 					: '{"data":{"id":"r","ver":1}}',
@@ -125,7 +125,7 @@ const uses: Array<
 		async ({ origin }, ignoreSslIssues) => {
 			const file = { fileId: 'f', fileName: 'a.txt', fileUrl: `${origin}/a.txt` };
 			const record = { id: 'r', ver: 1, fields: { papers: [file] } };
-			plain.answer = () => ({ body: JSON.stringify({ data: record }) });
+			plain.respond = () => ({ body: JSON.stringify({ data: record }) });
 			return await run(
 				{ baseUrl: plain.origin, ignoreSslIssues },
 				{
@@ -156,7 +156,7 @@ describe.each(uses)('%s', (_, use) => {
 	test('goes on where the certificate is good', async () => {
 		const server = servers.get('good')!;
 		expect((await use(server, false)).error).toBeUndefined();
-		expect(server.heard.length).toBeGreaterThan(0);
+		expect(server.requests.length).toBeGreaterThan(0);
 	});
 
 	test.each(bad)('is refused where it is %s', async (kind, problem) => {
@@ -165,7 +165,7 @@ describe.each(uses)('%s', (_, use) => {
 		const { error, run: whole } = await use(server, false);
 		expect(error?.message).toContain(`certificate was not accepted: ${problem}`);
 		expect(error?.description).toContain("turn on 'Ignore SSL Issues'");
-		expect(server.heard).toEqual([]);
+		expect(server.requests).toEqual([]);
 		expect(JSON.stringify(whole)).not.toContain(token);
 		// It is not tried again: nothing would be different.
 		expect(Date.now() - start).toBeLessThan(5_000);
@@ -174,7 +174,7 @@ describe.each(uses)('%s', (_, use) => {
 	test.each(bad)('goes on where it is %s and the credential says so', async (kind) => {
 		const server = servers.get(kind)!;
 		expect((await use(server, true)).error).toBeUndefined();
-		expect(server.heard.length).toBeGreaterThan(0);
+		expect(server.requests.length).toBeGreaterThan(0);
 	});
 });
 
@@ -185,7 +185,7 @@ test.each(bad)("the editor's lists and the trigger say that it is %s", async (ki
 	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
 	const watching = await watch(credential, table as unknown as INodeParameters);
 	await expect(watching.poll()).rejects.toEqual(message);
-	expect(server.heard).toEqual([]);
+	expect(server.requests).toEqual([]);
 });
 
 test('a server that speaks plain HTTP gets nothing over HTTPS, and the error says so', async () => {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, useShop } from './fixtures.cts';
+import { numbered, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const where = (...condition: IDataObject[]) => ({
 	filterMode: 'conditions',
@@ -11,11 +11,11 @@ const open = { field: 'state', operator: 'eq', value: 'open' };
 const dear = { field: 'price', operator: 'gte', value: '3' };
 
 const deleteMany = (parameters: IDataObject, options: IDataObject = {}) =>
-	shop.run('deleteMany', { parameters: { maximum: 100, ...parameters }, options });
+	harness.run('deleteMany', { parameters: { maximum: 100, ...parameters }, options });
 
 /** Three open orders and two sent ones, of which one is dear. */
 const fill = () =>
-	shop.fill(
+	harness.fill(
 		'orders',
 		...numbered(3, { state: 'open', price: 1 }),
 		{ number: '4', buyer: 'x', state: 'sent', price: 1 },
@@ -29,8 +29,8 @@ beforeEach(async () => {
 test('counts first, then deletes what matches and nothing else', async () => {
 	const result = await deleteMany(where(open));
 	expect(result.json()).toEqual([{ deleted: true, matched: 3, deletedCount: 3, remaining: 0 }]);
-	expect(await shop.values('number')).toEqual(['4', '5']);
-	const methods = (await shop.requests()).map(
+	expect(await harness.values('number')).toEqual(['4', '5']);
+	const methods = (await harness.requests()).map(
 		({ method, path }) => `${method} ${path.split('/data')[1]}`,
 	);
 	expect(methods).toEqual(['POST /count/filter', 'DELETE /bulk', 'POST /count/filter']);
@@ -41,8 +41,8 @@ test('more matches than the maximum: nothing is deleted', async () => {
 	expect(result.error?.message).toBe(
 		'Nothing was deleted: 3 records match, more than the maximum of 2',
 	);
-	expect(await shop.writes()).toEqual([]);
-	expect(await shop.records()).toHaveLength(5);
+	expect(await harness.writes()).toEqual([]);
+	expect(await harness.records()).toHaveLength(5);
 	const enough = await deleteMany({ ...where(open), maximum: 3 });
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
 });
@@ -50,7 +50,7 @@ test('more matches than the maximum: nothing is deleted', async () => {
 test.each([0, -1, '', 'all', null])('the maximum %j is refused', async (maximum) => {
 	const result = await deleteMany({ ...where(open), maximum });
 	expect(result.error?.message).toContain("'Maximum' must be a number at least 1");
-	expect(await shop.requests()).toEqual([]);
+	expect(await harness.requests()).toEqual([]);
 });
 
 test('no filter needs its own switch', async () => {
@@ -63,22 +63,22 @@ test('no filter needs its own switch', async () => {
 		expect(result.error?.message).toBe('Nothing was deleted: there is no filter');
 		expect(result.error?.description).toContain("'Delete All Records'");
 	}
-	expect(await shop.requests()).toEqual([]);
+	expect(await harness.requests()).toEqual([]);
 	const all = await deleteMany({ allowAll: true });
 	expect(all.json()).toMatchObject([{ matched: 5, deletedCount: 5, remaining: 0 }]);
-	expect(await shop.records()).toEqual([]);
+	expect(await harness.records()).toEqual([]);
 });
 
 test('conditions joined by OR are deleted record by record', async () => {
 	const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 	expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4, remaining: 0 }]);
-	expect(await shop.values('number')).toEqual(['4']);
+	expect(await harness.values('number')).toEqual(['4']);
 });
 
 test('conditions joined by AND are one request', async () => {
 	const result = await deleteMany(where({ ...open, value: 'sent' }, dear));
 	expect(result.json()).toMatchObject([{ matched: 1, deletedCount: 1 }]);
-	expect(await shop.values('number')).toEqual(['1', '2', '3', '4']);
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 });
 
 test.each([
@@ -86,10 +86,12 @@ test.each([
 	['x)', []],
 	['x,number(eq)1', []],
 ])('a value such as %j means itself', async (value, numbers) => {
-	const before = await shop.values('number');
+	const before = await harness.values('number');
 	const result = await deleteMany(where({ field: 'buyer', operator: 'eq', value }));
 	expect(result.json()).toMatchObject([{ deletedCount: numbers.length }]);
-	expect(await shop.values('number')).toEqual(before.filter((n) => !numbers.includes(n as never)));
+	expect(await harness.values('number')).toEqual(
+		before.filter((n) => !numbers.includes(n as never)),
+	);
 });
 
 test('a value in a list that looks like another condition deletes nothing else', async () => {
@@ -98,24 +100,24 @@ test('a value in a list that looks like another condition deletes nothing else',
 		where({ field: 'buyer', operator: 'in', value: `={{ ${JSON.stringify(value)} }}` }),
 	);
 	expect(result.json()).toMatchObject([{ matched: 1, deletedCount: 1, remaining: 0 }]);
-	expect(await shop.values('number')).toEqual(['1', '2', '3', '4']);
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
 });
 
 test.each(['x\\', 'x\\\\'])('%s before a comma deletes only its own record', async (odd) => {
-	await shop.fill(
+	await harness.fill(
 		'orders',
 		...[odd, 'x,y', 'y', 'z'].map((buyer, index) => ({ number: String(index), buyer })),
 	);
 	const value = `={{ ${JSON.stringify([odd, 'y'])} }}`;
 	const result = await deleteMany(where({ field: 'buyer', operator: 'in', value }));
 	expect(result.json()).toMatchObject([{ matched: 2, deletedCount: 2, remaining: 0 }]);
-	expect(await shop.values('buyer')).toEqual(['x,y', 'z']);
+	expect(await harness.values('buyer')).toEqual(['x,y', 'z']);
 });
 
 test('a dry run counts and deletes nothing', async () => {
 	const result = await deleteMany(where(open), { dryRun: true });
 	expect(result.json()).toEqual([{ deleted: false, matched: 3, deletedCount: 0, remaining: 3 }]);
-	expect(await shop.records()).toHaveLength(5);
+	expect(await harness.records()).toHaveLength(5);
 	const tooMany = await deleteMany({ ...where(open), maximum: 2 }, { dryRun: true });
 	expect(tooMany.error?.message).toContain('more than the maximum of 2');
 });
@@ -123,31 +125,31 @@ test('a dry run counts and deletes nothing', async () => {
 test('nothing matches: nothing is sent', async () => {
 	const result = await deleteMany(where({ ...open, value: 'nothing' }));
 	expect(result.json()).toMatchObject([{ matched: 0, deletedCount: 0 }]);
-	expect((await shop.requests()).map(({ method }) => method)).toEqual(['POST']);
+	expect((await harness.requests()).map(({ method }) => method)).toEqual(['POST']);
 });
 
 describe('an answer that gets lost', () => {
 	const onDelete = { method: 'DELETE' };
 
 	test('after the deletion: counting again finds it done', async () => {
-		await shop.faults({ match: onDelete, fault: { kind: 'resetAfter' } });
+		await harness.faults({ match: onDelete, fault: { kind: 'resetAfter' } });
 		const result = await deleteMany(where(open));
 		expect(result.json()).toMatchObject([{ matched: 3, deletedCount: 3, remaining: 0 }]);
-		expect(await shop.values('number')).toEqual(['4', '5']);
+		expect(await harness.values('number')).toEqual(['4', '5']);
 	});
 
 	test('before the deletion: it is not sent again, and what is left is told', async () => {
-		await shop.faults({ match: onDelete, fault: { kind: 'resetBefore' } });
+		await harness.faults({ match: onDelete, fault: { kind: 'resetBefore' } });
 		const result = await deleteMany(where(open));
 		expect(result.error?.message).toContain('3 records of 3 still match');
 		expect(result.error?.description).toContain('Run it again');
-		expect(await shop.records()).toHaveLength(5);
-		const deletes = (await shop.requests()).filter(({ method }) => method === 'DELETE');
+		expect(await harness.records()).toHaveLength(5);
+		const deletes = (await harness.requests()).filter(({ method }) => method === 'DELETE');
 		expect(deletes).toHaveLength(1);
 	});
 
 	test('and the counting fails too: that it is not known is told', async () => {
-		await shop.faults(
+		await harness.faults(
 			{ match: onDelete, fault: { kind: 'resetAfter' } },
 			{
 				match: { path: '/count/filter$' },
@@ -162,20 +164,20 @@ describe('an answer that gets lost', () => {
 	});
 
 	test('record by record, each is sent again', async () => {
-		await shop.faults({ match: onDelete, when: { first: 2 }, fault: { kind: 'resetAfter' } });
+		await harness.faults({ match: onDelete, when: { first: 2 }, fault: { kind: 'resetAfter' } });
 		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 		expect(result.json()).toMatchObject([{ matched: 4, deletedCount: 4 }]);
-		expect(await shop.values('number')).toEqual(['4']);
+		expect(await harness.values('number')).toEqual(['4']);
 	});
 
 	test('a refusal on the way says how many are gone', async () => {
-		await shop.faults({
+		await harness.faults({
 			match: onDelete,
 			when: { nth: [3] },
 			fault: { kind: 'status', status: 403 },
 		});
 		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
-		const left = await shop.records();
+		const left = await harness.records();
 		expect(result.error?.message).toContain(`${5 - left.length} of 4 records were deleted`);
 	});
 });
@@ -188,8 +190,8 @@ test.each([
 ])('a condition that is more than one is refused: %j', async (condition, message) => {
 	const result = await deleteMany(where(condition));
 	expect(result.error?.message).toContain(message);
-	expect(await shop.writes()).toEqual([]);
-	expect(await shop.records()).toHaveLength(5);
+	expect(await harness.writes()).toEqual([]);
+	expect(await harness.records()).toHaveLength(5);
 });
 
 test.each([
@@ -203,5 +205,5 @@ test.each([
 ])('the value %j is a value', async (value) => {
 	const result = await deleteMany(where({ ...open, value }));
 	expect(result.json()).toEqual([{ deleted: true, matched: 0, deletedCount: 0, remaining: 0 }]);
-	expect(await shop.records()).toHaveLength(5);
+	expect(await harness.records()).toHaveLength(5);
 });

@@ -1,9 +1,9 @@
 /** Every field type of the contract, written through the mapper and read back from the service. */
 import type { IDataObject } from 'n8n-workflow';
 import { automatic, defined, picked } from '../support/engine/engine.cts';
-import { fresh, useDeals } from './allFieldTypes.cts';
+import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
 
-const deals = useDeals();
+const harness = useAllFieldTypes();
 
 const checklist = (...items: Array<[header: string, checked: boolean]>) => ({
 	lists: [{ header: 'Before', items: items.map(([header, checked]) => ({ header, checked })) }],
@@ -91,40 +91,42 @@ const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 
 describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	test.each(VALUES)('%s: %j', async (field, given, expected) => {
-		expect(await deals.written(mode, field, given)).toEqual(expected);
+		expect(await harness.writeAndRead(mode, field, given)).toEqual(expected);
 	});
 
 	test.each([
-		['a text', () => deals.companies[0]],
-		['an object', () => ({ id: deals.companies[0] })],
+		['a text', () => harness.companies[0]],
+		['an object', () => ({ id: harness.companies[0] })],
 		[
 			'a record that was read',
-			() => ({ id: deals.companies[0], url: 'https://example.com/x', name: 'Other' }),
+			() => ({ id: harness.companies[0], url: 'https://example.com/x', name: 'Other' }),
 		],
 	])('company: one record, as %s', async (_, given) => {
-		expect(await deals.written(mode, 'company', given())).toMatchObject({ id: deals.companies[0] });
+		expect(await harness.writeAndRead(mode, 'company', given())).toMatchObject({
+			id: harness.companies[0],
+		});
 	});
 
 	test.each([
-		['a text', () => deals.people[0], 1],
-		['a list', () => deals.people.slice(0, 3), 3],
-		['JSON', () => JSON.stringify(deals.people.slice(0, 2)), 2],
-		['additions', () => ({ add: deals.people.slice(0, 4) }), 4],
+		['a text', () => harness.people[0], 1],
+		['a list', () => harness.people.slice(0, 3), 3],
+		['JSON', () => JSON.stringify(harness.people.slice(0, 2)), 2],
+		['additions', () => ({ add: harness.people.slice(0, 4) }), 4],
 	])('people: several records, as %s', async (_, given, count) => {
-		expect(await deals.written(mode, 'people', given())).toMatchObject({ count });
+		expect(await harness.writeAndRead(mode, 'people', given())).toMatchObject({ count });
 	});
 
 	test('people: added to and taken from those that are linked', async () => {
-		const created = await deals.create(mode, 'people', deals.people.slice(0, 3));
+		const created = await harness.create(mode, 'people', harness.people.slice(0, 3));
 		const { id } = created.json()[0]!;
 		const change = {
-			people: { add: [deals.people[5]], remove: [deals.people[0], deals.people[1]] },
+			people: { add: [harness.people[5]], remove: [harness.people[0], harness.people[1]] },
 		};
 		const columns = mode === 'defined' ? defined(change) : automatic;
 		const parameters = { recordId: picked(String(id)) };
-		const result = await deals.run({ operation: 'update', columns, items: [change], parameters });
+		const result = await harness.run({ operation: 'update', columns, items: [change], parameters });
 		expect(result.error).toBeUndefined();
-		expect((await deals.held(id)).people).toEqual([deals.people[2], deals.people[5]]);
+		expect((await harness.storedFields(id)).people).toEqual([harness.people[2], harness.people[5]]);
 	});
 
 	test.each([
@@ -133,7 +135,7 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 	])('%s: a file as data', async (field, filename, mimetype) => {
 		const filedata = `data:${mimetype};base64,${Buffer.from('x').toString('base64')}`;
 		const value = [{ filename, mimetype, filedata }];
-		expect(await deals.written(mode, field, value)).toMatchObject([
+		expect(await harness.writeAndRead(mode, field, value)).toMatchObject([
 			{ fileName: filename, mimetype },
 		]);
 	});
@@ -151,23 +153,23 @@ describe('clearing', () => {
 		const filedata = `data:image/png;base64,${Buffer.from('x').toString('base64')}`;
 		const files = [{ filename: 'dot.png', mimetype: 'image/png', filedata }];
 		const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
-		const links = { company: deals.companies[0], people: deals.people.slice(0, 2) };
-		const item = { ...values, signed: true, ...links, sketch: files, papers: files, ...fresh() };
-		const created = await deals.run({ items: [item as IDataObject] });
+		const links = { company: harness.companies[0], people: harness.people.slice(0, 2) };
+		const item = { ...values, signed: true, ...links, sketch: files, papers: files, ...newDeal() };
+		const created = await harness.run({ items: [item as IDataObject] });
 		expect(created.error).toBeUndefined();
 		return String(created.json()[0]!.id);
 	};
 
 	const emptied = async (id: string, empty: unknown, emptyFields: string, mode: string) => {
 		const values = Object.fromEntries(CLEARABLE.map((field) => [field, empty])) as IDataObject;
-		const result = await deals.run({
+		const result = await harness.run({
 			operation: 'update',
 			parameters: { recordId: picked(id) },
 			options: { emptyFields },
 			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
 		});
 		expect(result.error?.message).toBeUndefined();
-		const held = await deals.held(id);
+		const held = await harness.storedFields(id);
 		const isThere = (value: unknown) =>
 			value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 		return CLEARABLE.filter((field) => isThere(held[field]));
@@ -209,7 +211,7 @@ describe("the workflow's time zone", () => {
 
 	test.each(MEANT)('does not change %s: %s', async (field, given, expected) => {
 		const all = await Promise.all(
-			ZONES.map(async (zone) => await deals.written('defined', field, given, zone)),
+			ZONES.map(async (zone) => await harness.writeAndRead('defined', field, given, zone)),
 		);
 		// Kiritimati is 14 hours ahead: noon in UTC is the next day there, and so is its start.
 		const startOfDay = given.includes('startOf');
@@ -221,8 +223,8 @@ describe("the workflow's time zone", () => {
 	test('does not change what an item brings', async () => {
 		const item = { due: '2026-11-21', meeting: '2026-07-01T12:00:00' };
 		for (const timezone of ZONES) {
-			const { json } = await deals.run({ items: [{ ...fresh(), ...item }], timezone });
-			expect(await deals.shown(json()[0]!.id)).toMatchObject({
+			const { json } = await harness.run({ items: [{ ...newDeal(), ...item }], timezone });
+			expect(await harness.readFields(json()[0]!.id)).toMatchObject({
 				due: '2026-11-21',
 				meeting: '2026-07-01T10:00:00.000Z',
 			});

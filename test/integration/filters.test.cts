@@ -1,9 +1,9 @@
 /** Every operator and every awkward value finds what it names, from the builder and as a tree. */
 import type { IDataObject } from 'n8n-workflow';
 import { loadOptions, picked } from '../support/engine/engine.cts';
-import { APP, useShop } from './fixtures.cts';
+import { APP, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 /** Values that a careless filter would cut up, quote wrongly or lose. */
 const AWKWARD = [
@@ -24,7 +24,7 @@ const AWKWARD = [
 ];
 
 const found = async (parameters: IDataObject, options: IDataObject = {}) => {
-	const result = await shop.run('getAll', {
+	const result = await harness.run('getAll', {
 		parameters: { returnAll: true, simple: true, ...parameters },
 		options: { sort: { by: [{ field: 'number', direction: 'asc' }] }, ...options },
 	});
@@ -40,7 +40,7 @@ const condition = (field: string, operator: string, value?: unknown) => ({
 describe('awkward values', () => {
 	beforeEach(async () => {
 		const records = AWKWARD.map((buyer, index) => ({ number: String(100 + index), buyer }));
-		await shop.fill('orders', ...records);
+		await harness.fill('orders', ...records);
 	});
 
 	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))(
@@ -64,7 +64,7 @@ describe('awkward values', () => {
 
 describe('operators', () => {
 	beforeEach(async () => {
-		await shop.fill(
+		await harness.fill(
 			'orders',
 			{ number: '1', buyer: 'Fox', price: 1.5, state: 'open', tags: ['red', 'blue'] },
 			{ number: '2', buyer: 'Foxglove', price: 10, state: 'sent', tags: ['blue'] },
@@ -98,8 +98,8 @@ describe('operators', () => {
 	});
 
 	test("currentuser asks for the token's own user", async () => {
-		const me = await shop.sandbox.client().get('/users/me');
-		await shop.fill(
+		const me = await harness.sandbox.client().get('/users/me');
+		await harness.fill(
 			'orders',
 			{ number: '1', buyer: me.data.data.email },
 			{ number: '2', buyer: 'guest' },
@@ -130,20 +130,20 @@ describe('operators', () => {
 	});
 
 	test('go with a saved view, and with fields to load', async () => {
-		const [open] = await loadOptions(shop.credential, 'getSavedViews', {
+		const [open] = await loadOptions(harness.credential, 'getSavedViews', {
 			application: picked(APP),
 			table: picked('orders'),
 		});
 		const savedView = open!.value as string;
 		expect(await found(condition('price', 'gte', '10'), { savedView })).toEqual(['4']);
-		const result = await shop.run('getAll', {
+		const result = await harness.run('getAll', {
 			parameters: { ...condition('price', 'gte', '10'), simple: false },
 			options: { savedView, fieldsToLoad: ['number', 'price'] },
 		});
 		expect(result.json()).toMatchObject([{ fields: { number: '4', price: 20 } }]);
 		expect(Object.keys(result.json()[0]!.fields as IDataObject)).toEqual(['number', 'price']);
 
-		const refused = await shop.run('getAll', {
+		const refused = await harness.run('getAll', {
 			parameters: {
 				filterMode: 'conditions',
 				matchType: 'or',
@@ -162,13 +162,13 @@ describe('operators', () => {
 	test('count and summarize what they match', async () => {
 		const summary = { field: 'price', aggregations: ['sum', 'min', 'max', 'avg'] };
 		const parameters = { ...condition('price', 'notempty'), summaries: { summary: [summary] } };
-		const counted = await shop.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
+		const counted = await harness.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
 		expect(counted.json()).toEqual([{ count: 2 }]);
-		const summed = await shop.run('summarize', { parameters });
+		const summed = await harness.run('summarize', { parameters });
 		expect(summed.json()).toEqual([
 			{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } },
 		]);
-		const nothing = await shop.run('summarize', {
+		const nothing = await harness.run('summarize', {
 			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
 		});
 		expect(nothing.error?.message).toBe("Nothing is chosen to compute of 'price'");
@@ -180,7 +180,7 @@ describe('what the editor offers', () => {
 	const path = 'parameters.conditions.condition[0].operator';
 	const offered = async (method: string, field: string) => {
 		const conditions = { condition: [{ field }] };
-		const options = await loadOptions(shop.credential, method, { ...at, conditions }, path);
+		const options = await loadOptions(harness.credential, method, { ...at, conditions }, path);
 		return options.map(({ value }) => value);
 	};
 
@@ -194,7 +194,7 @@ describe('what the editor offers', () => {
 
 	test('aggregations that fit it', async () => {
 		expect(await offered('getAggregations', 'price')).toEqual(['avg', 'max', 'min', 'sum']);
-		const fields = await loadOptions(shop.credential, 'getSummaryFields', at);
+		const fields = await loadOptions(harness.credential, 'getSummaryFields', at);
 		expect(fields.map(({ value }) => value)).toEqual(['price']);
 	});
 });

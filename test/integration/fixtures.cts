@@ -71,7 +71,7 @@ export const recordParameters = (
 	...parameters,
 });
 
-export class Shop {
+export class TestHarness {
 	private started?: RunningSandbox;
 
 	get sandbox(): RunningSandbox {
@@ -88,7 +88,7 @@ export class Shop {
 	}
 
 	/** Empty tables, no faults, default settings. */
-	async empty() {
+	async reset() {
 		const { admin } = this.sandbox;
 		await admin.reset();
 		await admin.createTable({ app: APP, table: orders });
@@ -145,10 +145,10 @@ export class Shop {
 }
 
 /** A shop of its own for a test file, emptied before each test. */
-export function useShop(): Shop {
-	const shop = new Shop();
+export function useHarness(): TestHarness {
+	const shop = new TestHarness();
 	beforeAll(async () => await shop.start());
-	beforeEach(async () => await shop.empty());
+	beforeEach(async () => await shop.reset());
 	afterAll(async () => await shop.sandbox.stop());
 	return shop;
 }
@@ -165,7 +165,7 @@ export const outcomes = (result: RunResult) =>
 	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
 
 /** Which input item each output item comes from. */
-export const pairs = (items: INodeExecutionData[]) =>
+export const pairedIndexes = (items: INodeExecutionData[]) =>
 	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
 
 /** Checks that an error item has the shape that n8n routes, and nothing else. */

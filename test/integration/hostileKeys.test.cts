@@ -11,11 +11,11 @@ import {
 	runOperation,
 } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, outcomes, useShop, type Run } from './fixtures.cts';
-import { useListener } from './recordingServer.cts';
+import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
-const shop = useShop();
-const stranger = useListener();
+const harness = useHarness();
+const stranger = useRecordingServer();
 
 const odd = {
 	internalName: 'odd',
@@ -41,14 +41,14 @@ const full = json(
 );
 
 const make = async (...records: Array<{ id?: string; fields: IDataObject }>) => {
-	await shop.sandbox.admin.createTable({ app: APP, table: odd, records });
-	await shop.sandbox.admin.clearRequests();
+	await harness.sandbox.admin.createTable({ app: APP, table: odd, records });
+	await harness.sandbox.admin.clearRequests();
 };
 
 const run = async (operation: string, more: Run = {}) =>
-	await shop.run(operation, { table: 'odd', ...more });
+	await harness.run(operation, { table: 'odd', ...more });
 
-const stored = async () => (await shop.records('odd')).map(({ fields }) => fields);
+const stored = async () => (await harness.records('odd')).map(({ fields }) => fields);
 
 const inherited = JSON.stringify(Object.getOwnPropertyNames(Object.prototype));
 afterEach(() => {
@@ -134,7 +134,7 @@ describe('fields that are called like what every object has', () => {
 	test('are offered in the editor', async () => {
 		const parameters = { application: picked(APP), table: picked('odd'), resource: 'record' };
 		const { fields } = await loadColumns(
-			shop.credential,
+			harness.credential,
 			'getColumnsToUpsert',
 			parameters as INodeParameters,
 		);
@@ -143,7 +143,7 @@ describe('fields that are called like what every object has', () => {
 
 	test('are watched by the trigger', async () => {
 		await make({ fields: { constructor: 'c1' } as never });
-		const watching = await watch(shop.credential, {
+		const watching = await watch(harness.credential, {
 			application: picked(APP),
 			table: picked('odd'),
 			triggerOn: 'createdOrUpdated',
@@ -162,7 +162,7 @@ describe('ids and import keys that are called so', () => {
 		await make();
 		const items = ids.map((id) => json(`{"constructor":"${id}","then":"${id}"}`));
 		expect(outcomes(await run('upsertMany', { items }))).toEqual(ids.map(() => 'inserted'));
-		await shop.faults({ when: { nth: [2] }, fault: { kind: 'resetAfter' } });
+		await harness.faults({ when: { nth: [2] }, fault: { kind: 'resetAfter' } });
 		const changed = items.map((item) => ({ ...item, length: 1 }));
 		const options = { batchSize: 2 };
 		expect(outcomes(await run('upsertMany', { items: changed, options }))).toEqual(
@@ -184,7 +184,7 @@ describe('ids and import keys that are called so', () => {
 
 	test('are told once by the trigger, over a restart of n8n too', async () => {
 		const newestFirst = [...records].reverse();
-		stranger.answer = ({ target }) => {
+		stranger.respond = ({ target }) => {
 			const query = new URL(target, stranger.origin).searchParams;
 			const [limit, skip] = [Number(query.get('limit') ?? 25), Number(query.get('skip') ?? 0)];
 			const inOrder = query.get('sort')?.includes('desc') ? newestFirst : records;
@@ -206,7 +206,7 @@ describe('ids and import keys that are called so', () => {
 	});
 
 	test('are told apart in a bulk update', async () => {
-		stranger.answer = ({ target, body }) => {
+		stranger.respond = ({ target, body }) => {
 			if (target.includes('/bulk')) {
 				const sent = (JSON.parse(body) as { bulk: Array<{ id: string }> }).bulk;
 				const data = sent.filter(({ id }) => id !== 'toString').map(({ id }) => ({ id, ver: 2 }));
@@ -259,16 +259,16 @@ describe('__proto__ in what goes out', () => {
 			},
 		);
 		expect(result.error).toBeUndefined();
-		expect(stranger.heard.map(({ body }) => body)).toEqual([JSON.stringify(hostile)]);
+		expect(stranger.requests.map(({ body }) => body)).toEqual([JSON.stringify(hostile)]);
 	});
 
 	test('is no field of a table, with the other values written', async () => {
 		const items = [json('{"number":"1","buyer":"x","__proto__":{"polluted":true}}')];
-		const refused = await shop.run('createMany', { items });
+		const refused = await harness.run('createMany', { items });
 		expect(refused.error?.message).toContain("has no field '__proto__'");
 		const options = { unknownFields: 'ignore' };
-		expect(outcomes(await shop.run('createMany', { items, options }))).toEqual(['inserted']);
-		expect((await shop.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
+		expect(outcomes(await harness.run('createMany', { items, options }))).toEqual(['inserted']);
+		expect((await harness.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
 	});
 });
 
@@ -302,9 +302,9 @@ describe('__proto__ in what comes back', () => {
 
 	test('of records is a field like any other', async () => {
 		for (const simple of [true, false]) {
-			stranger.answer = () => ({ body: answers.record });
+			stranger.respond = () => ({ body: answers.record });
 			const one = await ask('get', { simple });
-			stranger.answer = () => ({ body: answers.records });
+			stranger.respond = () => ({ body: answers.records });
 			const many = await ask('getAll', { simple });
 			for (const result of [one, many]) {
 				expect(result.error).toBeUndefined();
@@ -320,13 +320,13 @@ describe('__proto__ in what comes back', () => {
 	});
 
 	test('of errors changes nothing', async () => {
-		stranger.answer = () => ({ status: 400, body: answers.errors });
+		stranger.respond = () => ({ status: 400, body: answers.errors });
 		const result = await ask('get');
 		expect(result.error?.message).toContain('no');
 	});
 
 	test('of a table is a field, and types of such names are text', async () => {
-		stranger.answer = ({ target }) => ({
+		stranger.respond = ({ target }) => ({
 			body: target.includes('bulk')
 				? '{"data":[],"bulk":{"successCount":0}}'
 				: target.includes('/data')
@@ -337,7 +337,7 @@ describe('__proto__ in what comes back', () => {
 		const refused = await ask('upsertMany', {}, items);
 		expect(refused.error?.message).toContain("'b' takes text");
 		await ask('upsertMany', {}, [json('{"__proto__":"key","a":"x"}')]);
-		const sent = stranger.heard.filter(
+		const sent = stranger.requests.filter(
 			({ target }) => target.endsWith('/bulk') || target.includes('/bulk?'),
 		);
 		expect(sent[0]?.body).toContain('{"fields":{"__proto__":"key","a":"x"}}');

@@ -5,9 +5,9 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useListener } from './recordingServer.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
-const platform = useListener();
+const platform = useRecordingServer();
 
 const run = async (parameters: IDataObject) =>
 	await runOperation(
@@ -143,12 +143,12 @@ const segments = (target: string) => {
 
 describe.each(places)('%s', (_, parameters, before, after) => {
 	test('is asked for by its name, whatever that holds', async () => {
-		platform.answer = () => ({ status: 404, body: '{"errors":[]}' });
+		platform.respond = () => ({ status: 404, body: '{"errors":[]}' });
 		for (const name of names) {
-			platform.heard.length = 0;
+			platform.requests.length = 0;
 			await run(parameters(name));
-			expect(platform.heard).toHaveLength(1);
-			const [{ target, headers }] = platform.heard as [(typeof platform.heard)[0]];
+			expect(platform.requests).toHaveLength(1);
+			const [{ target, headers }] = platform.requests as [(typeof platform.requests)[0]];
 			expect(segments(target)).toEqual(['api', 'v2', ...before, name.trim(), ...after]);
 			expect(headers).not.toHaveProperty('x-injected');
 			expect(headers.host).toBe(new URL(platform.origin).host);
@@ -160,19 +160,19 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.message).toContain('nothing was sent');
 		expect(result.error?.description).toBeTruthy();
-		expect(platform.heard).toEqual([]);
+		expect(platform.requests).toEqual([]);
 	});
 
 	test.each(['', '   ', '\n'])('is missing where an expression gives %j', async (name) => {
 		const result = await run(parameters(`={{ ${JSON.stringify(name)} }}`));
 		expect(result.error?.message).toContain('is empty');
-		expect(platform.heard).toEqual([]);
+		expect(platform.requests).toEqual([]);
 	});
 });
 
 describe('a file of which the platform tells', () => {
 	const download = async (file: IDataObject) => {
-		platform.answer = ({ target }) => ({
+		platform.respond = ({ target }) => ({
 			body: target.includes('/files/')
 				? 'content'
 				: JSON.stringify({ data: { ...record, fields: { papers: [file] } } }),
@@ -190,10 +190,10 @@ describe('a file of which the platform tells', () => {
 
 	test('is fetched by its id, whatever that holds', async () => {
 		for (const fileId of names) {
-			platform.heard.length = 0;
+			platform.requests.length = 0;
 			const result = await download({ fileId, fileName: 'a.txt' });
 			expect(result.error).toBeUndefined();
-			const fetched = platform.heard.at(-1)!.target;
+			const fetched = platform.requests.at(-1)!.target;
 			expect(segments(fetched).slice(-2)).toEqual(['files', fileId]);
 		}
 	});
@@ -201,7 +201,7 @@ describe('a file of which the platform tells', () => {
 	test.each(['.', '..', '\ud800'])('is not fetched as %j', async (fileId) => {
 		const result = await download({ fileId, fileName: 'a.txt' });
 		expect(result.error?.message).toContain('nothing was sent');
-		expect(platform.heard).toHaveLength(1);
+		expect(platform.requests).toHaveLength(1);
 	});
 
 	test.each([
@@ -217,12 +217,12 @@ describe('a file of which the platform tells', () => {
 	])('is not fetched from %s', async (fileUrl, error) => {
 		const result = await download({ fileId: 'f', fileName: 'a.txt', fileUrl });
 		expect(result.error?.message).toContain(error);
-		expect(platform.heard).toHaveLength(1);
+		expect(platform.requests).toHaveLength(1);
 	});
 });
 
 describe('in a query', () => {
-	const query = () => new URL(platform.heard.at(-1)!.target, platform.origin).searchParams;
+	const query = () => new URL(platform.requests.at(-1)!.target, platform.origin).searchParams;
 	const reading = {
 		resource: 'record',
 		operation: 'getAll',
@@ -255,6 +255,6 @@ describe('in a query', () => {
 	test('half a character is refused', async () => {
 		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
 		expect(result.error?.message).toContain('"a\\ud83d" holds half of a character');
-		expect(platform.heard).toEqual([]);
+		expect(platform.requests).toEqual([]);
 	});
 });

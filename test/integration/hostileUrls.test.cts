@@ -4,10 +4,10 @@
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useListener } from './recordingServer.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
-const platform = useListener();
-const stranger = useListener();
+const platform = useRecordingServer();
+const stranger = useRecordingServer();
 const token = 'made-up-for-addresses';
 
 const run = async (parameters: IDataObject, credential: IDataObject = {}) =>
@@ -53,12 +53,12 @@ describe('a webhook URL', () => {
 	])('%j goes to the platform', async (address, target) => {
 		const result = await trigger(withPorts(address));
 		expect(result.error).toBeUndefined();
-		expect(platform.heard.map((heard) => heard.target)).toEqual([withPorts(target)]);
-		expect(platform.heard[0]?.headers).toMatchObject({
+		expect(platform.requests.map((heard) => heard.target)).toEqual([withPorts(target)]);
+		expect(platform.requests[0]?.headers).toMatchObject({
 			host: `127.0.0.1:${platform.port}`,
 			authorization: `Bearer ${token}`,
 		});
-		expect(stranger.heard).toEqual([]);
+		expect(stranger.requests).toEqual([]);
 	});
 
 	test.each([
@@ -115,7 +115,7 @@ describe('a webhook URL', () => {
 		expect(error?.message).toContain("'Webhook URL'");
 		expect(error?.message.length).toBeLessThan(300);
 		expect(error?.description).toBeTruthy();
-		expect([platform.heard, stranger.heard]).toEqual([[], []]);
+		expect([platform.requests, stranger.requests]).toEqual([[], []]);
 		// n8n adds the node's own parameters to the error: there the user has written it.
 		expect(`${error?.message} ${error?.description} ${error?.stack}`).not.toContain('s3cret-word');
 		expect(JSON.stringify(whole)).not.toContain(token);
@@ -127,7 +127,7 @@ describe('a webhook URL', () => {
 			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
 			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
 			expect(result.error).toBeUndefined();
-			expect(stranger.heard).toHaveLength(1);
+			expect(stranger.requests).toHaveLength(1);
 		},
 	);
 
@@ -137,7 +137,7 @@ describe('a webhook URL', () => {
 			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
 			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
 			expect(result.error).toBeDefined();
-			expect([platform.heard, stranger.heard]).toEqual([[], []]);
+			expect([platform.requests, stranger.requests]).toEqual([[], []]);
 		},
 	);
 });
@@ -145,7 +145,7 @@ describe('a webhook URL', () => {
 describe('a base URL', () => {
 	const count = { resource: 'record', operation: 'count', application: picked('crm') };
 	const ask = async (baseUrl: string) => {
-		platform.answer = () => ({ body: '{"data":{"count":3}}' });
+		platform.respond = () => ({ body: '{"data":{"count":3}}' });
 		return await run({ ...count, table: picked('t') }, { baseUrl: withPorts(baseUrl) });
 	};
 
@@ -164,9 +164,9 @@ describe('a base URL', () => {
 	])('%j is taken without what follows the host', async (baseUrl) => {
 		const result = await ask(baseUrl);
 		expect(result.json()).toEqual([{ count: 3 }]);
-		const targets = platform.heard.map(({ target }) => target);
+		const targets = platform.requests.map(({ target }) => target);
 		expect(targets).toEqual(['/api/v2/apps/crm/tables/t/data/count']);
-		expect(stranger.heard).toEqual([]);
+		expect(stranger.requests).toEqual([]);
 	});
 
 	test.each([
@@ -187,6 +187,6 @@ describe('a base URL', () => {
 		const { error } = await ask(baseUrl);
 		expect(error?.message).toContain("'Base URL'");
 		expect(`${JSON.stringify(error)} ${error?.stack}`).not.toContain('s3cret-word');
-		expect([platform.heard, stranger.heard]).toEqual([[], []]);
+		expect([platform.requests, stranger.requests]).toEqual([[], []]);
 	});
 });

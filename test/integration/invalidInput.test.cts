@@ -1,8 +1,8 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { defined } from '../support/engine/engine.cts';
-import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const goingOn: Run = { onError: 'continueRegularOutput' };
 const hostile = JSON.parse('{"number":"2","buyer":"x","__proto__":"y"}') as IDataObject;
@@ -54,80 +54,83 @@ const around = (item: unknown): INodeExecutionData[] => {
 
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 	test('stops before anything is sent, naming item and field', async () => {
-		const result = await shop.run(operation, { input: around(item) });
+		const result = await harness.run(operation, { input: around(item) });
 		expect(result.error?.message).toContain('Nothing was sent, 1 item has problems: item 1: ');
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.context?.itemIndex).toBe(1);
-		expect(await shop.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('fails alone where the run goes on', async () => {
-		const result = await shop.run(operation, { ...goingOn, input: around(item) });
+		const result = await harness.run(operation, { ...goingOn, input: around(item) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		const details = { outcome: 'failed', ...(field && { field }) };
 		expectErrorItem(result.output('Data Platform')[1]!, 1, error, details);
-		expect(await shop.values('number')).toEqual(['1', '3']);
+		expect(await harness.values('number')).toEqual(['1', '3']);
 	});
 
 	test('of a single record is told the same way', async () => {
 		const single = operation === 'createMany' ? 'create' : 'upsert';
-		const result = await shop.run(single, { ...goingOn, input: around(item) });
+		const result = await harness.run(single, { ...goingOn, input: around(item) });
 		expectErrorItem(result.output('Data Platform')[1]!, 1, error);
-		expect(await shop.values('number')).toEqual(['1', '3']);
+		expect(await harness.values('number')).toEqual(['1', '3']);
 	});
 });
 
 test('all problems of all items come in one error, ten of them in words', async () => {
 	const items = Array.from({ length: 12 }, () => ({ prise: 1 }));
-	const result = await shop.run('createMany', { items });
+	const result = await harness.run('createMany', { items });
 	expect(result.error?.message).toContain('Nothing was sent, 12 items have problems: item 0: ');
 	expect(result.error?.message).toContain('and 14 more');
 	expect(result.error?.description).toContain("'On Error'");
-	const several = await shop.run('createMany', { ...goingOn, items: [{ prise: 1, price: 'x' }] });
+	const several = await harness.run('createMany', {
+		...goingOn,
+		items: [{ prise: 1, price: 'x' }],
+	});
 	expectErrorItem(several.output('Data Platform')[0]!, 0, /'prise'.*'price'.*'buyer' is required/);
 });
 
 test('unknown and read-only fields may be ignored', async () => {
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: [{ number: '1', buyer: 'x', prise: 5, label: 'y' }],
 		options: { unknownFields: 'ignore' },
 	});
 	expect(outcomes(result)).toEqual(['inserted']);
-	expect((await shop.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
+	expect((await harness.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
 });
 
 test('no items at all: nothing happens', async () => {
 	for (const operation of ['createMany', 'upsertMany', 'updateMany', 'deleteMany']) {
-		const result = await shop.run(operation, { items: [] });
+		const result = await harness.run(operation, { items: [] });
 		expect(result.error).toBeUndefined();
 		expect(result.output('Data Platform')).toEqual([]);
 	}
-	expect(await shop.requests()).toEqual([]);
+	expect(await harness.requests()).toEqual([]);
 });
 
 test('a table without an import key cannot be upserted into', async () => {
 	const run = { table: 'notes', items: [{ text: 'a' }, { text: 'b' }] };
-	const stopped = await shop.run('upsertMany', run);
+	const stopped = await harness.run('upsertMany', run);
 	expect(stopped.error?.message).toBe("Table 'Notes' has no import key field");
 	expect(stopped.error?.description).toContain("'Import Key Field'");
-	const result = await shop.run('upsertMany', { ...goingOn, ...run });
+	const result = await harness.run('upsertMany', { ...goingOn, ...run });
 	expect(outcomes(result)).toEqual(['failed', 'failed']);
-	expect(await shop.writes()).toEqual([]);
+	expect(await harness.writes()).toEqual([]);
 });
 
 test('a text of 10 MB is written, alone in its request', async () => {
 	const comment = 'x'.repeat(10 * 1024 * 1024);
 	const items = numbered(3);
 	items[1] = { ...items[1], comment };
-	const result = await shop.run('createMany', { items });
+	const result = await harness.run('createMany', { items });
 	expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
-	expect((await shop.writes()).map(({ records }) => records)).toEqual([1, 1, 1]);
-	expect((await shop.records())[1]?.fields.comment).toBe(comment);
+	expect((await harness.writes()).map(({ records }) => records)).toEqual([1, 1, 1]);
+	expect((await harness.records())[1]?.fields.comment).toBe(comment);
 });
 
 test('a text of 10 MB in a field of numbers is refused in few words', async () => {
 	const items = [{ number: '1', buyer: 'x', price: `${'1'.repeat(10 * 1024 * 1024)}x` }];
-	const result = await shop.run('createMany', { ...goingOn, items });
+	const result = await harness.run('createMany', { ...goingOn, items });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' takes a number, not "1111`);
 	expect(String(result.json()[0]?.error).length).toBeLessThan(200);
 });
@@ -140,10 +143,15 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
 		const parameters = { recordId: 'x' };
-		const result = await shop.run(operation, { items: numbered(3), options, parameters });
+		const result = await harness.run(operation, { items: numbered(3), options, parameters });
 		expect(result.error?.message).toBe(error);
-		expect(await shop.requests()).toEqual([]);
-		const told = await shop.run(operation, { ...goingOn, items: numbered(3), options, parameters });
+		expect(await harness.requests()).toEqual([]);
+		const told = await harness.run(operation, {
+			...goingOn,
+			items: numbered(3),
+			options,
+			parameters,
+		});
 		expect(told.json().map((json) => json.error)).toEqual([error, error, error]);
 	});
 });
@@ -152,11 +160,11 @@ test.each(['', '   ', null])('the record id %j is missing', async (id) => {
 	const parameters = { recordId: '={{ $json.id }}' };
 	const items = [{ id, buyer: 'x' }];
 	for (const operation of ['updateMany', 'update', 'delete', 'get']) {
-		const result = await shop.run(operation, { ...goingOn, items, parameters });
+		const result = await harness.run(operation, { ...goingOn, items, parameters });
 		expect(result.json()).toHaveLength(1);
 		expect(String(result.json()[0]?.error)).toMatch(/record id is missing|is empty/);
 	}
-	expect(await shop.writes()).toEqual([]);
+	expect(await harness.writes()).toEqual([]);
 });
 
 test('items that name different tables are not written into the first one', async () => {
@@ -164,7 +172,7 @@ test('items that name different tables are not written into the first one', asyn
 		{ table: 'orders', buyer: 'x' },
 		{ table: 'notes', buyer: 'y' },
 	];
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items,
 		parameters: {
 			table: { __rl: true, mode: 'id', value: '={{ $json.table }}' },
@@ -173,16 +181,16 @@ test('items that name different tables are not written into the first one', asyn
 	});
 	expect(result.error?.message).toContain('Nothing was sent');
 	expect(result.error?.context?.itemIndex).toBe(1);
-	expect(await shop.writes()).toEqual([]);
+	expect(await harness.writes()).toEqual([]);
 });
 
 test('values set by hand are taken from each item, by its own expression', async () => {
-	const result = await shop.run('upsertMany', {
+	const result = await harness.run('upsertMany', {
 		items: [{ n: 1 }, { n: 2 }],
 		parameters: {
 			columns: defined({ number: '={{ $json.n }}', buyer: '={{ "Buyer " + $json.n }}' }),
 		},
 	});
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
-	expect(await shop.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
+	expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 });

@@ -1,8 +1,8 @@
 /** Wrong values of every field type: what is told names the item and the field. */
 import type { IDataObject } from 'n8n-workflow';
-import { fresh, useDeals } from './allFieldTypes.cts';
+import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
 
-const deals = useDeals();
+const harness = useAllFieldTypes();
 
 describe('wrong values', () => {
 	const WRONG: Array<[field: string, given: unknown, message: RegExp]> = [
@@ -56,17 +56,17 @@ describe('wrong values', () => {
 	];
 
 	const three = (field: string, value: unknown) =>
-		[{}, { [field]: value }, {}].map((extra) => ({ ...fresh(), ...extra }) as IDataObject);
+		[{}, { [field]: value }, {}].map((extra) => ({ ...newDeal(), ...extra }) as IDataObject);
 
 	test.each(WRONG)(
 		'%s: %j stops the node, naming item and field',
 		async (field, given, message) => {
-			const one = await deals.run({ items: three(field, given) });
+			const one = await harness.run({ items: three(field, given) });
 			expect(one.error?.message).toMatch(message);
 			expect(one.error?.message).toContain(`'${field}'`);
 			expect(one.error?.context?.itemIndex).toBe(1);
 
-			const many = await deals.run({ operation: 'createMany', items: three(field, given) });
+			const many = await harness.run({ operation: 'createMany', items: three(field, given) });
 			expect(many.error?.message).toMatch(message);
 			expect(many.error?.message).toContain(`'${field}'`);
 			expect(many.error?.context?.itemIndex).toBe(1);
@@ -76,8 +76,12 @@ describe('wrong values', () => {
 	test.each(WRONG)('%s: %j goes to the error output alone', async (field, given, message) => {
 		const items = three(field, given);
 		for (const operation of ['create', 'createMany']) {
-			const fresher = items.map((item) => ({ ...item, number: fresh().number }));
-			const result = await deals.run({ operation, items: fresher, onError: 'continueErrorOutput' });
+			const fresher = items.map((item) => ({ ...item, number: newDeal().number }));
+			const result = await harness.run({
+				operation,
+				items: fresher,
+				onError: 'continueErrorOutput',
+			});
 			expect(result.json('Data Platform', 0)).toHaveLength(2);
 			const failed = result.output('Data Platform', 1);
 			expect(failed).toHaveLength(1);

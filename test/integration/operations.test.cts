@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { RunResult } from '../support/engine/engine.cts';
 import type { StoredRecord } from '../support/sandbox.cts';
-import { expectErrorItem, pairs, useShop, type OnError, type Run } from './fixtures.cts';
+import { expectErrorItem, pairedIndexes, useHarness, type OnError, type Run } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /** An operation that gets three items, of which the middle one fails. */
@@ -186,11 +186,11 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 	let stored: StoredRecord[];
 
 	const run = async (onError: OnError): Promise<RunResult> => {
-		stored = await shop.fill(
+		stored = await harness.fill(
 			'orders',
 			...[1, 2, 3].map((n) => ({ number: String(n), buyer: `old ${n}`, comment: 'kept' })),
 		);
-		return await shop.run(entry.operation, { ...entry.run(stored), onError });
+		return await harness.run(entry.operation, { ...entry.run(stored), onError });
 	};
 	const last = (size: number) => (size > 3 ? size - 1 : 2);
 
@@ -201,7 +201,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(result.output('Data Platform')).toEqual([]);
 		// Deleting works on several items at a time: the last may be gone as well.
-		const values = await shop.values('buyer');
+		const values = await harness.values('buyer');
 		if (entry.operation === 'delete') expect(values).toContain('old 2');
 		else expect(values).toEqual(entry.afterStopping);
 	});
@@ -211,24 +211,26 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		expect(result.error).toBeUndefined();
 		const items = result.output('Data Platform');
 		const size = entry.run(stored).items!.length;
-		expect(pairs(items)).toEqual(Array.from({ length: size }, (__, index) => index));
+		expect(pairedIndexes(items)).toEqual(Array.from({ length: size }, (__, index) => index));
 		expectErrorItem(items[1]!, 1, entry.error, entry.details);
 		const ends = [items[0], items[last(size)]];
 		expect(ends.map((item) => entry.good(item!.json))).toEqual(entry.told);
-		expect(await shop.values('buyer')).toEqual(entry.afterGoingOn);
+		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});
 
 	test('goes on, with the error on the other output', async () => {
 		const result = await run('continueErrorOutput');
 		const [good, bad] = [0, 1].map((output) => result.output('Data Platform', output));
-		expect(pairs(bad!)).toEqual([1]);
+		expect(pairedIndexes(bad!)).toEqual([1]);
 		expect(bad![0]?.json.error).toContain(entry.error);
 		expect(bad![0]?.json.details).toMatchObject({ item: 1, ...entry.details });
 		const input = entry.run(stored).items!;
-		expect(pairs(good!)).toEqual(input.map((__, index) => index).filter((index) => index !== 1));
+		expect(pairedIndexes(good!)).toEqual(
+			input.map((__, index) => index).filter((index) => index !== 1),
+		);
 		expect(good!.some(({ json }) => 'error' in json)).toBe(false);
 		// n8n adds the input's own data to what goes out there.
 		expect(bad![0]?.json).toMatchObject(input[1]!);
-		expect(await shop.values('buyer')).toEqual(entry.afterGoingOn);
+		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});
 });

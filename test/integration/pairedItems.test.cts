@@ -1,9 +1,9 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
 import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../support/engine/engine.cts';
-import { numbered, recordParameters, useShop } from './fixtures.cts';
+import { numbered, recordParameters, useHarness } from './fixtures.cts';
 
 /** The error branch and the good branch both know the item that theirs comes from. */
-const shop = useShop();
+const harness = useHarness();
 
 const to = (node: string) => [{ node, type: NodeConnectionTypes.Main, index: 0 }];
 
@@ -44,9 +44,9 @@ describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('after %s', (ope
 		const items = numbered(5).map((order, index) => ({
 			json: index === 2 ? { ...order, state: 'lost' } : order,
 		}));
-		const result = await runWorkflow(workflow(operation), items, shop.credential);
+		const result = await runWorkflow(workflow(operation), items, harness.credential);
 		expect(result.error).toBeUndefined();
-		const notes = (await shop.values('text', 'notes')).map(String);
+		const notes = (await harness.values('text', 'notes')).map(String);
 		expect(notes).toHaveLength(5);
 		const good = notes.filter((text) => text.startsWith('good: '));
 		expect(good.map((text) => text.split(' ')[1])).toEqual(['1', '2', '4', '5']);
@@ -60,9 +60,9 @@ test('two nodes further on the items are still known', async () => {
 	nodes.push(note('later'));
 	connections.good = { main: [to('later')] };
 	const items = numbered(3).map((json) => ({ json }));
-	const result = await runWorkflow({ nodes, connections }, items, shop.credential);
+	const result = await runWorkflow({ nodes, connections }, items, harness.credential);
 	expect(result.error).toBeUndefined();
-	const later = (await shop.values('text', 'notes'))
+	const later = (await harness.values('text', 'notes'))
 		.map(String)
 		.filter((t) => t.startsWith('later'));
 	expect(later.map((text) => text.split(' ')[1])).toEqual(['1', '2', '3']);

@@ -1,6 +1,6 @@
-import { numbered, expectErrorItem, outcomes, useShop } from './fixtures.cts';
+import { numbered, expectErrorItem, outcomes, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const tooMany = (retryAfter: object) => ({
 	when: { every: 3 },
@@ -8,37 +8,40 @@ const tooMany = (retryAfter: object) => ({
 });
 const summaryOf = async (operation: string, options = {}) =>
 	(
-		await shop.run(operation, { items: numbered(30), options: { output: 'summary', ...options } })
+		await harness.run(operation, {
+			items: numbered(30),
+			options: { output: 'summary', ...options },
+		})
 	).json();
 
 describe('429 on every third request', () => {
 	test('with Retry-After in seconds: all written, every wait honoured and in the summary', async () => {
-		await shop.faults(tooMany({ retryAfterSeconds: 1 }));
+		await harness.faults(tooMany({ retryAfterSeconds: 1 }));
 		const [summary, ...others] = await summaryOf('upsertMany', { batchSize: 10 });
 		expect(others).toEqual([]);
 		expect(summary).toMatchObject({ sent: 30, inserted: 30, failed: 0, unknown: 0, retries: 2 });
 		expect(summary!.waitedMs).toBeGreaterThanOrEqual(2000);
 		expect(summary!.waitedMs).toBeLessThan(4000);
-		const log = await shop.requests();
+		const log = await harness.requests();
 		expect(summary!.requests).toBe(log.length);
 		log.forEach(({ status, startedAt }, index) => {
 			if (status !== 429) return;
 			const pause = Date.parse(log[index + 1]!.startedAt) - Date.parse(startedAt);
 			expect(pause).toBeGreaterThanOrEqual(1000);
 		});
-		expect(await shop.records()).toHaveLength(30);
+		expect(await harness.records()).toHaveLength(30);
 	});
 
 	test('with Retry-After as a date', async () => {
-		await shop.faults({ ...tooMany({ retryAfterDate: 1 }), when: { nth: [3] } });
+		await harness.faults({ ...tooMany({ retryAfterDate: 1 }), when: { nth: [3] } });
 		const [summary] = await summaryOf('createMany');
 		expect(summary).toMatchObject({ inserted: 30, retries: 1 });
-		expect(await shop.records()).toHaveLength(30);
+		expect(await harness.records()).toHaveLength(30);
 	});
 
 	test('without Retry-After a minute is waited, so a shorter patience stops it clearly', async () => {
-		await shop.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
-		const result = await shop.run('createMany', {
+		await harness.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
+		const result = await harness.run('createMany', {
 			items: numbered(30),
 			options: { batchSize: 10, maxRetryWait: 1 },
 		});
@@ -49,7 +52,7 @@ describe('429 on every third request', () => {
 			'10 of 30 items are done, all confirmed through item 9.',
 		);
 		expect(result.error?.context?.itemIndex).toBe(10);
-		expect(await shop.values('number')).toEqual(numbered(10).map(({ number }) => number));
+		expect(await harness.values('number')).toEqual(numbered(10).map(({ number }) => number));
 	});
 });
 
@@ -59,17 +62,17 @@ test('a run that gives up tells each item, and the summary through which one all
 		when: { nth: [2] },
 		...{ fault: { kind: 'status', status: 403 } },
 	};
-	await shop.faults(refusal);
+	await harness.faults(refusal);
 	const run = { items: numbered(6), onError: 'continueRegularOutput' as const };
-	const items = await shop.run('createMany', { ...run, options: { batchSize: 2 } });
+	const items = await harness.run('createMany', { ...run, options: { batchSize: 2 } });
 	expect(outcomes(items)).toEqual(['inserted', 'inserted', 'failed', 'failed', 'failed', 'failed']);
 	expectErrorItem(items.output('Data Platform')[2]!, 2, 'no right', { status: 403 });
 	expectErrorItem(items.output('Data Platform')[5]!, 5, 'Not sent, the run stopped before');
-	expect(await shop.writes()).toHaveLength(2);
+	expect(await harness.writes()).toHaveLength(2);
 
-	await shop.empty();
-	await shop.faults(refusal);
-	const summary = await shop.run('createMany', {
+	await harness.reset();
+	await harness.faults(refusal);
+	const summary = await harness.run('createMany', {
 		...run,
 		options: { batchSize: 2, output: 'summary' },
 	});
@@ -84,8 +87,8 @@ test('a run that gives up tells each item, and the summary through which one all
 });
 
 test('a run that gives up at its first batch has confirmed nothing, and says so', async () => {
-	await shop.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
-	const result = await shop.run('createMany', {
+	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'status', status: 403 } });
+	const result = await harness.run('createMany', {
 		items: numbered(4),
 		onError: 'continueRegularOutput',
 		options: { batchSize: 2, output: 'summary' },
@@ -94,27 +97,27 @@ test('a run that gives up at its first batch has confirmed nothing, and says so'
 });
 
 test('503 with Retry-After is waited for, also by a create', async () => {
-	await shop.faults({
+	await harness.faults({
 		match: { method: 'POST' },
 		when: { nth: [1] },
 		fault: { kind: 'status', status: 503, retryAfterSeconds: 1 },
 	});
-	const result = await shop.run('create', { items: numbered(1) });
+	const result = await harness.run('create', { items: numbered(1) });
 	expect(result.error).toBeUndefined();
-	expect(await shop.values('number')).toEqual(['1']);
+	expect(await harness.values('number')).toEqual(['1']);
 });
 
 test("the service's own rate limit lets everything through in time", async () => {
-	await shop.settings({ rateLimitPerMinute: 3, rateLimitWindowMs: 1000, retryAfter: 'seconds' });
+	await harness.settings({ rateLimitPerMinute: 3, rateLimitWindowMs: 1000, retryAfter: 'seconds' });
 	const [summary] = await summaryOf('createMany', { batchSize: 10 });
 	expect(summary).toMatchObject({ inserted: 30 });
-	expect(await shop.records()).toHaveLength(30);
+	expect(await harness.records()).toHaveLength(30);
 });
 
 /** Cancels once so many requests have arrived, and `ms` later. */
 const cancelAfter = (requests: number, ms: number) => (cancel: () => void) => {
 	const watch = setInterval(async () => {
-		if ((await shop.requests()).length < requests) return;
+		if ((await harness.requests()).length < requests) return;
 		clearInterval(watch);
 		setTimeout(cancel, ms);
 	}, 50);
@@ -122,7 +125,7 @@ const cancelAfter = (requests: number, ms: number) => (cancel: () => void) => {
 
 test("the credential's requests per minute are kept", async () => {
 	const start = Date.now();
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: numbered(2),
 		credential: { requestsPerMinute: 2 },
 		onStart: cancelAfter(2, 700),
@@ -130,26 +133,26 @@ test("the credential's requests per minute are kept", async () => {
 	// The third request would have to wait for a minute.
 	expect(Date.now() - start).toBeGreaterThanOrEqual(700);
 	expect(result.run.status).toBe('canceled');
-	expect(await shop.requests()).toHaveLength(2);
-	expect(await shop.records()).toEqual([]);
+	expect(await harness.requests()).toHaveLength(2);
+	expect(await harness.records()).toEqual([]);
 });
 
 test('cancelling ends the waiting at once, and nothing more is sent', async () => {
-	await shop.faults({
+	await harness.faults({
 		match: { path: '/data/bulk$' },
 		when: { nth: [2] },
 		fault: { kind: 'status', status: 429, retryAfterSeconds: 30 },
 	});
 	const start = Date.now();
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		items: numbered(6),
 		options: { batchSize: 2 },
 		onStart: cancelAfter(4, 0),
 	});
 	expect(Date.now() - start).toBeLessThan(10_000);
 	expect(result.run.status).toBe('canceled');
-	const before = (await shop.requests()).length;
+	const before = (await harness.requests()).length;
 	await new Promise((resolve) => setTimeout(resolve, 700));
-	expect((await shop.requests()).length).toBe(before);
-	expect(await shop.values('number')).toEqual(['1', '2']);
+	expect((await harness.requests()).length).toBe(before);
+	expect(await harness.values('number')).toEqual(['1', '2']);
 });

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { APP, expectErrorItem, numbered, pairs, useShop } from './fixtures.cts';
+import { APP, expectErrorItem, numbered, pairedIndexes, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const getMany = async (parameters: IDataObject, options?: IDataObject) => {
-	const result = await shop.run('getAll', {
+	const result = await harness.run('getAll', {
 		parameters: { returnAll: true, ...parameters },
 		options,
 	});
@@ -16,22 +16,22 @@ const numbers = (items: IDataObject[]) => items.map(({ number }) => number);
 
 describe('get many records', () => {
 	test('reads all pages, each record once', async () => {
-		await shop.fill('orders', ...numbered(2345));
+		await harness.fill('orders', ...numbered(2345));
 		const items = await getMany({});
 		expect(new Set(numbers(items)).size).toBe(2345);
 		expect(items).toHaveLength(2345);
-		expect(await shop.requests()).toHaveLength(3);
+		expect(await harness.requests()).toHaveLength(3);
 	});
 
 	test('stops at the limit', async () => {
-		await shop.fill('orders', ...numbered(60));
+		await harness.fill('orders', ...numbered(60));
 		expect(await getMany({ returnAll: false, limit: 7 })).toHaveLength(7);
 		expect(await getMany({ returnAll: false, limit: 50 })).toHaveLength(50);
-		expect((await shop.requests()).map(({ records }) => records)).toEqual([7, 50]);
+		expect((await harness.requests()).map(({ records }) => records)).toEqual([7, 50]);
 	});
 
 	test('filters by all conditions, or by any', async () => {
-		await shop.fill(
+		await harness.fill(
 			'orders',
 			{ number: 'a', buyer: 'Dog, jr.', price: 1 },
 			{ number: 'b', buyer: 'Dog', price: 2 },
@@ -56,7 +56,12 @@ describe('get many records', () => {
 	});
 
 	test('takes a filter tree, sorts, loads chosen fields and a saved view', async () => {
-		await shop.fill('orders', ...numbered(4), { number: '5', buyer: 'x', state: 'open', price: 2 });
+		await harness.fill('orders', ...numbered(4), {
+			number: '5',
+			buyer: 'x',
+			state: 'open',
+			price: 2,
+		});
 		const filterTree = JSON.stringify({
 			filterOperator: 'or',
 			filter: [
@@ -70,7 +75,7 @@ describe('get many records', () => {
 		);
 		expect(numbers(sorted)).toEqual(['4', '2', '1']);
 		expect(sorted[0]).not.toHaveProperty('buyer');
-		const { client } = shop.sandbox;
+		const { client } = harness.sandbox;
 		const definition = await client().get(`/apps/${APP}/tables/orders`);
 		const [view] = definition.data.data.settings.userFilters as Array<{ id: string }>;
 		expect(numbers(await getMany({}, { savedView: view!.id }))).toEqual(['5']);
@@ -78,7 +83,7 @@ describe('get many records', () => {
 
 	test('says what is wrong with a filter', async () => {
 		const told = async (parameters: IDataObject) =>
-			(await shop.run('getAll', { parameters })).error?.message;
+			(await harness.run('getAll', { parameters })).error?.message;
 		expect(await told({ filterMode: 'json', filterTree: '{"filter":' })).toBe(
 			"'Filter Tree' is not valid JSON",
 		);
@@ -89,14 +94,14 @@ describe('get many records', () => {
 			await told({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
 		).toContain('names no field');
 		expect(await told({ limit: 0 })).toContain("'Limit' must be a number at least 1");
-		expect(await shop.requests()).toEqual([]);
+		expect(await harness.requests()).toEqual([]);
 	});
 });
 
 test('a simplified record keeps its names apart from what n8n and the platform use', async () => {
-	const [record] = await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const get = (simple: boolean) =>
-		shop.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
+		harness.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
 	expect((await get(true)).json()[0]).toMatchObject({ id: record!.id, number: '1', buyer: 'Fox' });
 	expect((await get(false)).json()[0]).toMatchObject({
 		id: record!.id,
@@ -106,13 +111,13 @@ test('a simplified record keeps its names apart from what n8n and the platform u
 });
 
 test('a field called error does not send its record to the error output', async () => {
-	await shop.sandbox.admin.createTable({
+	await harness.sandbox.admin.createTable({
 		app: APP,
 		table: { internalName: 'log', fields: [{ name: 'error', type: 'text' }] },
 		records: [{ fields: { error: 'only a value' } }],
 	});
 	for (const simple of [true, false]) {
-		const result = await shop.run('getAll', {
+		const result = await harness.run('getAll', {
 			table: 'log',
 			parameters: { simple },
 			onError: 'continueErrorOutput',
@@ -131,13 +136,13 @@ describe('applications and tables', () => {
 	};
 
 	test('tables: the unknown application fails alone', async () => {
-		const result = await runOperation(shop.credential, {
+		const result = await runOperation(harness.credential, {
 			parameters: tables,
 			items,
 			onError: 'continueRegularOutput',
 		});
 		const output = result.output('Data Platform');
-		expect(pairs(output)).toEqual([0, 0, 1, 2, 2]);
+		expect(pairedIndexes(output)).toEqual([0, 0, 1, 2, 2]);
 		expectErrorItem(output[2]!, 1, 'does not have what was asked for', { status: 404 });
 		const names = [0, 1, 3, 4].map((index) => output[index]!.json.internalName);
 		expect(new Set(names)).toEqual(new Set(['orders', 'notes']));
@@ -151,14 +156,14 @@ describe('applications and tables', () => {
 	});
 
 	test('tables: an error on its own output, and an error that stops', async () => {
-		const apart = await runOperation(shop.credential, {
+		const apart = await runOperation(harness.credential, {
 			parameters: tables,
 			items,
 			onError: 'continueErrorOutput',
 		});
-		expect(pairs(apart.output('Data Platform', 0))).toEqual([0, 0, 2, 2]);
-		expect(pairs(apart.output('Data Platform', 1))).toEqual([1]);
-		const stopped = await runOperation(shop.credential, { parameters: tables, items });
+		expect(pairedIndexes(apart.output('Data Platform', 0))).toEqual([0, 0, 2, 2]);
+		expect(pairedIndexes(apart.output('Data Platform', 1))).toEqual([1]);
+		const stopped = await runOperation(harness.credential, { parameters: tables, items });
 		expect(stopped.error?.context?.itemIndex).toBe(1);
 	});
 
@@ -166,8 +171,8 @@ describe('applications and tables', () => {
 		'applications: %s when the second request is refused',
 		async (onError) => {
 			const status = { kind: 'status', status: 403 };
-			await shop.faults({ match: { path: '/apps$' }, when: { nth: [2] }, fault: status });
-			const result = await runOperation(shop.credential, {
+			await harness.faults({ match: { path: '/apps$' }, when: { nth: [2] }, fault: status });
+			const result = await runOperation(harness.credential, {
 				parameters: { resource: 'application', operation: 'getAll' },
 				items: [{}, {}, {}],
 				onError,
@@ -179,8 +184,8 @@ describe('applications and tables', () => {
 			}
 			const [good, bad] = [0, 1].map((output) => result.output('Data Platform', output));
 			const isApart = onError === 'continueErrorOutput';
-			expect(pairs(good!)).toEqual(isApart ? [0, 2] : [0, 1, 2]);
-			expect(pairs(bad!)).toEqual(isApart ? [1] : []);
+			expect(pairedIndexes(good!)).toEqual(isApart ? [0, 2] : [0, 1, 2]);
+			expect(pairedIndexes(bad!)).toEqual(isApart ? [1] : []);
 			expect(good![0]?.json).toMatchObject({ internalName: APP });
 			const error = isApart ? bad![0] : good![1];
 			expectErrorItem(error!, 1, 'no right', { status: 403 });
@@ -189,9 +194,9 @@ describe('applications and tables', () => {
 });
 
 test('a table is found without its application, by URL and by id', async () => {
-	const [record] = await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const at = (application: object, table: object) =>
-		shop.run('get', { parameters: { recordId: record!.id, application, table } as never });
+		harness.run('get', { parameters: { recordId: record!.id, application, table } as never });
 	const none = picked('');
 	const url = `https://platform.example.com/apps/${APP}/tables/orders?view=1`;
 	const locators: Array<[object, object]> = [
@@ -210,16 +215,16 @@ test('a table is found without its application, by URL and by id', async () => {
 });
 
 test('an id cannot lead out of its table', async () => {
-	await shop.fill('orders', { number: '1', buyer: 'Fox' });
+	await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	for (const recordId of ['../..', '../../../users/me', 'a?b#c']) {
 		for (const operation of ['get', 'delete']) {
-			const result = await shop.run(operation, { parameters: { recordId } });
+			const result = await harness.run(operation, { parameters: { recordId } });
 			expect(result.error?.message).toContain('does not have what was asked for');
 		}
 	}
-	const inside = (await shop.requests()).every(({ path }) =>
+	const inside = (await harness.requests()).every(({ path }) =>
 		path.startsWith(`/api/v2/apps/${APP}/tables/orders/data/`),
 	);
 	expect(inside).toBe(true);
-	expect(await shop.records()).toHaveLength(1);
+	expect(await harness.records()).toHaveLength(1);
 });

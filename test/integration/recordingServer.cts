@@ -4,7 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface Heard {
+export interface ReceivedRequest {
 	method: string;
 	/** The request's target as it came: nothing in it is decoded or put straight. */
 	target: string;
@@ -17,10 +17,12 @@ export interface Certificate {
 	cert: string;
 }
 
-export class Listener {
-	readonly heard: Heard[] = [];
+export class RecordingServer {
+	readonly requests: ReceivedRequest[] = [];
 	/** What it answers, as JSON text. */
-	answer: (heard: Heard) => { status?: number; body: string } = () => ({ body: '{"data":[]}' });
+	respond: (requests: ReceivedRequest) => { status?: number; body: string } = () => ({
+		body: '{"data":[]}',
+	});
 	private readonly server;
 
 	/** @param certificate makes it speak HTTPS */
@@ -28,10 +30,10 @@ export class Listener {
 		const listener: RequestListener = (request, response) => {
 			void text(request).then((body) => {
 				const { method = '', url: target = '', headers } = request;
-				const heard = { method, target, headers, body };
-				this.heard.push(heard);
-				const { status = 200, body: answer } = this.answer(heard);
-				response.writeHead(status, { 'content-type': 'application/json' }).end(answer);
+				const requests = { method, target, headers, body };
+				this.requests.push(requests);
+				const { status = 200, body: respond } = this.respond(requests);
+				response.writeHead(status, { 'content-type': 'application/json' }).end(respond);
 			});
 		};
 		this.server = certificate ? createSecureServer(certificate, listener) : createServer(listener);
@@ -56,13 +58,13 @@ export class Listener {
 }
 
 /** A listener for a test file; what it heard is forgotten before each test. */
-export function useListener(certificate?: Certificate): Listener {
-	const listener = new Listener(certificate);
-	const { answer } = listener;
+export function useRecordingServer(certificate?: Certificate): RecordingServer {
+	const listener = new RecordingServer(certificate);
+	const { respond } = listener;
 	beforeAll(async () => await listener.open());
 	beforeEach(() => {
-		listener.heard.length = 0;
-		listener.answer = answer;
+		listener.requests.length = 0;
+		listener.respond = respond;
 	});
 	afterAll(async () => await listener.close());
 	return listener;

@@ -1,7 +1,7 @@
 import type { FaultRule } from '../support/sandbox.cts';
-import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const onBulk = (fault: FaultRule['fault']): FaultRule => ({
 	match: { path: '/data/bulk$' },
@@ -17,34 +17,34 @@ describe('silent skips', () => {
 	const skip = onBulk({ kind: 'skipRecords', indexes: [1] });
 
 	test.each(['createMany', 'upsertMany'])('%s: the skipped item failed', async (operation) => {
-		await shop.faults(skip);
-		const result = await shop.run(operation, { ...goingOn, items: numbered(3) });
+		await harness.faults(skip);
+		const result = await harness.run(operation, { ...goingOn, items: numbered(3) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		expectErrorItem(result.output('Data Platform')[1]!, 1, 'left this item out without a word');
-		const ids = (await shop.records()).map(({ id }) => id);
+		const ids = (await harness.records()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id ?? null)).toEqual([ids[0], null, ids[1]]);
 	});
 
 	test('createMany without an import key: found by what was written', async () => {
-		await shop.faults(skip);
+		await harness.faults(skip);
 		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await shop.run('createMany', { ...goingOn, table: 'notes', items });
+		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expect(await shop.values('text', 'notes')).toEqual(['a', 'c']);
+		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
 	});
 
 	test('createMany without an import key: equal records are not told apart by guessing', async () => {
-		await shop.faults(skip);
+		await harness.faults(skip);
 		const items = ['a', 'a', 'a'].map((text) => ({ text }));
-		const result = await shop.run('createMany', { ...goingOn, table: 'notes', items });
+		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
 		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(2);
-		expect(await shop.records('notes')).toHaveLength(2);
+		expect(await harness.records('notes')).toHaveLength(2);
 	});
 
 	test('updateMany: unchanged, skipped and unknown are three different things', async () => {
-		const stored = await shop.fill('orders', ...numbered(3));
-		await shop.faults(onBulk({ kind: 'skipRecords', indexes: [1] }));
-		const result = await shop.run('updateMany', {
+		const stored = await harness.fill('orders', ...numbered(3));
+		await harness.faults(onBulk({ kind: 'skipRecords', indexes: [1] }));
+		const result = await harness.run('updateMany', {
 			...goingOn,
 			items: [
 				{ id: stored[0]!.id, buyer: 'Buyer 1' },
@@ -59,7 +59,7 @@ describe('silent skips', () => {
 			field: 'buyer',
 			id: stored[1]!.id,
 		});
-		expect(await shop.values('buyer')).toEqual(['Buyer 1', 'Buyer 2', 'changed']);
+		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2', 'changed']);
 	});
 });
 
@@ -70,17 +70,17 @@ describe('an answer with too few or too many records', () => {
 		['moreRecords', 'createMany'],
 		['moreRecords', 'upsertMany'],
 	])('%s after %s: every item is told as it is stored', async (kind, operation) => {
-		await shop.faults(onBulk({ kind, count: 2 }));
-		const result = await shop.run(operation, { ...goingOn, items: numbered(4) });
+		await harness.faults(onBulk({ kind, count: 2 }));
+		const result = await harness.run(operation, { ...goingOn, items: numbered(4) });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
-		const ids = (await shop.records()).map(({ id }) => id);
+		const ids = (await harness.records()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id)).toEqual(ids);
 	});
 
 	test.each(['fewerRecords', 'moreRecords'])('%s after an update', async (kind) => {
-		const stored = await shop.fill('orders', ...numbered(3));
-		await shop.faults(onBulk({ kind }));
-		const result = await shop.run('updateMany', {
+		const stored = await harness.fill('orders', ...numbered(3));
+		await harness.faults(onBulk({ kind }));
+		const result = await harness.run('updateMany', {
 			...goingOn,
 			items: stored.map(({ id }) => ({ id, buyer: 'changed' })),
 			parameters: { recordId: '={{ $json.id }}' },
@@ -91,11 +91,11 @@ describe('an answer with too few or too many records', () => {
 	test.each(['fewerRecords', 'moreRecords'])(
 		'%s after a create without a key: nothing is claimed wrongly',
 		async (kind) => {
-			await shop.faults(onBulk({ kind }));
+			await harness.faults(onBulk({ kind }));
 			const items = ['a', 'b', 'c'].map((text) => ({ text }));
-			const result = await shop.run('createMany', { ...goingOn, table: 'notes', items });
+			const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
 			const stored = new Map(
-				(await shop.records('notes')).map(({ id, fields }) => [id, fields.text]),
+				(await harness.records('notes')).map(({ id, fields }) => [id, fields.text]),
 			);
 			expect(stored.size).toBe(3);
 			expect(result.json()).toHaveLength(3);
@@ -109,12 +109,12 @@ describe('an answer with too few or too many records', () => {
 });
 
 describe('errors that do not say which record they mean', () => {
-	beforeEach(() => shop.settings({ recordIndex: false }));
+	beforeEach(() => harness.settings({ recordIndex: false }));
 
 	test.each(['createMany', 'upsertMany'])(
 		'%s: the one that is missing gets it',
 		async (operation) => {
-			const result = await shop.run(operation, { ...goingOn, items: bad(4, 2) });
+			const result = await harness.run(operation, { ...goingOn, items: bad(4, 2) });
 			expect(outcomes(result)).toEqual(['inserted', 'inserted', 'failed', 'inserted']);
 			expectErrorItem(result.output('Data Platform')[2]!, 2, "'state'");
 		},
@@ -123,46 +123,46 @@ describe('errors that do not say which record they mean', () => {
 	test('several of them: the missing ones fail with all reasons', async () => {
 		const items = bad(4, 0, 2);
 		items[2] = { ...items[2], related: { add: ['nobody'] } };
-		const result = await shop.run('upsertMany', { ...goingOn, items });
+		const result = await harness.run('upsertMany', { ...goingOn, items });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed', 'inserted']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, 'without saying for which item');
-		expect(await shop.values('number')).toEqual(['2', '4']);
+		expect(await harness.values('number')).toEqual(['2', '4']);
 	});
 
 	test('without a key the records are told by what they hold', async () => {
-		await shop.faults(onBulk({ kind: 'failRecords', indexes: [1], withIndex: false }));
+		await harness.faults(onBulk({ kind: 'failRecords', indexes: [1], withIndex: false }));
 		const items = ['a', 'b', 'c'].map((text) => ({ text }));
-		const result = await shop.run('createMany', { ...goingOn, table: 'notes', items });
+		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expect(await shop.values('text', 'notes')).toEqual(['a', 'c']);
+		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
 	});
 });
 
 describe('an answer that is no JSON', () => {
 	test.each(['createMany', 'upsertMany', 'create', 'upsert'])('%s', async (operation) => {
-		await shop.faults({
+		await harness.faults({
 			match: { path: '/data(/bulk)?$', method: 'POST' },
 			fault: { kind: 'html', status: 200 },
 		});
-		const result = await shop.run(operation, {
+		const result = await harness.run(operation, {
 			...goingOn,
 			items: numbered(2),
 			options: { maxRetryWait: 0.3 },
 		});
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, /could not be read \(text\/html/);
-		expect(await shop.records()).toEqual([]);
+		expect(await harness.records()).toEqual([]);
 	});
 
 	test('to a read', async () => {
-		await shop.faults({ fault: { kind: 'html', status: 200 } });
-		const result = await shop.run('getAll', { options: { maxRetryWait: 0 } });
+		await harness.faults({ fault: { kind: 'html', status: 200 } });
+		const result = await harness.run('getAll', { options: { maxRetryWait: 0 } });
 		expect(result.error?.message).toContain("The platform's answer could not be read (text/html");
 	});
 
 	test('a redirect is not followed, and the token stays at home', async () => {
-		await shop.faults({ fault: { kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' } });
-		const result = await shop.run('getAll');
+		await harness.faults({ fault: { kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' } });
+		const result = await harness.run('getAll');
 		expect(result.error?.message).toContain(
 			'answered with a redirect (307), which is not followed',
 		);

@@ -1,37 +1,41 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, pairs, useShop, type OnError } from './fixtures.cts';
+import { numbered, outcomes, pairedIndexes, useHarness, type OnError } from './fixtures.cts';
 
 /** n8n's Retry On Fail runs the whole node again: after an error, or after an error item first. */
-const shop = useShop();
+const harness = useHarness();
 
 const retry = { maxTries: 3, waitBetweenTries: 1 };
 const refused = { number: 'bad', buyer: 'x', state: 'lost' };
 const firstBad = [refused, ...numbered(3)];
 const middleBad = [...numbered(2), refused, { number: '3', buyer: 'Buyer 3' }];
 const posts = async (path: RegExp) =>
-	(await shop.requests()).filter((request) => request.method === 'POST' && path.test(request.path));
-const versions = async () => (await shop.records()).map(({ ver }) => ver);
+	(await harness.requests()).filter(
+		(request) => request.method === 'POST' && path.test(request.path),
+	);
+const versions = async () => (await harness.records()).map(({ ver }) => ver);
 
 /** `notes` has no import key: only the node itself can know what it has written. */
 const texts = (...values: Array<string | null>): IDataObject[] => values.map((text) => ({ text }));
 
 describe.each(['create', 'createMany', 'upsert', 'upsertMany'])('%s', (operation) => {
 	test('that throws writes nothing twice', async () => {
-		const result = await shop.run(operation, { items: middleBad, retry });
+		const result = await harness.run(operation, { items: middleBad, retry });
 		expect(result.error?.message).toContain("'state'");
 		expect(result.error?.context?.itemIndex).toBe(2);
 		const isBulk = operation.endsWith('Many');
-		expect(await shop.values('number')).toEqual(isBulk ? ['1', '2', '3'] : ['1', '2']);
+		expect(await harness.values('number')).toEqual(isBulk ? ['1', '2', '3'] : ['1', '2']);
 		expect(await versions()).toEqual(isBulk ? [0, 0, 0] : [0, 0]);
 	});
 
 	test.each(['continueRegularOutput', 'continueErrorOutput'] as OnError[])(
 		'whose first item fails writes nothing twice (%s)',
 		async (onError) => {
-			const result = await shop.run(operation, { items: firstBad, retry, onError });
-			expect(await shop.values('number')).toEqual(['1', '2', '3']);
+			const result = await harness.run(operation, { items: firstBad, retry, onError });
+			expect(await harness.values('number')).toEqual(['1', '2', '3']);
 			expect(await versions()).toEqual([0, 0, 0]);
-			const [good, bad] = [0, 1].map((output) => pairs(result.output('Data Platform', output)));
+			const [good, bad] = [0, 1].map((output) =>
+				pairedIndexes(result.output('Data Platform', output)),
+			);
 			const isApart = onError === 'continueErrorOutput';
 			expect(good).toEqual(isApart ? [1, 2, 3] : [0, 1, 2, 3]);
 			expect(bad).toEqual(isApart ? [0] : []);
@@ -42,7 +46,7 @@ describe.each(['create', 'createMany', 'upsert', 'upsertMany'])('%s', (operation
 describe.each(['create', 'createMany'])('%s without an import key', (operation) => {
 	// The platform refuses a record of this text in every try.
 	beforeEach(() =>
-		shop.faults(
+		harness.faults(
 			{
 				match: { path: '/data/bulk$' },
 				fault: { kind: 'failRecords', field: 'text', values: ['bad'] },
@@ -56,19 +60,19 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 
 	test('that throws writes nothing twice', async () => {
 		const items = texts('a', 'b', 'bad');
-		const result = await shop.run(operation, { table: 'notes', items, retry });
+		const result = await harness.run(operation, { table: 'notes', items, retry });
 		expect(result.error?.context?.itemIndex).toBe(2);
-		expect(await shop.values('text', 'notes')).toEqual(['a', 'b']);
+		expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 	});
 
 	test('whose first item fails writes nothing twice, and tells what the first try wrote', async () => {
-		const result = await shop.run(operation, {
+		const result = await harness.run(operation, {
 			table: 'notes',
 			items: texts('bad', 'a', 'b'),
 			retry,
 			onError: 'continueRegularOutput',
 		});
-		const stored = await shop.records('notes');
+		const stored = await harness.records('notes');
 		expect(stored.map(({ fields }) => fields.text)).toEqual(['a', 'b']);
 		expect(result.json().map(({ id }) => id ?? null)).toEqual([
 			null,
@@ -80,7 +84,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 	});
 
 	test('that succeeds the second time tells everything once', async () => {
-		await shop.faults(
+		await harness.faults(
 			{
 				match: { path: '/data/bulk$', bodyContains: '"bad"' },
 				when: { first: 1 },
@@ -92,14 +96,14 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 				fault: { kind: 'status', status: 400 },
 			},
 		);
-		const result = await shop.run(operation, {
+		const result = await harness.run(operation, {
 			table: 'notes',
 			items: texts('a', 'bad', 'b'),
 			retry,
 		});
 		expect(result.error).toBeUndefined();
-		expect(pairs(result.output('Data Platform'))).toEqual([0, 1, 2]);
-		const stored = await shop.values('text', 'notes');
+		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
+		const stored = await harness.values('text', 'notes');
 		expect([...stored].sort()).toEqual(['a', 'b', 'bad']);
 	});
 
@@ -109,61 +113,61 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 			input: [{ json: { text: 'a' } }, {} as never, { json: { text: 'b' } }],
 			retry,
 		};
-		const result = await shop.run(operation, run);
+		const result = await harness.run(operation, run);
 		expect(result.error?.message).toContain('the item has no JSON data');
 		const isBulk = operation === 'createMany';
-		expect(await shop.values('text', 'notes')).toEqual(isBulk ? [] : ['a']);
+		expect(await harness.values('text', 'notes')).toEqual(isBulk ? [] : ['a']);
 	});
 
 	test('an item without JSON in front does not get in the way when the run goes on', async () => {
-		const result = await shop.run(operation, {
+		const result = await harness.run(operation, {
 			table: 'notes',
 			input: [{} as never, { json: { text: 'a' } }],
 			retry,
 			onError: 'continueRegularOutput',
 		});
 		expect(result.error).toBeUndefined();
-		expect(pairs(result.output('Data Platform'))).toEqual([0, 1]);
-		expect(await shop.values('text', 'notes')).toEqual(['a']);
+		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1]);
+		expect(await harness.values('text', 'notes')).toEqual(['a']);
 	});
 });
 
 test('a create whose answer was lost is not sent again by the second try', async () => {
-	await shop.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
-	const result = await shop.run('createMany', { table: 'notes', items: texts('a', 'b'), retry });
+	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
+	const result = await harness.run('createMany', { table: 'notes', items: texts('a', 'b'), retry });
 	expect(result.error?.message).toContain('It is not known whether this record was written');
-	expect(await shop.values('text', 'notes')).toEqual(['a', 'b']);
+	expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 });
 
 test('the summary of a second try counts what the first has written', async () => {
-	await shop.faults({
+	await harness.faults({
 		match: { path: '/data/bulk$' },
 		when: { nth: [2] },
 		fault: { kind: 'failRecords', indexes: [1] },
 	});
-	const result = await shop.run('createMany', {
+	const result = await harness.run('createMany', {
 		table: 'notes',
 		items: texts('a', 'b', 'c', 'd'),
 		options: { batchSize: 2, output: 'summary' },
 		retry,
 	});
 	expect(result.json()).toMatchObject([{ inserted: 4, failed: 0 }]);
-	expect((await shop.values('text', 'notes')).sort()).toEqual(['a', 'b', 'c', 'd']);
+	expect((await harness.values('text', 'notes')).sort()).toEqual(['a', 'b', 'c', 'd']);
 });
 
 test('a delete does not look in vain for what the first try has deleted', async () => {
-	const stored = await shop.fill('orders', ...numbered(3));
-	await shop.faults({
+	const stored = await harness.fill('orders', ...numbered(3));
+	await harness.faults({
 		match: { method: 'DELETE', path: stored[1]!.id },
 		when: { first: 1 },
 		fault: { kind: 'status', status: 400 },
 	});
-	const result = await shop.run('delete', {
+	const result = await harness.run('delete', {
 		items: stored.map(({ id }) => ({ id })),
 		parameters: { recordId: '={{ $json.id }}' },
 		retry,
 	});
 	expect(result.error).toBeUndefined();
 	expect(outcomes(result)).toHaveLength(3);
-	expect(await shop.records()).toEqual([]);
+	expect(await harness.records()).toEqual([]);
 });

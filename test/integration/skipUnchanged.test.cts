@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
-import { expectErrorItem, numbered, outcomes, useShop, type Run } from './fixtures.cts';
+import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const goingOn: Run = { onError: 'continueRegularOutput' };
 const idParameter = { recordId: '={{ $json.id }}' };
@@ -11,8 +11,8 @@ describe('skip unchanged', () => {
 	const options = { skipUnchanged: true };
 
 	test('upsert: only what differs is sent', async () => {
-		await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await shop.run('upsertMany', {
+		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const result = await harness.run('upsertMany', {
 			items: [
 				{ ...old, tags: ['b', 'a'] },
 				{ number: '2', buyer: 'changed' },
@@ -21,22 +21,22 @@ describe('skip unchanged', () => {
 			options,
 		});
 		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);
-		expect((await shop.records()).map(({ ver }) => ver)).toEqual([0, 1, 0]);
-		expect((await shop.writes()).map(({ records }) => records)).toEqual([2]);
+		expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 1, 0]);
+		expect((await harness.writes()).map(({ records }) => records)).toEqual([2]);
 	});
 
 	test('upsert: without a difference nothing is written', async () => {
-		await shop.fill('orders', old);
-		const result = await shop.run('upsertMany', { items: [old], options });
+		await harness.fill('orders', old);
+		const result = await harness.run('upsertMany', { items: [old], options });
 		expect(outcomes(result)).toEqual(['unchanged']);
-		expect(result.json()[0]).toMatchObject({ id: (await shop.records())[0]!.id, ver: 0 });
-		expect(await shop.writes()).toEqual([]);
+		expect(result.json()[0]).toMatchObject({ id: (await harness.records())[0]!.id, ver: 0 });
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('update: by id, and what is not there is told without a write', async () => {
-		const stored = await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const stored = await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
 		const unknown = '00000000-0000-4000-8000-000000000000';
-		const result = await shop.run('updateMany', {
+		const result = await harness.run('updateMany', {
 			...goingOn,
 			items: [
 				{ id: stored[0]!.id, buyer: 'Fox' },
@@ -47,18 +47,18 @@ describe('skip unchanged', () => {
 			options,
 		});
 		expect(outcomes(result)).toEqual(['unchanged', 'notFound', 'updated']);
-		expect((await shop.writes()).map(({ records }) => records)).toEqual([1]);
+		expect((await harness.writes()).map(({ records }) => records)).toEqual([1]);
 	});
 
 	describe('a full update', () => {
 		const run = async (item: IDataObject) => {
-			const [stored] = await shop.fill('orders', old);
-			const result = await shop.run('updateMany', {
+			const [stored] = await harness.fill('orders', old);
+			const result = await harness.run('updateMany', {
 				items: [{ id: stored!.id, ...item }],
 				parameters: { ...idParameter, updateMode: 'replace' },
 				options,
 			});
-			const [record] = await shop.records();
+			const [record] = await harness.records();
 			return { told: outcomes(result), ver: record!.ver, fields: record!.fields };
 		};
 
@@ -82,8 +82,8 @@ describe('dry run', () => {
 	const options = { dryRun: true };
 
 	test('upsert: what would be, before and after, and no write', async () => {
-		await shop.fill('orders', old, { number: '2', buyer: 'Owl' });
-		const result = await shop.run('upsertMany', {
+		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
+		const result = await harness.run('upsertMany', {
 			...goingOn,
 			items: [
 				{ number: '1', buyer: 'Fox', price: 6, comment: 'kept' },
@@ -101,13 +101,13 @@ describe('dry run', () => {
 				/^Dry run, nothing was written: 1 inserted, 1 updated, 1 unchanged, 1 failed/,
 			),
 		]);
-		expect(await shop.writes()).toEqual([]);
-		expect((await shop.records()).map(({ ver }) => ver)).toEqual([0, 0]);
+		expect(await harness.writes()).toEqual([]);
+		expect((await harness.records()).map(({ ver }) => ver)).toEqual([0, 0]);
 	});
 
 	test('full update: the fields that it would clear are shown, the calculated are not', async () => {
-		const [stored] = await shop.fill('orders', old);
-		const result = await shop.run('updateMany', {
+		const [stored] = await harness.fill('orders', old);
+		const result = await harness.run('updateMany', {
 			items: [{ id: stored!.id, number: '1', buyer: 'Fox', price: 5 }],
 			parameters: { ...idParameter, updateMode: 'replace' },
 			options,
@@ -123,33 +123,33 @@ describe('dry run', () => {
 			'comment',
 			'tags',
 		]);
-		expect(await shop.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('create: a taken import key is told', async () => {
-		await shop.fill('orders', old);
-		const result = await shop.run('createMany', { ...goingOn, items: numbered(2), options });
+		await harness.fill('orders', old);
+		const result = await harness.run('createMany', { ...goingOn, items: numbered(2), options });
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, "import key '1' is there already");
-		expect(await shop.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 });
 
 describe('empty values', () => {
 	const items = [{ number: '1', buyer: 'Fox', price: null, comment: '', tags: [] }];
 	const run = async (emptyFields: string) => {
-		await shop.fill('orders', old);
-		return await shop.run('upsertMany', { ...goingOn, items, options: { emptyFields } });
+		await harness.fill('orders', old);
+		return await harness.run('upsertMany', { ...goingOn, items, options: { emptyFields } });
 	};
 
 	test('are left as they are', async () => {
 		await run('leave');
-		expect((await shop.records())[0]!.fields).toEqual(old);
+		expect((await harness.records())[0]!.fields).toEqual(old);
 	});
 
 	test('clear their fields', async () => {
 		expect(outcomes(await run('clear'))).toEqual(['updated']);
-		expect((await shop.records())[0]!.fields).toEqual({ number: '1', buyer: 'Fox' });
+		expect((await harness.records())[0]!.fields).toEqual({ number: '1', buyer: 'Fox' });
 	});
 
 	test('are an error that names all of them', async () => {
@@ -159,7 +159,7 @@ describe('empty values', () => {
 			0,
 			"'price' is empty; 'comment' is empty; 'tags' is empty",
 		);
-		expect(await shop.writes()).toEqual([]);
+		expect(await harness.writes()).toEqual([]);
 	});
 });
 
@@ -167,25 +167,25 @@ describe('duplicates in the input', () => {
 	const items = ['a', 'b', 'a'].map((number, index) => ({ number, buyer: `Buyer ${index}` }));
 
 	test('the last one wins, the others say so', async () => {
-		const result = await shop.run('upsertMany', { items });
+		const result = await harness.run('upsertMany', { items });
 		expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
 		expect(result.json()[0]).toMatchObject({ supersededBy: 2, id: result.json()[2]!.id });
-		expect(await shop.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
+		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 	});
 
 	test('share the failure of the last one', async () => {
 		const bad = items.map((item, index) => (index === 2 ? { ...item, state: 'lost' } : item));
-		const result = await shop.run('upsertMany', { ...goingOn, items: bad });
+		const result = await harness.run('upsertMany', { ...goingOn, items: bad });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
 		expectErrorItem(result.output('Data Platform')[0]!, 0, 'item 2 has the same key');
 	});
 
 	test('are errors where that is asked for', async () => {
 		const options = { duplicates: 'error' };
-		const result = await shop.run('upsertMany', { ...goingOn, items, options });
+		const result = await harness.run('upsertMany', { ...goingOn, items, options });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
 		expectErrorItem(result.output('Data Platform')[2]!, 2, "same import key 'a' as item 0");
-		const stopped = await shop.run('upsertMany', { items, options });
+		const stopped = await harness.run('upsertMany', { items, options });
 		expect(stopped.error?.message).toContain('Nothing was sent, 2 items have problems');
 	});
 });
@@ -195,7 +195,7 @@ describe('the report', () => {
 
 	test('as a summary is one item, paired with all', async () => {
 		const options = { output: 'summary' };
-		const result = await shop.run('upsertMany', { ...goingOn, items, options });
+		const result = await harness.run('upsertMany', { ...goingOn, items, options });
 		const [item, ...others] = result.output('Data Platform');
 		expect(others).toEqual([]);
 		expect(item?.json).toEqual({
@@ -206,7 +206,7 @@ describe('the report', () => {
 			notFound: 0,
 			failed: 1,
 			unknown: 0,
-			requests: (await shop.requests()).length,
+			requests: (await harness.requests()).length,
 			retries: 0,
 			waitedMs: 0,
 		});
@@ -214,7 +214,7 @@ describe('the report', () => {
 	});
 
 	test('is told in a hint', async () => {
-		const result = await shop.run('upsertMany', { ...goingOn, items });
+		const result = await harness.run('upsertMany', { ...goingOn, items });
 		expect(result.hints).toEqual(['2 inserted, 1 failed (3 requests).']);
 	});
 });

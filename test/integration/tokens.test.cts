@@ -4,11 +4,11 @@ import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
-import { useListener } from './recordingServer.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
 let sandbox: RunningSandbox;
 /** Somebody else's server. */
-const stranger = useListener();
+const stranger = useRecordingServer();
 
 beforeAll(async () => {
 	sandbox = await startSandbox();
@@ -53,7 +53,7 @@ describe('the token stays where it belongs', () => {
 			const result = await run({ ...contacts, operation }, {}, items);
 			expect(result.error?.message).toContain(`redirect (${status})`);
 		}
-		expect(stranger.heard).toEqual([]);
+		expect(stranger.requests).toEqual([]);
 	});
 
 	test('a webhook URL elsewhere gets nothing, and the error says where to allow it', async () => {
@@ -62,13 +62,13 @@ describe('the token stays where it belongs', () => {
 		const result = await run(trigger);
 		expect(result.error?.message).toContain('nothing was sent');
 		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
-		expect(stranger.heard).toEqual([]);
+		expect(stranger.requests).toEqual([]);
 
 		const allowed = await run(trigger, {
 			webhookOrigins: `https://a.example.com ${stranger.origin}`,
 		});
 		expect(allowed.error).toBeUndefined();
-		expect(stranger.heard).toMatchObject([
+		expect(stranger.requests).toMatchObject([
 			{ headers: { authorization: `Bearer ${sandbox.tokens.role}` } },
 		]);
 	});
@@ -215,7 +215,7 @@ describe('a server that tells what it was sent', () => {
 		['the answer of a webhook', 200, (told: string) => `{"headers":{"x":["${told}"]}}`],
 	])('with %s: n8n keeps no token', async (_, status, body) => {
 		for (const form of forms) {
-			stranger.answer = () => ({ status, body: body(form) });
+			stranger.respond = () => ({ status, body: body(form) });
 			const webhookUrl = `${stranger.origin}/hooks`;
 			for (const parameters of [
 				{ ...contacts, operation: 'getAll' },
@@ -234,13 +234,13 @@ describe('a server that tells what it was sent', () => {
 			const list = JSON.stringify(await lists.catch((error: Error) => [error, error.message]));
 			for (const seen of forms) expect(list).not.toContain(seen);
 		}
-		expect(stranger.heard.some(({ headers }) => headers.authorization === `Bearer ${secret}`)).toBe(
-			true,
-		);
+		expect(
+			stranger.requests.some(({ headers }) => headers.authorization === `Bearer ${secret}`),
+		).toBe(true);
 	});
 
 	test('what it says beside the token is kept', async () => {
-		stranger.answer = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
+		stranger.respond = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
 		const { error } = await run({ ...contacts, operation: 'getAll' }, credential());
 		expect(error?.message).toContain('not [token]!');
 	});
@@ -255,7 +255,7 @@ test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '
 		);
 		expect(error?.message).toMatch(/'Token' in the credential (is empty|holds a space)/);
 		expect(error?.description).toContain("without 'Bearer'");
-		expect(stranger.heard).toEqual([]);
+		expect(stranger.requests).toEqual([]);
 	},
 );
 

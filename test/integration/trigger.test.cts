@@ -3,9 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
-import { APP, useShop } from './fixtures.cts';
+import { APP, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const parametersOf = (more: IDataObject = {}): INodeParameters =>
 	({
@@ -16,9 +16,9 @@ const parametersOf = (more: IDataObject = {}): INodeParameters =>
 	}) as INodeParameters;
 
 const start = (more: IDataObject = {}, options?: WatchOptions) =>
-	watch(shop.credential, parametersOf(more), options);
+	watch(harness.credential, parametersOf(more), options);
 
-const orders = () => shop.sandbox.client();
+const orders = () => harness.sandbox.client();
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
 
 /** Changes of the same millisecond have no order; these tests want one. */
@@ -37,7 +37,7 @@ async function create(...numbers: string[]) {
 }
 
 async function change(number: string, fields: IDataObject) {
-	const record = (await shop.records()).find((order) => order.fields.number === number)!;
+	const record = (await harness.records()).find((order) => order.fields.number === number)!;
 	const { status } = await orders().patch(path(`/${record.id}`), { fields });
 	expect(status).toBe(200);
 	await nextMillisecond();
@@ -68,7 +68,7 @@ describe('where it begins', () => {
 		expect(await watching.poll()).toBeNull();
 		await create('3');
 		const items = await watching.poll();
-		const [stored] = (await shop.records()).slice(-1);
+		const [stored] = (await harness.records()).slice(-1);
 		expect(items?.map(({ json }) => json)).toEqual([
 			{
 				event: 'created',
@@ -264,10 +264,10 @@ describe('what is stored', () => {
 		await watching.poll();
 		await create('1');
 		const before = watching.staticData();
-		await shop.faults({ fault: { kind: 'status', status: 403 } });
+		await harness.faults({ fault: { kind: 'status', status: 403 } });
 		expect(await failureOf(watching)).toMatchObject({ httpCode: '403' });
 		expect(watching.staticData()).toBe(before);
-		await shop.faults();
+		await harness.faults();
 		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
@@ -280,7 +280,7 @@ describe('what is stored', () => {
 	});
 
 	test('a failing first poll stores nothing', async () => {
-		await shop.faults({ fault: { kind: 'status', status: 403 } });
+		await harness.faults({ fault: { kind: 'status', status: 403 } });
 		const watching = await start({ startFrom: 'beginning' });
 		expect(await failureOf(watching)).toBeDefined();
 		expect(watching.staticData()).not.toContain('emitted');
@@ -291,7 +291,7 @@ describe("n8n's back-off learns", () => {
 	const failing = async (fault: Record<string, unknown>) => {
 		const watching = await start();
 		await watching.poll();
-		await shop.faults({ fault: { kind: 'status', ...fault } });
+		await harness.faults({ fault: { kind: 'status', ...fault } });
 		return await failureOf(watching);
 	};
 
@@ -321,9 +321,9 @@ test('a poll with nothing new is one request', async () => {
 	await create('1', '2');
 	const watching = await start();
 	await watching.poll();
-	await shop.sandbox.admin.clearRequests();
+	await harness.sandbox.admin.clearRequests();
 	await watching.poll();
-	const requests = await shop.requests();
+	const requests = await harness.requests();
 	expect(requests.map(({ method, path: where }) => `${method} ${where}`)).toEqual([
 		`GET /api/v2${path()}`,
 	]);

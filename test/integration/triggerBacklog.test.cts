@@ -3,9 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { picked } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { APP, useShop } from './fixtures.cts';
+import { APP, useHarness } from './fixtures.cts';
 
-const shop = useShop();
+const harness = useHarness();
 
 const RECORDS = 50_000;
 const BATCH = 5000;
@@ -23,14 +23,14 @@ const heapMib = () => {
 };
 
 test('50,000 records changed between two polls are all emitted, in bounded memory', async () => {
-	await shop.settings({ history: false });
-	const watching = await watch(shop.credential, {
+	await harness.settings({ history: false });
+	const watching = await watch(harness.credential, {
 		application: picked(APP),
 		table: picked('notes'),
 		triggerOn: 'createdOrUpdated',
 	});
 	const url = `/apps/${APP}/tables/notes/data`;
-	const client = shop.sandbox.client();
+	const client = harness.sandbox.client();
 	await client.post(url, { fields: { text: 'before' } });
 	expect(await watching.poll()).toBeNull();
 	for (let start = 0; start < RECORDS; start += BATCH) {
@@ -61,8 +61,8 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 	expect(highest).toBeLessThan(MOST_GROWTH_MIB);
 	// Once it has caught up, it takes one poll to see so, and one request from then on.
 	expect(await watching.poll()).toBeNull();
-	await shop.sandbox.admin.clearRequests();
+	await harness.sandbox.admin.clearRequests();
 	expect(await watching.poll()).toBeNull();
-	expect(await shop.requests()).toHaveLength(1);
+	expect(await harness.requests()).toHaveLength(1);
 	console.log(`${polls} polls, ${highest.toFixed(1)} MiB more at most`);
 }, 300_000);

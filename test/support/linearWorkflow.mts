@@ -4,7 +4,7 @@ import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../harness/examples.mts';
 import type { WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';
 
 /** Where n8n's own nodes come from. */
-export const FOR_N8N = 'n8n-nodes-base';
+export const BASE_NODES = 'n8n-nodes-base';
 
 /** Our node, as n8n names it. */
 export const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
@@ -16,13 +16,13 @@ export type Step = Pick<WorkflowNode, 'name' | 'type' | 'typeVersion' | 'paramet
 
 const manualStart: Step = {
 	name: 'Start',
-	type: `${FOR_N8N}.manualTrigger`,
+	type: `${BASE_NODES}.manualTrigger`,
 	typeVersion: 1,
 	parameters: {},
 };
 
 /** A workflow that begins at a trigger, `Start` unless another is given, and takes all steps. */
-export function chain(
+export function linearWorkflow(
 	name: string,
 	credentialId: string,
 	steps: Step[],

@@ -1,5 +1,5 @@
 /** Random choices that a seed repeats. */
-export class Chance {
+export class SeededRandom {
 	#state: number;
 
 	constructor(seed: number) {

@@ -3,7 +3,7 @@
  * node reads. So the agent and its tools run for real, and the same way every time.
  */
 
-import { type LoopbackServer, serve } from './stubServer.mts';
+import { type StubServer, startStubServer } from './stubServer.mts';
 
 export interface Message {
 	role: 'system' | 'user' | 'assistant' | 'tool';
@@ -20,13 +20,13 @@ export interface OfferedTool {
 	};
 }
 
-export interface ModelCall {
+export interface ModelRequest {
 	messages: Message[];
 	tools?: OfferedTool[];
 }
 
 /** What the model says next: words, or the tool to call. */
-export type Saying = { text: string } | { tool: string; args: object };
+export type ModelReply = { text: string } | { tool: string; args: object };
 
 /** The text of a message. */
 export const textOf = ({ content }: Message): string =>
@@ -34,11 +34,11 @@ export const textOf = ({ content }: Message): string =>
 
 let ids = 0;
 
-function completion(saying: Saying) {
+function completion(modelReply: ModelReply) {
 	const id = (ids += 1);
 	const message =
-		'text' in saying
-			? { role: 'assistant', content: saying.text }
+		'text' in modelReply
+			? { role: 'assistant', content: modelReply.text }
 			: {
 					role: 'assistant',
 					content: null,
@@ -46,11 +46,11 @@ function completion(saying: Saying) {
 						{
 							id: `call_${id}`,
 							type: 'function',
-							function: { name: saying.tool, arguments: JSON.stringify(saying.args) },
+							function: { name: modelReply.tool, arguments: JSON.stringify(modelReply.args) },
 						},
 					],
 				};
-	const finish = 'text' in saying ? 'stop' : 'tool_calls';
+	const finish = 'text' in modelReply ? 'stop' : 'tool_calls';
 	return {
 		id: `completion-${id}`,
 		object: 'chat.completion',
@@ -61,11 +61,13 @@ function completion(saying: Saying) {
 	};
 }
 
-/** @param say what to say to a conversation so far */
-export async function startModel(say: (call: ModelCall) => Saying): Promise<LoopbackServer> {
-	return await serve(({ method, path, body }) =>
+/** @param reply what to say to a conversation so far */
+export async function startStubChatModel(
+	reply: (call: ModelRequest) => ModelReply,
+): Promise<StubServer> {
+	return await startStubServer(({ method, path, body }) =>
 		method === 'POST' && path === '/v1/chat/completions'
-			? completion(say(body as ModelCall))
+			? completion(reply(body as ModelRequest))
 			: undefined,
 	);
 }

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface Call {
+export interface ReceivedRequest {
 	method: string;
 	path: string;
 	headers: IncomingMessage['headers'];
@@ -11,12 +11,12 @@ export interface Call {
 }
 
 /** What is answered: an object as JSON, bytes as a PDF file of that name. */
-export type Answer = object | { name: string; bytes: Buffer };
+export type StubResponse = object | { name: string; bytes: Buffer };
 
-export interface LoopbackServer {
+export interface StubServer {
 	url: string;
 	/** What it was asked, in order. */
-	calls: Call[];
+	requests: ReceivedRequest[];
 	stop(): Promise<void>;
 }
 
@@ -27,27 +27,29 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 	return text === '' ? undefined : (JSON.parse(text) as unknown);
 }
 
-const isFile = (answer: Answer): answer is { name: string; bytes: Buffer } =>
-	'bytes' in answer && Buffer.isBuffer(answer.bytes);
+const isFile = (result: StubResponse): result is { name: string; bytes: Buffer } =>
+	'bytes' in result && Buffer.isBuffer(result.bytes);
 
 /** Serves JSON on a free port; undefined as an answer is a 404. */
-export async function serve(answerTo: (call: Call) => Answer | undefined): Promise<LoopbackServer> {
-	const calls: Call[] = [];
+export async function startStubServer(
+	respond: (call: ReceivedRequest) => StubResponse | undefined,
+): Promise<StubServer> {
+	const requests: ReceivedRequest[] = [];
 	const server = createServer((request, response) => {
 		const { method = '', url: path = '', headers } = request;
 		void readBody(request).then((body) => {
 			const call = { method, path, headers, body };
-			calls.push(call);
-			const answer = answerTo(call);
-			if (answer === undefined) {
+			requests.push(call);
+			const result = respond(call);
+			if (result === undefined) {
 				response.writeHead(404).end('{}');
-			} else if (isFile(answer)) {
+			} else if (isFile(result)) {
 				response.setHeader('content-type', 'application/pdf');
-				response.setHeader('content-disposition', `attachment; filename="${answer.name}"`);
-				response.end(answer.bytes);
+				response.setHeader('content-disposition', `attachment; filename="${result.name}"`);
+				response.end(result.bytes);
 			} else {
 				response.setHeader('content-type', 'application/json');
-				response.end(JSON.stringify(answer));
+				response.end(JSON.stringify(result));
 			}
 		});
 	});
@@ -55,7 +57,7 @@ export async function serve(answerTo: (call: Call) => Answer | undefined): Promi
 	const { port } = server.address() as AddressInfo;
 	return {
 		url: `http://127.0.0.1:${port}`,
-		calls,
+		requests,
 		stop: async () => {
 			server.closeAllConnections();
 			await new Promise((settle) => server.close(settle));

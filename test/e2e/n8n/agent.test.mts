@@ -24,12 +24,12 @@ import {
 	withCredential,
 	type WorkflowNode,
 } from '../../../harness/n8nApi.mts';
-import type { LoopbackServer } from '../../support/stubServer.mts';
+import type { StubServer } from '../../support/stubServer.mts';
 import {
-	type ModelCall,
+	type ModelRequest,
 	type OfferedTool,
-	type Saying,
-	startModel,
+	type ModelReply,
+	startStubChatModel,
 	textOf,
 } from '../../support/stubChatModel.mts';
 import { readRecords } from '../../support/apiClient.mts';
@@ -41,15 +41,15 @@ const TOOL = 'n8n-nodes-data-platform.dataPlatformTool';
 let environment: TestEnvironment;
 let n8n: RunningN8n;
 let n8nApi: N8nApi;
-let model: LoopbackServer;
+let model: StubServer;
 let credentials: Record<string, { id: string; name: string }>;
 
 /** What the model says, by how many tools have answered it; it sees their answers. */
-let script: Array<(answers: string[]) => Saying> = [];
+let script: Array<(answers: string[]) => ModelReply> = [];
 /** The tools as the model was told about them last. */
 let offered: Record<string, OfferedTool['function']> = {};
 
-function say({ messages, tools = [] }: ModelCall): Saying {
+function say({ messages, tools = [] }: ModelRequest): ModelReply {
 	offered = Object.fromEntries(tools.map(({ function: tool }) => [tool.name, tool]));
 	const answers = messages.filter(({ role }) => role === 'tool').map(textOf);
 	return script[answers.length]?.(answers) ?? { text: answers.at(-1) ?? 'Nothing to do.' };
@@ -59,7 +59,7 @@ before(async () => {
 	environment = await setUpTestEnvironment();
 	n8n = await startN8n({ userFolder: environment.userFolder });
 	n8nApi = await signIn(n8n.url, createOwner());
-	model = await startModel(say);
+	model = await startStubChatModel(say);
 	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 	const fixed = await n8nApi.createCredential({
 		name: 'Fixed model',
@@ -105,8 +105,8 @@ async function ask(
 
 const contacts = async () => await readRecords(environment.sandbox, 'crm', 'contacts');
 
-const find = (surname: string) => (): Saying => ({ tool: 'Find_contacts', args: { surname } });
-const update = (id: string, newsletter: unknown): Saying => ({
+const find = (surname: string) => (): ModelReply => ({ tool: 'Find_contacts', args: { surname } });
+const update = (id: string, newsletter: unknown): ModelReply => ({
 	tool: 'Update_contact',
 	args: { id, newsletter },
 });

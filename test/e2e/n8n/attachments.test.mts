@@ -19,7 +19,7 @@ import {
 	type JsonObject,
 	signIn,
 } from '../../../harness/n8nApi.mts';
-import { chain, FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { linearWorkflow, BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 const files = {
@@ -75,14 +75,14 @@ const platform = (name: string, operation: string, parameters: JsonObject): Step
 
 const disk = (name: string, parameters: JsonObject): Step => ({
 	name,
-	type: `${FOR_N8N}.readWriteFile`,
+	type: `${BASE_NODES}.readWriteFile`,
 	typeVersion: 1,
 	parameters: { options: {}, ...parameters },
 });
 
 const web = (): Step => ({
 	name: 'Get',
-	type: `${FOR_N8N}.httpRequest`,
+	type: `${BASE_NODES}.httpRequest`,
 	typeVersion: 4.2,
 	parameters: { url: address, options: { response: { response: { responseFormat: 'file' } } } },
 });
@@ -112,7 +112,7 @@ for (const mode of modes) {
 			for (const [index, [source, get]] of sources.entries()) {
 				const recordId = { __rl: true, mode: 'id', value: deals[index]!.id };
 				const back = join(folder, `${mode}-${source}.bin`);
-				const workflow = chain(`${mode} ${source}`, credential, [
+				const workflow = linearWorkflow(`${mode} ${source}`, credential, [
 					get,
 					platform('Up', 'upload', {
 						recordId,

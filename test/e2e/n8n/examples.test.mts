@@ -27,7 +27,7 @@ import {
 	withCredential,
 	type WorkflowJson,
 } from '../../../harness/n8nApi.mts';
-import { type Call, serve } from '../../support/stubServer.mts';
+import { type ReceivedRequest, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 let environment: TestEnvironment;
@@ -107,7 +107,7 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: 'x' },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
-	const crm = await serve(({ method, path, body }: Call) => {
+	const crm = await startStubServer(({ method, path, body }: ReceivedRequest) => {
 		if (method === 'GET') return people;
 		const email = decodeURIComponent(path.replace('/people', '').slice(1));
 		if (method === 'POST') people.push(body as JsonObject);
@@ -149,12 +149,12 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 			'a contact that the CRM lacks was written',
 		);
 
-		crm.calls.length = 0;
+		crm.requests.length = 0;
 		const second = await run(workflow, 'Every hour');
 		const again = jsonOf(second, 'Write contacts').map(({ outcome }) => outcome);
 		assert.deepEqual(new Set(again), new Set(['unchanged']));
 		assert.deepEqual(
-			crm.calls.map(({ method }) => method),
+			crm.requests.map(({ method }) => method),
 			['GET'],
 		);
 		assert.deepEqual(await contacts(), after);
@@ -167,7 +167,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 	const bytes = (deal: string) =>
 		Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');
 	const numbers = ['D-003', 'D-001', 'D-404'];
-	const accounting = await serve(({ path }) => {
+	const accounting = await startStubServer(({ path }) => {
 		if (path === '/invoices') {
 			return numbers.map((deal) => ({ deal, url: `${accounting.url}/files/${deal}` }));
 		}

@@ -4,52 +4,54 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
 import { describeFailure } from '../../../harness/n8nApi.mts';
-import { chain } from '../../support/linearWorkflow.mts';
+import { linearWorkflow } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { outcomes, Running } from './queueHarness.mts';
+import { countOutcomes, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
-	change,
-	fetchItems,
-	history,
-	makeTables,
+	changeSettings,
+	fetchItemsNode,
+	readHistory,
+	createTables,
 	NOTES,
 	ORDERS,
-	writeMany,
+	writeManyNode,
 } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 
-let running: Running;
+let harness: QueueHarness;
 
 before(async () => {
-	running = await Running.start();
+	harness = await QueueHarness.start();
 });
 
 after(async () => {
-	await running?.stop();
+	await harness?.stop();
 });
 
 test('workers that write the same keys at once: each record once, whole, of one of them', async (context) => {
-	await makeTables(running.environment.sandbox);
-	await change(running.environment.sandbox, { latencyMs: 100 });
-	const before = await running.taken();
+	await createTables(harness.environment.sandbox);
+	await changeSettings(harness.environment.sandbox, { latencyMs: 100 });
+	const before = await harness.executionsByWorker();
 	const names = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `run${index}`);
 	// Each begins elsewhere, so that they meet in the middle of each other's work.
 	const workflows = await Promise.all(
-		names.map(async (name, index) => await running.sync(name, 1_000, index * 100)),
+		names.map(async (name, index) => await harness.createSyncWorkflow(name, 1_000, index * 100)),
 	);
 	const executions = await Promise.all(
-		workflows.map(async (workflow) => await running.n8nApi.runWorkflow(workflow, 'Start')),
+		workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(running.environment.sandbox, { latencyMs: 0 });
-	const shares = (await running.taken()).map((all, number) => all.length - before[number]!.length);
+	await changeSettings(harness.environment.sandbox, { latencyMs: 0 });
+	const shares = (await harness.executionsByWorker()).map(
+		(all, number) => all.length - before[number]!.length,
+	);
 	context.diagnostic(`executions of the workers: ${shares.join(' and ')}`);
 	assert.equal(shares[0]! + shares[1]!, RUNS_AT_ONCE);
 	assert.ok(shares.every((share) => share > 0));
 
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
-	const told = executions.map(outcomes);
+	const told = executions.map(countOutcomes);
 	const inserted = told.reduce((sum, outcome) => sum + (outcome.inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
 	for (const outcome of told) {
@@ -59,7 +61,7 @@ test('workers that write the same keys at once: each record once, whole, of one 
 			JSON.stringify(outcome),
 		);
 	}
-	const stored = await readRecords(running.environment.sandbox, APP, ORDERS);
+	const stored = await readRecords(harness.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, 1_000);
 	assert.equal(new Set(stored.map(({ fields }) => fields.number)).size, 1_000);
 	const winners = new Set(stored.map(({ fields }) => fields.run));
@@ -71,32 +73,38 @@ test('workers that write the same keys at once: each record once, whole, of one 
 });
 
 test('more at once than the platform allows: all wait their turn, all is written once', async (context) => {
-	const { environment, n8nApi } = running;
-	await makeTables(environment.sandbox);
+	const { environment, n8nApi } = harness;
+	await createTables(environment.sandbox);
 	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
 	await axios.delete(requests);
 	// Eight syncs take more than 80 requests.
-	await change(environment.sandbox, { rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
+	await changeSettings(environment.sandbox, { rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
 	const workflows = await Promise.all(
-		Array.from({ length: RUNS_AT_ONCE }, async (_, index) => await running.sync(`${index}`, 1_000)),
+		Array.from(
+			{ length: RUNS_AT_ONCE },
+			async (_, index) => await harness.createSyncWorkflow(`${index}`, 1_000),
+		),
 	);
 	const executions = await Promise.all(
 		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(environment.sandbox, { rateLimitPerMinute: null, rateLimitWindowMs: 60_000 });
+	await changeSettings(environment.sandbox, {
+		rateLimitPerMinute: null,
+		rateLimitWindowMs: 60_000,
+	});
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
 	const log = (await axios.get<{ data: Array<{ status: number }> }>(requests)).data.data;
 	const refused = log.filter(({ status }) => status === 429).length;
 	context.diagnostic(`${refused} of ${log.length} requests were answered with 429`);
 	assert.ok(refused > 0);
-	const inserted = executions.reduce((sum, run) => sum + (outcomes(run).inserted ?? 0), 0);
+	const inserted = executions.reduce((sum, run) => sum + (countOutcomes(run).inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
-	const versions = await history(environment.sandbox, ORDERS);
+	const versions = await readHistory(environment.sandbox, ORDERS);
 	assert.equal(versions.filter(({ action }) => action === 'inserted').length, 1_000);
 });
 
 test('Retry On Fail on a worker: the second try creates nothing again', async () => {
-	await axios.put(`${running.environment.sandbox.baseUrl}/sandbox/faults`, [
+	await axios.put(`${harness.environment.sandbox.baseUrl}/sandbox/faults`, [
 		{
 			match: { path: '/notes/data/bulk$' },
 			when: { nth: [2] },
@@ -104,14 +112,14 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 		},
 	]);
 	try {
-		const write = writeMany('createMany', NOTES, {
+		const write = writeManyNode('createMany', NOTES, {
 			retryOnFail: true,
 			maxTries: 3,
 			waitBetweenTries: 100,
 		});
-		const workflow = await running.n8nApi.createWorkflow(
-			chain('Retry', running.credential, [
-				fetchItems(`${running.orders.url}/orders?prefix=R&count=300&run=retry`),
+		const workflow = await harness.n8nApi.createWorkflow(
+			linearWorkflow('Retry', harness.credential, [
+				fetchItemsNode(`${harness.orders.url}/orders?prefix=R&count=300&run=retry`),
 				{
 					name: 'Text',
 					type: 'n8n-nodes-base.set',
@@ -128,13 +136,13 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 				write,
 			]),
 		);
-		const execution = await running.n8nApi.runWorkflow(workflow, 'Start');
+		const execution = await harness.n8nApi.runWorkflow(workflow, 'Start');
 		assert.equal(describeFailure(execution), undefined);
-		assert.equal(outcomes(execution).inserted, 300);
-		const stored = await readRecords(running.environment.sandbox, APP, NOTES);
+		assert.equal(countOutcomes(execution).inserted, 300);
+		const stored = await readRecords(harness.environment.sandbox, APP, NOTES);
 		assert.equal(stored.length, 300);
 		assert.equal(new Set(stored.map(({ fields }) => fields.text)).size, 300);
 	} finally {
-		await axios.delete(`${running.environment.sandbox.baseUrl}/sandbox/faults`);
+		await axios.delete(`${harness.environment.sandbox.baseUrl}/sandbox/faults`);
 	}
 });

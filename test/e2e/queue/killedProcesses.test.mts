@@ -3,10 +3,18 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Execution, describeFailure, outputItems } from '../../../harness/n8nApi.mts';
-import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
+import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { hasEnded, outcomes, Running } from './queueHarness.mts';
-import { APP, change, count, history, makeTables, ORDERS, until } from './queueFixtures.mts';
+import { isFinished, countOutcomes, QueueHarness } from './queueHarness.mts';
+import {
+	APP,
+	changeSettings,
+	countRecords,
+	readHistory,
+	createTables,
+	ORDERS,
+	waitUntil,
+} from './queueFixtures.mts';
 
 const ITEMS = 5_000;
 
@@ -17,121 +25,124 @@ const LOCK = {
 	QUEUE_WORKER_STALLED_INTERVAL: '5000',
 };
 
-let running: Running;
+let harness: QueueHarness;
 
 before(async () => {
-	running = await Running.start({ ...LOCK, N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60' });
+	harness = await QueueHarness.start({ ...LOCK, N8N_GRACEFUL_SHUTDOWN_TIMEOUT: '60' });
 });
 
 after(async () => {
-	await running?.stop();
+	await harness?.stop();
 });
 
 beforeEach(async () => {
-	await makeTables(running.environment.sandbox);
-	await change(running.environment.sandbox, { latencyMs: 100 });
+	await createTables(harness.environment.sandbox);
+	await changeSettings(harness.environment.sandbox, { latencyMs: 100 });
 });
 
-const isPartWritten = async () => (await count(running.environment.sandbox, ORDERS)) >= 1_000;
+const isPartWritten = async () =>
+	(await countRecords(harness.environment.sandbox, ORDERS)) >= 1_000;
 
 /** Each order is there once, and was written once. */
 async function expectAllOnce(): Promise<void> {
-	const stored = await readRecords(running.environment.sandbox, APP, ORDERS);
+	const stored = await readRecords(harness.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, ITEMS);
 	assert.equal(new Set(stored.map(({ fields }) => fields.number)).size, ITEMS);
-	const versions = await history(running.environment.sandbox, ORDERS);
+	const versions = await readHistory(harness.environment.sandbox, ORDERS);
 	assert.equal(versions.length, ITEMS);
 	assert.ok(versions.every(({ action }) => action === 'inserted'));
 }
 
 test('a worker killed in mid-job: the run ends as failed, a rerun completes it, nothing twice', async (context) => {
-	const workflow = await running.sync('one', ITEMS);
-	const run = running.n8nApi.runWorkflow(workflow, 'Start');
-	await until('a part is written', isPartWritten);
-	const victim = await running.latestWorker();
-	process.kill(running.environment.workers[victim]!.pid, 'SIGKILL');
+	const workflow = await harness.createSyncWorkflow('one', ITEMS);
+	const run = harness.n8nApi.runWorkflow(workflow, 'Start');
+	await waitUntil('a part is written', isPartWritten);
+	const victim = await harness.latestWorker();
+	process.kill(harness.environment.workers[victim]!.pid, 'SIGKILL');
 	const killed = Date.now();
 	const broken = await run;
 	const seconds = Math.round((Date.now() - killed) / 1000);
-	const written = await count(running.environment.sandbox, ORDERS);
+	const written = await countRecords(harness.environment.sandbox, ORDERS);
 	context.diagnostic(`${written} of ${ITEMS} written, missed after ${seconds} s`);
 	context.diagnostic(`${broken.status}: ${describeFailure(broken)}`);
 	assert.ok(written >= 1_000 && written < ITEMS, `${written} were written`);
 	assert.notEqual(broken.status, 'success');
 
 	const restarted = Date.now();
-	const again = await running.n8nApi.runWorkflow(workflow, 'Start');
+	const again = await harness.n8nApi.runWorkflow(workflow, 'Start');
 	assert.equal(describeFailure(again), undefined);
-	assert.equal(await running.latestWorker(), 1 - victim);
-	const told = outcomes(again);
+	assert.equal(await harness.latestWorker(), 1 - victim);
+	const told = countOutcomes(again);
 	const rerunSeconds = Math.round((Date.now() - restarted) / 1000);
 	context.diagnostic(`the rerun: ${JSON.stringify(told)} in ${rerunSeconds} s`);
 	assert.equal(told.inserted, ITEMS - written);
 	assert.equal((told.updated ?? 0) + (told.unchanged ?? 0), written);
 
 	await expectAllOnce();
-	await running.environment.startWorker(victim);
+	await harness.environment.startWorker(victim);
 });
 
 test('the error workflow is told of an execution that died with its worker', async () => {
-	const { environment, n8nApi, credential } = running;
+	const { environment, n8nApi, credential } = harness;
 	const errorTrigger: Step = {
 		name: 'Start',
-		type: `${FOR_N8N}.errorTrigger`,
+		type: `${BASE_NODES}.errorTrigger`,
 		typeVersion: 1,
 		parameters: {},
 	};
-	const alarm = await n8nApi.createWorkflow(chain('Alarm', credential, [], errorTrigger));
-	await running.activate(alarm);
+	const alarm = await n8nApi.createWorkflow(linearWorkflow('Alarm', credential, [], errorTrigger));
+	await harness.activate(alarm);
 	const webhook: Step = {
 		name: 'Start',
-		type: `${FOR_N8N}.webhook`,
+		type: `${BASE_NODES}.webhook`,
 		typeVersion: 2,
 		parameters: { httpMethod: 'POST', path: 'sync', options: {} },
 		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0002',
 	};
 	const sync = await n8nApi.createWorkflow({
-		...chain('Sync when called', credential, running.syncSteps('called', ITEMS), webhook),
+		...linearWorkflow('Sync when called', credential, harness.syncSteps('called', ITEMS), webhook),
 		settings: { errorWorkflow: alarm },
 	});
-	await running.activate(sync);
-	await running.call('sync', {});
-	await until('a part is written', isPartWritten);
-	const victim = await running.latestWorker();
+	await harness.activate(sync);
+	await harness.callWebhook('sync', {});
+	await waitUntil('a part is written', isPartWritten);
+	const victim = await harness.latestWorker();
 	process.kill(environment.workers[victim]!.pid, 'SIGKILL');
-	await until('the execution ends', async () => (await running.list(sync)).every(hasEnded));
-	const [died] = await running.ended(sync);
+	await waitUntil('the execution ends', async () =>
+		(await harness.listExecutions(sync)).every(isFinished),
+	);
+	const [died] = await harness.finishedExecutions(sync);
 	assert.equal(died?.status, 'error');
-	await until('the alarm', async () => (await running.ended(alarm)).length > 0);
-	const [told] = await running.ended(alarm);
+	await waitUntil('the alarm', async () => (await harness.finishedExecutions(alarm)).length > 0);
+	const [told] = await harness.finishedExecutions(alarm);
 	const [item] = outputItems(told!, 'Start') as Array<{ json: { execution?: { id: string } } }>;
 	assert.equal(item?.json.execution?.id, died?.id);
 	await environment.startWorker(victim);
 });
 
 test('main killed in mid-job: the worker goes on, and main finds the run ended well', async () => {
-	const { environment } = running;
-	const workflow = await running.sync('main', ITEMS);
+	const { environment } = harness;
+	const workflow = await harness.createSyncWorkflow('main', ITEMS);
 	// Its answer is lost with main.
-	const lost = running.n8nApi.runWorkflow(workflow, 'Start').catch(() => undefined);
-	await until('a part is written', isPartWritten);
+	const lost = harness.n8nApi.runWorkflow(workflow, 'Start').catch(() => undefined);
+	await waitUntil('a part is written', isPartWritten);
 	process.kill(environment.main.pid, 'SIGKILL');
 	await lost;
-	await running.startMain();
-	const ended = async (): Promise<Execution[]> => await running.ended(workflow);
-	await until('the execution ends', async () => (await ended()).length === 1);
+	await harness.startMain();
+	const ended = async (): Promise<Execution[]> => await harness.finishedExecutions(workflow);
+	await waitUntil('the execution ends', async () => (await ended()).length === 1);
 	const [execution] = await ended();
 	assert.equal(describeFailure(execution!), undefined);
-	assert.deepEqual(outcomes(execution!), { inserted: ITEMS });
+	assert.deepEqual(countOutcomes(execution!), { inserted: ITEMS });
 	await expectAllOnce();
 });
 
 test('a worker asked to stop ends its job first', async () => {
-	const { environment, n8nApi } = running;
-	const workflow = await running.sync('stop', ITEMS);
+	const { environment, n8nApi } = harness;
+	const workflow = await harness.createSyncWorkflow('stop', ITEMS);
 	const run = n8nApi.runWorkflow(workflow, 'Start');
-	await until('a part is written', isPartWritten);
-	const asked = await running.latestWorker();
+	await waitUntil('a part is written', isPartWritten);
+	const asked = await harness.latestWorker();
 	process.kill(environment.workers[asked]!.pid, 'SIGTERM');
 	const execution = await run;
 	assert.equal(describeFailure(execution), undefined);

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
-import { FOR_N8N, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
-import { type LoopbackServer, serve } from '../../support/stubServer.mts';
+import { BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { type StubServer, startStubServer } from '../../support/stubServer.mts';
 
 export const APP = 'shop';
 /** Its import key is `number`. */
@@ -16,7 +16,7 @@ export const NOTES = 'notes';
 const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
 
 /** Makes the tables, empty. */
-export async function makeTables({ baseUrl }: RunningSandbox): Promise<void> {
+export async function createTables({ baseUrl }: RunningSandbox): Promise<void> {
 	const tables = [
 		{
 			internalName: ORDERS,
@@ -42,18 +42,22 @@ export interface Version {
 }
 
 /** Every version that was ever written to a table. */
-export async function history({ baseUrl }: RunningSandbox, table: string): Promise<Version[]> {
+export async function readHistory({ baseUrl }: RunningSandbox, table: string): Promise<Version[]> {
 	const address = `${baseUrl}/sandbox/tables/${APP}/${table}/history`;
 	return (await axios.get<{ data: Version[] }>(address)).data.data;
 }
 
-export async function count({ baseUrl, tokens }: RunningSandbox, table: string): Promise<number> {
+export async function countRecords(
+	{ baseUrl, tokens }: RunningSandbox,
+	table: string,
+): Promise<number> {
 	const address = `${baseUrl}/api/v2/apps/${APP}/tables/${table}/data/count`;
 	const headers = { Authorization: `Bearer ${tokens.role}` };
-	return (await axios.get<{ data: { count: number } }>(address, { headers })).data.data.count;
+	return (await axios.get<{ data: { countRecords: number } }>(address, { headers })).data.data
+		.countRecords;
 }
 
-export async function change(sandbox: RunningSandbox, settings: JsonObject): Promise<void> {
+export async function changeSettings(sandbox: RunningSandbox, settings: JsonObject): Promise<void> {
 	await axios.put(`${sandbox.baseUrl}/sandbox/settings`, settings);
 }
 
@@ -61,8 +65,8 @@ export async function change(sandbox: RunningSandbox, settings: JsonObject): Pro
  * Serves orders as JSON: `/orders?prefix=A&count=3&run=one` gives A1 to A3, and each says twice
  * which run it is of. With `skipped=1` the first one comes last: A2, A3, A1.
  */
-export async function serveOrders(): Promise<LoopbackServer> {
-	return await serve(({ path }) => {
+export async function serveOrders(): Promise<StubServer> {
+	return await startStubServer(({ path }) => {
 		const query = new URL(path, 'http://127.0.0.1').searchParams;
 		const [prefix, run] = [query.get('prefix') ?? '', query.get('run') ?? ''];
 		const [total, skipped] = [Number(query.get('count')), Number(query.get('skipped'))];
@@ -75,9 +79,9 @@ export async function serveOrders(): Promise<LoopbackServer> {
 }
 
 /** n8n's HTTP Request node, which makes an item of each element of a list. */
-export const fetchItems = (url: string): Step => ({
+export const fetchItemsNode = (url: string): Step => ({
 	name: 'Get',
-	type: `${FOR_N8N}.httpRequest`,
+	type: `${BASE_NODES}.httpRequest`,
 	typeVersion: 4.2,
 	parameters: { url, options: {} },
 });
@@ -87,7 +91,11 @@ const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
 
 /** Our node on all items at once, with the fields as the items name them. */
-export const writeMany = (operation: string, table: string, settings: JsonObject = {}): Step => ({
+export const writeManyNode = (
+	operation: string,
+	table: string,
+	settings: JsonObject = {},
+): Step => ({
 	name: 'Write',
 	type: NODE_TYPE,
 	typeVersion: 1,
@@ -106,7 +114,7 @@ export const writeMany = (operation: string, table: string, settings: JsonObject
 	...settings,
 });
 
-export const attachment = (name: string, operation: string, parameters: JsonObject): Step => ({
+export const attachmentNode = (name: string, operation: string, parameters: JsonObject): Step => ({
 	name,
 	type: NODE_TYPE,
 	typeVersion: 1,
@@ -121,7 +129,7 @@ export const attachment = (name: string, operation: string, parameters: JsonObje
 });
 
 /** Our trigger on the orders, polled at these seconds of each minute. */
-export const trigger = (name: string, seconds: number[]): Step => ({
+export const triggerNode = (name: string, seconds: number[]): Step => ({
 	name,
 	type: `${NODE_TYPE}Trigger`,
 	typeVersion: 1,
@@ -138,14 +146,14 @@ export const trigger = (name: string, seconds: number[]): Step => ({
 });
 
 /** Waits until something holds; the patience is for slow machines. */
-export async function until(
+export async function waitUntil(
 	what: string,
 	holds: () => Promise<boolean>,
-	patienceMs = 90_000,
+	timeoutMs = 90_000,
 ): Promise<void> {
-	const end = Date.now() + patienceMs;
+	const end = Date.now() + timeoutMs;
 	while (!(await holds())) {
-		if (Date.now() > end) throw new Error(`In ${patienceMs / 1000} s it did not come to: ${what}`);
+		if (Date.now() > end) throw new Error(`In ${timeoutMs / 1000} s it did not come to: ${what}`);
 		await sleep(100);
 	}
 }

@@ -14,22 +14,30 @@ import {
 	type N8nApi,
 	signIn,
 } from '../../../harness/n8nApi.mts';
-import { chain, type Step } from '../../support/linearWorkflow.mts';
-import type { LoopbackServer } from '../../support/stubServer.mts';
-import { fetchItems, makeTables, ORDERS, serveOrders, until, writeMany } from './queueFixtures.mts';
+import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
+import type { StubServer } from '../../support/stubServer.mts';
+import {
+	fetchItemsNode,
+	createTables,
+	ORDERS,
+	serveOrders,
+	waitUntil,
+	writeManyNode,
+} from './queueFixtures.mts';
 
 const owner = createOwner();
 
-export interface Listed {
+export interface ExecutionSummary {
 	id: string;
 	status: string;
 }
 
 /** An execution that is neither waiting for its turn nor at work. */
-export const hasEnded = ({ status }: Listed) => !['new', 'running', 'waiting'].includes(status);
+export const isFinished = ({ status }: ExecutionSummary) =>
+	!['new', 'running', 'waiting'].includes(status);
 
 /** How many of an execution's items had each outcome at the node that writes. */
-export function outcomes(execution: Execution): Record<string, number> {
+export function countOutcomes(execution: Execution): Record<string, number> {
 	const counted: Record<string, number> = {};
 	for (const { json } of outputItems(execution, 'Write')) {
 		const outcome = String(json.outcome);
@@ -38,29 +46,29 @@ export function outcomes(execution: Execution): Record<string, number> {
 	return counted;
 }
 
-export class Running {
+export class QueueHarness {
 	/** The id of the credential for the sandbox. */
 	credential = '';
 
 	readonly environment: QueueEnvironment;
-	readonly orders: LoopbackServer;
+	readonly orders: StubServer;
 	n8nApi: N8nApi;
 
-	private constructor(environment: QueueEnvironment, orders: LoopbackServer, n8nApi: N8nApi) {
+	private constructor(environment: QueueEnvironment, orders: StubServer, n8nApi: N8nApi) {
 		this.environment = environment;
 		this.orders = orders;
 		this.n8nApi = n8nApi;
 	}
 
 	/** @param env more environment for main and workers */
-	static async start(env: Readonly<Record<string, string>> = {}): Promise<Running> {
+	static async start(env: Readonly<Record<string, string>> = {}): Promise<QueueHarness> {
 		const environment = await setUpQueueEnvironment({ env });
 		try {
-			await makeTables(environment.sandbox);
+			await createTables(environment.sandbox);
 			const n8nApi = await signIn(environment.main.url, owner);
-			const running = new Running(environment, await serveOrders(), n8nApi);
-			running.credential = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-			return running;
+			const harness = new QueueHarness(environment, await serveOrders(), n8nApi);
+			harness.credential = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+			return harness;
 		} catch (error) {
 			await environment.tearDown();
 			throw error;
@@ -81,13 +89,16 @@ export class Running {
 	/** Steps that write so many orders, beginning behind the first `skipped` ones. */
 	syncSteps(run: string, items: number, skipped = 0): Step[] {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
-		return [fetchItems(`${this.orders.url}/orders?${query}`), writeMany('upsertMany', ORDERS)];
+		return [
+			fetchItemsNode(`${this.orders.url}/orders?${query}`),
+			writeManyNode('upsertMany', ORDERS),
+		];
 	}
 
 	/** Stores a workflow of such steps that is started by hand; its id. */
-	async sync(run: string, items: number, skipped = 0): Promise<string> {
+	async createSyncWorkflow(run: string, items: number, skipped = 0): Promise<string> {
 		const steps = this.syncSteps(run, items, skipped);
-		return await this.n8nApi.createWorkflow(chain(`Sync ${run}`, this.credential, steps));
+		return await this.n8nApi.createWorkflow(linearWorkflow(`Sync ${run}`, this.credential, steps));
 	}
 
 	async activate(workflowId: string): Promise<void> {
@@ -99,8 +110,8 @@ export class Running {
 	}
 
 	/** Calls a webhook of an active workflow; n8n registers it a moment after the activation. */
-	async call(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
-		await until('the webhook is there', async () => {
+	async callWebhook(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
+		await waitUntil('the webhook is there', async () => {
 			const { status } = await axios.post(`${this.environment.main.url}/webhook/${path}`, body, {
 				headers: { 'content-type': contentType },
 				maxBodyLength: Infinity,
@@ -111,9 +122,9 @@ export class Running {
 	}
 
 	/** A workflow's executions, the latest first, ended or not. */
-	async list(workflowId: string): Promise<Listed[]> {
+	async listExecutions(workflowId: string): Promise<ExecutionSummary[]> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-		const { results } = await this.n8nApi.request<{ results: Listed[] }>(
+		const { results } = await this.n8nApi.request<{ results: ExecutionSummary[] }>(
 			'GET',
 			`/executions?filter=${filter}&limit=100`,
 		);
@@ -121,8 +132,8 @@ export class Running {
 	}
 
 	/** The executions of a workflow that have ended, with what they did. */
-	async ended(workflowId: string): Promise<Execution[]> {
-		const listed = (await this.list(workflowId)).filter(hasEnded);
+	async finishedExecutions(workflowId: string): Promise<Execution[]> {
+		const listed = (await this.listExecutions(workflowId)).filter(isFinished);
 		return await Promise.all(
 			listed.map(async ({ id }) => {
 				const execution = await this.n8nApi.request<Execution & { data: string }>(
@@ -135,7 +146,7 @@ export class Running {
 	}
 
 	/** The executions that each worker took up. */
-	async taken(): Promise<string[][]> {
+	async executionsByWorker(): Promise<string[][]> {
 		return await Promise.all(
 			this.environment.workers.map((_, number) => this.environment.executionsOf(number)),
 		);
@@ -143,7 +154,7 @@ export class Running {
 
 	/** The number of the worker that took up the latest execution of all. */
 	async latestWorker(): Promise<number> {
-		const latest = (await this.taken()).map((ids) => Number(ids.at(-1) ?? 0));
+		const latest = (await this.executionsByWorker()).map((ids) => Number(ids.at(-1) ?? 0));
 		return latest.indexOf(Math.max(...latest));
 	}
 }

@@ -12,26 +12,26 @@ import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import { logFile, type QueueEnvironment } from '../../../harness/queueEnvironment.mts';
 import { describeFailure, outputItems, type N8nApi } from '../../../harness/n8nApi.mts';
-import { chain, FOR_N8N, type Step } from '../../support/linearWorkflow.mts';
+import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
-import { hasEnded, Running } from './queueHarness.mts';
+import { isFinished, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
-	attachment,
-	change,
-	fetchItems,
-	history,
+	attachmentNode,
+	changeSettings,
+	fetchItemsNode,
+	readHistory,
 	ORDERS,
-	trigger,
-	until,
-	writeMany,
+	triggerNode,
+	waitUntil,
+	writeManyNode,
 } from './queueFixtures.mts';
 
 const RUNS_AT_ONCE = 8;
 const ITEMS_EACH = 500;
 const SECONDS_BETWEEN_POLLS = 4;
 
-let running: Running;
+let harness: QueueHarness;
 let environment: QueueEnvironment;
 let n8nApi: N8nApi;
 let credential: string;
@@ -39,8 +39,8 @@ let credential: string;
 let token: string;
 
 before(async () => {
-	running = await Running.start();
-	({ environment, n8nApi } = running);
+	harness = await QueueHarness.start();
+	({ environment, n8nApi } = harness);
 	const { data } = await axios.post<{ data: { value: string } }>(
 		`${environment.sandbox.baseUrl}/sandbox/tokens`,
 		{
@@ -55,21 +55,23 @@ before(async () => {
 });
 
 after(async () => {
-	await running?.stop();
+	await harness?.stop();
 });
 
-const tookUp = async () => (await running.taken()).flat();
+const tookUp = async () => (await harness.executionsByWorker()).flat();
 
 test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
-	await change(environment.sandbox, { latencyMs: 200 });
+	await changeSettings(environment.sandbox, { latencyMs: 200 });
 	const prefixes = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `${'ABCDEFGH'[index]}`);
 	const workflows = await Promise.all(
 		prefixes.map(
 			async (prefix) =>
 				await n8nApi.createWorkflow(
-					chain(`Sync ${prefix}`, credential, [
-						fetchItems(`${running.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`),
-						writeMany('upsertMany', ORDERS),
+					linearWorkflow(`Sync ${prefix}`, credential, [
+						fetchItemsNode(
+							`${harness.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`,
+						),
+						writeManyNode('upsertMany', ORDERS),
 					]),
 				),
 		),
@@ -77,13 +79,13 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 	const executions = await Promise.all(
 		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await change(environment.sandbox, { latencyMs: 0 });
+	await changeSettings(environment.sandbox, { latencyMs: 0 });
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
 		const told = outputItems(execution, 'Write').map(({ json }) => json.outcome);
 		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
 	}
-	const byWorker = await running.taken();
+	const byWorker = await harness.executionsByWorker();
 	context.diagnostic(
 		`executions of the workers: ${byWorker.map((ids) => ids.length).join(' and ')}`,
 	);
@@ -95,7 +97,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`),
 	);
 	assert.deepEqual(stored.map(({ fields }) => fields.number).sort(), expected.sort());
-	assert.equal((await history(environment.sandbox, ORDERS)).length, expected.length);
+	assert.equal((await readHistory(environment.sandbox, ORDERS)).length, expected.length);
 });
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -116,23 +118,25 @@ test('files that main receives go up from a worker and come down again, unchange
 	const recordId = { __rl: true, mode: 'id', value: '={{ $json.query.record }}' };
 	const webhook: Step = {
 		name: 'Start',
-		type: `${FOR_N8N}.webhook`,
+		type: `${BASE_NODES}.webhook`,
 		typeVersion: 2,
 		parameters: { httpMethod: 'POST', path: 'papers', options: {} },
 		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0001',
 	};
-	const up = attachment('Up', 'upload', {
+	const up = attachmentNode('Up', 'upload', {
 		recordId,
 		target: 'existing',
 		existingFiles: 'replace',
 		inputDataFieldName: 'data',
 	});
-	const down = attachment('Down', 'download', {
+	const down = attachmentNode('Down', 'download', {
 		recordId: { ...recordId, value: "={{ $('Start').item.json.query.record }}" },
 		outputField: 'back',
 	});
-	const workflow = await n8nApi.createWorkflow(chain('Papers', credential, [up, down], webhook));
-	await running.activate(workflow);
+	const workflow = await n8nApi.createWorkflow(
+		linearWorkflow('Papers', credential, [up, down], webhook),
+	);
+	await harness.activate(workflow);
 	const stored = await readRecords(environment.sandbox, APP, ORDERS);
 	const sizes = [1, 1_000, 100_000, 3_000_001, 40_000_000];
 	const files = sizes.map((size, index) => ({
@@ -140,13 +144,13 @@ test('files that main receives go up from a worker and come down again, unchange
 		bytes: randomBytes(size),
 	}));
 	const send = async ({ record, bytes }: (typeof files)[number]) =>
-		await running.call(`papers?record=${record}`, bytes, 'application/octet-stream');
+		await harness.callWebhook(`papers?record=${record}`, bytes, 'application/octet-stream');
 	await Promise.all(files.map(send));
-	await until(
+	await waitUntil(
 		'all files are through',
-		async () => (await running.ended(workflow)).length === sizes.length,
+		async () => (await harness.finishedExecutions(workflow)).length === sizes.length,
 	);
-	const executions = await running.ended(workflow);
+	const executions = await harness.finishedExecutions(workflow);
 	const taken = await tookUp();
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
@@ -180,18 +184,18 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		(_, index) => index * SECONDS_BETWEEN_POLLS,
 	);
 	const workflow = await n8nApi.createWorkflow(
-		chain('Watch', credential, [], trigger('Start', seconds)),
+		linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)),
 	);
 	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
 	const polls = async () => (await axios.get<{ data: unknown[] }>(requests)).data.data.length;
 	await axios.delete(requests);
-	await running.activate(workflow);
-	await until('n8n polls', async () => (await polls()) >= 2);
+	await harness.activate(workflow);
+	await waitUntil('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
 		(await environment.postgres.query(
 			`SELECT "staticData" IS NOT NULL FROM workflow_entity WHERE id = '${workflow}'`,
 		)) === 't';
-	await until('the place is stored', isStored);
+	await waitUntil('the place is stored', isStored);
 
 	const create = async (...numbers: string[]) => {
 		for (const number of numbers) {
@@ -203,17 +207,19 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 		}
 	};
 	const told = async () =>
-		(await running.ended(workflow))
+		(await harness.finishedExecutions(workflow))
 			.flatMap((execution) => outputItems(execution, 'Start'))
 			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
 			.sort();
 	const expectTold = async (...numbers: string[]) => {
 		const expected = numbers.map((number) => `created ${number}`).sort();
-		await until('all is told', async () => (await told()).length >= expected.length);
+		await waitUntil('all is told', async () => (await told()).length >= expected.length);
 		// One that began after that, whole, and what it may have started.
 		const before = await polls();
-		await until('two more polls', async () => (await polls()) >= before + 2);
-		await until('all executions end', async () => (await running.list(workflow)).every(hasEnded));
+		await waitUntil('two more polls', async () => (await polls()) >= before + 2);
+		await waitUntil('all executions end', async () =>
+			(await harness.listExecutions(workflow)).every(isFinished),
+		);
 		assert.deepEqual(await told(), expected);
 	};
 	await create('T1', 'T2', 'T3');
@@ -222,12 +228,12 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	await Promise.all(environment.workers.map((worker) => worker.stop()));
 	await create('T4', 'T5');
 	const before = await polls();
-	await until('main polls without workers', async () => (await polls()) >= before + 3);
+	await waitUntil('main polls without workers', async () => (await polls()) >= before + 3);
 	assert.equal((await told()).length, 3);
 	await Promise.all([0, 1].map(environment.startWorker));
 	await create('T6');
 	await expectTold('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
-	const executions = await running.ended(workflow);
+	const executions = await harness.finishedExecutions(workflow);
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
 	context.diagnostic(`${executions.length} executions told 6 changes`);
@@ -250,10 +256,13 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		{ kind: 'html', status: 403 },
 	]) {
 		await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
-		const write = writeMany('createMany', ORDERS);
+		const write = writeManyNode('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
-		const url = `${running.orders.url}/orders?prefix=X&count=3&run=x`;
-		const workflow = chain('Fails', credential, [fetchItems(url), { ...write, parameters }]);
+		const url = `${harness.orders.url}/orders?prefix=X&count=3&run=x`;
+		const workflow = linearWorkflow('Fails', credential, [
+			fetchItemsNode(url),
+			{ ...write, parameters },
+		]);
 		const failed = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');
 	}

@@ -9,14 +9,14 @@ import { uploadNode, WRITE } from './workflows.mts';
 /** How many of a kind are named one by one. */
 const NAMED = 5;
 
-export const named = (names: string[]): string =>
+export const summarizeNames = (names: string[]): string =>
 	`${names.length}: ${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ' …' : ''}`;
 
 const byKey = (records: StoredRecord[], key: string) =>
 	new Map(records.map((record) => [String(record.fields[key]), record]));
 
 /** Keys that several records have. */
-export function doubles(records: StoredRecord[], key: string): string[] {
+export function duplicateKeys(records: StoredRecord[], key: string): string[] {
 	const seen = new Set<unknown>();
 	return records
 		.map(({ fields }) => fields[key])
@@ -25,7 +25,7 @@ export function doubles(records: StoredRecord[], key: string): string[] {
 }
 
 /** Keys whose record is missing or does not hold the last value that was sent. */
-export function lost(records: StoredRecord[], wanted: Iterable<Good>): string[] {
+export function missingKeys(records: StoredRecord[], wanted: Iterable<Good>): string[] {
 	const stored = byKey(records, 'sku');
 	return [...wanted]
 		.filter(({ sku, name, amount }) => {
@@ -36,7 +36,7 @@ export function lost(records: StoredRecord[], wanted: Iterable<Good>): string[] 
 }
 
 /** Cases that do not have their file exactly so often in a field. */
-export function withoutOneFile(records: StoredRecord[], cases: Case[], field: string) {
+export function checkFileCounts(records: StoredRecord[], cases: Case[], field: string) {
 	const stored = byKey(records, 'number');
 	const missing: string[] = [];
 	const several: string[] = [];
@@ -58,7 +58,7 @@ export function withoutOneFile(records: StoredRecord[], cases: Case[], field: st
 const OUTCOMES = ['inserted', 'updated', 'unchanged', 'failed', 'unknown'] as const;
 export type Outcomes = Record<(typeof OUTCOMES)[number], number>;
 
-interface Told {
+interface NodeOutput {
 	outcome?: string;
 	id?: string;
 	fields?: Record<string, unknown>;
@@ -71,16 +71,16 @@ export function checkOutcomes(
 	wanted: Good[],
 	before: StoredRecord[],
 	after: StoredRecord[],
-): { untrue: string[]; outcomes: Outcomes } {
+): { wrong: string[]; outcomes: Outcomes } {
 	const [old, now] = [byKey(before, 'sku'), byKey(after, 'sku')];
 	const items = [...outputItems(execution, WRITE), ...outputItems(execution, WRITE, 1)];
 	const outcomes = Object.fromEntries(OUTCOMES.map((name) => [name, 0])) as Outcomes;
-	const untrue: string[] = [];
+	const wrong: string[] = [];
 	if (items.length !== wanted.length) {
-		untrue.push(`${items.length} items came out of ${wanted.length}`);
+		wrong.push(`${items.length} items came out of ${wanted.length}`);
 	}
 	for (const { json } of items) {
-		const { outcome: good, fields, details } = json as Told;
+		const { outcome: good, fields, details } = json as NodeOutput;
 		const outcome = (good ?? details?.outcome ?? '') as keyof Outcomes;
 		const key = String(fields?.sku ?? details?.key);
 		const [was, is] = [old.get(key)?.ver ?? -1, now.get(key)?.ver ?? -1];
@@ -92,9 +92,9 @@ export function checkOutcomes(
 			failed: is === was,
 			unknown: true,
 		}[outcome];
-		if (isTrue !== true) untrue.push(`${key} ${outcome}, version ${was} before, ${is} after`);
+		if (isTrue !== true) wrong.push(`${key} ${outcome}, version ${was} before, ${is} after`);
 	}
-	return { untrue, outcomes };
+	return { wrong, outcomes };
 }
 
 const numberOf = ({ json }: ExecutionItem) =>
@@ -103,17 +103,17 @@ const numberOf = ({ json }: ExecutionItem) =>
 /** What was told of uploads, held against the files that are there. */
 export function checkUploads(execution: Execution, cases: Case[], after: StoredRecord[]) {
 	const sent = outputItems(execution, WRITE).map(numberOf);
-	const untrue: string[] = [];
+	const wrong: string[] = [];
 	const tally = { stored: 0, refused: 0, unknown: 0 };
 	for (const field of FILE_FIELDS) {
-		const { missing, several } = withoutOneFile(after, cases, field);
+		const { missing, several } = checkFileCounts(after, cases, field);
 		const [absent, twice] = [new Set(missing), new Set(several)];
 		const node = uploadNode(field);
 		for (const item of outputItems(execution, node)) {
 			const number = numberOf(item);
 			tally.stored += 1;
-			if (absent.has(number)) untrue.push(`${field} of ${number} is told, and not there`);
-			if (twice.has(number)) untrue.push(`${field} of ${number} is there twice`);
+			if (absent.has(number)) wrong.push(`${field} of ${number} is told, and not there`);
+			if (twice.has(number)) wrong.push(`${field} of ${number} is there twice`);
 		}
 		for (const { json } of outputItems(execution, node, 1)) {
 			const number = sent[(json.details as { item: number }).item]!;
@@ -121,14 +121,15 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 			if (message.startsWith('It is not known')) tally.unknown += 1;
 			else {
 				tally.refused += 1;
-				if (!absent.has(number)) untrue.push(`${field} of ${number} is there: ${message}`);
+				if (!absent.has(number)) wrong.push(`${field} of ${number} is there: ${message}`);
 			}
 		}
-		const told = [0, 1].reduce(
+		const reported = [0, 1].reduce(
 			(sum, output) => sum + outputItems(execution, node, output).length,
 			0,
 		);
-		if (told !== sent.length) untrue.push(`${told} of ${sent.length} uploads to ${field} are told`);
+		if (reported !== sent.length)
+			wrong.push(`${reported} of ${sent.length} uploads to ${field} are told`);
 	}
-	return { untrue, tally };
+	return { wrong, tally };
 }

@@ -13,15 +13,15 @@ interface ExecutionRow {
 }
 
 /** n8n takes a moment to mark what was interrupted. */
-const RECOVERY_MILLISECONDS = 30_000;
+const RECOVERY_MS = 30_000;
 
-export class Machine {
+export class N8nHost {
 	readonly #userFolder: string;
 	readonly #owner = createOwner();
 	#n8n: RunningN8n | undefined;
 	#n8nApi: N8nApi | undefined;
 	/** All that n8n printed, as far as it was kept. */
-	printed = '';
+	log = '';
 
 	constructor(userFolder: string) {
 		this.#userFolder = userFolder;
@@ -44,12 +44,12 @@ export class Machine {
 		this.#n8n = undefined;
 		process.kill(n8n.pid, 'SIGKILL');
 		await n8n.exited;
-		this.printed += n8n.output();
+		this.log += n8n.output();
 	}
 
 	async stop(): Promise<void> {
 		await this.#n8n?.stop();
-		this.printed += this.#n8n?.output() ?? '';
+		this.log += this.#n8n?.output() ?? '';
 		this.#n8n = undefined;
 	}
 
@@ -76,8 +76,8 @@ export class Machine {
 	 * Repeats the executions of a workflow that were interrupted or failed, as a user does with
 	 * *Retry*. Answers how many there were.
 	 */
-	async repeatFailed(workflowId: string): Promise<number> {
-		const end = Date.now() + RECOVERY_MILLISECONDS;
+	async retryFailedExecutions(workflowId: string): Promise<number> {
+		const end = Date.now() + RECOVERY_MS;
 		let failed: ExecutionRow[] = [];
 		for (;;) {
 			const rows = await this.#executions(workflowId);

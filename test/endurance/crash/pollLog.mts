@@ -14,17 +14,17 @@ import type { StoredVersion } from '../../support/sandbox.cts';
 import { TRIGGER } from './workflows.mts';
 
 /** In the order in which changes are told. */
-interface Place {
+interface Position {
 	time: number;
 	id: string;
 }
 
-const isAfter = (one: Place, other: Place) =>
+const isAfter = (one: Position, other: Position) =>
 	one.time > other.time || (one.time === other.time && one.id > other.id);
 
 /** The part of the trigger's state that says what counts as told; nodes/DataPlatform/changes/tracker. */
 interface State {
-	watermark?: Place;
+	watermark?: Position;
 	emitted: Record<string, [version: number, time: number]>;
 }
 
@@ -47,14 +47,14 @@ function itemsOf({ executionData, resultData }: StoredExecution): ExecutionItem[
 	return waiting?.data.main[0] ?? ran ?? [];
 }
 
-export class Ledger {
+export class PollLog {
 	readonly #folder: string;
 	readonly #workflowId: string;
 	/** How often a change stands in a stored execution. */
-	readonly told = new Map<string, number>();
+	readonly emitted = new Map<string, number>();
 	/** At each kill: n8n's place, what stood in executions, and the last change that did. */
-	readonly #kills: Array<{ state: State | undefined; told: Set<string>; last: Place }> = [];
-	#last: Place = { time: 0, id: '' };
+	readonly #kills: Array<{ state: State | undefined; emitted: Set<string>; last: Position }> = [];
+	#last: Position = { time: 0, id: '' };
 	#latest = 0;
 
 	constructor(userFolder: string, workflowId: string) {
@@ -78,9 +78,9 @@ export class Ledger {
 				for (const { json } of itemsOf(parseExecutionData(data) as StoredExecution)) {
 					const { id: record, ver, modified } = json as Record<'id' | 'modified', string> & Change;
 					const name = nameOf({ id: record, ver });
-					this.told.set(name, (this.told.get(name) ?? 0) + 1);
-					const place = { time: Date.parse(modified), id: record };
-					if (isAfter(place, this.#last)) this.#last = place;
+					this.emitted.set(name, (this.emitted.get(name) ?? 0) + 1);
+					const position = { time: Date.parse(modified), id: record };
+					if (isAfter(position, this.#last)) this.#last = position;
 				}
 			}
 			const { staticData } = database
@@ -88,7 +88,7 @@ export class Ledger {
 				.get(this.#workflowId) as { staticData: string | null };
 			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
 			const state = kept[`node:${TRIGGER}`]?.watch?.state;
-			this.#kills.push({ state, told: new Set(this.told.keys()), last: this.#last });
+			this.#kills.push({ state, emitted: new Set(this.emitted.keys()), last: this.#last });
 		} finally {
 			database.close();
 		}
@@ -100,22 +100,22 @@ export class Ledger {
 	 * otherwise: by the trigger.
 	 */
 	isInGap(change: Change): boolean {
-		const place = { time: Date.parse(change.at), id: change.id };
+		const position = { time: Date.parse(change.at), id: change.id };
 		return this.#kills.some(
-			({ state, told, last }) =>
-				isBehind(state, change) && !told.has(nameOf(change)) && isAfter(place, last),
+			({ state, emitted, last }) =>
+				isRecorded(state, change) && !emitted.has(nameOf(change)) && isAfter(position, last),
 		);
 	}
 
 	/** Whether n8n was once killed with this change in an execution and not behind its place. */
 	isInOtherGap(change: Change): boolean {
 		return this.#kills.some(
-			({ state, told }) => !isBehind(state, change) && told.has(nameOf(change)),
+			({ state, emitted }) => !isRecorded(state, change) && emitted.has(nameOf(change)),
 		);
 	}
 }
 
-function isBehind(state: State | undefined, { id, ver, at }: Change): boolean {
+function isRecorded(state: State | undefined, { id, ver, at }: Change): boolean {
 	if (state === undefined) return false;
 	const time = Date.parse(at);
 	const { watermark, emitted } = state;

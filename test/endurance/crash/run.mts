@@ -11,13 +11,13 @@ import { parseArgs } from 'node:util';
 import { setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
 import { makeUserFolder } from '../../../harness/n8nProcess.mts';
-import { Chance } from '../../support/seededRandom.mts';
-import { Ledger } from './pollLog.mts';
-import { Machine } from './n8nHost.mts';
-import { Platform } from './sandboxHost.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
+import { PollLog } from './pollLog.mts';
+import { N8nHost } from './n8nHost.mts';
+import { SandboxHost } from './sandboxHost.mts';
 import { KILLS_IN_WRITES, Rounds } from './rounds.mts';
 import { filesWith, holds } from './secrets.mts';
-import { Source } from './sourceServer.mts';
+import { SourceServer } from './sourceServer.mts';
 import { Tally } from './tally.mts';
 import { syncWorkflow, triggerWorkflow, uploadWorkflow } from './workflows.mts';
 
@@ -51,39 +51,39 @@ const tally = new Tally();
 const folder = await makeUserFolder();
 const file = join(folder, 'sandbox.sqlite');
 const environment = await setUpTestEnvironment({ db: file });
-const platform = new Platform(environment.sandbox, file);
-const machine = new Machine(environment.userFolder);
-const source = new Source(sizes);
+const sandboxHost = new SandboxHost(environment.sandbox, file);
+const n8nHost = new N8nHost(environment.userFolder);
+const source = new SourceServer(sizes);
 try {
 	const address = await source.start();
-	await platform.createTables();
-	await machine.start();
-	const { n8nApi } = machine;
-	const credential = await n8nApi.createCredential(sandboxCredential(platform.sandbox));
+	await sandboxHost.createTables();
+	await n8nHost.start();
+	const { n8nApi } = n8nHost;
+	const credential = await n8nApi.createCredential(sandboxCredential(sandboxHost.sandbox));
 	const ids = {
 		sync: await n8nApi.createWorkflow(syncWorkflow(credential, address)),
 		uploads: await n8nApi.createWorkflow(uploadWorkflow(credential, address)),
 		trigger: await n8nApi.createWorkflow(triggerWorkflow(credential)),
 	};
-	await machine.activate(ids.trigger);
-	const ledger = new Ledger(environment.userFolder, ids.trigger);
-	const play = new Rounds(
-		{ platform, machine, source, ledger, tally, ids, sizes },
-		new Chance(seed),
+	await n8nHost.activate(ids.trigger);
+	const pollLog = new PollLog(environment.userFolder, ids.trigger);
+	const testRounds = new Rounds(
+		{ sandboxHost, n8nHost, source, pollLog, tally, ids, sizes },
+		new SeededRandom(seed),
 	);
-	await play.undisturbed();
+	await testRounds.undisturbed();
 	for (let round = 0; round < rounds; round += 1) {
-		await (round % 2 === 0 ? play.killN8n() : play.killSandbox());
+		await (round % 2 === 0 ? testRounds.killN8n() : testRounds.killSandbox());
 	}
-	await machine.kill();
-	await play.checkTold();
+	await n8nHost.kill();
+	await testRounds.checkEmittedChanges();
 	const inWrites = tally.seen(KILLS_IN_WRITES);
 	tally.check(
 		'most kills fell into a request that wrote',
 		inWrites < Math.floor(rounds / 2) ? [`${inWrites} of ${rounds}`] : [],
 	);
 
-	const { role } = platform.sandbox.tokens;
+	const { role } = sandboxHost.sandbox.tokens;
 	const data = join(environment.userFolder, '.n8n');
 	// A search that finds nothing at all would prove nothing.
 	const isSearched = (await filesWith(data, 'Watched goods')).length > 0;
@@ -91,11 +91,11 @@ try {
 	tally.check('no token in n8n’s data', await filesWith(data, role));
 	tally.check(
 		'no token in what n8n printed',
-		holds(Buffer.from(machine.printed), role) ? ['the token'] : [],
+		holds(Buffer.from(n8nHost.log), role) ? ['the token'] : [],
 	);
 } finally {
-	await machine.stop();
-	await platform.stop();
+	await n8nHost.stop();
+	await sandboxHost.stop();
 	source.stop();
 	await environment.tearDown();
 }

@@ -9,7 +9,7 @@ export const APP = 'crash';
 /** Written by the sync, and watched by the trigger. */
 export const GOODS = 'goods';
 /** Written by the workflow that the trigger starts: one record for each change that was told. */
-export const TOLD = 'told';
+export const RECEIVED_CHANGES = 'told';
 /** The records that get files, in one field for each way to write them. */
 export const CASES = 'cases';
 export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;
@@ -28,7 +28,7 @@ const TABLES: Array<NewTable['table']> = [
 		internalName: GOODS,
 		fields: [text('sku', { importKey: true }), text('name'), { name: 'amount', type: 'number' }],
 	},
-	{ internalName: TOLD, fields: [text('change', { importKey: true }), text('event')] },
+	{ internalName: RECEIVED_CHANGES, fields: [text('change', { importKey: true }), text('event')] },
 	{
 		internalName: CASES,
 		fields: [
@@ -39,7 +39,7 @@ const TABLES: Array<NewTable['table']> = [
 	},
 ];
 
-export class Platform {
+export class SandboxHost {
 	#running: RunningSandbox;
 	readonly #file: string;
 
@@ -87,11 +87,11 @@ export class Platform {
 	}
 
 	/** The changes that arrived: the keys of what the trigger's workflow wrote, in their order. */
-	async arrived(skip: number): Promise<string[]> {
+	async receivedChanges(skip: number): Promise<string[]> {
 		const keys: string[] = [];
 		for (;;) {
 			const query = `sort=created&limit=1000&skip=${skip + keys.length}`;
-			const address = `${this.#running.baseUrl}/api/v2/apps/${APP}/tables/${TOLD}/data?${query}`;
+			const address = `${this.#running.baseUrl}/api/v2/apps/${APP}/tables/${RECEIVED_CHANGES}/data?${query}`;
 			const { data: page } = await client.get<{ data: StoredRecord[] }>(address, {
 				headers: { authorization: `Bearer ${this.#running.tokens.role}` },
 			});

@@ -54,7 +54,7 @@ export function fileOf(number: string): { name: string; bytes: Buffer } {
 	return { name: `${number}.bin`, bytes: Buffer.alloc(FILE_BYTES, piece) };
 }
 
-export class Source {
+export class SourceServer {
 	/** The round whose data is served. */
 	round = 0;
 	readonly #sizes: Sizes;

@@ -2,7 +2,7 @@
 
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../../harness/examples.mts';
 import type { JsonObject, WorkflowJson, WorkflowNode } from '../../../harness/n8nApi.mts';
-import { APP, CASES, FILE_FIELDS, GOODS, TOLD } from './sandboxHost.mts';
+import { APP, CASES, FILE_FIELDS, GOODS, RECEIVED_CHANGES } from './sandboxHost.mts';
 
 const PACKAGE = 'n8n-nodes-data-platform';
 const FOR_N8N = 'n8n-nodes-base';
@@ -141,7 +141,7 @@ export const triggerWorkflow = (credentialId: string): WorkflowJson =>
 		],
 		[
 			{
-				...upsert(TOLD, {
+				...upsert(RECEIVED_CHANGES, {
 					columns: {
 						...AUTOMATIC,
 						mappingMode: 'defineBelow',

@@ -9,13 +9,13 @@ import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Platform, Lane } from './loadWorker.mts';
-import { memoryNow, openOf } from './processMetrics.mts';
-import { WORKS } from './workloads.mts';
+import { type SandboxAddress, LoadWorker } from './loadWorker.mts';
+import { memoryNow, countOpen } from './processMetrics.mts';
+import { WORKLOADS } from './workloads.mts';
 
-export interface Task extends Platform {
+export interface LoadSettings extends SandboxAddress {
 	seed: number;
-	lanes: number;
+	workers: number;
 	/** How long in all, and how long between two measurements, in seconds. */
 	seconds: number;
 	every: number;
@@ -37,13 +37,13 @@ export type Message =
 			wrong: string[];
 	  };
 
-const task = JSON.parse(process.argv[2] ?? '') as Task;
+const settings = JSON.parse(process.argv[2] ?? '') as LoadSettings;
 const load = createRequire(import.meta.url);
 const { Container } = load('@n8n/di') as typeof import('@n8n/di');
 const { BinaryDataConfig } = load('n8n-core') as typeof import('n8n-core');
 
 const WRONG_SHOWN = 20;
-const LETTING_GO_MS = 300;
+const COOL_DOWN_MS = 300;
 
 const started = Date.now();
 const done = new Map<string, number>();
@@ -51,54 +51,58 @@ const seen = new Map<string, number>();
 const wrong: string[] = [];
 const add = (counts: Map<string, number>, name: string) =>
 	counts.set(name, (counts.get(name) ?? 0) + 1);
-const say = (message: Message) => console.log(JSON.stringify(message));
-const total = WORKS.reduce((sum, { weight }) => sum + weight, 0);
+const report = (message: Message) => console.log(JSON.stringify(message));
+const total = WORKLOADS.reduce((sum, { weight }) => sum + weight, 0);
 
-function pick(lane: Lane) {
-	let left = lane.chance.between(1, total);
-	return WORKS.find(({ weight }) => (left -= weight) <= 0)!;
+function pickWorkload(worker: LoadWorker) {
+	let left = worker.random.between(1, total);
+	return WORKLOADS.find(({ weight }) => (left -= weight) <= 0)!;
 }
 
-async function workUntil(lane: Lane, end: number): Promise<void> {
+async function workUntil(worker: LoadWorker, end: number): Promise<void> {
 	while (Date.now() < end) {
-		const work = pick(lane);
+		const work = pickWorkload(worker);
 		const found = await work
-			.run(lane, (what) => add(seen, what))
+			.run(worker, (what) => add(seen, what))
 			.catch((error: Error) => [`threw ${error.message}`]);
 		add(done, work.name);
-		wrong.push(...found.map((text) => `${lane.table}, ${work.name}: ${text}`));
+		wrong.push(...found.map((text) => `${worker.table}, ${work.name}: ${text}`));
 	}
 }
 
 /** What the test itself piles up goes: n8n prunes the files of executions as well. */
-async function tidy(lanes: Lane[]): Promise<void> {
-	for (const lane of lanes) await lane.forget();
+async function tidy(workers: LoadWorker[]): Promise<void> {
+	for (const worker of workers) await worker.forgetDeleted();
 	const files = join(Container.get(BinaryDataConfig).localStoragePath, 'workflows');
 	if (existsSync(files)) await rm(files, { recursive: true });
-	await fetch(`${task.baseUrl}/sandbox/requests`, { method: 'DELETE' });
-	await fetch(`${task.baseUrl}/sandbox/runs`, { method: 'DELETE' });
+	await fetch(`${settings.baseUrl}/sandbox/requests`, { method: 'DELETE' });
+	await fetch(`${settings.baseUrl}/sandbox/runs`, { method: 'DELETE' });
 }
 
-const lanes = Array.from({ length: task.lanes }, (_, index) => new Lane(task, index, task.seed));
-for (const lane of lanes) await lane.prepare();
-while (Date.now() - started < task.seconds * 1000) {
-	const end = Date.now() + task.every * 1000;
-	await Promise.all(lanes.map((lane) => workUntil(lane, end)));
-	await tidy(lanes);
-	await sleep(LETTING_GO_MS);
+const workers = Array.from(
+	{ length: settings.workers },
+	(_, index) => new LoadWorker(settings, index, settings.seed),
+);
+for (const worker of workers) await worker.prepare();
+while (Date.now() - started < settings.seconds * 1000) {
+	const end = Date.now() + settings.every * 1000;
+	await Promise.all(workers.map((worker) => workUntil(worker, end)));
+	await tidy(workers);
+	await sleep(COOL_DOWN_MS);
 	const at = (Date.now() - started) / 1000;
 	const resources = process.getActiveResourcesInfo().length;
-	say({ kind: 'sample', at, memory: memoryNow(), open: openOf('self'), resources });
+	report({ kind: 'sample', at, memory: memoryNow(), open: countOpen('self'), resources });
 }
 
-await fetch(`${task.baseUrl}/sandbox/faults`, { method: 'DELETE' });
-for (const lane of lanes) wrong.push(...(await lane.untold()).map((text) => `trigger: ${text}`));
-say({
+await fetch(`${settings.baseUrl}/sandbox/faults`, { method: 'DELETE' });
+for (const worker of workers)
+	wrong.push(...(await worker.unemittedChanges()).map((text) => `trigger: ${text}`));
+report({
 	kind: 'end',
 	done: Object.fromEntries(done),
 	runs: {
-		all: lanes.reduce((sum, lane) => sum + lane.runs.all, 0),
-		withErrors: lanes.reduce((sum, lane) => sum + lane.runs.withErrors, 0),
+		all: workers.reduce((sum, worker) => sum + worker.runs.all, 0),
+		withErrors: workers.reduce((sum, worker) => sum + worker.runs.withErrors, 0),
 	},
 	seen: { ...Object.fromEntries(seen), wrong: wrong.length },
 	wrong: wrong.slice(0, WRONG_SHOWN),

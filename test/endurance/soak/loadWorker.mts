@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../../property/faults/engine.mts';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { watch, type Watching } from '../../property/trigger/engine.mts';
 
 const load = createRequire(import.meta.url);
@@ -21,21 +21,21 @@ export const FILES = [300_000, 700_000, 1, 40_000].map((bytes, index) => ({
 	bytes: Buffer.alloc(bytes, createHash('sha256').update(String(index)).digest()),
 }));
 
-export interface Platform {
+export interface SandboxAddress {
 	baseUrl: string;
 	token: string;
 }
 
 /** What came out of a node. */
-export interface Told {
-	good: INodeExecutionData[];
-	bad: INodeExecutionData[];
+export interface NodeOutput {
+	succeeded: INodeExecutionData[];
+	failed: INodeExecutionData[];
 }
 
-export class Lane {
+export class LoadWorker {
 	readonly table: string;
-	readonly chance: Chance;
-	readonly #platform: Platform;
+	readonly random: SeededRandom;
+	readonly #platform: SandboxAddress;
 	#watching: Watching | undefined;
 	/** The version of each record that the trigger told last. */
 	readonly #versions = new Map<string, number>();
@@ -44,10 +44,10 @@ export class Lane {
 	#workflow = { id: '', webhookUrl: '' };
 	#fresh = 0;
 
-	constructor(platform: Platform, number: number, seed: number) {
-		this.#platform = platform;
+	constructor(address: SandboxAddress, number: number, seed: number) {
+		this.#platform = address;
 		this.table = `lane${number}`;
-		this.chance = new Chance(seed * 1000 + number);
+		this.random = new SeededRandom(seed * 1000 + number);
 	}
 
 	get webhookUrl(): string {
@@ -86,7 +86,7 @@ export class Lane {
 	}
 
 	/** What is stored, as the sandbox itself tells it. */
-	async truth(): Promise<StoredRecord[]> {
+	async storedRecords(): Promise<StoredRecord[]> {
 		const { data } = (await this.#admin('GET', `/tables/${APP}/${this.table}/records`)) as {
 			data: StoredRecord[];
 		};
@@ -94,7 +94,7 @@ export class Lane {
 	}
 
 	/** How often the platform's workflow was started with this call. */
-	async startsOf(call: string): Promise<number> {
+	async countStarts(call: string): Promise<number> {
 		const { data } = (await this.#admin('GET', `/runs?workflow=${this.#workflow.id}`)) as {
 			data: Array<{ payload: { call: string } }>;
 		};
@@ -107,7 +107,7 @@ export class Lane {
 		operation: string,
 		parameters: IDataObject,
 		input: INodeExecutionData[] = [{ json: {} }],
-	): Promise<Told> {
+	): Promise<NodeOutput> {
 		const result = await runOperation(this.#platform, {
 			input,
 			onError: 'continueErrorOutput',
@@ -122,14 +122,14 @@ export class Lane {
 			} as never,
 		});
 		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);
-		const told = { good: result.output(NODE), bad: result.output(NODE, 1) };
+		const output = { succeeded: result.output(NODE), failed: result.output(NODE, 1) };
 		this.runs.all += 1;
-		if (told.bad.length > 0) this.runs.withErrors += 1;
-		return told;
+		if (output.failed.length > 0) this.runs.withErrors += 1;
+		return output;
 	}
 
 	/** A file in n8n's store, as a node before would have left it. */
-	async keep(file: (typeof FILES)[number]): Promise<IBinaryData> {
+	async storeFile(file: (typeof FILES)[number]): Promise<IBinaryData> {
 		const location = { type: 'execution' as const, workflowId: 'workflow', executionId: 'given' };
 		return await Container.get(BinaryDataService).store(location, file.bytes, {
 			fileName: file.name,
@@ -156,18 +156,18 @@ export class Lane {
 	}
 
 	/** With no faults any more: polls until nothing is new, and says what was never told. */
-	async untold(): Promise<string[]> {
+	async unemittedChanges(): Promise<string[]> {
 		const wrong: string[] = [];
 		for (let polls = 0; polls < 20; polls += 1) wrong.push(...((await this.poll()) ?? []));
-		const missing = (await this.truth())
+		const missing = (await this.storedRecords())
 			.filter(({ id, ver }) => this.#versions.get(id) !== ver)
 			.map(({ id, ver }) => `${id} version ${ver} was not told`);
 		return [...wrong, ...missing];
 	}
 
 	/** Forgets what this test, not the node, would pile up. */
-	async forget(): Promise<void> {
-		const there = new Set((await this.truth()).map(({ id }) => id));
+	async forgetDeleted(): Promise<void> {
+		const there = new Set((await this.storedRecords()).map(({ id }) => id));
 		for (const id of this.#versions.keys()) if (!there.has(id)) this.#versions.delete(id);
 	}
 

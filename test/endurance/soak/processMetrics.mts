@@ -4,13 +4,13 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const MB = 1024 * 1024;
 
-export interface Open {
+export interface OpenDescriptors {
 	files: number;
 	sockets: number;
 }
 
 /** What a process has open, as Linux tells it. */
-export function openOf(pid: number | 'self'): Open {
+export function countOpen(pid: number | 'self'): OpenDescriptors {
 	const folder = `/proc/${pid}/fd`;
 	const open = { files: 0, sockets: 0 };
 	for (const name of readdirSync(folder)) {
@@ -25,7 +25,7 @@ export function openOf(pid: number | 'self'): Open {
 }
 
 /** Resident memory of a process in MB. */
-export function residentOf(pid: number): number {
+export function residentMemory(pid: number): number {
 	const [, kilobytes] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
 	return Number(kilobytes) / 1024;
 }

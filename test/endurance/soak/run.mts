@@ -12,9 +12,9 @@ import { parseArgs } from 'node:util';
 import { startProcess } from '../../../harness/processes.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import type { FaultRule } from '../../support/sandbox.cts';
-import type { Message, Task } from './load.mts';
-import { openOf, residentOf } from './processMetrics.mts';
-import { judge, type Sample } from './trends.mts';
+import type { Message, LoadSettings } from './load.mts';
+import { countOpen, residentMemory } from './processMetrics.mts';
+import { assessTrends, type Sample } from './trends.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -76,17 +76,17 @@ const put = async (path: string, body: object) => {
 await put('/settings', { history: false });
 await put('/faults', faults);
 
-const task: Task = {
+const settings: LoadSettings = {
 	baseUrl: sandbox.baseUrl,
 	token: sandbox.tokens.role,
 	seed,
-	lanes: positive('lanes', values.lanes),
+	workers: positive('lanes', values.lanes),
 	seconds,
 	every: Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES),
 };
 const load = startProcess(
 	process.execPath,
-	['--expose-gc', join(import.meta.dirname, 'load.mts'), JSON.stringify(task)],
+	['--expose-gc', join(import.meta.dirname, 'load.mts'), JSON.stringify(settings)],
 	{ env: { ...process.env, N8N_USER_FOLDER: folder } },
 );
 const samples: Sample[] = [];
@@ -107,13 +107,13 @@ load.onLine((line) => {
 		end = message;
 		return;
 	}
-	const there = openOf(sandbox.pid);
+	const there = countOpen(sandbox.pid);
 	const sample: Sample = {
 		at: message.at,
 		...message.memory,
 		...message.open,
 		resources: message.resources,
-		sandboxResident: residentOf(sandbox.pid),
+		sandboxResident: residentMemory(sandbox.pid),
 		sandboxSockets: there.sockets,
 		sandboxFiles: there.files,
 	};
@@ -143,7 +143,7 @@ console.log();
 check(code === 0 && end !== undefined, 'the load came to its end');
 if (!end) console.log(load.output());
 check(samples.length >= LEAST_SAMPLES, `${samples.length} measurements`);
-for (const { measure, from, to, isFlat } of samples.length > 1 ? judge(samples) : []) {
+for (const { measure, from, to, isFlat } of samples.length > 1 ? assessTrends(samples) : []) {
 	check(isFlat, `${measure} is flat: ${from.toFixed(1)} → ${to.toFixed(1)} in the second half`);
 }
 if (end) {

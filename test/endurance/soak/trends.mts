@@ -26,7 +26,7 @@ type Measure = Exclude<keyof Sample, 'at'>;
  * warming up. Far above what the same load scatters, far below what a leak of one answer in a
  * hundred comes to.
  */
-const MOST: Record<Measure, number> = {
+const MAX_GROWTH: Record<Measure, number> = {
 	heap: 6,
 	external: 6,
 	resident: 60,
@@ -48,7 +48,7 @@ export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>):
 	return run === 0 ? 0 : rise / run;
 }
 
-export interface Line {
+export interface Trend {
 	measure: Measure;
 	/** At the middle and at the end, by the line of best fit. */
 	from: number;
@@ -57,10 +57,10 @@ export interface Line {
 }
 
 /** One line for each measure, of the second half of the samples. */
-export function judge(samples: Sample[]): Line[] {
+export function assessTrends(samples: Sample[]): Trend[] {
 	const half = samples.slice(Math.floor(samples.length / 2));
 	const [first, last] = [half[0]!.at, half.at(-1)!.at];
-	return (Object.keys(MOST) as Measure[]).map((measure) => {
+	return (Object.keys(MAX_GROWTH) as Measure[]).map((measure) => {
 		const level = half.reduce((sum, sample) => sum + sample[measure], 0) / half.length;
 		const slope = slopeOf(half.map((sample) => [sample.at, sample[measure]] as const));
 		const growth = slope * (last - first);
@@ -68,7 +68,7 @@ export function judge(samples: Sample[]): Line[] {
 			measure,
 			from: level - growth / 2,
 			to: level + growth / 2,
-			isFlat: growth <= MOST[measure],
+			isFlat: growth <= MAX_GROWTH[measure],
 		};
 	});
 }

@@ -5,14 +5,14 @@
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { FILES, type Lane, type Told } from './loadWorker.mts';
+import { FILES, type LoadWorker, type NodeOutput } from './loadWorker.mts';
 
-export interface Work {
+export interface Workload {
 	name: string;
 	/** How often it is done, against the others. */
 	weight: number;
 	/** Answers what was wrong, and counts what is neither right nor wrong. */
-	run(lane: Lane, count: (what: string) => void): Promise<string[]>;
+	run(worker: LoadWorker, count: (what: string) => void): Promise<string[]>;
 }
 
 const KEYS = 150;
@@ -24,10 +24,10 @@ const byKey = (records: StoredRecord[]) =>
 	new Map(records.map((record) => [keyOf(record), record]));
 const items = (rows: IDataObject[]): INodeExecutionData[] => rows.map((json) => ({ json }));
 
-const row = (lane: Lane, key: string): IDataObject => ({
+const row = (worker: LoadWorker, key: string): IDataObject => ({
 	key,
-	name: `name ${lane.chance.between(0, 1e6)}`,
-	amount: lane.chance.between(0, 9),
+	name: `name ${worker.random.between(0, 1e6)}`,
+	amount: worker.random.between(0, 9),
 });
 
 const outcomeOf = ({ json }: INodeExecutionData) =>
@@ -37,14 +37,14 @@ const outcomeOf = ({ json }: INodeExecutionData) =>
 const holds = (record: StoredRecord | undefined, sent: IDataObject) =>
 	Object.entries(sent).every(([name, value]) => record?.fields[name] === value);
 
-async function any(lane: Lane): Promise<StoredRecord | undefined> {
-	const records = await lane.truth();
-	return records[lane.chance.between(0, Math.max(0, records.length - 1))];
+async function any(worker: LoadWorker): Promise<StoredRecord | undefined> {
+	const records = await worker.storedRecords();
+	return records[worker.random.between(0, Math.max(0, records.length - 1))];
 }
 
 /** What was told of each item, against the records before and after. */
 function checkEach(
-	{ good, bad }: Told,
+	{ succeeded: good, failed: bad }: NodeOutput,
 	sent: IDataObject[],
 	before: StoredRecord[],
 	after: StoredRecord[],
@@ -73,49 +73,51 @@ function checkEach(
 }
 
 const many =
-	(operation: string, makeRows: (lane: Lane) => IDataObject[]): Work['run'] =>
-	async (lane, count) => {
-		const before = await lane.truth();
-		const sent = makeRows(lane);
-		const told = await lane.run('record', operation, {}, items(sent));
-		return checkEach(told, sent, before, await lane.truth(), count);
+	(operation: string, makeRows: (worker: LoadWorker) => IDataObject[]): Workload['run'] =>
+	async (worker, count) => {
+		const before = await worker.storedRecords();
+		const sent = makeRows(worker);
+		const output = await worker.run('record', operation, {}, items(sent));
+		return checkEach(output, sent, before, await worker.storedRecords(), count);
 	};
 
 /** Each of the rows that have different keys. */
-const chosen = (lane: Lane): IDataObject[] => {
-	const size = lane.chance.between(20, 100);
-	const from = lane.chance.between(0, KEYS - 1);
-	return Array.from({ length: size }, (_, index) => row(lane, `key ${(from + index) % KEYS}`));
+const chosen = (worker: LoadWorker): IDataObject[] => {
+	const size = worker.random.between(20, 100);
+	const from = worker.random.between(0, KEYS - 1);
+	return Array.from({ length: size }, (_, index) => row(worker, `key ${(from + index) % KEYS}`));
 };
 
-const fresh = (lane: Lane): IDataObject[] =>
-	Array.from({ length: lane.chance.between(1, 20) }, () => row(lane, lane.freshKey()));
+const fresh = (worker: LoadWorker): IDataObject[] =>
+	Array.from({ length: worker.random.between(1, 20) }, () => row(worker, worker.freshKey()));
 
 /** A write of one record that is there: its values afterwards are those that are told. */
 const one =
-	(operation: string): Work['run'] =>
-	async (lane, count) => {
-		const record = operation === 'create' ? undefined : await any(lane);
-		const key = record ? keyOf(record) : lane.freshKey();
-		const sent = row(lane, key);
+	(operation: string): Workload['run'] =>
+	async (worker, count) => {
+		const record = operation === 'create' ? undefined : await any(worker);
+		const key = record ? keyOf(record) : worker.freshKey();
+		const sent = row(worker, key);
 		const parameters = operation === 'update' ? { recordId: record?.id ?? '' } : {};
 		if (operation === 'update' && !record) return [];
-		const told = await lane.run('record', operation, parameters, items([sent]));
-		const is = byKey(await lane.truth()).get(key);
-		const [bad] = told.bad;
+		const output = await worker.run('record', operation, parameters, items([sent]));
+		const is = byKey(await worker.storedRecords()).get(key);
+		const [bad] = output.failed;
 		if (bad) count(outcomeOf(bad));
 		if (bad && outcomeOf(bad) === 'failed' && record?.ver !== is?.ver) {
 			return [`${operation} is told failed, and was done: ${String(bad.json.error)}`];
 		}
-		if (told.good.length === 1 && !holds(is, sent))
+		if (output.succeeded.length === 1 && !holds(is, sent))
 			return [`${operation} is told, and was not done`];
-		return told.good.length + told.bad.length === 1 ? [] : [`${operation}: an item is missing`];
+		return output.succeeded.length + output.failed.length === 1
+			? []
+			: [`${operation}: an item is missing`];
 	};
 
-async function readAll(lane: Lane): Promise<string[]> {
+async function readAll(worker: LoadWorker): Promise<string[]> {
 	const parameters = { returnAll: true, simple: false };
-	const { good } = await lane.run('record', 'getAll', parameters);
-	const truth = new Map((await lane.truth()).map((record) => [record.id, record]));
+	const { succeeded: good } = await worker.run('record', 'getAll', parameters);
+	const truth = new Map((await worker.storedRecords()).map((record) => [record.id, record]));
 	const wrong = good.filter(
 		({ json }) => truth.get(String(json.id))?.ver !== json.ver || !truth.delete(String(json.id)),
 	);
@@ -124,46 +126,48 @@ async function readAll(lane: Lane): Promise<string[]> {
 	return wrong.map(({ json }) => `${String(json.id)} is told in version ${String(json.ver)}`);
 }
 
-async function readOne(lane: Lane): Promise<string[]> {
-	const record = await any(lane);
+async function readOne(worker: LoadWorker): Promise<string[]> {
+	const record = await any(worker);
 	if (!record) return [];
 	const parameters = { recordId: record.id, simple: false };
-	const { good } = await lane.run('record', 'get', parameters);
+	const { succeeded: good } = await worker.run('record', 'get', parameters);
 	return good.every(({ json }) => json.ver === record.ver) ? [] : ['another version was read'];
 }
 
-async function countAll(lane: Lane): Promise<string[]> {
-	const { length } = await lane.truth();
-	const { good } = await lane.run('record', 'count', {});
+async function countAll(worker: LoadWorker): Promise<string[]> {
+	const { length } = await worker.storedRecords();
+	const { succeeded: good } = await worker.run('record', 'count', {});
 	const wrong = good.filter(({ json }) => json.count !== length);
 	return wrong.map(({ json }) => `${String(json.count)} are counted, there are ${length}`);
 }
 
-async function deleteOne(lane: Lane): Promise<string[]> {
-	const record = await any(lane);
+async function deleteOne(worker: LoadWorker): Promise<string[]> {
+	const record = await any(worker);
 	if (!record) return [];
-	const { good, bad } = await lane.run('record', 'delete', { recordId: record.id });
-	const isThere = (await lane.truth()).some(({ id }) => id === record.id);
+	const { succeeded: good, failed: bad } = await worker.run('record', 'delete', {
+		recordId: record.id,
+	});
+	const isThere = (await worker.storedRecords()).some(({ id }) => id === record.id);
 	if (good.length === 1 && isThere) return ['delete is told, and was not done'];
 	const isRefused = bad.length === 1 && outcomeOf(bad[0]!) === 'failed';
 	return isRefused && !isThere ? ['delete is told failed, and was done'] : [];
 }
 
 /** Deletes by a filter, most of it when there is much. */
-async function deleteSome(lane: Lane): Promise<string[]> {
-	const before = await lane.truth();
+async function deleteSome(worker: LoadWorker): Promise<string[]> {
+	const before = await worker.storedRecords();
 	const value = before.length > MOST_RECORDS ? 4 : 0;
 	const condition = [{ field: 'amount', operator: 'lte', value }];
 	const parameters = { maximum: 10_000, filterMode: 'conditions', conditions: { condition } };
-	const { good } = await lane.run('record', 'deleteMany', parameters);
-	const after = await lane.truth();
-	const [told] = good;
-	if (!told) return [];
+	const { succeeded: good } = await worker.run('record', 'deleteMany', parameters);
+	const after = await worker.storedRecords();
+	const [output] = good;
+	if (!output) return [];
 	const left = after.filter(({ fields }) => Number(fields.amount) <= value).length;
 	const gone = before.length - after.length;
-	return told.json.deletedCount === gone && left === 0
+	return output.json.deletedCount === gone && left === 0
 		? []
-		: [`${String(told.json.deletedCount)} are told deleted, ${gone} are gone, ${left} are left`];
+		: [`${String(output.json.deletedCount)} are told deleted, ${gone} are gone, ${left} are left`];
 }
 
 interface StoredFile {
@@ -174,14 +178,14 @@ interface StoredFile {
 
 const filesOf = (record: StoredRecord | undefined) => (record?.fields.papers ?? []) as StoredFile[];
 
-async function upload(lane: Lane): Promise<string[]> {
-	const record = await any(lane);
+async function upload(worker: LoadWorker): Promise<string[]> {
+	const record = await any(worker);
 	if (!record) return [];
-	const file = lane.chance.of(FILES[0]!, ...FILES.slice(1));
-	const input = [{ json: {}, binary: { data: await lane.keep(file) } }];
+	const file = worker.random.of(FILES[0]!, ...FILES.slice(1));
+	const input = [{ json: {}, binary: { data: await worker.storeFile(file) } }];
 	const existingFiles =
-		filesOf(record).length > 3 ? 'replace' : lane.chance.of('append', 'replace');
-	const { good, bad } = await lane.run(
+		filesOf(record).length > 3 ? 'replace' : worker.random.of('append', 'replace');
+	const { succeeded: good, failed: bad } = await worker.run(
 		'attachment',
 		'upload',
 		{
@@ -193,7 +197,7 @@ async function upload(lane: Lane): Promise<string[]> {
 		},
 		input,
 	);
-	const there = filesOf((await lane.truth()).find(({ id }) => id === record.id));
+	const there = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));
 	const same = (files: StoredFile[]) =>
 		files.filter(
 			({ fileName, fileSize }) => fileName === file.name && fileSize === file.bytes.length,
@@ -206,48 +210,49 @@ async function upload(lane: Lane): Promise<string[]> {
 		: [];
 }
 
-async function download(lane: Lane): Promise<string[]> {
-	const record = (await lane.truth()).find((entry) => filesOf(entry).length > 0);
+async function download(worker: LoadWorker): Promise<string[]> {
+	const record = (await worker.storedRecords()).find((entry) => filesOf(entry).length > 0);
 	if (!record) return [];
 	const parameters = { recordId: record.id, fileField: 'papers', outputField: 'data' };
-	const { good } = await lane.run('attachment', 'download', parameters);
+	const { succeeded: good } = await worker.run('attachment', 'download', parameters);
 	const wrong: string[] = [];
 	for (const item of good) {
 		for (const binary of Object.values(item.binary ?? {})) {
 			const sent = FILES.find(({ name }) => name === binary.fileName);
-			const bytes = await lane.contentOf(binary);
+			const bytes = await worker.contentOf(binary);
 			if (!sent?.bytes.equals(bytes)) wrong.push(`${binary.fileName} came back as another file`);
 		}
 	}
 	return wrong;
 }
 
-async function removeFiles(lane: Lane): Promise<string[]> {
-	const record = (await lane.truth()).find((entry) => filesOf(entry).length > 0);
+async function removeFiles(worker: LoadWorker): Promise<string[]> {
+	const record = (await worker.storedRecords()).find((entry) => filesOf(entry).length > 0);
 	if (!record) return [];
 	const parameters = { recordId: record.id, fileField: 'papers', removeMode: 'all' };
-	const { good } = await lane.run('attachment', 'remove', parameters);
-	const left = filesOf((await lane.truth()).find(({ id }) => id === record.id));
+	const { succeeded: good } = await worker.run('attachment', 'remove', parameters);
+	const left = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));
 	return good.length === 1 && left.length > 0 ? ['files are told removed, and are there'] : [];
 }
 
-async function startWorkflow(lane: Lane): Promise<string[]> {
-	const call = lane.freshKey();
-	const { good, bad } = await lane.run(
+async function startWorkflow(worker: LoadWorker): Promise<string[]> {
+	const call = worker.freshKey();
+	const { succeeded: good, failed: bad } = await worker.run(
 		'workflow',
 		'trigger',
-		{ webhookUrl: lane.webhookUrl },
+		{ webhookUrl: worker.webhookUrl },
 		items([{ call }]),
 	);
-	const starts = await lane.startsOf(call);
-	const [told, error] = [good[0], bad[0]];
-	if (told && (told.json.body as IDataObject).echo !== call) return ['another call was answered'];
-	if (told ? starts !== 1 : starts > 1) return [`one call started ${starts} runs`];
+	const starts = await worker.countStarts(call);
+	const [output, error] = [good[0], bad[0]];
+	if (output && (output.json.body as IDataObject).echo !== call)
+		return ['another call was answered'];
+	if (output ? starts !== 1 : starts > 1) return [`one call started ${starts} runs`];
 	const isRefused = error !== undefined && outcomeOf(error) === 'failed';
 	return isRefused && starts > 0 ? ['a call is told failed, and started a run'] : [];
 }
 
-export const WORKS: readonly Work[] = [
+export const WORKLOADS: readonly Workload[] = [
 	{ name: 'Create or Update Many', weight: 8, run: many('upsertMany', chosen) },
 	{ name: 'Create Many', weight: 2, run: many('createMany', fresh) },
 	{ name: 'Get Many', weight: 6, run: readAll },
@@ -265,8 +270,8 @@ export const WORKS: readonly Work[] = [
 	{
 		name: 'Poll',
 		weight: 4,
-		run: async (lane, count) => {
-			const wrong = await lane.poll();
+		run: async (worker, count) => {
+			const wrong = await worker.poll();
 			if (!wrong) count('polls failed');
 			return wrong ?? [];
 		},

@@ -33,7 +33,7 @@ export class Coverage {
 		if (evidence.summary) seen.add('summary');
 		if (evidence.stop) seen.add('stopped with an error');
 		if (seen.size === 2) seen.add('nothing went wrong');
-		for (const { outcome, supersededBy } of evidence.told) {
+		for (const { outcome, supersededBy } of evidence.results) {
 			const key = `${mode} ${outcome}`;
 			this.#outcomes.set(key, (this.#outcomes.get(key) ?? 0) + 1);
 			seen.add(outcome);

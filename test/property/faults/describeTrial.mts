@@ -4,19 +4,19 @@ import type { Trial } from './trial.mts';
 const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);
 
 export function describeTrial(trial: Trial): string {
-	const { given, evidence } = trial;
-	const { mode, isKeyed, onError, tries, options, settings, faults, records, items } = given;
+	const { testCase, evidence } = trial;
+	const { mode, isKeyed, onError, tries, options, settings, faults, records, items } = testCase;
 	return [
 		'  Disagreements:',
-		...trial.disagreements().map((text) => `    ${text}`),
+		...trial.findErrors().map((text) => `    ${text}`),
 		'  Schedule:',
 		...lines([
-			{ mode, isKeyed, onError, tries, marking: given.marking, canRead: given.canRead },
+			{ mode, isKeyed, onError, tries, marking: testCase.marking, canRead: testCase.canRead },
 			{ options },
 			{ settings },
 		]),
 		...lines(
-			given.table.fields
+			testCase.table.fields
 				.filter(({ metadata }) => metadata?.required || metadata?.importKey)
 				.map(({ name, metadata }) => ({ name, metadata })),
 		),
@@ -43,7 +43,7 @@ export function describeTrial(trial: Trial): string {
 		),
 		'  Told:',
 		...lines(
-			evidence.stop ? [evidence.stop] : evidence.summary ? [evidence.summary] : evidence.told,
+			evidence.stop ? [evidence.stop] : evidence.summary ? [evidence.summary] : evidence.results,
 		),
 	].join('\n');
 }

@@ -2,7 +2,7 @@
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import { automatic, picked, runOperation, type RunResult } from './engine.mts';
-import type { Lane, Truth } from './sandboxSlot.mts';
+import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import { APP, TABLE } from './constants.mts';
 import type { Case } from './schedule.mts';
 
@@ -17,7 +17,7 @@ export const OUTCOMES = [
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** What the node told of one item. */
-export interface Told {
+export interface ItemResult {
 	index: number;
 	outcome: Outcome;
 	id?: string;
@@ -32,7 +32,7 @@ export interface Told {
 }
 
 /** What the node told of the whole run, where it stopped. */
-export interface Stop {
+export interface StopError {
 	message: string;
 	description: string;
 	item: number | undefined;
@@ -40,11 +40,11 @@ export interface Stop {
 
 export interface Evidence extends Truth {
 	before: StoredRecord[];
-	told: Told[];
+	results: ItemResult[];
 	summary: IDataObject | undefined;
-	stop: Stop | undefined;
+	stop: StopError | undefined;
 	/** What is wrong with the form of the output already. */
-	misshapen: string[];
+	shapeErrors: string[];
 }
 
 const OPERATIONS = {
@@ -68,27 +68,27 @@ function parameters({ mode, isDirect, options }: Case): INodeParameters {
 	};
 }
 
-export async function execute(lane: Lane, given: Case): Promise<Evidence> {
-	const { settings, table, records, rules, items, onError, tries } = given;
-	const before = await lane.prepare(settings, table, records, rules);
-	const { baseUrl, token, writeOnlyToken } = lane.address;
+export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
+	const { settings, table, records, rules, items, onError, tries } = testCase;
+	const before = await slot.prepare(settings, table, records, rules);
+	const { baseUrl, token, writeOnlyToken } = slot.address;
 	const result = await runOperation(
-		{ baseUrl, token: given.canRead ? token : writeOnlyToken },
+		{ baseUrl, token: testCase.canRead ? token : writeOnlyToken },
 		{
-			parameters: parameters(given),
+			parameters: parameters(testCase),
 			items: items.map(({ json }) => json as IDataObject),
 			onError,
 			...(tries > 1 && { retry: { maxTries: tries } }),
 		},
 	);
-	const truth = await lane.truth();
-	return { ...truth, before, ...toldBy(result, given) };
+	const truth = await slot.truth();
+	return { ...truth, before, ...parseResult(result, testCase) };
 }
 
-function toldBy(
+function parseResult(
 	result: RunResult,
 	{ onError, items, options }: Case,
-): Pick<Evidence, 'told' | 'summary' | 'stop' | 'misshapen'> {
+): Pick<Evidence, 'results' | 'summary' | 'stop' | 'shapeErrors'> {
 	const { error } = result;
 	if (error) {
 		const item = error.context?.itemIndex;
@@ -97,45 +97,46 @@ function toldBy(
 			description: error.description ?? '',
 			item: typeof item === 'number' ? item : undefined,
 		};
-		return { told: [], summary: undefined, stop, misshapen: [] };
+		return { results: [], summary: undefined, stop, shapeErrors: [] };
 	}
-	const nothing = { told: [], stop: undefined, summary: undefined };
+	const nothing = { results: [], stop: undefined, summary: undefined };
 	const good = result.output('Data Platform', 0);
 	const bad = result.output('Data Platform', 1);
 	// Where nothing could be begun, each item tells why instead.
 	if (options.output === 'summary' && good[0]?.json.sent !== undefined) {
-		const misshapen = good.length === 1 && bad.length === 0 ? [] : ['the summary is not one item'];
-		return { ...nothing, summary: good[0]?.json, misshapen };
+		const shapeErrors =
+			good.length === 1 && bad.length === 0 ? [] : ['the summary is not one item'];
+		return { ...nothing, summary: good[0]?.json, shapeErrors };
 	}
-	const misshapen: string[] = [];
+	const shapeErrors: string[] = [];
 	const sides = onError === 'continueErrorOutput' ? [good, bad] : [good];
-	const told = sides.flatMap((side, output) => {
+	const results = sides.flatMap((side, output) => {
 		const indexes = side.map(({ pairedItem }) => pairedIndex(pairedItem));
 		if (indexes.some((index, at) => at > 0 && index <= indexes[at - 1]!)) {
-			misshapen.push(`output ${output} is not in order: ${indexes.join(', ')}`);
+			shapeErrors.push(`output ${output} is not in order: ${indexes.join(', ')}`);
 		}
 		return side.map((entry, at) => {
 			const isError = entry.json.error !== undefined;
 			if (onError === 'continueErrorOutput' && isError !== (output === 1)) {
-				misshapen.push(`item ${indexes[at]} is on output ${output}`);
+				shapeErrors.push(`item ${indexes[at]} is on output ${output}`);
 			}
-			return toldOf(entry.json, indexes[at]!);
+			return parseItem(entry.json, indexes[at]!);
 		});
 	});
-	const indexes = told.map(({ index }) => index).sort((a, b) => a - b);
+	const indexes = results.map(({ index }) => index).sort((a, b) => a - b);
 	if (indexes.join() !== items.map(({ index }) => index).join()) {
-		misshapen.push(`the output is paired with items ${indexes.join(', ')}`);
+		shapeErrors.push(`the output is paired with items ${indexes.join(', ')}`);
 	}
-	return { ...nothing, told, misshapen };
+	return { ...nothing, results, shapeErrors };
 }
 
 function pairedIndex(pairedItem: INodeExecutionData['pairedItem']): number {
 	return typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 }
 
-function toldOf(json: IDataObject, index: number): Told {
-	if (json.error === undefined) return { ...(json as unknown as Told), index };
-	const details = (json.details ?? {}) as Partial<Told> & { item?: number };
+function parseItem(json: IDataObject, index: number): ItemResult {
+	if (json.error === undefined) return { ...(json as unknown as ItemResult), index };
+	const details = (json.details ?? {}) as Partial<ItemResult> & { item?: number };
 	const { outcome = 'failed', id, item } = details;
 	const message = `${String(json.error)} (${String(json.message ?? 'no hint')})`;
 	return { index: item === index ? index : -1, outcome, id, message };

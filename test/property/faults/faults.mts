@@ -237,6 +237,6 @@ export const needsShortTimeout = ({ name }: PlannedFault) =>
 	['hang', 'hangAfter', 'late'].includes(name);
 
 /** Whether its client has to think that the service is still at work on it. */
-export const mayStillCome = (request: LoggedRequest) =>
+export const mayStillApply = (request: LoggedRequest) =>
 	request.status === 504 ||
 	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name));

@@ -7,7 +7,7 @@ import { KEY, type Fields, type Json } from './table.mts';
 
 export const sameFields = (one: object, other: object) => isDeepStrictEqual(one, other);
 
-export class Model {
+export class ReferenceModel {
 	readonly #given: Case;
 	readonly #before: Map<string, StoredRecord>;
 	readonly #byKey: Map<Json, StoredRecord>;
@@ -112,7 +112,7 @@ export class Model {
 	}
 
 	/** Items that are sent and have the same identity as this one. */
-	namesSame(item: CaseItem): CaseItem[] {
+	sameIdentity(item: CaseItem): CaseItem[] {
 		const identity = this.#identities.get(item.index);
 		return this.#given.items.filter(
 			({ index }) => identity !== undefined && this.#identities.get(index) === identity,
@@ -130,7 +130,7 @@ export class Model {
 		const key = item.values[KEY]?.stored;
 		const isTaken = this.#hasKey && key !== undefined && this.#byKey.has(key);
 		if (!isTaken || this.#given.mode !== 'create') return ['inserted'];
-		return this.namesSame(item).length > 1 ? ['inserted', 'failed'] : ['failed'];
+		return this.sameIdentity(item).length > 1 ? ['inserted', 'failed'] : ['failed'];
 	}
 
 	#isSent({ values }: CaseItem, name: string): boolean {
@@ -167,7 +167,7 @@ export class Model {
 		}
 		if (mode === 'create') return;
 		for (const item of items) {
-			const same = this.namesSame(item);
+			const same = this.sameIdentity(item);
 			const last = same.at(-1);
 			if (!last || same.length === 1) continue;
 			if (options.duplicates === 'error') this.#flawed.add(item.index);

@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { Trial } from './trial.mts';
 import { Coverage } from './coverage.mts';
 import { execute } from './execute.mts';
-import { Lane } from './sandboxSlot.mts';
+import { SandboxSlot } from './sandboxSlot.mts';
 import { describeTrial } from './describeTrial.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 import { drawn, toCase } from './schedule.mts';
@@ -50,25 +50,25 @@ let next = 0;
 let passed = 0;
 
 /** Runs one schedule; where it fails, again and again with less in it. */
-async function runSchedule(lane: Lane, seed: number): Promise<void> {
+async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	let isFirst = true;
 	let last: Trial | undefined;
 	// Where time runs out, the last run goes on: it must not get into the way of the next schedule.
 	let running: Promise<unknown> = Promise.resolve();
 	const property = fc.asyncProperty(drawn, async (schedule) => {
-		const given = toCase(schedule);
-		const run = execute(lane, given);
+		const testCase = toCase(schedule);
+		const run = execute(slot, testCase);
 		running = run.catch(() => undefined);
 		const evidence = await Promise.race([
 			run,
 			sleep(LONGEST_RUN_MS, undefined, { ref: false }).then(() => {
-				throw new Error(`It does not end: ${JSON.stringify(given)}`);
+				throw new Error(`It does not end: ${JSON.stringify(testCase)}`);
 			}),
 		]);
-		if (isFirst) coverage.add(given, evidence);
+		if (isFirst) coverage.add(testCase, evidence);
 		isFirst = false;
-		const trial = new Trial(given, evidence);
-		const wrong = trial.disagreements();
+		const trial = new Trial(testCase, evidence);
+		const wrong = trial.findErrors();
 		if (wrong.length === 0) return;
 		last = trial;
 		throw new Error(wrong.join('\n'));
@@ -87,7 +87,7 @@ async function runSchedule(lane: Lane, seed: number): Promise<void> {
 	}
 	failed.push(seed);
 	if (failed.length > SHRUNK) {
-		console.log(`\nSeed ${seed} failed: ${last?.disagreements().join('; ') ?? 'no run'}`);
+		console.log(`\nSeed ${seed} failed: ${last?.findErrors().join('; ') ?? 'no run'}`);
 		return;
 	}
 	console.log(`\nSeed ${seed} failed: npm run test:faults -- --schedules 1 --seed ${seed}`);
@@ -95,17 +95,17 @@ async function runSchedule(lane: Lane, seed: number): Promise<void> {
 	else console.log(result.errorInstance);
 }
 
-async function runLane(address: SandboxAddress): Promise<void> {
-	const lane = new Lane(address);
+async function runSlot(address: SandboxAddress): Promise<void> {
+	const slot = new SandboxSlot(address);
 	while (next < schedules) {
 		const seed = firstSeed + next;
 		next += 1;
-		await runSchedule(lane, seed);
+		await runSchedule(slot, seed);
 	}
 }
 
 console.log(`${schedules} schedules from seed ${firstSeed} on, ${size} at a time`);
-await Promise.all(addresses.map(runLane));
+await Promise.all(addresses.map(runSlot));
 await worker.terminate();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);

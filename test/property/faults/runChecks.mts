@@ -1,7 +1,7 @@
 /** Whether what the node told of a run as a whole is true: its summary, or the error it stopped with. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Trial } from './trial.mts';
-import { OUTCOMES, type Outcome, type Stop } from './execute.mts';
+import { OUTCOMES, type Outcome, type StopError } from './execute.mts';
 import { sameFields } from './referenceModel.mts';
 import type { CaseItem } from './schedule.mts';
 
@@ -13,7 +13,7 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 		.map(({ fields }) => fields ?? {});
 	let stored = 0;
 	for (const item of items) {
-		const winner = trial.given.items[model.superseded.get(item.index) ?? item.index]!;
+		const winner = trial.testCase.items[model.superseded.get(item.index) ?? item.index]!;
 		const target = model.target(winner);
 		if (target) {
 			const after = evidence.records.find(({ id }) => id === target.id);
@@ -24,27 +24,30 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 		if (at < 0) continue;
 		stored += 1;
 		// A superseded item shares its winner's record.
-		if (trial.given.mode === 'create') fresh.splice(at, 1);
+		if (trial.testCase.mode === 'create') fresh.splice(at, 1);
 	}
 	return stored;
 }
 
 /** The error against the records. */
-export function checkStop(trial: Trial, { message, description, item: named }: Stop): string[] {
-	const { given, evidence, model } = trial;
+export function checkStop(
+	trial: Trial,
+	{ message, description, item: namedItem }: StopError,
+): string[] {
+	const { testCase, evidence, model } = trial;
 	const wrong: string[] = [];
 	const about = `told '${message}' '${description}'`;
-	if (given.onError !== 'stopWorkflow') return [`the run stopped: ${about}`];
+	if (testCase.onError !== 'stopWorkflow') return [`the run stopped: ${about}`];
 	if (message.startsWith('Nothing was sent')) {
 		if (trial.writes.length > 0) wrong.push('something was sent');
-		const item = given.items[named ?? -1];
-		if (!item || !model.isFlawed(item)) wrong.push(`item ${named} is not wrong`);
+		const item = testCase.items[namedItem ?? -1];
+		if (!item || !model.isFlawed(item)) wrong.push(`item ${namedItem} is not wrong`);
 		return wrong.map((text) => `${text}; ${about}`);
 	}
 	const done = Number(/(\d+) of \d+ items are done/.exec(description)?.[1] ?? 0);
 	const through = Number(/through item (\d+)/.exec(description)?.[1] ?? -1);
-	const items = given.options.dryRun ? [] : given.items;
-	if (!given.options.dryRun) {
+	const items = testCase.options.dryRun ? [] : testCase.items;
+	if (!testCase.options.dryRun) {
 		const stored = countStored(trial, items);
 		if (stored < done) wrong.push(`${stored} items are stored`);
 		const first = items.slice(0, through + 1);
@@ -53,40 +56,41 @@ export function checkStop(trial: Trial, { message, description, item: named }: S
 			wrong.push(`${storedFirst} are stored through item ${through}`);
 		}
 	}
-	const item = named === undefined ? undefined : given.items[named];
+	const item = namedItem === undefined ? undefined : testCase.items[namedItem];
 	if (item) wrong.push(...checkNamed(trial, item, message));
 	else if (trial.writes.length > 0) wrong.push('no item is named');
-	if (through >= 0 && named !== undefined && named <= through) wrong.push(`named ${named}`);
-	if (!evidence.requests.length && !model.isFlawed(given.items[0]!)) wrong.push('no request');
+	if (through >= 0 && namedItem !== undefined && namedItem <= through)
+		wrong.push(`named ${namedItem}`);
+	if (!evidence.requests.length && !model.isFlawed(testCase.items[0]!)) wrong.push('no request');
 	return wrong.map((text) => `${text}; ${about}`);
 }
 
 /** The item that the error names: it did not succeed, and is told so rightly. */
 function checkNamed(trial: Trial, item: CaseItem, message: string): string[] {
-	const { model, evidence, given } = trial;
+	const { model, evidence, testCase } = trial;
 	const wrong: string[] = [];
-	const winner = given.items[model.superseded.get(item.index) ?? item.index]!;
+	const winner = testCase.items[model.superseded.get(item.index) ?? item.index]!;
 	const isUnknown = message.includes('It is not known whether');
 	const expected = model.expected(item);
 	const isBad = expected.includes('failed') || expected.includes('notFound');
 	if (isUnknown) {
-		if (!trial.isObscure(winner)) wrong.push(`item ${item.index} is not that obscure`);
+		if (!trial.unknownAllowed(winner)) wrong.push(`item ${item.index} is not that obscure`);
 		return wrong;
 	}
-	if (!isBad && !trial.isExcused(winner)) wrong.push(`item ${item.index} is good`);
+	if (!isBad && !trial.failureAllowed(winner)) wrong.push(`item ${item.index} is good`);
 	const target = model.target(winner);
 	if (target && evidence.written.some(({ id }) => id === target.id)) {
 		wrong.push(`item ${item.index} was written`);
 	}
-	if (!target && given.mode !== 'update' && given.mode !== 'replace') {
-		const same = given.items.filter((other) =>
+	if (!target && testCase.mode !== 'update' && testCase.mode !== 'replace') {
+		const same = testCase.items.filter((other) =>
 			sameFields(model.applied(other), model.applied(winner)),
 		);
 		const fresh = evidence.written.filter(
 			({ action, fields }) =>
 				action === 'inserted' && sameFields(fields ?? {}, model.applied(winner)),
 		);
-		const most = given.mode === 'create' ? same.length - 1 : 0;
+		const most = testCase.mode === 'create' ? same.length - 1 : 0;
 		if (fresh.length > most) wrong.push(`item ${item.index} was inserted`);
 	}
 	return wrong;
@@ -94,12 +98,12 @@ function checkNamed(trial: Trial, item: CaseItem, message: string): string[] {
 
 /** The summary's counts against the records. */
 export function checkSummary(trial: Trial, summary: IDataObject): string[] {
-	const { given, evidence, model } = trial;
+	const { testCase, evidence, model } = trial;
 	const count = (outcome: Outcome) => Number(summary[outcome] ?? 0);
 	const total = OUTCOMES.reduce((sum, outcome) => sum + count(outcome), 0);
 	const wrong: string[] = [];
-	if (total !== given.items.length) wrong.push(`the counts come to ${total}`);
-	if (!given.options.dryRun) {
+	if (total !== testCase.items.length) wrong.push(`the counts come to ${total}`);
+	if (!testCase.options.dryRun) {
 		const changed = (action: string) =>
 			new Set(evidence.written.filter((entry) => entry.action === action).map(({ id }) => id)).size;
 		for (const [outcome, actual] of [
@@ -107,25 +111,25 @@ export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 			['updated', changed('updated')],
 		] as const) {
 			// What a second try finds done is unchanged since, though the first one did it.
-			const isLater = given.tries > 1 && given.mode !== 'create';
+			const isLater = testCase.tries > 1 && testCase.mode !== 'create';
 			const open = count('unknown') + (isLater ? count('unchanged') + count('updated') : 0);
 			if (actual < (isLater ? 0 : count(outcome)) || actual > count(outcome) + open) {
 				wrong.push(`${actual} were ${outcome}`);
 			}
 		}
 	}
-	const isClear = given.canRead && given.tries === 1;
+	const isClear = testCase.canRead && testCase.tries === 1;
 	if (
 		isClear &&
 		evidence.requests.every(({ faults }) => faults.every((id) => id.startsWith('item ')))
 	) {
-		const expected = given.items.map((item) => model.expected(item));
+		const expected = testCase.items.map((item) => model.expected(item));
 		for (const outcome of OUTCOMES) {
 			const most = expected.filter((outcomes) => outcomes.includes(outcome)).length;
 			if (count(outcome) > most) wrong.push(`at most ${most} are ${outcome}`);
 		}
 	}
-	if (Number(summary.requests) > evidence.requests.length && given.tries === 1) {
+	if (Number(summary.requests) > evidence.requests.length && testCase.tries === 1) {
 		wrong.push(`${evidence.requests.length} requests arrived`);
 	}
 	return wrong.map((text) => `${text}; the summary says ${JSON.stringify(summary)}`);

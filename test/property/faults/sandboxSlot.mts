@@ -12,7 +12,7 @@ import { APP, TABLE } from './constants.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 
 /** How long a request that nobody waits for may go on in the sandbox. */
-const LONGEST_ECHO_MS = 10_000;
+const MAX_LATE_MS = 10_000;
 
 /** What the sandbox knows after a run. */
 export interface Truth {
@@ -22,7 +22,7 @@ export interface Truth {
 	requests: LoggedRequest[];
 }
 
-export class Lane {
+export class SandboxSlot {
 	readonly address: SandboxAddress;
 
 	constructor(address: SandboxAddress) {
@@ -47,7 +47,7 @@ export class Lane {
 
 	/** What is true once every request has come to its end, those that nobody waits for too. */
 	async truth(): Promise<Truth> {
-		const until = Date.now() + LONGEST_ECHO_MS;
+		const until = Date.now() + MAX_LATE_MS;
 		let requests = await this.#read<LoggedRequest[]>('/requests');
 		while (requests.some(({ outcome }) => outcome === 'running')) {
 			if (Date.now() > until) throw new Error('A request in the sandbox does not end.');

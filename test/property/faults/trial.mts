@@ -1,15 +1,15 @@
 /** Whether what the node told of a run agrees with what is true. */
 import type { LoggedRequest } from '../../support/sandbox.cts';
-import type { Evidence, Outcome, Told } from './execute.mts';
+import type { Evidence, Outcome, ItemResult } from './execute.mts';
 import {
 	FAULTS,
 	faultsOf,
 	hasEffect,
 	isAmbiguous,
-	mayStillCome,
+	mayStillApply,
 	type FaultName,
 } from './faults.mts';
-import { Model, sameFields } from './referenceModel.mts';
+import { ReferenceModel, sameFields } from './referenceModel.mts';
 import { POISON } from './constants.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
 import { checkStop, checkSummary } from './runChecks.mts';
@@ -19,25 +19,25 @@ const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
 const isWrite = ({ path }: LoggedRequest) => path.endsWith('/data/bulk');
 
 /** Whether its answer tells what became of its items. */
-const isTaken = (request: LoggedRequest) => request.status === 200 && !isAmbiguous(request);
+const isConclusive = (request: LoggedRequest) => request.status === 200 && !isAmbiguous(request);
 
 /** Fault rules that refuse certain values, and leave all others alone. */
-const isChoosy = (name: FaultName) => 'isByValue' in FAULTS[name];
+const isByValue = (name: FaultName) => 'isByValue' in FAULTS[name];
 
 /** A run and all that is known about it. */
 export class Trial {
-	readonly model: Model;
+	readonly model: ReferenceModel;
 	readonly writes: LoggedRequest[];
 	readonly #carriers = new Map<number, LoggedRequest[]>();
-	readonly given: Case;
+	readonly testCase: Case;
 	readonly evidence: Evidence;
 
-	constructor(given: Case, evidence: Evidence) {
-		this.given = given;
+	constructor(testCase: Case, evidence: Evidence) {
+		this.testCase = testCase;
 		this.evidence = evidence;
-		this.model = new Model(given, evidence.before);
+		this.model = new ReferenceModel(testCase, evidence.before);
 		this.writes = evidence.requests.filter(isWrite);
-		for (const item of given.items) {
+		for (const item of testCase.items) {
 			const id = markOf(item);
 			this.#carriers.set(
 				item.index,
@@ -47,15 +47,15 @@ export class Trial {
 	}
 
 	/** The requests that may have written the item. */
-	carriers = ({ index }: CaseItem) => this.#carriers.get(index) ?? [];
+	requestsWith = ({ index }: CaseItem) => this.#carriers.get(index) ?? [];
 
 	/** Whether requests are given up so soon that a busy machine alone makes them fail. */
 	get #isHasty() {
-		return this.given.options.timeout < 5;
+		return this.testCase.options.timeout < 5;
 	}
 
 	/** Whether what went wrong in the run may have kept this item from being written. */
-	isExcused(item: CaseItem): boolean {
+	failureAllowed(item: CaseItem): boolean {
 		if (this.#isHasty) return true;
 		const isStopper = (request: LoggedRequest) =>
 			hasEffect(request, 'waits', 'ends', 'ambiguous') ||
@@ -63,47 +63,49 @@ export class Trial {
 			request.status === 403;
 		if (this.evidence.requests.some(isStopper)) return true;
 		const isPoisoned = item.values.name?.raw === POISON;
-		return this.carriers(item)
+		return this.requestsWith(item)
 			.flatMap(faultsOf)
-			.some((name) => FAULTS[name].effect !== 'answer' && (!isChoosy(name) || isPoisoned));
+			.some((name) => FAULTS[name].effect !== 'answer' && (!isByValue(name) || isPoisoned));
 	}
 
 	/** Whether nobody could find out what became of the item. */
-	isObscure(item: CaseItem): boolean {
-		const { mode, isKeyed, settings, marking } = this.given;
-		const carriers = this.carriers(item);
+	unknownAllowed(item: CaseItem): boolean {
+		const { mode, isKeyed, settings, marking } = this.testCase;
+		const requestsWith = this.requestsWith(item);
 		if (this.#isHasty || this.#isSettledLater(item)) return true;
-		if (carriers.length === 0) return false;
+		if (requestsWith.length === 0) return false;
 		// Where items share a mark, any of these may be the last request with this one.
-		const isTold = marking === 'each' || mode !== 'create';
-		const last = isTold ? carriers.slice(-1) : carriers;
+		const isTraceable = marking === 'each' || mode !== 'create';
+		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
 		// A later request that was not taken does not tell what became of the one before it.
-		const taken = isTold ? carriers.findLastIndex(isTaken) : -1;
-		if (carriers.slice(taken + 1).some(isAmbiguous) || carriers.some(mayStillCome)) return true;
+		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
+		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
+			return true;
 		const isIncomplete =
 			last.some((request) => hasEffect(request, 'answer', 'records')) ||
 			settings.recordIndex === false;
 		const isKeyless =
 			mode === 'create' &&
-			(!isKeyed || item.values.code === undefined || this.model.namesSame(item).length > 1);
+			(!isKeyed || item.values.code === undefined || this.model.sameIdentity(item).length > 1);
 		const isBlind =
-			!this.given.canRead ||
+			!this.testCase.canRead ||
 			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
 		const isVague = Object.values(item.values).some((value) => value.isVague);
 		return isBlind || (isIncomplete && (isKeyless || isVague));
 	}
 
 	/** What is wrong; nothing where all agrees. */
-	disagreements(): string[] {
+	findErrors(): string[] {
 		const { evidence } = this;
-		const wrong = [...evidence.misshapen, ...this.#integrity()];
-		for (const told of evidence.told) {
-			const item = this.given.items[told.index];
+		const wrong = [...evidence.shapeErrors, ...this.#integrity()];
+		for (const result of evidence.results) {
+			const item = this.testCase.items[result.index];
 			if (!item) continue;
-			const found = [...this.#expectation(item, told), ...this.#outcome(item, told)];
-			wrong.push(...found.map((text) => `item ${told.index}, told '${told.outcome}': ${text}`));
+			const found = [...this.#expectation(item, result), ...this.#outcome(item, result)];
+			wrong.push(...found.map((text) => `item ${result.index}, told '${result.outcome}': ${text}`));
 		}
-		if (!this.given.options.dryRun && evidence.told.length > 0) wrong.push(...this.#contents());
+		if (!this.testCase.options.dryRun && evidence.results.length > 0)
+			wrong.push(...this.#contents());
 		if (evidence.stop) wrong.push(...checkStop(this, evidence.stop));
 		if (evidence.summary) wrong.push(...checkSummary(this, evidence.summary));
 		return wrong;
@@ -112,7 +114,7 @@ export class Trial {
 	/** What must hold whatever was told. */
 	#integrity(): string[] {
 		const { before, records, written } = this.evidence;
-		const { items, options } = this.given;
+		const { items, options } = this.testCase;
 		const wrong: string[] = [];
 		if (options.dryRun && written.length > 0) wrong.push('a dry run wrote something');
 		const sent = items.filter(
@@ -142,13 +144,13 @@ export class Trial {
 	}
 
 	/** The outcome against what was to be expected, where nothing else can be the cause. */
-	#expectation(item: CaseItem, { outcome, message }: Told): string[] {
+	#expectation(item: CaseItem, { outcome, message }: ItemResult): string[] {
 		const expected = this.model.expected(item);
 		if (expected.includes(outcome)) return [];
-		const winner = this.given.items[this.model.superseded.get(item.index) ?? -1] ?? item;
-		const isExcused = this.isExcused(winner);
-		if (outcome === 'unknown' && this.isObscure(winner)) return [];
-		if (outcome !== 'unknown' && isExcused) {
+		const winner = this.testCase.items[this.model.superseded.get(item.index) ?? -1] ?? item;
+		const failureAllowed = this.failureAllowed(winner);
+		if (outcome === 'unknown' && this.unknownAllowed(winner)) return [];
+		if (outcome !== 'unknown' && failureAllowed) {
 			const isTrueAnyhow = SUCCESSES.has(outcome) === expected.some((name) => SUCCESSES.has(name));
 			if (outcome === 'failed' || isTrueAnyhow) return [];
 		}
@@ -156,50 +158,50 @@ export class Trial {
 	}
 
 	/** The outcome of an item against the records. */
-	#outcome(item: CaseItem, told: Told): string[] {
+	#outcome(item: CaseItem, result: ItemResult): string[] {
 		const { records, written } = this.evidence;
 		const target = this.model.target(item);
-		const after = records.find(({ id }) => id === told.id);
+		const after = records.find(({ id }) => id === result.id);
 		const wrong: string[] = [];
-		const isUnsent = /^(Not sent|Item \d+ was not sent)/.test(told.message ?? '');
-		const isOneTry = this.given.tries === 1;
-		if (isUnsent && isOneTry && this.given.marking === 'each' && this.#isSingular(item)) {
+		const isUnsent = /^(Not sent|Item \d+ was not sent)/.test(result.message ?? '');
+		const isOneTry = this.testCase.tries === 1;
+		if (isUnsent && isOneTry && this.testCase.marking === 'each' && this.#isSingular(item)) {
 			// Sent and refused with others is as good as not sent: nothing of that batch was written.
-			const mayBeTaken = (request: LoggedRequest) => isAmbiguous(request) || isTaken(request);
-			if (this.carriers(item).some(mayBeTaken)) wrong.push(`it was sent: ${told.message}`);
+			const mayBeTaken = (request: LoggedRequest) => isAmbiguous(request) || isConclusive(request);
+			if (this.requestsWith(item).some(mayBeTaken)) wrong.push(`it was sent: ${result.message}`);
 		}
-		if (this.given.options.dryRun) return wrong;
-		if (told.supersededBy !== undefined) {
-			return told.supersededBy === this.model.superseded.get(item.index)
+		if (this.testCase.options.dryRun) return wrong;
+		if (result.supersededBy !== undefined) {
+			return result.supersededBy === this.model.superseded.get(item.index)
 				? wrong
-				: [...wrong, `superseded by ${told.supersededBy}`];
+				: [...wrong, `superseded by ${result.supersededBy}`];
 		}
-		if (SUCCESSES.has(told.outcome)) {
-			if (told.id === undefined && this.#isOnlyCounted(item, told)) return wrong;
-			if (!after) return [...wrong, `there is no record ${told.id}`];
+		if (SUCCESSES.has(result.outcome)) {
+			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
+			if (!after) return [...wrong, `there is no record ${result.id}`];
 			const now = { ver: after.ver, created: after.created, modified: after.modified };
 			const said = {
-				ver: told.ver,
-				created: instant(told.created),
-				modified: instant(told.modified),
+				ver: result.ver,
+				created: instant(result.created),
+				modified: instant(result.modified),
 			};
 			if (!sameFields(now, said)) {
 				wrong.push(`it is ${JSON.stringify(now)}, told was ${JSON.stringify(said)}`);
 			}
-			const first = this.evidence.before.find(({ id }) => id === told.id);
+			const first = this.evidence.before.find(({ id }) => id === result.id);
 			if (!sameFields(after.fields, this.model.applied(item, first?.fields))) {
 				wrong.push(`the record holds ${JSON.stringify(after.fields)}`);
 			}
-			const isWritten = written.some(({ id }) => id === told.id);
+			const isWritten = written.some(({ id }) => id === result.id);
 			if (this.#isSettledLater(item)) return wrong;
-			if (told.outcome === 'inserted' && first) wrong.push('the record was there before');
-			if (told.outcome !== 'inserted' && !first) wrong.push('the record was not there before');
-			if (told.outcome === 'updated' && !isWritten) wrong.push('the record was not written');
-			if (told.outcome === 'unchanged' && isWritten) wrong.push('the record was written');
-			if (target && target.id !== told.id) wrong.push(`it is about ${told.id}`);
-		} else if (told.outcome === 'notFound') {
+			if (result.outcome === 'inserted' && first) wrong.push('the record was there before');
+			if (result.outcome !== 'inserted' && !first) wrong.push('the record was not there before');
+			if (result.outcome === 'updated' && !isWritten) wrong.push('the record was not written');
+			if (result.outcome === 'unchanged' && isWritten) wrong.push('the record was written');
+			if (target && target.id !== result.id) wrong.push(`it is about ${result.id}`);
+		} else if (result.outcome === 'notFound') {
 			if (!this.model.isUpdate || target) wrong.push('there is such a record');
-		} else if (told.outcome === 'failed' && target && !this.model.isFlawed(item)) {
+		} else if (result.outcome === 'failed' && target && !this.model.isFlawed(item)) {
 			if (written.some(({ id }) => id === target.id)) wrong.push('the record was written');
 		}
 		return wrong;
@@ -207,16 +209,16 @@ export class Trial {
 
 	/** New records against the items that are told to be inserted, by what they hold. */
 	#contents(): string[] {
-		const { told, written } = this.evidence;
-		const tally = new Map<string, { fresh: number; inserted: Told[]; unknown: number }>();
+		const { results: result, written } = this.evidence;
+		const tally = new Map<string, { fresh: number; inserted: ItemResult[]; unknown: number }>();
 		const at = (fields: object) => {
 			const text = JSON.stringify(Object.entries(fields).sort());
 			if (!tally.has(text)) tally.set(text, { fresh: 0, inserted: [], unknown: 0 });
 			return tally.get(text)!;
 		};
 		for (const { action, fields } of written) if (action === 'inserted') at(fields!).fresh += 1;
-		for (const entry of told) {
-			const item = this.given.items[entry.index];
+		for (const entry of result) {
+			const item = this.testCase.items[entry.index];
 			if (!item) continue;
 			const isFound = SUCCESSES.has(entry.outcome) && entry.supersededBy === undefined;
 			const isInserted =
@@ -244,22 +246,22 @@ export class Trial {
 	 * record holds what was sent is then all that can be told.
 	 */
 	#isSettledLater(item: CaseItem): boolean {
-		const { mode, tries } = this.given;
-		return tries > 1 && mode !== 'create' && this.carriers(item).some(isAmbiguous);
+		const { mode, tries } = this.testCase;
+		return tries > 1 && mode !== 'create' && this.requestsWith(item).some(isAmbiguous);
 	}
 
 	/** Whether the answer counts the item and leaves its record out, so that nobody knows its id. */
-	#isOnlyCounted(item: CaseItem, { outcome }: Told): boolean {
+	#isOnlyCounted(item: CaseItem, { outcome }: ItemResult): boolean {
 		return (
-			this.given.mode === 'create' &&
+			this.testCase.mode === 'create' &&
 			outcome === 'inserted' &&
-			this.carriers(item).some((request) => hasEffect(request, 'answer'))
+			this.requestsWith(item).some((request) => hasEffect(request, 'answer'))
 		);
 	}
 
 	/** Whether no other item has the same mark. */
 	#isSingular({ index, id, values }: CaseItem): boolean {
-		const { mode, items } = this.given;
+		const { mode, items } = this.testCase;
 		return items.every(
 			(other) =>
 				mode === 'create' ||

@@ -12,11 +12,11 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Malformation, Wire } from './malformations.mts';
+import type { Malformation, HttpResponse } from './malformations.mts';
 
 /** Between two bytes of an answer that drips: far less than a timeout, and it never ends in time. */
-const DRIP_MS = 40;
-const DRIPS = 300;
+const BYTE_INTERVAL_MS = 40;
+const SLOW_BYTES = 300;
 
 export interface Plan {
 	malformation: Malformation;
@@ -25,7 +25,7 @@ export interface Plan {
 }
 
 /** A request whose answer was made malformed. */
-export interface Struck {
+export interface MalformedRequest {
 	method: string;
 	path: string;
 	query: string;
@@ -43,9 +43,9 @@ export class Gateway {
 	#plan: Plan | undefined;
 	#count = 0;
 	#kinds = new Map<string, number>();
-	struck: Struck[] = [];
+	malformed: MalformedRequest[] = [];
 	/** Those of the run before. */
-	lately: Struck[] = [];
+	lastRun: MalformedRequest[] = [];
 	origin = '';
 
 	constructor(platform: string) {
@@ -66,11 +66,11 @@ export class Gateway {
 
 	/** From the next request on; without a plan answers pass as they are. */
 	follow(plan?: Plan) {
-		if (!plan) this.lately = this.struck;
+		if (!plan) this.lastRun = this.malformed;
 		this.#plan = plan;
 		this.#count = 0;
 		this.#kinds = new Map();
-		this.struck = [];
+		this.malformed = [];
 	}
 
 	async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -81,7 +81,7 @@ export class Gateway {
 		this.#kinds.set(kind, nth);
 		this.#count += 1;
 		const plan = this.#plan?.strikes(this.#count, method, path) ? this.#plan : undefined;
-		const struck: Struck = {
+		const malformed: MalformedRequest = {
 			method,
 			path,
 			query,
@@ -89,19 +89,19 @@ export class Gateway {
 			isOpaque: false,
 			startedAt: performance.now(),
 		};
-		if (plan) this.struck.push(struck);
-		response.once('close', () => (struck.waited = performance.now() - struck.startedAt));
+		if (plan) this.malformed.push(malformed);
+		response.once('close', () => (malformed.waited = performance.now() - malformed.startedAt));
 		try {
 			const answer = await this.#ask(request);
 			const wire = plan ? plan.malformation.apply(answer) : answer;
-			struck.isOpaque = wire.isOpaque ?? false;
+			malformed.isOpaque = wire.isOpaque ?? false;
 			await deliver(wire, response);
 		} catch {
 			response.destroy();
 		}
 	}
 
-	async #ask(request: IncomingMessage): Promise<Wire> {
+	async #ask(request: IncomingMessage): Promise<HttpResponse> {
 		const { method, url, headers } = request;
 		// With the same Host, so that the addresses in the answer lead here too.
 		const onward = send(`${this.#platform}${url}`, { method, headers });
@@ -110,13 +110,16 @@ export class Gateway {
 		const { connection: _, 'content-length': __, ...rest } = answer.headers;
 		return {
 			status: answer.statusCode ?? 500,
-			headers: rest as Wire['headers'],
+			headers: rest as HttpResponse['headers'],
 			body: await buffer(answer),
 		};
 	}
 }
 
-async function deliver({ status, headers, body, raw, isDripped }: Wire, response: ServerResponse) {
+async function deliver(
+	{ status, headers, body, raw, isSlow: isDripped }: HttpResponse,
+	response: ServerResponse,
+) {
 	const socket = response.socket as Socket;
 	if (raw) {
 		socket.end(raw);
@@ -128,10 +131,10 @@ async function deliver({ status, headers, body, raw, isDripped }: Wire, response
 		response.end(body);
 		return;
 	}
-	for (const byte of body.subarray(0, DRIPS)) {
+	for (const byte of body.subarray(0, SLOW_BYTES)) {
 		if (response.destroyed || socket.destroyed) return;
 		response.write(Buffer.from([byte]));
-		await sleep(DRIP_MS);
+		await sleep(BYTE_INTERVAL_MS);
 	}
-	response.end(body.subarray(DRIPS));
+	response.end(body.subarray(SLOW_BYTES));
 }

@@ -2,21 +2,21 @@
 import fc from 'fast-check';
 
 /** An answer on its way: the bytes of its body, and how they are sent. */
-export interface Wire {
+export interface HttpResponse {
 	status: number;
 	headers: Record<string, string | undefined>;
 	body: Buffer;
 	/** In place of everything else, head and all. */
 	raw?: Buffer;
 	/** One byte at a time. */
-	isDripped?: boolean;
+	isSlow?: boolean;
 	/** What was changed lies within a value that the node hands on as it is. */
 	isOpaque?: boolean;
 }
 
 export interface Malformation {
 	name: string;
-	apply(answer: Wire): Wire;
+	apply(answer: HttpResponse): HttpResponse;
 }
 
 type Path = Array<string | number>;
@@ -138,7 +138,7 @@ const isPlain = (value: Json) =>
 	value instanceof Literal ? value.text === POLLUTION : JSON.stringify(value) === '{}';
 
 /** Another id or number of the right kind: only for a record that was asked for by its id it shows. */
-function isUnknowable(value: Json, path: Path, replacement: Json): boolean {
+function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
 	const isRecord = typeof (value as { data?: { fields?: Json } }).data?.fields === 'object';
 	if (path.at(-1) === 'id') return replacement === 'x' && !isRecord;
 	const isInList = typeof path.at(-1) === 'number';
@@ -148,7 +148,7 @@ function isUnknowable(value: Json, path: Path, replacement: Json): boolean {
 	return path.at(-1) === 'count' && replacement === 0;
 }
 
-function parsed({ body }: Wire): Json {
+function parsed({ body }: HttpResponse): Json {
 	try {
 		return JSON.parse(body.toString('utf8')) as Json;
 	} catch {
@@ -156,7 +156,11 @@ function parsed({ body }: Wire): Json {
 	}
 }
 
-const withBody = (answer: Wire, body: Buffer | string, more: Partial<Wire> = {}): Wire => ({
+const withBody = (
+	answer: HttpResponse,
+	body: Buffer | string,
+	more: Partial<HttpResponse> = {},
+): HttpResponse => ({
 	...answer,
 	body: Buffer.from(body as string),
 	...more,
@@ -177,7 +181,7 @@ const replaced = (table: Record<string, Json>) =>
 				if (value === undefined) return answer;
 				const path = placeAt(value, place);
 				if (path.length === 0 && table[name] === REMOVED) return withBody(answer, '');
-				const isUnsure = isOpaque(path) || isUnknowable(value, path, table[name]);
+				const isUnsure = isOpaque(path) || isUndetectable(value, path, table[name]);
 				return withBody(answer, written(value, path, table[name]), { isOpaque: isUnsure });
 			},
 		}),
@@ -247,18 +251,18 @@ const texts = fc.oneof(
 	),
 );
 
-const headers = (name: string, change: Wire['headers']): Malformation => ({
+const headers = (name: string, change: HttpResponse['headers']): Malformation => ({
 	name,
 	apply: (answer) => ({ ...answer, headers: { ...answer.headers, ...change } }),
 });
 
 const raw = (
 	name: string,
-	head: (answer: Wire) => string,
-	body = (answer: Wire) => answer.body,
+	head: (answer: HttpResponse) => string,
+	body = (answer: HttpResponse) => answer.body,
 ) => ({
 	name,
-	apply: (answer: Wire): Wire => ({
+	apply: (answer: HttpResponse): HttpResponse => ({
 		...answer,
 		raw: Buffer.concat([Buffer.from(`${head(answer)}\r\n\r\n`), body(answer)]),
 	}),
@@ -298,7 +302,7 @@ const transports = fc.constantFrom<Malformation>(
 		({ body }) =>
 			`${JSON_HEAD}\r\nX-Huge: ${'x'.repeat(100_000)}\r\nContent-Length: ${body.length}`,
 	),
-	{ name: 'drip', apply: (answer) => ({ ...answer, isDripped: true }) },
+	{ name: 'drip', apply: (answer) => ({ ...answer, isSlow: true }) },
 	{ name: 'status 206', apply: (answer) => ({ ...answer, status: 206 }) },
 	{ name: 'status 299', apply: (answer) => ({ ...answer, status: 299 }) },
 	{

@@ -1,12 +1,12 @@
 /** A sandbox that the node sees through a gateway which makes its answers malformed. */
-import type { Column } from '../matrix/faultCases.mts';
+import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest, RunningSandbox } from '../matrix/engine.mts';
 import { FAULT } from '../matrix/assertOutcome.mts';
-import { Place, type Truth } from '../matrix/sandboxSlot.mts';
+import { SandboxSlot, type Truth } from '../matrix/sandboxSlot.mts';
 import { Gateway, type Plan } from './gateway.mts';
 
 /** What the rules of the matrix know of it: an answer after which nobody knows. */
-export const malformed = (isLate: boolean): Column => ({
+export const malformedResponse = (isLate: boolean): FaultCase => ({
 	name: 'malformed',
 	family: 'answer unreadable',
 	effect: 'ambiguous',
@@ -16,7 +16,7 @@ export const malformed = (isLate: boolean): Column => ({
 	isLate,
 });
 
-export class Behind extends Place {
+export class MalformedSandbox extends SandboxSlot {
 	readonly gateway: Gateway;
 	/** Followed from the beginning of the run to its end. */
 	plan: Plan | undefined;
@@ -36,7 +36,7 @@ export class Behind extends Place {
 	}
 
 	override async truth(): Promise<Truth> {
-		const struck = [...this.gateway.struck];
+		const struck = [...this.gateway.malformed];
 		this.gateway.follow();
 		const truth = await super.truth();
 		const kinds = new Map<string, LoggedRequest[]>();
@@ -47,6 +47,6 @@ export class Behind extends Place {
 		for (const { method, path, query, nth } of struck) {
 			kinds.get(`${method} ${path}?${query}`)?.[nth - 1]?.faults.push(FAULT);
 		}
-		return { ...truth, isBlurred: struck.some(({ isOpaque }) => isOpaque) };
+		return { ...truth, payloadAltered: struck.some(({ isOpaque }) => isOpaque) };
 	}
 }

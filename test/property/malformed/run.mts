@@ -9,14 +9,14 @@
  */
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
-import { runCell, type Verdict } from '../matrix/runCase.mts';
+import { runCase, type Verdict } from '../matrix/runCase.mts';
 import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
 import { startSandbox } from '../matrix/engine.mts';
 import { EVENTS, runPolls } from '../matrix/runPolls.mts';
 import { scenarios } from '../matrix/scenarios/index.mts';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { malformations, type Malformation } from './malformations.mts';
-import { Behind, malformed } from './malformedSandbox.mts';
+import { MalformedSandbox, malformedResponse } from './malformedSandbox.mts';
 import { editorMethods, runEditor } from './runEditor.mts';
 import { Gateway } from './gateway.mts';
 
@@ -54,28 +54,28 @@ const first =
 interface Row {
 	name: string;
 	/** Its timeout can't be made short. */
-	isPatient?: boolean;
-	run(place: Behind, seed: number, isLate: boolean): Promise<Verdict>;
+	hasFixedTimeout?: boolean;
+	run(slot: MalformedSandbox, seed: number, isLate: boolean): Promise<Verdict>;
 }
 
 const plan = (seed: number, isLate: boolean) =>
-	({ column: malformed(isLate), timing: 'every', seed }) as const;
+	({ faultCase: malformedResponse(isLate), timing: 'every', seed }) as const;
 
 const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
 		name: scenario.operation,
-		run: async (place: Behind, seed: number, isLate: boolean) =>
-			await runCell(place, scenario, plan(seed, isLate)),
+		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) =>
+			await runCase(slot, scenario, plan(seed, isLate)),
 	})),
 	...EVENTS.map((event) => ({
 		name: `trigger: ${event}`,
-		run: async (place: Behind, seed: number, isLate: boolean) =>
-			await runPolls(place, event, plan(seed, isLate)),
+		run: async (slot: MalformedSandbox, seed: number, isLate: boolean) =>
+			await runPolls(slot, event, plan(seed, isLate)),
 	})),
 	...editorMethods().map((name) => ({
 		name: `editor: ${name}`,
-		isPatient: true,
-		run: async (place: Behind) => await runEditor(place, place.sandbox, name),
+		hasFixedTimeout: true,
+		run: async (slot: MalformedSandbox) => await runEditor(slot, slot.sandbox, name),
 	})),
 ];
 
@@ -88,9 +88,9 @@ interface Job {
 }
 
 /** Which requests: one of the first, the first that may write, or all. */
-function striking(chance: Chance): Job['strikes'] {
-	const kind = chance.of('first', 'write', 'write', 'later', 'every');
-	const nth = chance.between(2, 5);
+function chooseRequests(random: SeededRandom): Job['strikes'] {
+	const kind = random.of('first', 'write', 'write', 'later', 'every');
+	const nth = random.between(2, 5);
 	let isStruck = false;
 	return (number, method) => {
 		if (kind === 'every') return true;
@@ -106,20 +106,20 @@ function* jobs(): Generator<Job> {
 	for (let number = 0; number < runs && !isEnough(); number += 1) {
 		const seed = first + number;
 		const row = rows[seed % rows.length]!;
-		const chance = new Chance(seed);
-		const kind = chance.between(1, LARGE_EVERY) === 1 ? malformations.large : malformations.any;
+		const random = new SeededRandom(seed);
+		const kind = random.between(1, LARGE_EVERY) === 1 ? malformations.large : malformations.any;
 		const [malformation] = fc.sample(fc.noBias(kind), { seed, numRuns: 1 });
 		const title = `${row.name} / ${malformation!.name}`;
 		if (!title.includes(values.only)) continue;
-		if (row.isPatient && malformation!.name === 'drip') continue;
-		yield { row, seed, malformation: malformation!, strikes: striking(chance), title };
+		if (row.hasFixedTimeout && malformation!.name === 'drip') continue;
+		yield { row, seed, malformation: malformation!, strikes: chooseRequests(random), title };
 	}
 }
 
-const places = await Promise.all(
+const slots = await Promise.all(
 	Array.from({ length: whole('lanes', values.lanes) }, async () => {
 		const sandbox = await startSandbox({ args: ['--no-seed'] });
-		return new Behind(sandbox, await new Gateway(sandbox.baseUrl).open());
+		return new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open());
 	}),
 );
 
@@ -152,25 +152,25 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 }
 
 /** Requests that the node waited for longer than it says. */
-function overdue({ gateway }: Behind, isLate: boolean): string[] {
+function overdue({ gateway }: MalformedSandbox, isLate: boolean): string[] {
 	const limit = (isLate ? SHORT_TIMEOUT_S * 1000 : 30_000) + SLACK_MS;
-	const waits = gateway.lately.map(
+	const waits = gateway.lastRun.map(
 		({ waited, startedAt }) => waited ?? performance.now() - startedAt,
 	);
 	const longest = Math.max(0, ...waits);
 	return longest > limit ? [`a request took ${Math.round(longest)} ms`] : [];
 }
 
-async function runJob(place: Behind, job: Job): Promise<void> {
+async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 	const { row, seed, malformation, strikes } = job;
 	const isLate = malformation.name === 'drip';
-	place.plan = { malformation, strikes };
+	slot.plan = { malformation, strikes };
 	try {
-		const verdict = await within(row.run(place, seed, isLate));
-		const problems = [...verdict.problems, ...overdue(place, isLate)];
+		const verdict = await within(row.run(slot, seed, isLate));
+		const problems = [...verdict.problems, ...overdue(slot, isLate)];
 		if ('polluted' in {}) problems.push('every object is polluted');
 		for (const key of ['done', 'failed', 'unknown'] as const) sum[key] += verdict[key];
-		struck += place.gateway.lately.length;
+		struck += slot.gateway.lastRun.length;
 		if (problems.length > 0) complain(job, problems, verdict.evidence);
 		else passed += 1;
 	} catch (error) {
@@ -181,15 +181,15 @@ async function runJob(place: Behind, job: Job): Promise<void> {
 const started = Date.now();
 const queue = jobs();
 console.log(
-	`At least ${answers} malformed answers from seed ${first} on, ${rows.length} kinds, ${places.length} sandboxes`,
+	`At least ${answers} malformed answers from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`,
 );
 await Promise.all(
-	places.map(async (place) => {
-		for (const job of queue) await runJob(place, job);
+	slots.map(async (slot) => {
+		for (const job of queue) await runJob(slot, job);
 	}),
 );
 await Promise.all(
-	places.map(async ({ sandbox, gateway }) => {
+	slots.map(async ({ sandbox, gateway }) => {
 		gateway.close();
 		await sandbox.stop();
 	}),

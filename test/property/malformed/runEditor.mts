@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Verdict } from '../matrix/runCase.mts';
-import { onOwnClock } from '../matrix/virtualClock.mts';
+import { onVirtualClock } from '../matrix/virtualClock.mts';
 import {
 	loadColumns,
 	loadOptions,
@@ -12,9 +12,9 @@ import {
 	type RunningSandbox,
 } from '../matrix/engine.mts';
 import { APP, TABLE, idOf } from '../matrix/sandboxSlot.mts';
-import { at } from '../matrix/scenarios/scenario.mts';
-import { wording } from '../matrix/parseResult.mts';
-import type { Behind } from './malformedSandbox.mts';
+import { tableParameters } from '../matrix/scenarios/scenario.mts';
+import { messageErrors } from '../matrix/parseResult.mts';
+import type { MalformedSandbox } from './malformedSandbox.mts';
 
 const KINDS = { listSearch: searchList, loadOptions, resourceMapping: loadColumns } as const;
 
@@ -29,11 +29,11 @@ export function editorMethods(): string[] {
 const parameters = (): INodeParameters => ({
 	resource: 'record',
 	operation: 'getAll',
-	...at(),
+	...tableParameters(),
 	columns: { mappingMode: 'defineBelow', value: null },
 });
 
-async function fill(credential: Behind['credential'], name: string): Promise<unknown> {
+async function fill(credential: MalformedSandbox['credential'], name: string): Promise<unknown> {
 	const [kind = '', method = ''] = name.split(': ');
 	const load = KINDS[kind as keyof typeof KINDS];
 	if (!load)
@@ -45,7 +45,7 @@ async function fill(credential: Behind['credential'], name: string): Promise<unk
 
 /** @param sandbox what the gateway leads to */
 export async function runEditor(
-	place: Behind,
+	slot: MalformedSandbox,
 	sandbox: RunningSandbox,
 	name: string,
 ): Promise<Verdict> {
@@ -53,17 +53,17 @@ export async function runEditor(
 		id: idOf(number),
 		fields: { code: `c${number}`, name: `name ${number}` },
 	}));
-	await place.table(records);
-	const expected = await fill({ ...place.credential, baseUrl: sandbox.baseUrl }, name);
-	await place.begin([]);
+	await slot.createTable(records);
+	const expected = await fill({ ...slot.credential, baseUrl: sandbox.baseUrl }, name);
+	await slot.begin([]);
 	const problems: string[] = [];
-	const outcome = await onOwnClock(30, async () => await fill(place.credential, name)).then(
+	const outcome = await onVirtualClock(30, async () => await fill(slot.credential, name)).then(
 		(value) => ({ value, error: undefined }),
 		(error: Error) => ({ value: undefined, error }),
 	);
-	const truth = await place.truth();
-	if (outcome.error) problems.push(...wording(outcome.error.message));
-	else if (!isDeepStrictEqual(outcome.value, expected) && !truth.isBlurred) {
+	const truth = await slot.truth();
+	if (outcome.error) problems.push(...messageErrors(outcome.error.message));
+	else if (!isDeepStrictEqual(outcome.value, expected) && !truth.payloadAltered) {
 		problems.push(`told ${JSON.stringify(outcome.value).slice(0, 600)}`);
 	}
 	const isTold = outcome.error === undefined;
@@ -72,7 +72,7 @@ export async function runEditor(
 		done: isTold ? 1 : 0,
 		failed: isTold ? 0 : 1,
 		unknown: 0,
-		untold: 0,
+		notReached: 0,
 		repeats: 0,
 		problems,
 		evidence: [`${APP}/${TABLE} ${name}`, outcome.error?.message ?? ''],

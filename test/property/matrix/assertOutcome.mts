@@ -1,96 +1,97 @@
 /** Whether what the node told of a run agrees with what is true. */
-import type { Column } from './faultCases.mts';
+import type { FaultCase } from './faultCases.mts';
 import type { LoggedRequest } from './engine.mts';
 import type { Truth } from './sandboxSlot.mts';
 import type { Effect, Prepared, Scenario } from './scenarios/scenario.mts';
-import type { Told, ToldItem } from './parseResult.mts';
+import type { ParsedResult, ItemResult } from './parseResult.mts';
 
 /** The id of the rule that is the fault, and of those that mark an item's requests. */
 export const FAULT = 'fault';
 export const markOf = (index: number) => `item ${index}`;
 
-export interface Case {
+export interface CaseRun {
 	scenario: Scenario;
 	prepared: Prepared;
-	column: Column;
+	faultCase: FaultCase;
 	truth: Truth;
-	told: Told;
+	result: ParsedResult;
 }
 
 export const isMet = ({ faults }: LoggedRequest) => faults.includes(FAULT);
 
-const isMain = ({ prepared }: Case, { method, path }: LoggedRequest) =>
+const isMain = ({ prepared }: CaseRun, { method, path }: LoggedRequest) =>
 	(prepared.main.method ?? method) === method && new RegExp(prepared.main.path).test(path);
 
 /** Whether its body never arrived, so that nobody knows whose it was. */
-const isUnread = ({ column }: Case, request: LoggedRequest) =>
-	column.fault.kind === 'resetUpload' && isMet(request);
+const isUnread = ({ faultCase }: CaseRun, request: LoggedRequest) =>
+	faultCase.fault.kind === 'resetUpload' && isMet(request);
 
 /** The requests that work on an item. */
-function carriers(given: Case, index: number): LoggedRequest[] {
-	const trace = given.prepared.traces[index]!;
-	return given.truth.requests.filter(
+function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
+	const trace = run.prepared.traces[index]!;
+	return run.truth.requests.filter(
 		(request) =>
-			isMain(given, request) &&
+			isMain(run, request) &&
 			('path' in trace
 				? request.path.includes(trace.path)
-				: request.faults.includes(markOf(index)) || isUnread(given, request)),
+				: request.faults.includes(markOf(index)) || isUnread(run, request)),
 	);
 }
 
 /** Whether nobody can know from its answer what the request did. */
-function isUnclear({ column }: Case, request: LoggedRequest): boolean {
+function isAmbiguous({ faultCase }: CaseRun, request: LoggedRequest): boolean {
 	// So short a timeout may strike where no fault does.
-	if (request.outcome !== 'completed' || column.isLate) return true;
+	if (request.outcome !== 'completed' || faultCase.isLate) return true;
 	const status = request.status ?? 0;
-	if (status >= 500 && !(isMet(request) && column.effect === 'waits')) return true;
-	return isMet(request) && ['ambiguous', 'answer', 'records'].includes(column.effect);
+	if (status >= 500 && !(isMet(request) && faultCase.effect === 'waits')) return true;
+	return isMet(request) && ['ambiguous', 'answer', 'records'].includes(faultCase.effect);
 }
 
 /** Whether `unknown` is the truth about an item. */
-function mayBeUnknown(given: Case, index: number): boolean {
-	const { scenario, truth } = given;
+function mayBeUnknown(run: CaseRun, index: number): boolean {
+	const { scenario, truth } = run;
 	if (scenario.kind === 'read') return false;
-	const requests = carriers(given, index);
+	const requests = requestsFor(run, index);
 	// What is counted after it is unclear too, where the counting does not work.
 	const isUncounted = scenario.isCounted && requests.length > 0 && truth.requests.some(isMet);
 	if (isUncounted) return true;
-	if (!requests.some((request) => isUnclear(given, request))) return false;
+	if (!requests.some((request) => isAmbiguous(run, request))) return false;
 	const last = requests.at(-1)!;
 	// What was repeated with a clear answer is known, whatever came before.
-	return scenario.kind === 'once' || isUnclear(given, last);
+	return scenario.kind === 'once' || isAmbiguous(run, last);
 }
 
 /** Whether all that went wrong could be mended by asking again, so that every item must succeed. */
-function mustSucceed(given: Case, isOnce: boolean): boolean {
-	const { column, scenario, truth } = given;
+function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
+	const { faultCase, scenario, truth } = run;
 	const met = truth.requests.filter(isMet);
-	if (met.length === 0 || column.effect === 'nothing') return !column.isLate;
-	if (!isOnce || column.isLate) return false;
-	if (column.effect === 'waits') return true;
-	if (column.effect !== 'ambiguous') return false;
+	if (met.length === 0 || faultCase.effect === 'nothing') return !faultCase.isLate;
+	if (!isOnce || faultCase.isLate) return false;
+	if (faultCase.effect === 'waits') return true;
+	if (faultCase.effect !== 'ambiguous') return false;
 	const isRead = (request: LoggedRequest) =>
-		scenario.kind === 'read' || !isMain(given, request) || request.method === 'GET';
+		scenario.kind === 'read' || !isMain(run, request) || request.method === 'GET';
 	return met.every((request) => isRead(request) || scenario.kind === 'harmless');
 }
 
-const describe = (told: ToldItem) =>
-	'message' in told ? `told '${told.kind}' (${told.message})` : `told '${told.kind}'`;
+const describe = (result: ItemResult) =>
+	'message' in result ? `told '${result.kind}' (${result.message})` : `told '${result.kind}'`;
 
 const amount = (effect: Effect) => (effect === 'done' ? 1 : 0);
 
-async function judgeItem(given: Case, index: number): Promise<string[]> {
-	const { prepared, scenario, truth, told } = given;
-	const item = told.items[index]!;
+async function checkItem(run: CaseRun, index: number): Promise<string[]> {
+	const { prepared, scenario, truth, result } = run;
+	const item = result.items[index]!;
 	const effect = prepared.effect?.(index, truth) ?? 'none';
 	const wrong: string[] = [];
 	if (typeof effect === 'object' && 'wrong' in effect) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
 	if (item.kind === 'done') {
-		if (!truth.isBlurred) wrong.push(...(await prepared.untrue(index, item.outputs, truth)));
-		const answered = carriers(given, index).at(-1)?.status ?? 0;
-		const isLie = scenario.isTakenAtItsWord && answered >= 200 && answered < 300;
-		const isUnsure = isLie || truth.isBlurred;
+		if (!truth.payloadAltered)
+			wrong.push(...(await prepared.checkOutput(index, item.outputs, truth)));
+		const answered = requestsFor(run, index).at(-1)?.status ?? 0;
+		const isLie = scenario.isUnverifiable && answered >= 200 && answered < 300;
+		const isUnsure = isLie || truth.payloadAltered;
 		if (prepared.effect && effect !== 'done' && !isUnsure) wrong.push('it is not done');
 	}
 	if (item.kind === 'failed') {
@@ -98,18 +99,18 @@ async function judgeItem(given: Case, index: number): Promise<string[]> {
 		const isToldPart = isPart && item.message.includes(`; ${effect.part} of `);
 		if (effect === 'done' || (isPart && !isToldPart)) wrong.push('it is done');
 	}
-	if (item.kind === 'unknown' && !mayBeUnknown(given, index)) wrong.push('it can be known');
+	if (item.kind === 'unknown' && !mayBeUnknown(run, index)) wrong.push('it can be known');
 	return wrong.map((text) => `item ${index}, ${describe(item)}: ${text}`);
 }
 
 /** What a run that stopped told of the items that are done. */
-function judgeStop(given: Case): string[] {
-	const { told, prepared, truth } = given;
-	const { stop, items } = told;
+function checkStop(run: CaseRun): string[] {
+	const { result, prepared, truth } = run;
+	const { stop, items } = result;
 	if (!stop || !prepared.effect) return [];
 	const effects = items.map((_, index) => prepared.effect!(index, truth));
 	const done = effects.reduce<number>((sum, effect) => sum + amount(effect), 0);
-	const open = items.filter((_, index) => mayBeUnknown(given, index)).length;
+	const open = items.filter((_, index) => mayBeUnknown(run, index)).length;
 	const wrong: string[] = [];
 	// The platform may have done for an item what its answer did not tell.
 	if (done < stop.done || done > stop.done + open) {
@@ -125,20 +126,20 @@ function judgeStop(given: Case): string[] {
  *
  * @param isOnce whether the fault struck one request alone
  */
-export async function disagreements(given: Case, isOnce: boolean): Promise<string[]> {
-	const { told, truth, scenario } = given;
-	const wrong = [...told.misshapen, ...judgeStop(given)];
-	for (const index of told.items.keys()) wrong.push(...(await judgeItem(given, index)));
+export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[]> {
+	const { result, truth, scenario } = run;
+	const wrong = [...result.shapeErrors, ...checkStop(run)];
+	for (const index of result.items.keys()) wrong.push(...(await checkItem(run, index)));
 	if (scenario.kind === 'read' && truth.written.length > 0) wrong.push('a read wrote something');
-	if (mustSucceed(given, isOnce)) {
-		const bad = told.items.filter(({ kind }) => kind !== 'done');
+	if (mustSucceed(run, isOnce)) {
+		const bad = result.items.filter(({ kind }) => kind !== 'done');
 		if (bad.length > 0) wrong.push(`${bad.length} items did not succeed, but could have`);
 	}
 	return wrong;
 }
 
 /** Requests that were sent again because of the fault. */
-export function repeatsIn(requests: LoggedRequest[], { effect }: Column): number {
+export function countRepeats(requests: LoggedRequest[], { effect }: FaultCase): number {
 	if (effect !== 'waits' && effect !== 'ambiguous') return 0;
 	const key = ({ method, path, query, bodyBytes, faults }: LoggedRequest) =>
 		JSON.stringify([method, path, query, bodyBytes, faults.filter((id) => id !== FAULT)]);

@@ -26,7 +26,7 @@ export const FAMILIES = [
 
 export type Family = (typeof FAMILIES)[number];
 
-export interface Column {
+export interface FaultCase {
 	name: string;
 	family: Family;
 	effect: Effect;
@@ -46,7 +46,7 @@ const LATE_MS = 600;
 /** How many records, or which one, a fault is about. */
 const SIZE = 2;
 
-type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<Column>;
+type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<FaultCase>;
 
 const status = (code: number, more: object = {}): FaultRule['fault'] => ({
 	kind: 'status',
@@ -164,20 +164,20 @@ function known(): Record<string, Entry> {
 
 /**
  * @param elsewhere an address at another origin
- * @throws {Error} where the sandbox knows a fault that has no column
+ * @throws {Error} where the sandbox knows a fault that has no case here
  */
-export function columnsWith(elsewhere: string): Column[] {
-	const columns = Object.entries({ ...known(), ...more(elsewhere) }).map(([name, entry]) => ({
+export function faultCases(elsewhere: string): FaultCase[] {
+	const cases = Object.entries({ ...known(), ...more(elsewhere) }).map(([name, entry]) => ({
 		isBulk: false,
 		isByValue: false,
 		isLate: false,
 		...entry,
 		name,
 	}));
-	const tried = new Set(columns.map(({ fault }) => fault.kind));
+	const tried = new Set(cases.map(({ fault }) => fault.kind));
 	const missing = faultKinds.filter((kind) => !tried.has(kind));
 	if (missing.length > 0) {
-		throw new Error(`The sandbox knows faults that have no column here: ${missing.join(', ')}`);
+		throw new Error(`The sandbox has faults that have no case here: ${missing.join(', ')}`);
 	}
-	return columns.sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
+	return cases.sort((a, b) => FAMILIES.indexOf(a.family) - FAMILIES.indexOf(b.family));
 }

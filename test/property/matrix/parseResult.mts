@@ -10,18 +10,18 @@ const require = createRequire(import.meta.url);
 const { Container } = require('@n8n/di') as { Container: { get<T>(type: unknown): T } };
 const { BinaryDataService } = require('n8n-core') as typeof Core;
 
-export type ToldItem =
+export type ItemResult =
 	| { kind: 'done'; outputs: Output[] }
 	| { kind: 'failed' | 'unknown'; message: string }
 	/** Behind the item that stopped the run. */
-	| { kind: 'untold' };
+	| { kind: 'notReached' };
 
-export interface Told {
-	items: ToldItem[];
+export interface ParsedResult {
+	items: ItemResult[];
 	/** Of a run that stopped: how many items are told to be done, and through which one. */
 	stop?: { item: number | undefined; message: string; done: number; through: number };
 	/** What is wrong with the form of it already. */
-	misshapen: string[];
+	shapeErrors: string[];
 }
 
 /** Words of a programme that failed, not of a message to a user. */
@@ -38,16 +38,20 @@ async function outputOf({ json, binary = {} }: INodeExecutionData): Promise<Outp
 }
 
 /** What is wrong with the words of an error. */
-export function wording(message: string): string[] {
+export function messageErrors(message: string): string[] {
 	if (message.trim() === '') return ['an error without a message'];
 	return RAW.test(message) ? [`an error that is no message for a user: ${message}`] : [];
 }
 
-export async function toldBy(result: RunResult, size: number, onError: string): Promise<Told> {
+export async function parseResult(
+	result: RunResult,
+	size: number,
+	onError: string,
+): Promise<ParsedResult> {
 	const { error } = result;
-	if (error) return stopped(error, size, onError);
-	const misshapen: string[] = [];
-	const items: ToldItem[] = Array.from({ length: size }, () => ({ kind: 'untold' }));
+	if (error) return parseStop(error, size, onError);
+	const shapeErrors: string[] = [];
+	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
 	const sides = [result.output('Data Platform', 0), result.output('Data Platform', 1)];
 	for (const [side, entries] of sides.entries()) {
 		let last = -1;
@@ -55,50 +59,54 @@ export async function toldBy(result: RunResult, size: number, onError: string): 
 			const { pairedItem } = entry;
 			const index =
 				typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
-			if (index < last) misshapen.push(`output ${side} is not in order`);
+			if (index < last) shapeErrors.push(`output ${side} is not in order`);
 			last = index;
 			const known = items[index];
 			if (!known) {
-				misshapen.push(`an output item is paired with item ${index}`);
+				shapeErrors.push(`an output item is paired with item ${index}`);
 				continue;
 			}
 			if (entry.json.error === undefined) {
-				if (side === 1) misshapen.push(`item ${index} is a success on the error output`);
+				if (side === 1) shapeErrors.push(`item ${index} is a success on the error output`);
 				const output = await outputOf(entry);
 				if (known.kind === 'done') known.outputs.push(output);
-				else if (known.kind === 'untold') items[index] = { kind: 'done', outputs: [output] };
-				else misshapen.push(`item ${index} has a success and an error`);
+				else if (known.kind === 'notReached') items[index] = { kind: 'done', outputs: [output] };
+				else shapeErrors.push(`item ${index} has a success and an error`);
 				continue;
 			}
 			const isRouted = (side === 1) === (onError === 'continueErrorOutput');
-			if (!isRouted) misshapen.push(`the error of item ${index} is on output ${side}`);
-			if (known.kind !== 'untold') misshapen.push(`item ${index} has more than an error`);
+			if (!isRouted) shapeErrors.push(`the error of item ${index} is on output ${side}`);
+			if (known.kind !== 'notReached') shapeErrors.push(`item ${index} has more than an error`);
 			const { outcome, item } = (entry.json.details ?? {}) as { outcome?: string; item?: number };
-			if (item !== index) misshapen.push(`the error of item ${index} names item ${item}`);
+			if (item !== index) shapeErrors.push(`the error of item ${index} names item ${item}`);
 			const message = `${String(entry.json.error)} (${String(entry.json.message ?? 'no hint')})`;
-			misshapen.push(...wording(message));
+			shapeErrors.push(...messageErrors(message));
 			items[index] = { kind: outcome === 'unknown' ? 'unknown' : 'failed', message };
 		}
 	}
-	const silent = items.flatMap(({ kind }, index) => (kind === 'untold' ? [index] : []));
-	if (silent.length > 0) misshapen.push(`nothing is told of items ${silent.join(', ')}`);
-	return { items, misshapen };
+	const silent = items.flatMap(({ kind }, index) => (kind === 'notReached' ? [index] : []));
+	if (silent.length > 0) shapeErrors.push(`nothing is told of items ${silent.join(', ')}`);
+	return { items, shapeErrors };
 }
 
-function stopped(error: NonNullable<RunResult['error']>, size: number, onError: string): Told {
-	const misshapen = wording(error.message);
-	if (onError !== 'stopWorkflow') misshapen.push(`the run stopped: ${error.message}`);
+function parseStop(
+	error: NonNullable<RunResult['error']>,
+	size: number,
+	onError: string,
+): ParsedResult {
+	const shapeErrors = messageErrors(error.message);
+	if (onError !== 'stopWorkflow') shapeErrors.push(`the run stopped: ${error.message}`);
 	const description = error.description ?? '';
 	const index = error.context?.itemIndex;
 	const item = typeof index === 'number' ? index : undefined;
 	const done = Number(/(\d+) of \d+ items are done/.exec(description)?.[1] ?? 0);
 	const through = Number(/through item (\d+)/.exec(description)?.[1] ?? -1);
-	const items: ToldItem[] = Array.from({ length: size }, () => ({ kind: 'untold' }));
+	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
 	const isUnknown =
 		/not known whether|could not be found out|confirmed the (deletion|change)|may still be/.test(
 			error.message,
 		);
-	if (item === undefined || item >= size) misshapen.push(`the error names item ${item}`);
+	if (item === undefined || item >= size) shapeErrors.push(`the error names item ${item}`);
 	else items[item] = { kind: isUnknown ? 'unknown' : 'failed', message: error.message };
-	return { items, stop: { item, message: error.message, done, through }, misshapen };
+	return { items, stop: { item, message: error.message, done, through }, shapeErrors };
 }

@@ -7,20 +7,27 @@ interface Count {
 	done: number;
 	failed: number;
 	unknown: number;
-	untold: number;
+	notReached: number;
 	repeats: number;
 }
 
-const nothing = (): Count => ({ runs: 0, done: 0, failed: 0, unknown: 0, untold: 0, repeats: 0 });
+const nothing = (): Count => ({
+	runs: 0,
+	done: 0,
+	failed: 0,
+	unknown: 0,
+	notReached: 0,
+	repeats: 0,
+});
 
-const KEYS = ['done', 'failed', 'unknown', 'untold', 'repeats'] as const;
+const KEYS = ['done', 'failed', 'unknown', 'notReached', 'repeats'] as const;
 
 function add(sum: Count, other: Omit<Count, 'runs'>, runs: number) {
 	sum.runs += runs;
 	for (const key of KEYS) sum[key] += other[key];
 }
 
-export class Table {
+export class ResultTable {
 	readonly #rows: Map<string, Map<Family, Count>>;
 	/** Runs in which no request met the fault. */
 	#unmet = 0;
@@ -48,7 +55,7 @@ export class Table {
 
 	sum(): string {
 		const all = this.#total([...this.#rows.values()].flatMap((counts) => [...counts.values()]));
-		return `${all.runs} runs that met a fault and ${this.#unmet} that did not: ${all.done} items succeeded, ${all.failed} told as errors, ${all.unknown} as unknown, ${all.untold} behind an error that stopped the run; ${all.repeats} requests repeated`;
+		return `${all.runs} runs that met a fault and ${this.#unmet} that did not: ${all.done} items succeeded, ${all.failed} told as errors, ${all.unknown} as unknown, ${all.notReached} behind an error that stopped the run; ${all.repeats} requests repeated`;
 	}
 
 	#lines(): string[][] {

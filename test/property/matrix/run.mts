@@ -13,13 +13,13 @@ import { writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
-import { runCell, TIMINGS, type Plan, type Verdict } from './runCase.mts';
-import { columnsWith, type Column } from './faultCases.mts';
+import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
+import { faultCases, type FaultCase } from './faultCases.mts';
 import { startSandbox } from './engine.mts';
-import { Place } from './sandboxSlot.mts';
+import { SandboxSlot } from './sandboxSlot.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
-import { Table } from './resultTable.mts';
+import { ResultTable } from './resultTable.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -60,7 +60,7 @@ interface Row {
 	name: string;
 	/** Whether a fault that is about many records in a request can meet it. */
 	isBulk: boolean;
-	run(place: Place, plan: Plan): Promise<Verdict>;
+	run(slot: SandboxSlot, plan: Plan): Promise<Verdict>;
 }
 
 const BULK = /: (create|upsert|update)Many$/;
@@ -69,16 +69,16 @@ const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
 		name: scenario.operation,
 		isBulk: BULK.test(scenario.operation),
-		run: async (place: Place, plan: Plan) => await runCell(place, scenario, plan),
+		run: async (slot: SandboxSlot, plan: Plan) => await runCase(slot, scenario, plan),
 	})),
 	...EVENTS.map((event) => ({
 		name: `trigger: ${event}`,
 		isBulk: false,
-		run: async (place: Place, plan: Plan) => await runPolls(place, event, plan),
+		run: async (slot: SandboxSlot, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
-const columns = columnsWith(`http://127.0.0.1:${port}/elsewhere`);
-const table = new Table(rows.map(({ name }) => name));
+const cases = faultCases(`http://127.0.0.1:${port}/elsewhere`);
+const table = new ResultTable(rows.map(({ name }) => name));
 
 interface Job extends Plan {
 	row: Row;
@@ -88,28 +88,28 @@ interface Job extends Plan {
 function* jobs(): Generator<Job> {
 	let number = 0;
 	for (const row of rows) {
-		for (const [place, column] of columns.entries()) {
-			for (const [at, timing] of timingsOf(row, column).entries()) {
+		for (const [slot, faultCase] of cases.entries()) {
+			for (const [at, timing] of timingsOf(row, faultCase).entries()) {
 				number += 1;
 				// Another one for each fault, so that few of them still meet all.
-				const isLeftOut = (at + place + rows.indexOf(row)) % TIMINGS.length >= each;
-				if (isLeftOut && !column.isByValue) continue;
-				const title = `${row.name} / ${column.name} / ${timing}`;
+				const isLeftOut = (at + slot + rows.indexOf(row)) % TIMINGS.length >= each;
+				if (isLeftOut && !faultCase.isByValue) continue;
+				const title = `${row.name} / ${faultCase.name} / ${timing}`;
 				if (!title.includes(values.only)) continue;
-				yield { row, column, timing, seed: seed + number, title };
+				yield { row, faultCase, timing, seed: seed + number, title };
 			}
 		}
 	}
 }
 
 /** Nobody tells how long a thumbnail is: one that is cut and says so can't be noticed. */
-const isBeyond = (row: Row, column: Column) =>
-	row.name.endsWith(': downloadThumbnail') && column.name === 'tooShort';
+const isBeyond = (row: Row, faultCase: FaultCase) =>
+	row.name.endsWith(': downloadThumbnail') && faultCase.name === 'tooShort';
 
-function timingsOf(row: Row, column: Column) {
-	if (isBeyond(row, column)) return [];
-	if (column.isBulk && !row.isBulk) return [];
-	return column.isByValue ? (['every'] as const) : TIMINGS;
+function timingsOf(row: Row, faultCase: FaultCase) {
+	if (isBeyond(row, faultCase)) return [];
+	if (faultCase.isBulk && !row.isBulk) return [];
+	return faultCase.isByValue ? (['every'] as const) : TIMINGS;
 }
 
 async function within(work: Promise<Verdict>): Promise<Verdict> {
@@ -122,8 +122,11 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 
 const started = Date.now();
 const size = whole('lanes', values.lanes);
-const places = await Promise.all(
-	Array.from({ length: size }, async () => new Place(await startSandbox({ args: ['--no-seed'] }))),
+const slots = await Promise.all(
+	Array.from(
+		{ length: size },
+		async () => new SandboxSlot(await startSandbox({ args: ['--no-seed'] })),
+	),
 );
 const queue = jobs();
 let passed = 0;
@@ -141,11 +144,11 @@ function complain(job: Job, problems: string[], evidence: string[]) {
 	console.log(`    npm run test:matrix -- --seed ${seed} --only '${job.title}'`);
 }
 
-async function runLane(place: Place): Promise<void> {
+async function runSlot(slot: SandboxSlot): Promise<void> {
 	for (const job of queue) {
 		try {
-			const verdict = await within(job.row.run(place, job));
-			table.add(job.row.name, job.column.family, verdict);
+			const verdict = await within(job.row.run(slot, job));
+			table.add(job.row.name, job.faultCase.family, verdict);
 			if (verdict.problems.length > 0) complain(job, verdict.problems, verdict.evidence);
 			else passed += 1;
 		} catch (error) {
@@ -154,11 +157,9 @@ async function runLane(place: Place): Promise<void> {
 	}
 }
 
-console.log(
-	`${rows.length} rows × ${columns.length} faults from seed ${seed} on, ${size} sandboxes`,
-);
-await Promise.all(places.map(runLane));
-await Promise.all(places.map(async ({ sandbox }) => await sandbox.stop()));
+console.log(`${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`);
+await Promise.all(slots.map(runSlot));
+await Promise.all(slots.map(async ({ sandbox }) => await sandbox.stop()));
 elsewhere.close();
 
 if (strays.length > 0) {

@@ -1,15 +1,14 @@
 /** One run of an operation under a fault. */
-import { isDeepStrictEqual } from 'node:util';
 import type { INode } from 'n8n-workflow';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { mark } from '../faults/faults.mts';
-import { onOwnClock } from './virtualClock.mts';
-import { SHORT_TIMEOUT_S, type Column } from './faultCases.mts';
+import { onVirtualClock } from './virtualClock.mts';
+import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
 import { runOperation, type FaultRule } from './engine.mts';
-import { disagreements, FAULT, isMet, markOf, repeatsIn } from './assertOutcome.mts';
-import type { Place, Truth } from './sandboxSlot.mts';
+import { findErrors, FAULT, isMet, markOf, countRepeats } from './assertOutcome.mts';
+import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
-import { toldBy } from './parseResult.mts';
+import { parseResult } from './parseResult.mts';
 
 /** Which requests of a run meet the fault. */
 export const TIMINGS = ['first', 'firstMain', 'later', 'everyMain', 'every'] as const;
@@ -21,7 +20,7 @@ const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'
 const TIMEOUT_S = 30;
 
 export interface Plan {
-	column: Column;
+	faultCase: FaultCase;
 	timing: Timing;
 	seed: number;
 }
@@ -32,25 +31,29 @@ export interface Verdict {
 	done: number;
 	failed: number;
 	unknown: number;
-	untold: number;
+	notReached: number;
 	repeats: number;
 	problems: string[];
 	/** For a person who looks for the cause. */
 	evidence: string[];
 }
 
-export const whenOf = (timing: Timing, chance: Chance): FaultRule['when'] => {
+export const whenOf = (timing: Timing, random: SeededRandom): FaultRule['when'] => {
 	if (timing === 'first' || timing === 'firstMain') return { nth: [1] };
-	return timing === 'later' ? { nth: [chance.between(2, 5)] } : undefined;
+	return timing === 'later' ? { nth: [random.between(2, 5)] } : undefined;
 };
 
-function rulesOf({ column, timing }: Plan, prepared: Prepared, chance: Chance): FaultRule[] {
-	const { fault, isBulk, isByValue } = column;
+function rulesOf(
+	{ faultCase, timing }: Plan,
+	prepared: Prepared,
+	random: SeededRandom,
+): FaultRule[] {
+	const { fault, isBulk, isByValue } = faultCase;
 	const marks = prepared.traces.flatMap((trace, index) =>
 		'body' in trace ? [mark(markOf(index), trace.body)] : [],
 	);
 	const isMain = timing === 'firstMain' || timing === 'everyMain';
-	const when = isByValue ? undefined : whenOf(timing, chance);
+	const when = isByValue ? undefined : whenOf(timing, random);
 	const match = isBulk ? { path: '/data/bulk$' } : isMain ? prepared.main : undefined;
 	return [...marks, { id: FAULT, ...(match && { match }), ...(when && { when }), fault }];
 }
@@ -63,44 +66,44 @@ export function describeRequests({ requests }: Truth): string[] {
 }
 
 /** Runs an operation, and holds what it told against what is true. */
-export async function runCell(place: Place, scenario: Scenario, plan: Plan): Promise<Verdict> {
-	const { column, timing, seed } = plan;
-	const chance = new Chance(seed);
-	const onError: INode['onError'] = chance.of(...ON_ERROR);
-	const prepared = await scenario.prepare(place, chance);
-	await place.begin(rulesOf(plan, prepared, chance));
-	const timeout = column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
+export async function runCase(slot: SandboxSlot, scenario: Scenario, plan: Plan): Promise<Verdict> {
+	const { faultCase, timing, seed } = plan;
+	const random = new SeededRandom(seed);
+	const onError: INode['onError'] = random.of(...ON_ERROR);
+	const prepared = await scenario.prepare(slot, random);
+	await slot.begin(rulesOf(plan, prepared, random));
+	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
 	const { parameters, items } = prepared;
-	const result = await onOwnClock(
+	const runResult = await onVirtualClock(
 		timeout,
 		async () =>
-			await runOperation(place.credential, {
+			await runOperation(slot.credential, {
 				parameters: { ...parameters, options: { ...(parameters.options as object), timeout } },
 				input: items,
 				onError,
 			}),
 	);
-	const truth = await place.truth();
-	const told = await toldBy(result, items.length, onError);
-	const isOnce = timing !== 'every' && timing !== 'everyMain' && !column.isByValue;
-	const problems = await disagreements({ scenario, prepared, column, truth, told }, isOnce);
-	if (JSON.stringify(result.run).includes(place.credential.token)) {
+	const truth = await slot.truth();
+	const result = await parseResult(runResult, items.length, onError);
+	const isOnce = timing !== 'every' && timing !== 'everyMain' && !faultCase.isByValue;
+	const problems = await findErrors({ scenario, prepared, faultCase, truth, result }, isOnce);
+	if (JSON.stringify(runResult.run).includes(slot.credential.token)) {
 		problems.push('the token is in what the run left behind');
 	}
-	const count = (kind: string) => told.items.filter((item) => item.kind === kind).length;
+	const count = (kind: string) => result.items.filter((item) => item.kind === kind).length;
 	return {
 		isMet: truth.requests.some(isMet),
-		done: told.stop ? told.stop.done : count('done'),
+		done: result.stop ? result.stop.done : count('done'),
 		failed: count('failed'),
 		unknown: count('unknown'),
-		untold: told.stop ? count('untold') - told.stop.done : count('untold'),
-		repeats: repeatsIn(truth.requests, column),
+		notReached: result.stop ? count('notReached') - result.stop.done : count('notReached'),
+		repeats: countRepeats(truth.requests, faultCase),
 		problems,
 		evidence: [
 			`onError ${onError}, ${JSON.stringify(parameters)}`,
 			...describeRequests(truth),
-			...(isDeepStrictEqual(told.stop, undefined) ? [] : [JSON.stringify(told.stop)]),
-			...told.items.map((item, index) => `${index}: ${JSON.stringify(item)}`),
+			...(result.stop ? [JSON.stringify(result.stop)] : []),
+			...result.items.map((item, index) => `${index}: ${JSON.stringify(item)}`),
 		],
 	};
 }

@@ -3,15 +3,15 @@
  * do not. Each change must be told once, by a poll that did not fail.
  */
 import type { INodeParameters } from 'n8n-workflow';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { describeRequests, whenOf, type Plan, type Verdict } from './runCase.mts';
-import { onOwnClock } from './virtualClock.mts';
+import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from './engine.mts';
-import { FAULT, isMet, repeatsIn } from './assertOutcome.mts';
-import { idOf, type Place } from './sandboxSlot.mts';
-import { at } from './scenarios/scenario.mts';
-import { wording } from './parseResult.mts';
+import { FAULT, isMet, countRepeats } from './assertOutcome.mts';
+import { idOf, type SandboxSlot } from './sandboxSlot.mts';
+import { tableParameters } from './scenarios/scenario.mts';
+import { messageErrors } from './parseResult.mts';
 
 export const EVENTS = ['created', 'updated', 'createdOrUpdated'] as const;
 type Event = (typeof EVENTS)[number];
@@ -22,7 +22,7 @@ const NEW = [10, 11, 12];
 
 const TIMEOUT_S = 30;
 
-interface ToldChange {
+interface EmittedItem {
 	event: string;
 	id: string;
 	ver: number;
@@ -34,12 +34,14 @@ const recordOf = (number: number, name: string) => ({
 	fields: { code: `c${number}`, name },
 });
 
-async function change(place: Place): Promise<void> {
+async function change(slot: SandboxSlot): Promise<void> {
 	const data = '/apps/shop/tables/things/data';
 	const fresh = NEW.map((number) => recordOf(number, `new ${number}`));
-	await place.call('PATCH', `${data}/bulk`, { bulk: fresh, useUpsert: true });
+	await slot.requestAsOtherClient('PATCH', `${data}/bulk`, { bulk: fresh, useUpsert: true });
 	for (const number of CHANGED) {
-		await place.call('PATCH', `${data}/${idOf(number)}`, { fields: { name: `changed ${number}` } });
+		await slot.requestAsOtherClient('PATCH', `${data}/${idOf(number)}`, {
+			fields: { name: `changed ${number}` },
+		});
 	}
 }
 
@@ -50,44 +52,51 @@ function expected(event: Event): string[] {
 	return [...(event === 'updated' ? [] : created), ...(event === 'created' ? [] : updated)].sort();
 }
 
-export async function runPolls(place: Place, event: Event, plan: Plan): Promise<Verdict> {
-	const { column, timing, seed } = plan;
-	const chance = new Chance(seed);
-	await place.table(THERE.map((number) => recordOf(number, `old ${number}`)));
-	const parameters = { triggerOn: event, ...at(), startFrom: 'now' } as INodeParameters;
-	const watching = await watch(place.credential, parameters);
+export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Promise<Verdict> {
+	const { faultCase: column, timing, seed } = plan;
+	const random = new SeededRandom(seed);
+	await slot.createTable(THERE.map((number) => recordOf(number, `old ${number}`)));
+	const parameters = {
+		triggerOn: event,
+		...tableParameters(),
+		startFrom: 'now',
+	} as INodeParameters;
+	const watching = await watch(slot.credential, parameters);
 	await watching.poll();
-	await change(place);
+	await change(slot);
 
-	const when = whenOf(timing, chance);
-	await place.begin([{ id: FAULT, ...(when && { when }), fault: column.fault }]);
+	const when = whenOf(timing, random);
+	await slot.begin([{ id: FAULT, ...(when && { when }), fault: column.fault }]);
 	const problems: string[] = [];
-	const told: ToldChange[][] = [];
+	const emitted: EmittedItem[][] = [];
 	const failures: string[] = [];
 	const poll = async () => {
 		const before = watching.staticData();
 		try {
 			const items = await watching.poll();
-			told.push((items ?? []).map(({ json }) => json as unknown as ToldChange));
+			emitted.push((items ?? []).map(({ json }) => json as unknown as EmittedItem));
 			if (items?.length === 0) problems.push('an execution was started with nothing to tell');
 		} catch (error) {
 			const { message } = error as Error;
 			failures.push(message);
-			problems.push(...wording(message));
-			if (message.includes(place.credential.token)) problems.push('the error tells the token');
+			problems.push(...messageErrors(message));
+			if (message.includes(slot.credential.token)) problems.push('the error tells the token');
 			if (watching.staticData() !== before) problems.push('a poll that failed moved the cursor');
 		}
 	};
-	await onOwnClock(column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S, poll);
-	const truth = await place.truth();
+	await onVirtualClock(column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S, poll);
+	const truth = await slot.truth();
 	const isFailed = failures.length > 0;
-	const first = told.flat().length;
-	for (let count = 0; count < 2; count += 1) await onOwnClock(TIMEOUT_S, poll);
+	const first = emitted.flat().length;
+	for (let count = 0; count < 2; count += 1) await onVirtualClock(TIMEOUT_S, poll);
 
 	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
-	const changes = told.flat().map(({ event: name, id, fields }) => `${name} ${id} ${fields.name}`);
+	const changes = emitted
+		.flat()
+		.map(({ event: name, id, fields }) => `${name} ${id} ${fields.name}`);
 	const all = [...changes].sort().join('\n');
-	if (all !== expected(event).join('\n') && !truth.isBlurred) problems.push(`told were:\n${all}`);
+	if (all !== expected(event).join('\n') && !truth.payloadAltered)
+		problems.push(`told were:\n${all}`);
 	if (truth.written.length > 0) problems.push('a poll wrote something');
 	const isOnce = timing !== 'every' && timing !== 'everyMain';
 	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
@@ -102,8 +111,8 @@ export async function runPolls(place: Place, event: Event, plan: Plan): Promise<
 		done: first,
 		failed: isFailed ? 1 : 0,
 		unknown: 0,
-		untold: 0,
-		repeats: repeatsIn(truth.requests, column),
+		notReached: 0,
+		repeats: countRepeats(truth.requests, column),
 		problems,
 		evidence: [...describeRequests(truth), ...failures, ...changes],
 	};

@@ -27,7 +27,7 @@ export interface Truth {
 	requests: LoggedRequest[];
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node hands on as they are were changed on their way to it. */
-	isBlurred: boolean;
+	payloadAltered: boolean;
 }
 
 export const idOf = (number: number) =>
@@ -42,7 +42,7 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'photo', type: 'picture' },
 ];
 
-export class Place {
+export class SandboxSlot {
 	readonly sandbox: RunningSandbox;
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
@@ -56,32 +56,34 @@ export class Place {
 	}
 
 	/** Makes the table anew. */
-	async table(records: NonNullable<NewTable['records']>, isKeyed = true): Promise<void> {
+	async createTable(records: NonNullable<NewTable['records']>, isKeyed = true): Promise<void> {
 		await this.#admin('POST', '/tables', {
 			app: APP,
 			timeZone: 'Europe/Berlin',
-			table: { internalName: TABLE, fields: fieldsOf(isKeyed) },
+			createTable: { internalName: TABLE, fields: fieldsOf(isKeyed) },
 			records,
 		});
 	}
 
 	/** Makes a workflow that does nothing; its webhook URL. */
-	async workflow(): Promise<string> {
+	async createWorkflow(): Promise<string> {
 		await this.#admin('DELETE', '/runs');
-		const workflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
-		const made = (await this.#admin('POST', '/workflows', workflow)) as { webhookUrl: string };
+		const createWorkflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
+		const made = (await this.#admin('POST', '/workflows', createWorkflow)) as {
+			webhookUrl: string;
+		};
 		this.#hasWorkflow = true;
 		// The node sees the platform where its credential says that it is.
 		return made.webhookUrl.replace(this.sandbox.baseUrl, this.credential.baseUrl);
 	}
 
 	/** What the platform answers to a client of another kind, in `data`. */
-	async ask(path: string): Promise<unknown> {
-		return await this.call('GET', path);
+	async readFromPlatform(path: string): Promise<unknown> {
+		return await this.requestAsOtherClient('GET', path);
 	}
 
 	/** A request of another client than the node. */
-	async call(method: string, path: string, body?: object): Promise<unknown> {
+	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
 		return await this.#send(method, `/api/v2${path}`, body);
 	}
 
@@ -112,7 +114,7 @@ export class Place {
 			written: history.filter(({ request }) => numbers.has(request)),
 			requests,
 			workflowRuns: workflowRuns as WorkflowRun[],
-			isBlurred: false,
+			payloadAltered: false,
 		};
 	}
 

@@ -52,5 +52,5 @@ Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', {
 });
 
 /** Runs `work` on a clock of its own. */
-export const onOwnClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>
+export const onVirtualClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>
 	await times.run({ ahead: 0, timeoutS }, work);

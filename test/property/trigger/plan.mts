@@ -1,6 +1,6 @@
 /** What a seed stands for: options, limits, and how much is going on. */
 import type { FaultRule } from '../../support/sandbox.cts';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
 import type { Scheduler } from './triggerHost.mts';
 
@@ -27,7 +27,7 @@ export interface Plan {
 	polls: number;
 }
 
-export function planOf(chance: Chance, only?: Scheduler): Plan {
+export function planOf(chance: SeededRandom, only?: Scheduler): Plan {
 	const scheduler = only ?? chance.of('memory', 'durablePolls', 'durableCursors');
 	const page = chance.of(4, 5, 7, 10, 10, 1000);
 	const isSmall = page < 1000;
@@ -56,7 +56,7 @@ export function planOf(chance: Chance, only?: Scheduler): Plan {
 }
 
 /** A stretch of trouble for reads; writes are left alone. */
-export function troubleOf(chance: Chance): FaultRule[] {
+export function troubleOf(chance: SeededRandom): FaultRule[] {
 	const fault: FaultRule['fault'] = chance.of<FaultRule['fault']>(
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 403 },

@@ -1,10 +1,10 @@
 /** The platform under a simulation: a table in a sandbox, people who write to it, and trouble. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Lane, type Truth } from '../faults/sandboxSlot.mts';
+import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
 import type { FaultRule } from '../../support/sandbox.cts';
-import type { Chance } from '../../support/seededRandom.mts';
+import type { SeededRandom } from '../../support/seededRandom.mts';
 import type { Plan } from './plan.mts';
 
 interface Stored {
@@ -22,7 +22,7 @@ const table = {
 
 export class Platform {
 	readonly address: SandboxAddress;
-	readonly #lane: Lane;
+	readonly #lane: SandboxSlot;
 	/** What is in the table, by id, as its writers know it. */
 	readonly #alive = new Map<string, string>();
 	readonly #gone: string[] = [];
@@ -30,7 +30,7 @@ export class Platform {
 
 	constructor(address: SandboxAddress) {
 		this.address = address;
-		this.#lane = new Lane(address);
+		this.#lane = new SandboxSlot(address);
 	}
 
 	/** Makes the table anew, with so many records in it. */
@@ -43,7 +43,7 @@ export class Platform {
 	}
 
 	/** One write at random; says what it was. */
-	async write(chance: Chance, { burst }: Plan): Promise<string> {
+	async write(chance: SeededRandom, { burst }: Plan): Promise<string> {
 		const kind = chance.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'return');
 		const id = chance.of('', ...this.#alive.keys());
 		if (kind === 'burst') return await this.#insert(chance.between(2, burst));
@@ -112,7 +112,7 @@ export class Platform {
 	}
 
 	/** Makes a record that was deleted again, under the id that it had. */
-	async #bringBack(chance: Chance): Promise<string> {
+	async #bringBack(chance: SeededRandom): Promise<string> {
 		const id = this.#gone.splice(chance.between(0, this.#gone.length), 1)[0];
 		if (id === undefined) return await this.#insert(1);
 		// So that the two don't share a moment, in which they could not be distinguished.

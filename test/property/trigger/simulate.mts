@@ -1,6 +1,6 @@
 /** One seed: records are written while n8n polls, at the same time and independently. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Chance } from '../../support/seededRandom.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
 import { problemsOf } from './check.mts';
 import { planOf, troubleOf, type Plan } from './plan.mts';
 import type { Platform } from './platform.mts';
@@ -25,12 +25,12 @@ export async function simulate(
 	seed: number,
 	scheduler?: Scheduler,
 ): Promise<Outcome> {
-	const plan = planOf(new Chance(seed), scheduler);
+	const plan = planOf(new SeededRandom(seed), scheduler);
 	await platform.prepare(plan.existing);
 	// What is written from here on has a later time than what is there.
 	await sleep(3);
 	const startDate = new Date().toISOString();
-	const host = new TriggerHost(platform.address, plan, new Chance(seed + 3e9), startDate);
+	const host = new TriggerHost(platform.address, plan, new SeededRandom(seed + 3e9), startDate);
 	await sleep(1);
 	await host.activate();
 	await sleep(3);
@@ -58,7 +58,7 @@ export async function simulate(
 }
 
 async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
-	const chance = new Chance(seed + 1e9);
+	const chance = new SeededRandom(seed + 1e9);
 	for (let writes = 0; writes < plan.writes; writes += 1) {
 		host.note(await platform.write(chance, plan));
 		// Where few are remembered, a moment must not be split by a poll.
@@ -67,7 +67,7 @@ async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: nu
 }
 
 async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
-	const chance = new Chance(seed + 2e9);
+	const chance = new SeededRandom(seed + 2e9);
 	for (let polls = 0; polls < plan.polls; polls += 1) {
 		const what = chance.of(
 			'poll',

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INodeParameters, IPollFunctions } from 'n8n-workflow';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
-import type { Chance } from '../../support/seededRandom.mts';
+import type { SeededRandom } from '../../support/seededRandom.mts';
 import { poll, PollCoordinator, watch, type Watching } from './engine.mts';
 import type { Plan } from './plan.mts';
 
@@ -68,11 +68,11 @@ export class TriggerHost {
 	#lastDiscard = -Infinity;
 	readonly #address: SandboxAddress;
 	readonly #plan: Plan;
-	readonly #chance: Chance;
+	readonly #chance: SeededRandom;
 	readonly #parameters: INodeParameters;
 	readonly #started = Date.now();
 
-	constructor(address: SandboxAddress, plan: Plan, chance: Chance, startDate: string) {
+	constructor(address: SandboxAddress, plan: Plan, chance: SeededRandom, startDate: string) {
 		this.#address = address;
 		this.#plan = plan;
 		this.#chance = chance;

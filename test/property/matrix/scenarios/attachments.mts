@@ -3,8 +3,14 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../engine.mts';
-import { idOf, type Place, type Truth } from '../sandboxSlot.mts';
-import { at, itemsOf, type Effect, type Prepared, type Scenario } from './scenario.mts';
+import { idOf, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
+import {
+	tableParameters,
+	itemsOf,
+	type Effect,
+	type Prepared,
+	type Scenario,
+} from './scenario.mts';
 
 const COUNT = 3;
 const indexes = Array.from({ length: COUNT }, (_, index) => index);
@@ -37,8 +43,8 @@ const inMemory = (name: string, bytes: Buffer, mimeType: string): IBinaryData =>
 const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
 
 /** A table with one file in each record, in the field that is asked for. */
-async function fill(place: Place, field: 'papers' | 'photo') {
-	await place.table(
+async function fill(slot: SandboxSlot, field: 'papers' | 'photo') {
+	await slot.createTable(
 		indexes.map((index) => ({
 			id: idOf(index),
 			fields: { code: `c${index}`, name: `old ${index}` },
@@ -54,7 +60,7 @@ async function fill(place: Place, field: 'papers' | 'photo') {
 			filedata: dataUrl(bytes, type),
 		};
 		const path = `/apps/shop/tables/things/data/${idOf(index)}`;
-		await place.call('PATCH', path, { fields: { [field]: [file] } });
+		await slot.requestAsOtherClient('PATCH', path, { fields: { [field]: [file] } });
 	}
 }
 
@@ -78,13 +84,13 @@ const withFile = (index: number, json: object): INodeExecutionData => ({
 	binary: { data: inMemory(newName(index), content(index), 'text/plain') },
 });
 
-async function toRecords(place: Place, isReplacing: boolean): Promise<Prepared> {
-	await fill(place, 'papers');
+async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepared> {
+	await fill(slot, 'papers');
 	return {
 		parameters: {
 			resource: 'attachment',
 			operation: 'upload',
-			...at(),
+			...tableParameters(),
 			target: 'existing',
 			recordId: RECORD,
 			fileField: 'papers',
@@ -104,7 +110,7 @@ async function toRecords(place: Place, isReplacing: boolean): Promise<Prepared> 
 			}
 			return effect;
 		},
-		untrue(index, outputs, truth) {
+		checkOutput(index, outputs, truth) {
 			const { id, ver, files } = outputs[0]!.json;
 			const is = truth.records.find((record) => record.id === idOf(index))!;
 			// An earlier try that arrives late replaces the files once more, by the same.
@@ -123,15 +129,15 @@ async function toRecords(place: Place, isReplacing: boolean): Promise<Prepared> 
 	};
 }
 
-async function toNewRecords(place: Place): Promise<Prepared> {
-	await fill(place, 'papers');
+async function toNewRecords(slot: SandboxSlot): Promise<Prepared> {
+	await fill(slot, 'papers');
 	const made = (index: number, { records }: Truth) =>
 		records.filter(({ fields }) => fields.code === `n${index}`);
 	return {
 		parameters: {
 			resource: 'attachment',
 			operation: 'upload',
-			...at(),
+			...tableParameters(),
 			target: 'new',
 			fileField: 'papers',
 			columns: automatic,
@@ -146,7 +152,7 @@ async function toNewRecords(place: Place): Promise<Prepared> {
 			const effect = uploaded((found[0].fields.papers ?? []) as StoredFile[], index);
 			return effect === 'none' ? { wrong: `record ${index} is there without its file` } : effect;
 		},
-		untrue: (index, outputs, truth) =>
+		checkOutput: (index, outputs, truth) =>
 			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id
 				? []
 				: [`told ${JSON.stringify(outputs)}`],
@@ -156,23 +162,23 @@ async function toNewRecords(place: Place): Promise<Prepared> {
 const upload: Scenario = {
 	operation: 'attachment: upload',
 	kind: 'once',
-	prepare: async (place, chance) =>
-		chance.happens(0.3) ? await toNewRecords(place) : await toRecords(place, chance.happens(0.3)),
+	prepare: async (slot, random) =>
+		random.happens(0.3) ? await toNewRecords(slot) : await toRecords(slot, random.happens(0.3)),
 };
 
 const remove: Scenario = {
 	operation: 'attachment: remove',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await fill(place, 'papers');
+	async prepare(slot, random): Promise<Prepared> {
+		await fill(slot, 'papers');
 		return {
 			parameters: {
 				resource: 'attachment',
 				operation: 'remove',
-				...at(chance),
+				...tableParameters(random),
 				recordId: RECORD,
 				fileField: 'papers',
-				...(chance.happens(0.5)
+				...(random.happens(0.5)
 					? { removeMode: 'all' }
 					: { removeMode: 'name', fileName: '={{ "there " + $itemIndex + ".txt" }}' }),
 			},
@@ -180,7 +186,7 @@ const remove: Scenario = {
 			main: { method: 'PATCH', path: '/data/' },
 			traces: paths(),
 			effect: (index, truth) => (filesIn(truth, index, 'papers').length === 0 ? 'done' : 'none'),
-			untrue: (index, outputs, truth) => {
+			checkOutput: (index, outputs, truth) => {
 				const before = filesIn({ records: truth.before }, index, 'papers')[0]!;
 				const { id, removed, remaining } = outputs[0]!.json;
 				const names = (removed as StoredFile[]).map(({ fileId }) => fileId).join();
@@ -194,17 +200,17 @@ const remove: Scenario = {
 const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => ({
 	operation: `attachment: ${operation}`,
 	kind: 'read',
-	async prepare(place, chance): Promise<Prepared> {
+	async prepare(slot, random): Promise<Prepared> {
 		const field = operation === 'download' ? 'papers' : 'photo';
-		await fill(place, field);
+		await fill(slot, field);
 		const expected = await Promise.all(
 			indexes.map(async (index) => {
 				const path = `/apps/shop/tables/things/data/${idOf(index)}`;
-				const { fields } = (await place.ask(path)) as {
+				const { fields } = (await slot.readFromPlatform(path)) as {
 					fields: Record<string, Array<StoredFile & { thumbnailUrl: string }>>;
 				};
 				if (operation === 'download') return hash(content(index + 10));
-				const { data } = await place.sandbox
+				const { data } = await slot.sandbox
 					.client()
 					.get<ArrayBuffer>(fields[field]![0]!.thumbnailUrl, { responseType: 'arraybuffer' });
 				return hash(Buffer.from(data));
@@ -214,7 +220,7 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 			parameters: {
 				resource: 'attachment',
 				operation,
-				...at(chance),
+				...tableParameters(random),
 				recordId: RECORD,
 				fileField: field,
 				outputField: 'data',
@@ -222,7 +228,7 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 			items: ids(),
 			main: { method: 'GET', path: '/files/' },
 			traces: indexes.map(() => ({ path: '' })),
-			untrue: (index, outputs) => {
+			checkOutput: (index, outputs) => {
 				const [output] = outputs;
 				const isTrue = output?.json.id === idOf(index) && output.files.data === expected[index];
 				return isTrue && outputs.length === 1 ? [] : [`told ${JSON.stringify(outputs)}`];

@@ -1,11 +1,11 @@
 /** Operations that write or delete many records. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Chance } from '../../../support/seededRandom.mts';
+import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
 import { automatic } from '../engine.mts';
 import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
-	at,
+	tableParameters,
 	conditions,
 	itemsOf,
 	type Effect,
@@ -21,13 +21,13 @@ const POISONED = 3;
 
 const code = (index: number) => `c${index}`;
 
-const wished = (index: number) => ({
+const newFields = (index: number) => ({
 	code: code(index),
 	name: index === POISONED ? POISON : `new ${index}`,
 	size: index + 1,
 });
 
-const earlier = (index: number) => ({
+const oldRecord = (index: number) => ({
 	id: idOf(index),
 	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
 });
@@ -40,13 +40,13 @@ function effectOn(index: number, { records, before }: Truth, kept: object): Effe
 	const was = before.find(({ fields }) => fields.code === code(index));
 	const is = found[0];
 	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
-	if (isDeepStrictEqual(is.fields, { ...kept, ...wished(index) })) return 'done';
+	if (isDeepStrictEqual(is.fields, { ...kept, ...newFields(index) })) return 'done';
 	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
 	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
 }
 
 /** An item of a bulk operation as told, against the record as stored. */
-function untrue(index: number, outputs: Output[], { records, before }: Truth): string[] {
+function checkOutput(index: number, outputs: Output[], { records, before }: Truth): string[] {
 	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
 	const { outcome, id, ver, created, modified } = outputs[0]!.json;
 	const is = records.find(({ fields }) => fields.code === code(index));
@@ -62,26 +62,26 @@ function untrue(index: number, outputs: Output[], { records, before }: Truth): s
 	return wrong;
 }
 
-const batches = (chance: Chance) => ({ batchSize: chance.of(2, 3, 3, 100) });
+const batches = (random: SeededRandom) => ({ batchSize: random.of(2, 3, 3, 100) });
 
 export const createMany: Scenario = {
 	operation: 'record: createMany',
 	kind: 'once',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([earlier(90)], chance.happens(0.6));
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(90)], random.happens(0.6));
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'createMany',
-				...at(chance),
+				...tableParameters(random),
 				columns: automatic,
-				options: batches(chance),
+				options: batches(random),
 			},
-			items: itemsOf(indexes.map(wished)),
+			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
 			effect: (index, truth) => effectOn(index, truth, {}),
-			untrue,
+			checkOutput,
 		};
 	},
 };
@@ -89,22 +89,22 @@ export const createMany: Scenario = {
 export const upsertMany: Scenario = {
 	operation: 'record: upsertMany',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([0, 2, 4, 90].map(earlier));
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 2, 4, 90].map(oldRecord));
 		const isThere = (index: number) => [0, 2, 4].includes(index);
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'upsertMany',
-				...at(chance),
+				...tableParameters(random),
 				columns: automatic,
-				options: { ...batches(chance), skipUnchanged: chance.happens(0.3) },
+				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
 			},
-			items: itemsOf(indexes.map(wished)),
+			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
 			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
-			untrue,
+			checkOutput,
 		};
 	},
 };
@@ -112,24 +112,24 @@ export const upsertMany: Scenario = {
 export const updateMany: Scenario = {
 	operation: 'record: updateMany',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([...indexes, 90].map(earlier));
-		const isFull = chance.happens(0.4);
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([...indexes, 90].map(oldRecord));
+		const isFull = random.happens(0.4);
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'updateMany',
-				...at(chance),
+				...tableParameters(random),
 				columns: automatic,
 				recordId: '={{ $json.id }}',
 				updateMode: isFull ? 'replace' : 'partial',
-				options: { ...batches(chance), skipUnchanged: chance.happens(0.3) },
+				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
 			},
-			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...wished(index) }))),
+			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...newFields(index) }))),
 			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
-			untrue,
+			checkOutput,
 		};
 	},
 };
@@ -142,15 +142,15 @@ export const deleteMany: Scenario = {
 	operation: 'record: deleteMany',
 	kind: 'once',
 	isCounted: true,
-	async prepare(place, chance): Promise<Prepared> {
+	async prepare(slot, random): Promise<Prepared> {
 		const records = [...GROUPS, 'kept'].flatMap((group, at) =>
 			Array.from({ length: PER_GROUP }, (_, index) => ({
 				id: idOf(at * 10 + index),
 				fields: { code: `${group}${index}`, name: 'old', group },
 			})),
 		);
-		await place.table(records);
-		const isOne = chance.happens(0.6);
+		await slot.createTable(records);
+		const isOne = random.happens(0.6);
 		const left = (index: number, truth: Truth) =>
 			truth.records.filter(({ fields }) => fields.group === GROUPS[index]).length;
 		const filter = conditions(['group', 'eq', '={{ $json.group }}'], ['name', 'eq', 'nobody']);
@@ -158,7 +158,7 @@ export const deleteMany: Scenario = {
 			parameters: {
 				resource: 'record',
 				operation: 'deleteMany',
-				...at(chance),
+				...tableParameters(random),
 				maximum: 50,
 				...(isOne
 					? conditions(['group', 'eq', '={{ $json.group }}'])
@@ -176,7 +176,7 @@ export const deleteMany: Scenario = {
 				if (rest === PER_GROUP) return 'none';
 				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
 			},
-			untrue: (_index, outputs) =>
+			checkOutput: (_index, outputs) =>
 				isDeepStrictEqual(
 					outputs.map(({ json }) => json),
 					[{ deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }],

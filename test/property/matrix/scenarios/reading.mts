@@ -1,21 +1,21 @@
 /** Operations that only read. What is right is asked of the platform by another client before. */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../engine.mts';
-import { APP, TABLE, idOf, type Place } from '../sandboxSlot.mts';
-import { at, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
+import { APP, TABLE, idOf, type SandboxSlot } from '../sandboxSlot.mts';
+import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
 const GROUPS = ['a', 'b', 'c'];
 const PER_GROUP = 3;
 const TABLE_PATH = `/apps/${APP}/tables/${TABLE}`;
 
-async function fill(place: Place) {
+async function fill(slot: SandboxSlot) {
 	const records = GROUPS.flatMap((group, at) =>
 		Array.from({ length: PER_GROUP }, (_, index) => ({
 			id: idOf(at * 10 + index),
 			fields: { code: `${group}${index}`, name: `name ${index}`, group, size: at * 10 + index },
 		})),
 	);
-	await place.table(records);
+	await slot.createTable(records);
 }
 
 const GROUP = conditions(['group', 'eq', '={{ $json.group }}']);
@@ -24,7 +24,7 @@ const groups = () => itemsOf(GROUPS.map((group) => ({ group })));
 /** A read whose right output is known. */
 const reading = (
 	operation: string,
-	prepare: (place: Place) => Promise<{
+	prepare: (slot: SandboxSlot) => Promise<{
 		parameters: object;
 		items?: Prepared['items'];
 		expected: object[][];
@@ -32,16 +32,16 @@ const reading = (
 ): Scenario => ({
 	operation,
 	kind: 'read',
-	async prepare(place): Promise<Prepared> {
-		await fill(place);
+	async prepare(slot): Promise<Prepared> {
+		await fill(slot);
 		const [resource = '', name = ''] = operation.split(': ');
-		const { parameters, items = itemsOf([{}, {}, {}]), expected } = await prepare(place);
+		const { parameters, items = itemsOf([{}, {}, {}]), expected } = await prepare(slot);
 		return {
 			parameters: { resource, operation: name, ...parameters } as Prepared['parameters'],
 			items,
 			main: { path: '' },
 			traces: items.map(() => ({ path: '' })),
-			untrue: (index, outputs) => {
+			checkOutput: (index, outputs) => {
 				const told = outputs.map(({ json }) => json);
 				return isDeepStrictEqual(told, expected[index]) ? [] : [`told ${JSON.stringify(told)}`];
 			},
@@ -65,18 +65,18 @@ const simple = ({ id, created, modified, ver, fields }: Shown) => ({
 	ver,
 });
 
-const records = async (place: Place) =>
-	(await place.ask(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
+const records = async (slot: SandboxSlot) =>
+	(await slot.readFromPlatform(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
 
 const inGroup = (all: Shown[], group: string) =>
 	all.filter(({ fields }) => (fields as { group: string }).group === group);
 
-const get = reading('record: get', async (place) => {
+const get = reading('record: get', async (slot) => {
 	const ids = [0, 11, 22].map(idOf);
-	const all = await records(place);
+	const all = await records(slot);
 	return {
 		parameters: {
-			...at(),
+			...tableParameters(),
 			recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
 		},
 		items: itemsOf(ids.map((id) => ({ id }))),
@@ -84,24 +84,24 @@ const get = reading('record: get', async (place) => {
 	};
 });
 
-const getMany = reading('record: getAll', async (place) => {
-	const all = await records(place);
+const getMany = reading('record: getAll', async (slot) => {
+	const all = await records(slot);
 	return {
-		parameters: { ...at(), returnAll: true, ...GROUP },
+		parameters: { ...tableParameters(), returnAll: true, ...GROUP },
 		items: groups(),
 		expected: GROUPS.map((group) => inGroup(all, group).map(simple)),
 	};
 });
 
 const count = reading('record: count', async () => ({
-	parameters: { ...at(), ...GROUP },
+	parameters: { ...tableParameters(), ...GROUP },
 	items: groups(),
 	expected: GROUPS.map(() => [{ count: PER_GROUP }]),
 }));
 
 const summarize = reading('record: summarize', async () => ({
 	parameters: {
-		...at(),
+		...tableParameters(),
 		...GROUP,
 		summaries: { summary: [{ field: 'size', aggregations: ['min', 'max', 'sum', 'avg'] }] },
 	},
@@ -137,19 +137,19 @@ const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
 
 const thrice = (outputs: object[]) => [outputs, outputs, outputs];
 
-const tableGet = reading('table: get', async (place) => ({
-	parameters: at(),
-	expected: thrice([tableShown((await place.ask(TABLE_PATH)) as Structure)]),
+const tableGet = reading('table: get', async (slot) => ({
+	parameters: tableParameters(),
+	expected: thrice([tableShown((await slot.readFromPlatform(TABLE_PATH)) as Structure)]),
 }));
 
-const tableGetMany = reading('table: getAll', async (place) => {
-	const tables = (await place.ask(`/apps/${APP}/tables`)) as Structure[];
+const tableGetMany = reading('table: getAll', async (slot) => {
+	const tables = (await slot.readFromPlatform(`/apps/${APP}/tables`)) as Structure[];
 	return { parameters: { application: picked(APP) }, expected: thrice(tables.map(tableShown)) };
 });
 
-const applicationGet = reading('application: get', async (place) => {
-	const { id, name, internalName } = (await place.ask(`/apps/${APP}`)) as Structure;
-	const tables = (await place.ask(`/apps/${APP}/tables`)) as Structure[];
+const applicationGet = reading('application: get', async (slot) => {
+	const { id, name, internalName } = (await slot.readFromPlatform(`/apps/${APP}`)) as Structure;
+	const tables = (await slot.readFromPlatform(`/apps/${APP}/tables`)) as Structure[];
 	const told = tables.map((table) => ({
 		id: table.id,
 		internalName: table.internalNameApi,
@@ -161,17 +161,17 @@ const applicationGet = reading('application: get', async (place) => {
 	};
 });
 
-const applicationGetMany = reading('application: getAll', async (place) => {
-	const all = (await place.ask('/apps')) as Structure[];
+const applicationGetMany = reading('application: getAll', async (slot) => {
+	const all = (await slot.readFromPlatform('/apps')) as Structure[];
 	return {
 		parameters: {},
 		expected: thrice(all.map(({ id, name, internalName }) => ({ id, name, internalName }))),
 	};
 });
 
-const user = reading('user: getCurrent', async (place) => ({
+const user = reading('user: getCurrent', async (slot) => ({
 	parameters: {},
-	expected: thrice([(await place.ask('/users/me')) as object]),
+	expected: thrice([(await slot.readFromPlatform('/users/me')) as object]),
 }));
 
 export const readingScenarios = [

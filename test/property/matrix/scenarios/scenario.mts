@@ -1,8 +1,8 @@
 /** What an operation is run with, and how what it told is held against what is true. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { Chance } from '../../../support/seededRandom.mts';
+import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../engine.mts';
-import { APP, TABLE, type Place, type Truth } from '../sandboxSlot.mts';
+import { APP, TABLE, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
 
 /** An output item, its files as hashes of their bytes. */
 export interface Output {
@@ -26,7 +26,7 @@ export interface Prepared {
 	/** For what changes something. */
 	effect?(index: number, truth: Truth): Effect;
 	/** What is not true of a success. */
-	untrue(index: number, outputs: Output[], truth: Truth): string[] | Promise<string[]>;
+	checkOutput(index: number, outputs: Output[], truth: Truth): string[] | Promise<string[]>;
 }
 
 export interface Scenario {
@@ -35,15 +35,15 @@ export interface Scenario {
 	/** Whether it only reads, may be repeated without harm, or must be done once. */
 	kind: 'read' | 'harmless' | 'once';
 	/** Any 2xx counts as a success there, so that a platform that lies cannot be found out. */
-	isTakenAtItsWord?: boolean;
+	isUnverifiable?: boolean;
 	/** What was done is known only by counting after it. */
 	isCounted?: boolean;
-	prepare(place: Place, chance: Chance): Promise<Prepared>;
+	prepare(slot: SandboxSlot, random: SeededRandom): Promise<Prepared>;
 }
 
 /** The parameters that say which table is meant; with and without its application. */
-export const at = (chance?: Chance) => ({
-	application: picked(chance?.happens(0.2) ? '' : APP),
+export const tableParameters = (random?: SeededRandom) => ({
+	application: picked(random?.happens(0.2) ? '' : APP),
 	table: picked(TABLE),
 });
 

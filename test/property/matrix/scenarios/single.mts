@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { automatic } from '../engine.mts';
 import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
-	at,
+	tableParameters,
 	itemsOf,
 	type Effect,
 	type Output,
@@ -16,13 +16,13 @@ const COUNT = 4;
 const code = (index: number) => `c${index}`;
 
 /** What an item is to leave behind. */
-export const wished = (index: number) => ({
+export const newFields = (index: number) => ({
 	code: code(index),
 	name: `new ${index}`,
 	size: index + 1,
 });
 
-export const earlier = (index: number) => ({
+export const oldRecord = (index: number) => ({
 	id: idOf(index),
 	fields: { code: code(index), name: `old ${index}`, size: 0, group: 'a' },
 });
@@ -37,7 +37,7 @@ export function effectOn(index: number, truth: Truth, kept: object = {}): Effect
 	const was = truth.before.find(({ fields }) => fields.code === code(index));
 	const is = found[0];
 	if (!is) return was ? { wrong: `the record of item ${index} is gone` } : 'none';
-	if (isDeepStrictEqual(is.fields, { ...kept, ...wished(index) })) return 'done';
+	if (isDeepStrictEqual(is.fields, { ...kept, ...newFields(index) })) return 'done';
 	if (was && isDeepStrictEqual(is.fields, was.fields)) return 'none';
 	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
 }
@@ -45,7 +45,7 @@ export function effectOn(index: number, truth: Truth, kept: object = {}): Effect
 const instant = (time: unknown) => new Date(String(time)).toISOString();
 
 /** A record as told against the record as stored. */
-export function untrueRecord(index: number, json: Output['json'], truth: Truth): string[] {
+export function checkRecord(index: number, json: Output['json'], truth: Truth): string[] {
 	const is = recordsWith(index, truth)[0];
 	if (!is) return ['there is no such record'];
 	const told = {
@@ -71,25 +71,30 @@ const only = (outputs: Output[]) =>
 
 const written = (index: number, outputs: Output[], truth: Truth) => [
 	...only(outputs),
-	...untrueRecord(index, outputs[0]!.json, truth),
+	...checkRecord(index, outputs[0]!.json, truth),
 ];
 
-const wishes = () => itemsOf(Array.from({ length: COUNT }, (_, index) => wished(index)));
+const wishes = () => itemsOf(Array.from({ length: COUNT }, (_, index) => newFields(index)));
 const bodies = () => Array.from({ length: COUNT }, (_, index) => ({ body: `"new ${index}"` }));
 const paths = () => Array.from({ length: COUNT }, (_, index) => ({ path: idOf(index) }));
 
 export const create: Scenario = {
 	operation: 'record: create',
 	kind: 'once',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([earlier(90)], chance.happens(0.7));
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(90)], random.happens(0.7));
 		return {
-			parameters: { resource: 'record', operation: 'create', ...at(chance), columns: automatic },
+			parameters: {
+				resource: 'record',
+				operation: 'create',
+				...tableParameters(random),
+				columns: automatic,
+			},
 			items: wishes(),
 			main: { method: 'POST', path: '/data$' },
 			traces: bodies(),
 			effect: (index, truth) => effectOn(index, truth),
-			untrue: written,
+			checkOutput: written,
 		};
 	},
 };
@@ -97,15 +102,20 @@ export const create: Scenario = {
 export const upsert: Scenario = {
 	operation: 'record: upsert',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([earlier(0), earlier(2), earlier(90)]);
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(0), oldRecord(2), oldRecord(90)]);
 		return {
-			parameters: { resource: 'record', operation: 'upsert', ...at(chance), columns: automatic },
+			parameters: {
+				resource: 'record',
+				operation: 'upsert',
+				...tableParameters(random),
+				columns: automatic,
+			},
 			items: wishes(),
 			main: { method: 'POST', path: '/data$' },
 			traces: bodies(),
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
-			untrue: written,
+			checkOutput: written,
 		};
 	},
 };
@@ -113,25 +123,25 @@ export const upsert: Scenario = {
 export const update: Scenario = {
 	operation: 'record: update',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([0, 1, 2, 3, 90].map(earlier));
-		const isFull = chance.happens(0.5);
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 1, 2, 3, 90].map(oldRecord));
+		const isFull = random.happens(0.5);
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'update',
-				...at(chance),
+				...tableParameters(random),
 				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
 				updateMode: isFull ? 'replace' : 'partial',
 				columns: automatic,
 			},
 			items: itemsOf(
-				Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index), ...wished(index) })),
+				Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index), ...newFields(index) })),
 			),
 			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/' },
 			traces: paths(),
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
-			untrue: written,
+			checkOutput: written,
 		};
 	},
 };
@@ -139,20 +149,20 @@ export const update: Scenario = {
 export const remove: Scenario = {
 	operation: 'record: delete',
 	kind: 'harmless',
-	async prepare(place, chance): Promise<Prepared> {
-		await place.table([0, 1, 2, 3, 90].map(earlier));
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 1, 2, 3, 90].map(oldRecord));
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'delete',
-				...at(chance),
+				...tableParameters(random),
 				recordId: { __rl: true, mode: 'id', value: '={{ $json.id }}' },
 			},
 			items: itemsOf(Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index) }))),
 			main: { method: 'DELETE', path: '/data/' },
 			traces: paths(),
 			effect: (index, truth) => (recordsWith(index, truth).length === 0 ? 'done' : 'none'),
-			untrue: (index, outputs) =>
+			checkOutput: (index, outputs) =>
 				isDeepStrictEqual(
 					outputs.map(({ json }) => json),
 					[{ deleted: true, id: idOf(index) }],

@@ -7,10 +7,10 @@ const indexes = Array.from({ length: COUNT }, (_, index) => index);
 export const trigger: Scenario = {
 	operation: 'workflow: trigger',
 	kind: 'once',
-	isTakenAtItsWord: true,
-	async prepare(place): Promise<Prepared> {
-		await place.table([]);
-		const webhookUrl = await place.workflow();
+	isUnverifiable: true,
+	async prepare(slot): Promise<Prepared> {
+		await slot.createTable([]);
+		const webhookUrl = await slot.createWorkflow();
 		return {
 			parameters: { resource: 'workflow', operation: 'trigger', webhookUrl },
 			items: itemsOf(indexes.map((index) => ({ mark: `start ${index}` }))),
@@ -22,7 +22,7 @@ export const trigger: Scenario = {
 				return runs.length === 1 ? 'done' : 'none';
 			},
 			// What a webhook answers is open: any 2xx is a success.
-			untrue: (_index, outputs) =>
+			checkOutput: (_index, outputs) =>
 				outputs.length === 1 && 'body' in outputs[0]!.json
 					? []
 					: [`told ${JSON.stringify(outputs)}`],

@@ -1,14 +1,12 @@
 import type {
 	IAuthenticate,
 	ICredentialDataDecryptedObject,
-	ICredentialTestRequest,
 	ICredentialType,
 	Icon,
 	IHttpRequestOptions,
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { paths } from '../nodes/DataPlatform/api/endpoints';
 import {
 	allowedOrigins,
 	OriginError,
@@ -16,7 +14,7 @@ import {
 } from '../nodes/DataPlatform/transport/allowedOrigins';
 
 /** Attaches the token, to a request that may carry it (contract.md section 1). */
-async function authenticate(
+export async function authenticate(
 	credentials: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,
 ): Promise<IHttpRequestOptions> {
@@ -58,12 +56,6 @@ async function authenticate(
 		...(credentials.ignoreSslIssues === true && { skipSslCertificateValidation: true }),
 	};
 }
-
-/** What the test of the credential says; it asks for `/api/v2/ping`, which every token may. */
-const tested = (value: number, message: string) => ({
-	type: 'responseCode' as const,
-	properties: { value, message: `Tested with a ping to the platform. ${message}` },
-});
 
 export class DataPlatformApi implements ICredentialType {
 	name = 'dataPlatformApi';
@@ -150,18 +142,4 @@ export class DataPlatformApi implements ICredentialType {
 	];
 
 	authenticate: IAuthenticate = authenticate;
-
-	test: ICredentialTestRequest = {
-		request: {
-			baseURL: '={{$credentials.baseUrl.trim().replace(/^(\\w+:\\/\\/[^/?#]+).*$/, "$1")}}',
-			url: paths.ping(),
-			disableFollowRedirect: true,
-			skipSslCertificateValidation: '={{$credentials.ignoreSslIssues}}',
-		},
-		rules: [
-			tested(401, 'The token was not accepted: it is mistyped, expired or revoked.'),
-			tested(403, 'The platform knows the token, but it has no right to be tested this way.'),
-			tested(404, "There is no platform at the 'Base URL': check the address."),
-		],
-	};
 }

@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import * as columns from './methods/resourceMapping';
+import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
 import { properties } from './actions';
@@ -25,11 +26,12 @@ export class DataPlatform implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'dataPlatformApi', required: true }],
+		credentials: [{ name: 'dataPlatformApi', required: true, testedBy: 'testDataPlatformApi' }],
 		properties,
 	};
 
 	methods = {
+		credentialTest,
 		listSearch,
 		loadOptions,
 		resourceMapping: { ...columns },

@@ -77,10 +77,15 @@ test.each(credentials)('%s is a credential with icons', (path, credential) => {
 		true,
 	);
 	expect(typeof credential.authenticate).toBe('function');
-	expect(credential.test).toBeDefined();
 	const icons = iconFiles(credential.icon);
 	expect(icons).toHaveLength(2);
 	for (const icon of icons) expect(existsSync(join(root, dirname(path), icon))).toBe(true);
+});
+
+test.each(nodes)('%s tests its credential', (_, node) => {
+	const names = node.description.credentials!.map(({ testedBy }) => String(testedBy));
+	expect(names).toHaveLength(1);
+	for (const name of names) expect(typeof node.methods!.credentialTest![name]).toBe('function');
 });
 
 /** Every parameter, those inside of collections too, beside the ones on its level. */

@@ -2,6 +2,7 @@
  * From n8n's functions to a connection: the one place where the credential is read.
  */
 import type {
+	ICredentialDataDecryptedObject,
 	IExecuteFunctions,
 	IHttpRequestOptions,
 	ILoadOptionsFunctions,
@@ -39,8 +40,8 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),
 });
 
-async function settings(context: Context) {
-	const credential = await context.getCredentials(CREDENTIAL);
+/** An API client's settings from the credential's fields. */
+export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	const token = String(credential.token ?? '').trim();
 	return {
 		baseUrl: String(credential.baseUrl ?? ''),
@@ -64,7 +65,7 @@ export async function createClient(
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
 	return new ApiClient(createTransport(context, limits.canceled), {
-		...(await settings(context)),
+		...clientSettings(await context.getCredentials(CREDENTIAL)),
 		timeoutMs: limits.timeout * 1000,
 		retryBudgetMs: limits.maxRetryWait * 1000,
 		retryBudgetHint,

@@ -165,6 +165,7 @@ export class ApiClient {
 					? ambiguous
 					: withPreviousAttempt(ambiguous, result);
 			if (delay === undefined) return final;
+			if (this.settings.retryBudgetMs === 0) return final;
 			if (this.retryBudgetLeftMs < delay) return this.retryBudgetExceeded(final);
 			this.retryBudgetLeftMs -= delay;
 			if (result.retryAfterMs === undefined && result.status !== 429) retries += 1;

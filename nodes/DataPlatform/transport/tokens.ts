@@ -3,7 +3,7 @@
  * read here once for its expiry, and kept nowhere.
  */
 
-import { parseJson } from './json';
+import { isObject, parseJson } from './json';
 
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
 
@@ -44,11 +44,20 @@ export function tokenRedactor(token: string): (text: string) => string {
 /** The last moment that a date can hold, in seconds. */
 const LATEST_TIME_S = 8.64e12;
 
-/** The time in a JWT's `exp`, read without checking the signature; undefined for other tokens. */
-function jwtExpiry(token: string): string | undefined {
-	const [, payload, signature] = token.split('.');
-	if (!payload || signature === undefined) return undefined;
+/** A JWT's claims, read without checking the signature; undefined for other tokens. */
+function jwtClaims(token: string): unknown {
+	const [header, payload, signature, ...rest] = token.split('.');
+	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
 	const claims = parseJson(Buffer.from(payload, 'base64url').toString('utf8'));
+	return isObject(claims) ? claims : undefined;
+}
+
+/** Whether a token has the form of a JWT. */
+export const isJwt = (token: string) => jwtClaims(token) !== undefined;
+
+/** The time in a JWT's `exp`; undefined for other tokens. */
+function jwtExpiry(token: string): string | undefined {
+	const claims = jwtClaims(token);
 	const { exp } = (claims ?? {}) as { exp?: unknown };
 	const isTime = typeof exp === 'number' && Math.abs(exp) < LATEST_TIME_S;
 	return isTime ? new Date(exp * 1000).toISOString() : undefined;

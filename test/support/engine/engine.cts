@@ -17,6 +17,7 @@ import { Container } from '@n8n/di';
 import {
 	BinaryDataConfig,
 	BinaryDataService,
+	CredentialTestContext,
 	ExecutionLifecycleHooks,
 	LoadOptionsContext,
 	PackageDirectoryLoader,
@@ -33,6 +34,7 @@ import {
 	type IDataObject,
 	type IHttpRequestOptions,
 	type INode,
+	type INodeCredentialTestResult,
 	type INodeExecutionData,
 	type INodeListSearchResult,
 	type INodeParameters,
@@ -364,3 +366,20 @@ export const defined = (value: IDataObject) => ({
 	matchingColumns: [],
 	schema: [],
 });
+
+/** What the test of a credential says. */
+export async function checkCredential(credential: Credential): Promise<INodeCredentialTestResult> {
+	await prepare();
+	const { credentials = [] } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
+	const { testedBy } = credentials[0]!;
+	const test = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods!.credentialTest![
+		String(testedBy)
+	]!;
+	const data = { ...credential } as unknown as ICredentialDataDecryptedObject;
+	return await test.call(new CredentialTestContext(additionalData(credential)), {
+		id: '1',
+		name: 'Data Platform account',
+		type: CREDENTIAL_TYPE,
+		data,
+	});
+}

@@ -60,7 +60,7 @@ export class SandboxSlot {
 		await this.#admin('POST', '/tables', {
 			app: APP,
 			timeZone: 'Europe/Berlin',
-			createTable: { internalName: TABLE, fields: fieldsOf(isKeyed) },
+			table: { internalName: TABLE, fields: fieldsOf(isKeyed) },
 			records,
 		});
 	}
@@ -68,8 +68,8 @@ export class SandboxSlot {
 	/** Makes a workflow that does nothing; its webhook URL. */
 	async createWorkflow(): Promise<string> {
 		await this.#admin('DELETE', '/runs');
-		const createWorkflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
-		const made = (await this.#admin('POST', '/workflows', createWorkflow)) as {
+		const workflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
+		const made = (await this.#admin('POST', '/workflows', workflow)) as {
 			webhookUrl: string;
 		};
 		this.#hasWorkflow = true;

@@ -13,11 +13,7 @@ describe('skip unchanged', () => {
 	test('upsert: only what differs is sent', async () => {
 		await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
 		const result = await harness.run('upsertMany', {
-			items: [
-				{ ...old, tags: ['b', 'a'] },
-				{ number: '2', buyer: 'changed' },
-				{ number: '3', buyer: 'Hare' },
-			],
+			items: [old, { number: '2', buyer: 'changed' }, { number: '3', buyer: 'Hare' }],
 			options,
 		});
 		expect(outcomes(result)).toEqual(['unchanged', 'updated', 'inserted']);

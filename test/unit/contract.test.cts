@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
 	toApplication,
 	toList,
@@ -8,11 +10,11 @@ import {
 } from '../../nodes/DataPlatform/api/decoders.ts';
 import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
 import {
+	FIELD_TYPES,
 	holdsData,
 	importKeyOf,
-	isMultipleChoice,
 	isWritable,
-} from '../../nodes/DataPlatform/fields/kinds.ts';
+} from '../../nodes/DataPlatform/fields/index.ts';
 import { toErrorEntries } from '../../nodes/DataPlatform/transport/errorEntries.ts';
 import { fieldOf } from './fixtures.cts';
 
@@ -188,8 +190,10 @@ test.each([
 	expect(isWritable(fieldOf('f', type))).toBe(writable);
 });
 
-test('chips and multiple dropdowns hold several choices', () => {
-	expect(
-		['dropdownmulti', 'chips', 'dropdown'].map((type) => isMultipleChoice(fieldOf('f', type))),
-	).toEqual([true, true, false]);
+test('every field type of the contract has an entry, and no other has one', () => {
+	const contract = readFileSync(join(__dirname, '../../contract/openapi.yaml'), 'utf8');
+	const names = /\n    FieldType:\n      type: string\n      enum:\n((?: {8}- \w+\n)+)/.exec(
+		contract,
+	)![1]!;
+	expect(Object.keys(FIELD_TYPES)).toEqual([...names.matchAll(/- (\w+)/g)].map(([, name]) => name));
 });

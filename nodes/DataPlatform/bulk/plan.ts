@@ -2,7 +2,7 @@
  * Before the first request: every item against the table's definition, all problems at once.
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
-import { importKeyOf, isWritable } from '../fields/kinds';
+import { importKeyOf, isWritable } from '../fields';
 import { InputError } from '../transport/errors';
 import { toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';

@@ -3,11 +3,12 @@
  * Follows contract.md "Bulk answers", whose traps are the reason for most of it.
  */
 import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
-import { isWritable } from '../fields/kinds';
+import { isWritable } from '../fields';
+import { show } from '../fields/convert';
 import type { ErrorEntry } from '../transport/errorEntries';
 import type { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { holdsValue, show } from '../fields/values';
+import { holdsValue } from '../fields/values';
 import { contradictsItself, type BulkResponse } from './response';
 import type { PreparedRecord } from './batches';
 import type { ItemOutcome } from './outcome';

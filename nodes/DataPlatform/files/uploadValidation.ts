@@ -2,7 +2,8 @@
  * What is checked and set right about a file before the first byte is sent.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { PICTURES, holdsFiles } from '../fields/kinds';
+import { typeOf } from '../fields';
+import { PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { Upload } from './uploadStream';
@@ -57,8 +58,10 @@ const UNKNOWN_TYPES = new Set(['application/octet-stream', 'binary/octet-stream'
  */
 export function fileField(table: TableDefinition, name: string): FieldDefinition {
 	const field = table.fields.find((entry) => entry.name === name);
-	if (field && holdsFiles(field)) return field;
-	const offered = table.fields.filter(holdsFiles).map((entry) => `'${entry.name}'`);
+	if (field && typeOf(field).holdsFiles) return field;
+	const offered = table.fields
+		.filter((entry) => typeOf(entry).holdsFiles)
+		.map((entry) => `'${entry.name}'`);
 	throw new InputError(
 		field
 			? `The field '${name}' holds no files: its type is ${field.type}`

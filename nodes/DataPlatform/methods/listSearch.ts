@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
-import { importKeyOf } from '../fields/kinds';
+import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
 import { readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';

@@ -4,7 +4,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition } from '../api/types';
-import { aggregationsOf, comparisonOf, holdsData, holdsFiles } from '../fields/kinds';
+import { holdsData, typeOf } from '../fields';
 import { EXACTLY } from '../execution/filterInput';
 import { chosenTable, inEditor } from './editorContext';
 
@@ -31,7 +31,7 @@ async function getFields(this: ILoadOptionsFunctions): Promise<INodePropertyOpti
 
 /** The picture and file fields. */
 async function getFileFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await fieldOptions(this, holdsFiles);
+	return await fieldOptions(this, (field) => typeOf(field).holdsFiles);
 }
 
 /** The fields of linked records that a filter can reach, written as link.field. */
@@ -54,7 +54,7 @@ async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodeProper
 
 /** The fields of which something can be computed. */
 async function getSummaryFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await fieldOptions(this, (field) => aggregationsOf(field).length > 0);
+	return await fieldOptions(this, (field) => typeOf(field).aggregations.length > 0);
 }
 
 /** The field beside the parameter whose list is loaded, in the same entry of a collection. */
@@ -107,7 +107,7 @@ const byName = (a: INodePropertyOptions, b: INodePropertyOptions) => a.name.loca
 /** The operators that fit the condition's field. */
 async function getOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const field = await fieldBeside(this);
-	return [...OPERATOR_LISTS[field ? comparisonOf(field) : 'text']].sort(byName);
+	return [...OPERATOR_LISTS[field ? typeOf(field).comparison : 'text']].sort(byName);
 }
 
 const AGGREGATION_NAMES: Record<string, string> = {
@@ -120,7 +120,7 @@ const AGGREGATION_NAMES: Record<string, string> = {
 /** What can be computed of the field. */
 async function getAggregations(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const field = await fieldBeside(this);
-	const values = field ? aggregationsOf(field) : Object.keys(AGGREGATION_NAMES);
+	const values = field ? typeOf(field).aggregations : Object.keys(AGGREGATION_NAMES);
 	return values.map((value) => ({ name: AGGREGATION_NAMES[value] ?? value, value }));
 }
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../api/types';
-import { importKeyOf } from '../../fields/kinds';
+import { importKeyOf } from '../../fields';
 
 /** A table as the node gives it: what a workflow needs to write to it. */
 export const tableOutput = (table: TableDefinition): IDataObject => ({

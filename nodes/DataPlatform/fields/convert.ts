@@ -1,0 +1,47 @@
+/** What conversions of several field types need. */
+import type { JsonValue } from '../api/types';
+import { isObject, parseJson } from '../transport/json';
+import type { Converted } from './fieldType';
+
+export const problem = (text: string): Converted => ({ problem: text });
+
+/** How a value looks in a message: short, and as JSON where it can be, so that its type shows. */
+export function show(value: unknown): string {
+	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
+	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+const describe = (value: unknown) =>
+	Array.isArray(value) ? 'a list' : isObject(value) ? 'an object' : String(value);
+
+interface DateLike {
+	toISO(): string | null;
+}
+
+export const isDateTimeObject = (value: unknown): value is DateLike =>
+	typeof value === 'object' && value !== null && typeof (value as DateLike).toISO === 'function';
+
+/** A JSON object, and not a date in an object's form. */
+export const isPlainObject = (value: unknown): value is Record<string, JsonValue | undefined> =>
+	isObject(value) && !(value instanceof Date) && !isDateTimeObject(value);
+
+/** Deeper than any real value; a value that holds itself has no end. */
+const MAX_DEPTH = 100;
+
+/** Whether a value goes into JSON as it is: `NaN`, a function or a date would not. */
+export function isJson(value: unknown, depth = 0): value is JsonValue {
+	if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+	if (typeof value === 'number') return Number.isFinite(value);
+	if (depth > MAX_DEPTH) return false;
+	if (Array.isArray(value)) return value.every((entry) => isJson(entry, depth + 1));
+	return (
+		isPlainObject(value) &&
+		Object.values(value).every((entry) => entry === undefined || isJson(entry, depth + 1))
+	);
+}
+
+/** An object or list given as JSON text is read. */
+export function fromJsonText(value: unknown): unknown {
+	if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
+	return parseJson(value) ?? value;
+}

@@ -1,0 +1,63 @@
+/**
+ * The field types: one entry each, and what follows from a field's type.
+ */
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { getOwn } from '../transport/json';
+import type { FieldType } from './fieldType';
+import { checkbox } from './types/checkbox';
+import { files } from './types/files';
+import { linkToMany, linkToOne } from './types/link';
+import { texts } from './types/list';
+import { decimal, integer, percentage } from './types/number';
+import { displayOnly, readOnly } from './types/readOnly';
+import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
+import { choice, text, unknownType } from './types/text';
+import { date, datetime } from './types/time';
+
+/** By the name that the platform gives the type. A link to many records is `linkToMany`. */
+export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
+	text,
+	long_text: text,
+	markdown: text,
+	radio: choice,
+	dropdown: choice,
+	number: integer,
+	decimal,
+	money: decimal,
+	percentage,
+	money_with_currency: moneyWithCurrency,
+	checkbox,
+	date,
+	datetime,
+	dropdownmulti: texts,
+	chips: texts,
+	url_link: urlLink,
+	checklist,
+	chat,
+	schema_link: linkToOne,
+	picture: files,
+	file: files,
+	buttonform: displayOnly,
+	freehtmlinput: displayOnly,
+	system_type: readOnly,
+	calculated: readOnly,
+};
+
+/** The field's type; one that is not known is written and compared as text. */
+export function typeOf({ type, metadata }: FieldDefinition): FieldType {
+	if (type === 'schema_link' && metadata.multiple) return linkToMany;
+	return getOwn(FIELD_TYPES, type) ?? unknownType;
+}
+
+/** Whether the field holds data at all. */
+export const holdsData = (field: FieldDefinition) => typeOf(field).writtenBy !== 'nobody';
+
+/** Whether a client may write the field. */
+export const isWritable = (field: FieldDefinition) =>
+	typeOf(field).writtenBy === 'clients' &&
+	field.metadata.readOnly !== true &&
+	field.metadata.calculated !== true;
+
+/** The field that upsert matches by, if the table marks one. */
+export const importKeyOf = (table: TableDefinition) =>
+	table.fields.find((field) => field.metadata.importKey === true);

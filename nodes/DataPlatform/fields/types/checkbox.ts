@@ -1,0 +1,33 @@
+/** `checkbox`. */
+import { getOwn } from '../../transport/json';
+import { problem, show } from '../convert';
+import { samePrimitive } from '../equality';
+import { isCleared, lastValue, type FieldType } from '../fieldType';
+
+const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
+
+// n8n's own switch has no third state: a field that nobody touched would be written as false.
+const YES_OR_NO = [
+	{ name: 'True', value: true },
+	{ name: 'False', value: false },
+];
+
+export const checkbox: FieldType = {
+	writtenBy: 'clients',
+	convert: (value) => {
+		const result =
+			typeof value === 'string' ? getOwn(BOOLEAN_WORDS, value.trim().toLowerCase()) : value;
+		return typeof result === 'boolean'
+			? { value: result }
+			: problem(`takes true or false, not ${show(value)}`);
+	},
+	equals: samePrimitive('boolean'),
+	// A checkbox without a value may be shown as false.
+	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),
+	key: 'never',
+	merge: lastValue,
+	editor: { type: 'string', hint: undefined, choices: () => YES_OR_NO },
+	comparison: 'text',
+	aggregations: [],
+	holdsFiles: false,
+};

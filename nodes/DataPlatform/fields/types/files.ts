@@ -1,0 +1,69 @@
+/** `picture`, `file`. */
+import type { JsonValue } from '../../api/types';
+import { isObject } from '../../transport/json';
+import { fromJsonText, isJson, isPlainObject, problem, show } from '../convert';
+import { isCleared, noChoices, type FieldType } from '../fieldType';
+
+/** The pictures that a `picture` field takes: file name endings and media types. */
+export const PICTURES: Record<string, string[]> = {
+	avif: ['image/avif'],
+	bmp: ['image/bmp', 'image/x-ms-bmp'],
+	heic: ['image/heic', 'image/heif'],
+	ico: ['image/x-icon', 'image/vnd.microsoft.icon'],
+	jfif: ['image/jpeg', 'image/jfif'],
+	jpeg: ['image/jpeg'],
+	jpg: ['image/jpeg'],
+	png: ['image/png'],
+	svg: ['image/svg+xml'],
+	webp: ['image/webp'],
+};
+
+const isFiles = (value: unknown) => Array.isArray(value) && value.every(isPlainObject);
+
+const list = (value: unknown): JsonValue[] => (Array.isArray(value) ? (value as JsonValue[]) : []);
+
+export const files: FieldType = {
+	writtenBy: 'clients',
+	convert: (raw) => {
+		const value = fromJsonText(raw);
+		const isChange =
+			isPlainObject(value) &&
+			(value.add !== undefined || value.remove !== undefined) &&
+			isFiles(value.add ?? []) &&
+			list(value.remove ?? []).every((id) => typeof id === 'string');
+		return isJson(value) && (typeof value === 'string' || isFiles(value) || isChange)
+			? { value }
+			: problem(
+					`takes a web address, a list of files, or {"add":[…],"remove":[…]}, not ${show(raw)}`,
+				);
+	},
+	/** Nobody reads files back to compare them; that one is still there which was to go is certain. */
+	equals: (stored, sent) => {
+		if (!isObject(sent)) return undefined;
+		const toRemove = new Set(list(sent.remove));
+		if (list(stored).some((file) => isObject(file) && toRemove.has(file.fileId as JsonValue))) {
+			return false;
+		}
+		return toRemove.size + list(sent.add).length === 0 ? true : undefined;
+	},
+	isEmpty: isCleared,
+	key: 'never',
+	merge: (earlier, later) => {
+		// A list, or nothing, takes the place of whatever was there.
+		if (later === null || Array.isArray(later)) return later;
+		if (!isObject(later)) return undefined;
+		const added = list(later.add);
+		const removed = list(later.remove);
+		if (isObject(earlier)) {
+			return {
+				add: [...list(earlier.add), ...added],
+				remove: [...new Set([...list(earlier.remove), ...removed])],
+			};
+		}
+		return Array.isArray(earlier) && removed.length === 0 ? [...earlier, ...added] : undefined;
+	},
+	editor: { type: 'string', hint: 'web address of a file', choices: noChoices },
+	comparison: 'presence',
+	aggregations: [],
+	holdsFiles: true,
+};

@@ -1,0 +1,79 @@
+/** `schema_link`: to one record, or to many (`metadata.multiple`). */
+import type { JsonValue } from '../../api/types';
+import { isObject } from '../../transport/json';
+import { fromJsonText, isPlainObject, problem, show } from '../convert';
+import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
+
+const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every(isId);
+
+export const linkToOne: FieldType = {
+	writtenBy: 'clients',
+	convert: (raw) => {
+		const value = fromJsonText(raw);
+		const id = isPlainObject(value) ? value.id : value;
+		return isId(id) ? { value: { id } } : problem(`takes the id of one record, not ${show(raw)}`);
+	},
+	equals: (stored, sent) => {
+		const [held, given] = [stored, sent].map((value) => (isObject(value) ? value.id : value));
+		if (!isId(held) || !isId(given)) return undefined;
+		if (held === given) return true;
+		return held.toLowerCase() === given.toLowerCase() ? undefined : false;
+	},
+	isEmpty: isCleared,
+	key: 'never',
+	merge: lastValue,
+	editor: { type: 'string', hint: 'record ID', choices: noChoices },
+	comparison: 'text',
+	aggregations: [],
+	holdsFiles: false,
+};
+
+interface Change {
+	add: string[];
+	remove: string[];
+}
+
+const changeOf = (value: JsonValue): Change => {
+	const { add, remove } = isObject(value) ? value : {};
+	return { add: isIds(add) ? add : [], remove: isIds(remove) ? remove : [] };
+};
+
+/** Without those that another list has. */
+const except = (ids: string[], others: string[]) => {
+	const left = new Set(others);
+	return ids.filter((id) => !left.has(id));
+};
+
+const united = (...lists: string[][]) => [...new Set(lists.flat())];
+
+export const linkToMany: FieldType = {
+	...linkToOne,
+	convert: (raw) => {
+		const value = fromJsonText(raw);
+		if (isId(value)) return { value: { add: [value] } };
+		if (isIds(value)) return { value: { add: value } };
+		const { add, remove } = isPlainObject(value) ? value : {};
+		return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)
+			? { value: { ...(add && { add }), ...(remove && { remove }) } }
+			: problem(`takes record ids, or {"add":[ids],"remove":[ids]}, not ${show(raw)}`);
+	},
+	/** What is stored is read as a count: which records are linked, it does not say. */
+	equals: (_stored, sent) => {
+		const { add, remove } = changeOf(sent);
+		return add.length + remove.length === 0 ? true : undefined;
+	},
+	isEmpty: (stored) => isCleared(stored) || (isObject(stored) && stored.count === 0),
+	merge: (earlier, later) => {
+		if (later === null) return null;
+		// A change of what was just cleared would keep the links that are there.
+		if (earlier === null) return undefined;
+		const [first, second] = [changeOf(earlier), changeOf(later)];
+		return {
+			add: united(except(first.add, second.remove), second.add),
+			remove: united(except(first.remove, second.add), second.remove),
+		};
+	},
+	editor: { type: 'string', hint: 'record IDs to add', choices: noChoices },
+};

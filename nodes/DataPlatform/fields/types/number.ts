@@ -1,0 +1,83 @@
+/** `number`, `decimal`, `money`, `percentage`. */
+import type { JsonValue } from '../../api/types';
+import { problem, show } from '../convert';
+import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
+
+const NUMBER = /^\s*([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
+
+/** The digits of a number's text and where they stand, in one form for each value. */
+function exactForm(text: string): string | undefined {
+	const match = NUMBER.exec(text);
+	if (!match) return undefined;
+	const [, sign, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
+	const fraction = decimals ?? onlyDecimals ?? '';
+	const digits = `${whole}${fraction}`.replace(/^0+/, '');
+	let end = digits.length;
+	while (end > 0 && digits[end - 1] === '0') end -= 1;
+	if (end === 0) return '0';
+	const power = Number(exponent) - fraction.length + (digits.length - end);
+	return `${sign === '-' ? '-' : ''}${digits.slice(0, end)}e${power}`;
+}
+
+const isExact = (text: string, value: number) => exactForm(text) === exactForm(String(value));
+
+const numeric =
+	(isWhole: boolean): Conversion =>
+	(given, { metadata: { min, max } }) => {
+		const value = typeof given === 'bigint' ? String(given) : given;
+		const isText = typeof value === 'string' && NUMBER.test(value);
+		if (typeof value !== 'number' && !isText) return problem(`takes a number, not ${show(value)}`);
+		const result = Number(value);
+		if (!Number.isFinite(result)) return problem(`takes a number, not ${String(value)}`);
+		if (isWhole && !Number.isSafeInteger(result)) {
+			return problem(`takes a whole number, not ${show(value)}`);
+		}
+		if (isText && !isExact(value, result)) {
+			return problem(
+				`takes a number of at most 15 digits or so: ${show(value)} would become ${result}`,
+			);
+		}
+		if (min !== undefined && result < min) return problem(`must be at least ${min}, not ${result}`);
+		if (max !== undefined && result > max) return problem(`must be at most ${max}, not ${result}`);
+		// JSON has no negative zero.
+		return { value: result === 0 ? 0 : result };
+	};
+
+/** A stored number; some services show decimals as text. */
+function toNumber(value: JsonValue): number | undefined {
+	if (typeof value === 'number') return value;
+	return typeof value === 'string' && NUMBER.test(value) && isExact(value, Number(value))
+		? Number(value)
+		: undefined;
+}
+
+/** Whether two numbers are the same; undefined where one of them is no number. */
+export function sameNumber(stored: JsonValue, sent: JsonValue): boolean | undefined {
+	const [held, given] = [toNumber(stored), toNumber(sent)];
+	return held === undefined || given === undefined ? undefined : held === given;
+}
+
+export const decimal: FieldType = {
+	writtenBy: 'clients',
+	convert: numeric(false),
+	equals: sameNumber,
+	isEmpty: isCleared,
+	key: (value) => {
+		const number = toNumber(value);
+		return number === undefined
+			? undefined
+			: { text: String(number === 0 ? 0 : number), isCertain: true };
+	},
+	merge: lastValue,
+	editor: { type: 'number', hint: undefined, choices: noChoices },
+	comparison: 'order',
+	aggregations: ['avg', 'max', 'min', 'sum'],
+	holdsFiles: false,
+};
+
+export const integer: FieldType = { ...decimal, convert: numeric(true) };
+
+export const percentage: FieldType = {
+	...decimal,
+	editor: { ...decimal.editor, hint: '0.1 is 10 %' },
+};

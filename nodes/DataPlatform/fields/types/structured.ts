@@ -1,0 +1,144 @@
+/** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
+import type { JsonValue } from '../../api/types';
+import { getOwn } from '../../transport/json';
+import { fromJsonText, isJson, isPlainObject, problem, show } from '../convert';
+import { sameEntries, sameParts, samePrimitive, sameText } from '../equality';
+import { isCleared, lastValue, noChoices, type Converted, type FieldType } from '../fieldType';
+import { sameNumber } from './number';
+import { toDay } from './time';
+
+type Parts = Record<string, JsonValue | undefined>;
+
+/** An object, given as such or as JSON text, with the parts that it must have. */
+function withParts(
+	raw: unknown,
+	example: string,
+	required: string[],
+): { value: Parts } | { problem: string } {
+	const value = fromJsonText(raw);
+	return isPlainObject(value) &&
+		isJson(value) &&
+		required.every((name) => getOwn(value, name) !== undefined)
+		? { value }
+		: { problem: `takes an object such as ${example}, not ${show(raw)}` };
+}
+
+/** A day, which the platform writes with or without a midnight behind it. */
+const sameMoneyDate = (stored: JsonValue, sent: JsonValue) => {
+	const [held, given] = [toDay(stored), toDay(sent)];
+	return held === undefined || given === undefined ? undefined : held === given;
+};
+
+function toMoney(raw: unknown): Converted {
+	const shape = withParts(raw, '{"amount":9.5,"currency":"EUR"}', ['amount', 'currency']);
+	if ('problem' in shape) return shape;
+	const { value } = shape;
+	const { amount, currency, date } = value;
+	if (typeof amount !== 'number') return problem(`takes a number as 'amount', not ${show(amount)}`);
+	if (typeof currency !== 'string')
+		return problem(`takes text as 'currency', not ${show(currency)}`);
+	if (isCleared(date)) return { value };
+	const day = toDay(date);
+	return day === undefined
+		? problem(`takes a date such as 2026-11-21 as 'date', not ${show(date)}`)
+		: { value: { ...value, date: day } };
+}
+
+const object: Omit<FieldType, 'convert' | 'equals' | 'editor'> = {
+	writtenBy: 'clients',
+	isEmpty: isCleared,
+	key: 'never',
+	merge: lastValue,
+	comparison: 'text',
+	aggregations: [],
+	holdsFiles: false,
+};
+
+const editor = (hint: string): FieldType['editor'] => ({
+	type: 'string',
+	hint,
+	choices: noChoices,
+});
+
+export const moneyWithCurrency: FieldType = {
+	...object,
+	convert: toMoney,
+	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameMoneyDate }),
+	editor: editor('JSON with amount and currency'),
+};
+
+function toLink(raw: unknown): Converted {
+	const given = fromJsonText(raw);
+	if (typeof given === 'string') return { value: { href: given } };
+	const shape = withParts(given, '{"href":"https://example.com"}', ['href']);
+	if ('problem' in shape) return shape;
+	const { value } = shape;
+	const { href, description } = value;
+	if (typeof href !== 'string' || href === '') {
+		return problem(`takes text as 'href', not ${show(href)}`);
+	}
+	return isCleared(description) || typeof description === 'string'
+		? { value }
+		: problem(`takes text as 'description', not ${show(description)}`);
+}
+
+export const urlLink: FieldType = {
+	...object,
+	convert: toLink,
+	equals: sameParts({ href: sameText, description: sameText }),
+	editor: editor('web address'),
+};
+
+const withList =
+	(name: string) =>
+	(raw: unknown): Converted => {
+		const example = `{"${name}":[…]}`;
+		const shape = withParts(raw, example, [name]);
+		if ('problem' in shape) return shape;
+		const { value } = shape;
+		return Array.isArray(value[name]) && value[name].every(isPlainObject)
+			? { value }
+			: problem(`takes a list of objects as '${name}', not ${show(value[name])}`);
+	};
+
+/** A field that was emptied may be shown as an object without entries. */
+const isEmptyWithout = (name: string) => (stored: JsonValue | undefined) => {
+	if (isCleared(stored)) return true;
+	return isPlainObject(stored) && isCleared(getOwn(stored, name)) ? undefined : false;
+};
+
+/** The platform gives an entry its id where none is sent; an id that is sent counts. */
+const withoutNewId =
+	(equals: FieldType['equals']): FieldType['equals'] =>
+	(stored, sent) => {
+		const hasId = isPlainObject(sent) && !isCleared(getOwn(sent, 'id'));
+		return equals(hasId || !isPlainObject(stored) ? stored : { ...stored, id: undefined }, sent);
+	};
+
+const sameItem = withoutNewId(sameParts({ header: sameText, checked: samePrimitive('boolean') }));
+const sameList = withoutNewId(
+	sameParts({ header: sameText, items: sameEntries(sameItem) }, ['checkedCount', 'progress']),
+);
+
+export const checklist: FieldType = {
+	...object,
+	convert: withList('lists'),
+	equals: sameParts({ lists: sameEntries(sameList) }, ['progress']),
+	isEmpty: isEmptyWithout('lists'),
+	editor: editor('JSON'),
+	comparison: 'presence',
+};
+
+/** Whether a chat is replaced or added to is not known: only what is whole and the same is certain. */
+const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })) }, [
+	'lastChange',
+]);
+
+export const chat: FieldType = {
+	...object,
+	convert: withList('messages'),
+	equals: (stored, sent) => sameChat(stored, sent) || undefined,
+	isEmpty: isEmptyWithout('messages'),
+	editor: editor('JSON'),
+	comparison: 'presence',
+};

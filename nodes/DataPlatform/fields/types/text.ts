@@ -1,0 +1,64 @@
+/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, and types that are not known. */
+import type { FieldDefinition } from '../../api/types';
+import { problem, show } from '../convert';
+import { sameOrUnknown, sameText } from '../equality';
+import {
+	isCleared,
+	lastValue,
+	noChoices,
+	type Converted,
+	type EditorChoice,
+	type FieldType,
+} from '../fieldType';
+
+/** What is written as text as it is: a number so long that it is not exact any more is not. */
+export function toText(value: unknown): string | undefined {
+	if (typeof value === 'string') return value;
+	if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+	const isExact = typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+	return isExact ? String(value) : undefined;
+}
+
+function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): Converted {
+	if (typeof value === 'object') return problem('takes text, not a list or an object');
+	const text = toText(value);
+	if (text === undefined) {
+		return typeof value === 'number' && Number.isFinite(value)
+			? problem(`takes text, and a number such as ${value} may have lost digits: give it as text`)
+			: problem(`takes text, not ${show(value)}`);
+	}
+	return maxLength !== undefined && text.length > maxLength
+		? problem(`takes at most ${maxLength} characters, this has ${text.length}`)
+		: { value: text };
+}
+
+export const text: FieldType = {
+	writtenBy: 'clients',
+	convert,
+	equals: sameText,
+	isEmpty: isCleared,
+	key: (value) =>
+		typeof value === 'object' ? undefined : { text: String(value), isCertain: true },
+	merge: lastValue,
+	editor: { type: 'string', hint: undefined, choices: noChoices },
+	comparison: 'text',
+	aggregations: [],
+	holdsFiles: false,
+};
+
+function choicesOf({ metadata: { items } }: FieldDefinition): EditorChoice[] | undefined {
+	if (!items?.length) return undefined;
+	return [...items]
+		.sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
+		.map(({ value }) => ({ name: value, value }));
+}
+
+/** `radio`, `dropdown`: one of the choices in `metadata.items`, which the platform checks. */
+export const choice: FieldType = { ...text, editor: { ...text.editor, choices: choicesOf } };
+
+/** A type that is not in the contract is written as text, and nothing else is known of it. */
+export const unknownType: FieldType = {
+	...text,
+	equals: sameOrUnknown,
+	isEmpty: (stored) => isCleared(stored) || undefined,
+};

@@ -1,0 +1,140 @@
+/** `date`, `datetime`. */
+import type { JsonValue } from '../../api/types';
+import { isDateTimeObject, problem, show } from '../convert';
+import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
+
+const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
+/**
+ * Midnight where it was written: how date pickers and n8n's dates write a day. Read as an instant,
+ * it could be the day before in the application's time zone. UTC's midnight is the day as well.
+ */
+const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
+const DATE_TIME =
+	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?$/;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** No time zone's offset ends elsewhere than on a quarter of an hour since 1972. */
+const OFFSET_STEP_MS = 15 * 60 * 1000;
+const WHOLE_OFFSETS_SINCE = Date.UTC(1973, 0);
+
+const isCalendarDate = (iso: string) => {
+	// Not split and mapped, which is felt where there are many.
+	const [year, month, day] = [+iso.slice(0, 4), +iso.slice(5, 7), +iso.slice(8, 10)];
+	const date = new Date(Date.UTC(year, month - 1, day));
+	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+};
+
+/** A point in time as text, whatever object holds it; empty where it holds none. */
+function timeText(value: unknown): string {
+	if (isDateTimeObject(value)) return value.toISO() ?? '';
+	if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
+	return typeof value === 'string' ? value.trim() : '';
+}
+
+const isTime = (text: string) =>
+	DATE_TIME.test(text) && isCalendarDate(text) && !Number.isNaN(Date.parse(text.replace(' ', 'T')));
+
+/** The day that a date or a midnight stands for in every time zone. */
+export function toDay(value: unknown): string | undefined {
+	const input = timeText(value);
+	const day = (DATE.exec(input) ?? (isTime(input) ? MIDNIGHT.exec(input) : null))?.[1];
+	return day !== undefined && isCalendarDate(day) ? day : undefined;
+}
+
+const toDate: Conversion = (value) => {
+	const input = timeText(value);
+	const day = toDay(input);
+	if (day !== undefined) return { value: day };
+	return isTime(input)
+		? { value: input.replace(' ', 'T') }
+		: problem(`takes a date such as 2026-11-21, not ${show(value)}`);
+};
+
+const toDateTime: Conversion = (value) => {
+	const input = timeText(value);
+	const day = DATE.exec(input)?.[1];
+	const readable = day === undefined ? input : `${day}T00:00:00${input.slice(day.length)}`;
+	return isTime(readable)
+		? { value: readable.replace(' ', 'T') }
+		: problem(`takes a date and time such as 2026-11-21T09:30:00Z, not ${show(value)}`);
+};
+
+interface Time {
+	/** Milliseconds since 1970; of a time without a zone, as if it were UTC's. */
+	ms: number;
+	hasZone: boolean;
+	/** The digits behind the milliseconds, which few services keep. */
+	rest: string;
+}
+
+/** A time in text; undefined for any other value. */
+function parseTime(value: JsonValue): Time | undefined {
+	if (typeof value !== 'string') return undefined;
+	const match = DATE_TIME.exec(value);
+	if (!match || !isTime(value)) return undefined;
+	const [, day, minutes, seconds = '00', fraction = '', zone = 'Z'] = match;
+	const ms = Date.parse(
+		`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,
+	);
+	return { ms, hasZone: match[5] !== undefined, rest: fraction.slice(3).replace(/0+$/, '') };
+}
+
+/** Whether some time zone could make one of two times the other. */
+const mayBeSame = (one: Time, other: Time) => {
+	const apart = Math.abs(one.ms - other.ms);
+	const isOld = Math.min(one.ms, other.ms) < WHOLE_OFFSETS_SINCE;
+	return apart <= DAY_MS && (isOld || apart % OFFSET_STEP_MS === 0);
+};
+
+function sameTime(stored: JsonValue, sent: JsonValue): boolean | undefined {
+	const [held, given] = [parseTime(stored), parseTime(sent)];
+	if (!held || !given) return undefined;
+	if (held.hasZone !== given.hasZone) return mayBeSame(held, given) ? undefined : false;
+	if (held.ms === given.ms) return held.rest === given.rest || undefined;
+	return held.hasZone ? false : undefined;
+}
+
+/** @param sent may be any time: its day depends on the application's time zone */
+function sameDay(stored: JsonValue, sent: JsonValue): boolean | undefined {
+	const day = toDay(stored);
+	if (day === undefined) return undefined;
+	const given = toDay(sent);
+	if (given !== undefined) return given === day;
+	const time = parseTime(sent);
+	if (!time) return undefined;
+	// In some zone it is still the day before, or already the next one.
+	const apart = time.ms - Date.parse(day);
+	return apart >= -DAY_MS && apart <= 2 * DAY_MS ? undefined : false;
+}
+
+export const date: FieldType = {
+	writtenBy: 'clients',
+	convert: toDate,
+	equals: sameDay,
+	isEmpty: isCleared,
+	key: (value) => {
+		const day = toDay(value);
+		if (day !== undefined) return { text: day, isCertain: true };
+		return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
+	},
+	merge: lastValue,
+	editor: { type: 'dateTime', hint: undefined, choices: noChoices },
+	comparison: 'order',
+	aggregations: ['max', 'min'],
+	holdsFiles: false,
+};
+
+export const datetime: FieldType = {
+	...date,
+	convert: toDateTime,
+	equals: sameTime,
+	key: (value) => {
+		const time = parseTime(value);
+		if (!time) return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
+		if (time.rest !== '') return { text: value as string, isCertain: false };
+		const iso = new Date(time.ms).toISOString();
+		return time.hasZone
+			? { text: iso, isCertain: true }
+			: { text: iso.slice(0, -1), isCertain: false };
+	},
+};

@@ -164,7 +164,7 @@ describe('with the record', () => {
 			parameters: { updateOtherFields: true, columns: automatic },
 		});
 		const [record] = await harness.records();
-		expect(record).toMatchObject({ ver: 2, fields: { title: 'Changed' } });
+		expect(record).toMatchObject({ ver: 1, fields: { title: 'Changed' } });
 		expect(await harness.names()).toEqual(['a']);
 	});
 
@@ -241,4 +241,59 @@ test('the list of fields offers those for files', async () => {
 	const parameters = { application: picked('shop'), table: picked('docs') };
 	const fields = await loadOptions(credential, 'getFileFields', parameters);
 	expect(fields.map(({ value }) => value)).toEqual(['papers', 'scans', 'photo']);
+});
+
+describe('two files of one name and size', () => {
+	const twins = async () => [await stored('a.txt', 'one'), await stored('a.txt', 'two')] as const;
+
+	test('are two files where existing ones are skipped', async () => {
+		const [one, two] = await twins();
+		await upload(one);
+		await harness.upload([one, two], { options: { skipExisting: true } });
+		expect(await harness.names()).toEqual(['a.txt', 'a.txt']);
+		const again = await harness.upload([one, two], { options: { skipExisting: true } });
+		expect(again.json()[0]!.uploaded).toEqual([]);
+	});
+});
+
+describe('what a download leaves as it is', () => {
+	test("the item's other files, whatever their names", async () => {
+		await upload(
+			await stored('1.txt', '1'),
+			await stored('2.txt', '2'),
+			await stored('3.txt', '3'),
+		);
+		const binary = { data: await stored('old.txt', 'old'), data_1: await stored('kept.txt', 'k') };
+		const result = await harness.run('download', { input: [{ json: {}, binary }] });
+		const files = result.output('Data Platform')[0]!.binary!;
+		expect(Object.entries(files).map(([name, { fileName }]) => [name, fileName])).toEqual([
+			['data', '1.txt'],
+			['data_1', 'kept.txt'],
+			['data_2', '2.txt'],
+			['data_3', '3.txt'],
+		]);
+	});
+
+	test('an item with a field called error does not go to the error output', async () => {
+		await upload(await stored('1.txt', '1'));
+		const input = [{ json: { error: 'from before', message: 'x' } }];
+		const result = await harness.run('download', { input, onError: 'continueErrorOutput' });
+		expect(result.output('Data Platform', 1)).toEqual([]);
+		expect(result.json()).toEqual([{ field_error: 'from before', message: 'x' }]);
+		const more = { json: { error: 'from before', id: 1 } };
+		const kept = await harness.run('download', { input: [more], onError: 'continueErrorOutput' });
+		expect(kept.json()).toEqual([more.json]);
+	});
+});
+
+test.each([
+	['download', { fileId: '={{ null }}' }, undefined],
+	['download', { fileId: '={{ 5 }}' }, "has no file '5'"],
+	['download', { fileId: '={{ [1] }}' }, "'File ID' must be text, not a list"],
+	['upload', { inputDataFieldName: '={{ {a: 1} }}' }, "'Input Data Field Name' must be text"],
+])('%s with %j', async (operation, parameters, message) => {
+	await upload(await stored('1.txt', '1'));
+	const result = await harness.run(operation, { parameters });
+	if (message) expect(result.error?.message).toContain(message);
+	else expect(result.error).toBeUndefined();
 });

@@ -258,3 +258,35 @@ describe('Run As', () => {
 		expect(await runs()).toMatchObject([{ status: 'failed' }]);
 	});
 });
+
+describe('parameters that an expression gives', () => {
+	test.each([
+		['null', undefined],
+		['5', undefined],
+		['[1]', "'Correlation ID Header' must be text, not a list"],
+		['"a b"', "'a b' can't be used as 'Correlation ID Header'"],
+	])('a correlation header of %s', async (value, message) => {
+		const options = { correlationHeader: `={{ ${value} }}` };
+		const result = await start(await workflow(ECHO), { items: [{ a: 1 }], options });
+		if (message) expect(result.error?.message).toContain(message);
+		else expect(result.error).toBeUndefined();
+	});
+
+	const fields = (...entries: IDataObject[]) => ({
+		bodySource: 'fields',
+		bodyFields: { field: entries },
+	});
+
+	test('a body field of a null or numeric name', async () => {
+		const parameters = fields({ name: '={{ null }}', value: 1 }, { name: '={{ 5 }}', value: 2 });
+		const result = await start(await workflow(ECHO), { parameters });
+		expect(result.json()).toEqual([{ body: { 5: 2 } }]);
+	});
+
+	test('two body fields of one name are an error', async () => {
+		const parameters = fields({ name: 'a', value: 1 }, { name: 'a', value: 2 });
+		const result = await start(await workflow(ECHO), { parameters });
+		expect(result.error?.message).toContain("'a' is set twice");
+		expect(await runs()).toEqual([]);
+	});
+});

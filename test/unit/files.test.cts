@@ -1,3 +1,4 @@
+import { compareFiles } from '../../nodes/DataPlatform/files/transfer.ts';
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -329,4 +330,12 @@ describe('the guard', () => {
 	])('refuses %s of the type %s as a picture', (name, type) => {
 		expect(() => guardUpload(field('picture'), picture(name, type), 0)).toThrow(`'${name}'`);
 	});
+});
+
+test('a file in the field stands for one of two uploads of its name and size', () => {
+	const upload = { name: 'a.txt', mimetype: 'text/plain', bytes: 3, content: new Uint8Array(3) };
+	const file = { fileId: '1', fileName: 'a.txt', fileSize: 3, mimetype: 'text/plain' };
+	const uploads = [upload, { ...upload }];
+	expect(compareFiles(uploads, [file]).missing).toEqual([uploads[1]]);
+	expect(compareFiles(uploads, [file, file, file])).toEqual({ missing: [], others: [file] });
 });

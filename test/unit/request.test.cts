@@ -60,6 +60,26 @@ describe('what is sent', () => {
 	});
 });
 
+test.each([
+	['a file of 30 GB', 30e9, 1000],
+	['a timeout of 100 days', 10, 100 * 24 * 3600_000],
+])('%s does not overflow the timer that ends a request', async (_, bytes, timeoutMs) => {
+	const timeout = jest.spyOn(AbortSignal, 'timeout');
+	const stream = {
+		body: Buffer.from('{}'),
+		bytes,
+		isFullySent: () => true,
+		close: () => undefined,
+	};
+	const request = { ...create, body: undefined, stream: async () => stream };
+	const { sent } = await attempt(script(good), request, { timeoutMs });
+	expect(timeout.mock.calls[0]![0]).toBeGreaterThan(20 * 24 * 3600_000);
+	for (const ms of [timeout.mock.calls[0]![0], sent[0]!.timeout!]) {
+		expect(ms).toBeLessThan(2 ** 31);
+	}
+	timeout.mockRestore();
+});
+
 describe('answers', () => {
 	test.each([
 		[400, 'rejected', 'The platform refused the request (400)'],

@@ -2,14 +2,15 @@
  * Runs the chosen operation: the one loop over the items, and the one place where a failure
  * becomes an error item or stops the node.
  */
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
 
 import { createClient, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { findOperation } from './index';
 import type { ItemOperation, Operation } from '../execution/operation';
 import { ItemResults, toFailure, toNodeError, type Failure } from '../execution/itemResults';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
-import { isTool, RunContext } from '../execution/run';
+import { isTool, requireNumber, RunContext } from '../execution/run';
+import { maxRetryWait, timeout } from '../descriptions/common';
 
 /** Runs `work`; its error as a value, in the user's words. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
@@ -63,13 +64,43 @@ async function runItems(
 	await Promise.all(Array.from({ length: operation.concurrency ?? 1 }, work));
 }
 
+/** With 0 every request would be given up at once. */
+const MIN_TIMEOUT_S = 0.001;
+
+/**
+ * A number among the options that holds for the whole run: the first item's. Where an expression
+ * in it fails for that item, another item gives it.
+ *
+ * @throws {InputError} where it is out of bounds
+ */
+function runOption(
+	context: IExecuteFunctions,
+	{ name, displayName }: INodeProperties,
+	fallback: number,
+	min: number,
+): number {
+	let failure: unknown;
+	for (const index of context.getInputData().keys()) {
+		let value: unknown;
+		try {
+			value = context.getNodeParameter(`options.${name}`, index, fallback) ?? fallback;
+		} catch (error) {
+			failure ??= error;
+			continue;
+		}
+		return requireNumber(value, displayName, { min });
+	}
+	if (failure === undefined) return fallback;
+	throw failure;
+}
+
 async function createRun(
 	context: IExecuteFunctions,
 	{ timeoutSeconds = DEFAULT_TIMEOUT_S }: Operation,
 ): Promise<RunContext> {
 	const seconds = {
-		timeout: context.getNodeParameter('options.timeout', 0, timeoutSeconds) as number,
-		maxRetryWait: context.getNodeParameter('options.maxRetryWait', 0, DEFAULT_MAX_WAIT_S) as number,
+		timeout: runOption(context, timeout, timeoutSeconds, MIN_TIMEOUT_S),
+		maxRetryWait: runOption(context, maxRetryWait, DEFAULT_MAX_WAIT_S, 0),
 	};
 	return new RunContext(context, await createClient(context, seconds));
 }
@@ -115,7 +146,9 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 	const first = report.firstFailure();
 	const continueOnFail = context.continueOnFail();
 	if (operation.notIdempotent) {
-		const isRetried = context.getNode().retryOnFail === true && first?.index === 0;
+		// n8n looks at the first output item to see whether the node failed.
+		const isRetried =
+			context.getNode().retryOnFail === true && first?.index === 0 && !report.isSummarized;
 		const isFailed = first !== undefined && (!continueOnFail || isRetried);
 		saveProgress(context, report, isFailed);
 	}

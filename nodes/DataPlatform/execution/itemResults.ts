@@ -92,6 +92,12 @@ export function toNodeError(
 	return error;
 }
 
+const ERROR_ITEM_KEYS = new Set(['error', 'message', 'details']);
+
+/** Whether n8n takes an item of this JSON for a failed one. */
+export const isErrorItem = (json: IDataObject): boolean =>
+	Boolean(json.error) && Object.keys(json).every((key) => ERROR_ITEM_KEYS.has(key));
+
 /**
  * Marks an item for n8n 1, which does not know that items with `details` are errors. Not enumerable,
  * so that it is gone once n8n has routed the item: n8n puts the message alone in the place of the
@@ -127,6 +133,10 @@ export class ItemResults {
 
 	hasResult(index: number): boolean {
 		return this.results[index] !== undefined;
+	}
+
+	get isSummarized(): boolean {
+		return this.summary !== undefined;
 	}
 
 	/** How many items succeeded. */
@@ -183,28 +193,27 @@ export class ItemResults {
 	}
 
 	/**
-	 * The output; a failure becomes an item of the shape that n8n routes to the error output.
+	 * The output; a failure becomes an item of the shape that n8n routes to the error output. A
+	 * summary stands for all items, or, where the node has an error output, for all but the failed.
 	 *
 	 * @param isRouted whether the node has an error output
 	 */
 	items(isRouted = false): INodeExecutionData[] {
-		if (this.summary) {
-			const pairedItem = this.results.map((_, item) => ({ item }));
-			return [{ json: this.summary, pairedItem }];
-		}
-		return this.results.flatMap((result, index) => {
-			if (result === undefined) return [];
-			if (Array.isArray(result)) {
-				return result.map((entry) => ({ ...entry, pairedItem: { item: index } }));
-			}
+		const items = this.results.flatMap((result, index) => {
+			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
+			const pairedItem = { item: index };
+			if (Array.isArray(result)) return result.map((entry) => ({ ...entry, pairedItem }));
 			const { message, hint, details } = result;
 			const json = omitUndefined({
 				error: message,
 				message: hint,
 				details: { item: index, ...details },
 			});
-			const item = { json, pairedItem: { item: index } };
+			const item = { json, pairedItem };
 			return [isRouted ? markForV1ErrorOutput(item, message) : item];
 		});
+		if (!this.summary) return items;
+		const pairedItem = this.results.map((_, item) => ({ item }));
+		return [{ json: this.summary, pairedItem }, ...items];
 	}
 }

@@ -1,33 +1,75 @@
 /**
  * The values that an item gives for a record's fields.
  */
+import type { IDataObject } from 'n8n-workflow';
+
 import type { TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
-import { planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
+import { keyField, planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
 import type { RunContext } from './run';
 import { isObject } from '../transport/json';
+import { renamedFields } from './recordOutput';
 
-/** What every record carries beside its fields; not a field unless the table has one so called. */
+/** What this node's outputs hold beside a record's fields. */
 const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
+const OUTPUT_PARTS = [
+	...RECORD_PARTS,
+	...['event', 'outcome', 'supersededBy', 'before', 'after', 'uploaded', 'files'],
+];
 
 /** Reads the field values of one item. */
 export type ValuesReader = (index: number) => unknown;
 
 /**
- * Field values from an item's JSON: its own keys, or, where the item is a record as this node
- * gives it, those under `fields`.
+ * The values of an item that holds a record's `fields` as this node returns them, and perhaps
+ * other values that were added beside them.
+ *
+ * @throws {InputError} where the two give a field different values
+ */
+function nestedValues(
+	{ fields, ...others }: IDataObject,
+	isField: ReadonlySet<string>,
+): Record<string, unknown> {
+	// What has an ID too is a record: the rest of it are no fields, whatever the table's are called.
+	const isRecord = typeof others.id === 'string';
+	const added = Object.entries(others).filter(
+		([name]) => !OUTPUT_PARTS.includes(name) || (!isRecord && isField.has(name)),
+	);
+	const nested = fields as IDataObject;
+	for (const [name, value] of added) {
+		if (!Object.hasOwn(nested, name)) continue;
+		if (JSON.stringify(nested[name]) === JSON.stringify(value)) continue;
+		throw new InputError(`'${name}' has one value in the item and another in its 'fields'`, {
+			field: name,
+			hint: 'Remove one of them from the item.',
+		});
+	}
+	return added.length === 0 ? nested : { ...nested, ...Object.fromEntries(added) };
+}
+
+/**
+ * Field values from an item's JSON: its own keys, and, where the item is a record as this node
+ * returns it, those under `fields`.
  */
 function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
 	const isField = new Set(table.fields.map(({ name }) => name));
 	const parts = RECORD_PARTS.filter((name) => !isField.has(name));
+	const renamed = renamedFields(isField);
 	return (index) => {
 		const json = run.json(index);
 		if (!isObject(json)) return undefined;
-		if (isObject(json.fields) && !isField.has('fields')) return json.fields;
+		if (isObject(json.fields) && !isField.has('fields')) return nestedValues(json, isField);
+		const isRenamed = renamed.some(([name]) => Object.hasOwn(json, name));
 		// Most items have none of them: they need no copy.
-		if (!parts.some((name) => Object.hasOwn(json, name))) return json;
-		return Object.fromEntries(Object.entries(json).filter(([name]) => !parts.includes(name)));
+		if (!isRenamed && !parts.some((name) => Object.hasOwn(json, name))) return json;
+		const values = new Map(Object.entries(json).filter(([name]) => !parts.includes(name)));
+		for (const [name, field] of renamed) {
+			if (!values.has(name)) continue;
+			values.set(field, values.get(name)!);
+			values.delete(name);
+		}
+		return Object.fromEntries(values);
 	};
 }
 
@@ -86,6 +128,11 @@ export async function plannedRecord(
 		except === undefined
 			? { table: definition, values: mapped }
 			: without(except, definition, mapped);
+	if (mode === 'upsert' && !keyField(table)) {
+		throw new InputError(`Table '${table.header}' has no import key field`, {
+			hint: "Mark a field as import key in the platform, or write the record with 'Update' or 'Create'.",
+		});
+	}
 	const rows = [{ index, values, id }];
 	const { records, problems } = planRecords(table, rows, planOptions(run, index, mode, 'error'));
 	const record = records[0];

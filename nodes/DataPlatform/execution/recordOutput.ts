@@ -20,19 +20,33 @@ export const simple: INodeProperties = {
 };
 
 /** Names beside the fields of a simplified record; `error` would send it to the error output. */
-const TAKEN = new Set(['id', 'created', 'modified', 'ver', 'error']);
+const RESERVED_NAMES = ['id', 'created', 'modified', 'ver', 'error'];
 
-const withFreeNames = (fields: FieldValues): FieldValues =>
-	Object.keys(fields).some((name) => TAKEN.has(name))
-		? Object.fromEntries(
-				Object.entries(fields).map(([name, value]) => [
-					TAKEN.has(name) ? `field_${name}` : name,
-					value,
-				]),
-			)
-		: fields;
+/** What a field of a reserved name is called at the top level; never the name of another field. */
+function freeName(name: string, isField: (name: string) => boolean): string {
+	const free = `field_${name}`;
+	return isField(free) ? freeName(free, isField) : free;
+}
 
-/** A record with its fields at the top level; a field of a taken name is called `field_<name>`. */
+function withFreeNames(fields: FieldValues): FieldValues {
+	if (!RESERVED_NAMES.some((name) => Object.hasOwn(fields, name))) return fields;
+	const isField = (name: string) => Object.hasOwn(fields, name);
+	return Object.fromEntries(
+		Object.entries(fields).map(([name, value]) => [
+			RESERVED_NAMES.includes(name) ? freeName(name, isField) : name,
+			value,
+		]),
+	);
+}
+
+/** The fields of a table that a simplified record gives another name: that name, and the field's. */
+export const renamedFields = (fields: ReadonlySet<string>): Array<[string, string]> =>
+	RESERVED_NAMES.filter((name) => fields.has(name)).map((name) => [
+		freeName(name, (other) => fields.has(other)),
+		name,
+	]);
+
+/** A record with its fields at the top level; a field of a reserved name is called `field_<name>`. */
 export const simplified = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
 	omitUndefined({ id, ...(withFreeNames(fields) as IDataObject), created, modified, ver });
 

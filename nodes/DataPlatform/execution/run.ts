@@ -7,7 +7,56 @@ import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from '
 import type { TableAddress, TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import { describeKind, isObject } from '../transport/json';
 import { readTable } from '../api/tables';
+
+/** The record's ID in a pasted address. */
+const RECORD_IN_URL = /\/data\/([^/?#]+)/;
+
+/**
+ * The value of a parameter, also where it holds a record locator that n8n does not resolve: the
+ * Record ID of Update Many shares its name with the locator of Update, and the editor keeps what
+ * was chosen when another operation is selected.
+ */
+function locatorValue(value: unknown): unknown {
+	if (!isObject(value) || value.__rl !== true) return value;
+	const isUrl = value.mode === 'url' && typeof value.value === 'string';
+	return isUrl ? (RECORD_IN_URL.exec(String(value.value))?.[1] ?? '') : value.value;
+}
+
+/** @throws {InputError} where it is neither text nor a number */
+function requireText(value: unknown, label: string): string {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'string') return value.trim();
+	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+	throw new InputError(`'${label}' must be text, not ${describeKind(value)}`, {
+		field: label,
+		hint: 'Correct the expression in it.',
+	});
+}
+
+/**
+ * A number that must lie within bounds; text that holds one counts as it.
+ *
+ * @throws {InputError} that names it by its label
+ */
+export function requireNumber(
+	value: unknown,
+	label: string,
+	{ min, max = Infinity }: { min: number; max?: number },
+): number {
+	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	if (typeof number === 'number' && number >= min && number <= max) return number;
+	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
+	throw new InputError(`'${label}' must be a number ${bounds}, not ${JSON.stringify(value)}`, {
+		field: label,
+	});
+}
+
+const holdsExpression = (value: unknown): boolean =>
+	typeof value === 'object' && value !== null
+		? Object.values(value).some(holdsExpression)
+		: typeof value === 'string' && value.startsWith('=');
 
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
@@ -25,7 +74,7 @@ export class RunContext {
 		this.isTool = isTool(context.getNode());
 	}
 
-	/** A parameter as it is; undefined where it has no value. */
+	/** A parameter's value, resolved for one item; undefined where it has none. */
 	parameter(name: string, index: number): unknown {
 		return this.context.getNodeParameter(name, index, null) ?? undefined;
 	}
@@ -42,15 +91,23 @@ export class RunContext {
 	 * @throws {InputError}
 	 */
 	text(name: string, label: string, index: number): string {
-		const value = this.context.getNodeParameter(name, index, '', { extractValue: true });
-		const text = typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-		if (text === '') {
-			throw new InputError(`'${label}' is empty`, {
-				field: label,
-				hint: 'Fill it in. An expression in it gave nothing for this item.',
-			});
-		}
-		return text;
+		const text = this.optionalText(name, label, index);
+		if (text !== '') return text;
+		throw new InputError(`'${label}' is empty`, {
+			field: label,
+			hint: 'Fill it in. If it is an expression, it returned nothing for this item.',
+		});
+	}
+
+	/**
+	 * A text parameter, trimmed; empty where it has no value. A number is taken as its digits.
+	 *
+	 * @param label what the editor calls it
+	 * @throws {InputError} where an expression returned something else
+	 */
+	optionalText(name: string, label: string, index: number): string {
+		const value = this.context.getNodeParameter(name, index, '', { extractValue: true }) as unknown;
+		return requireText(locatorValue(value), label);
 	}
 
 	/**
@@ -62,31 +119,14 @@ export class RunContext {
 		return this.context.getNodeParameter(name, index, fallback) as T;
 	}
 
-	/**
-	 * A number that must lie within bounds.
-	 *
-	 * @throws {InputError} that names it by its label
-	 */
-	numberWithin(
-		value: unknown,
-		label: string,
-		{ min, max = Infinity }: { min: number; max?: number },
-	): number {
-		if (typeof value === 'number' && value >= min && value <= max) return value;
-		const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-		throw new InputError(`'${label}' must be a number ${bounds}, not ${JSON.stringify(value)}`, {
-			field: label,
-		});
+	/** As `requireNumber`. */
+	numberWithin(value: unknown, label: string, bounds: { min: number; max?: number }): number {
+		return requireNumber(value, label, bounds);
 	}
 
-	/** Whether a parameter, or the value of a locator, may differ from item to item. */
+	/** Whether a parameter, or anything in it, may differ from item to item. */
 	isExpression(name: string): boolean {
-		const parameter = this.context.getNode().parameters[name];
-		const value =
-			typeof parameter === 'object' && parameter !== null && 'value' in parameter
-				? parameter.value
-				: parameter;
-		return typeof value === 'string' && value.startsWith('=');
+		return holdsExpression(this.context.getNode().parameters[name]);
 	}
 
 	/** The application that is chosen, if one is. */

@@ -37,18 +37,23 @@ export interface UploadTarget {
 	key?: RecordKey;
 }
 
-const isSame = (upload: Upload, file: Attachment) =>
-	file.fileName === upload.name && file.fileSize === upload.bytes;
-
 /** The files that are in a field of a record. */
 export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
 	toAttachments(getOwn(record.fields, field));
 
-/** Which files the field does not have yet by name and size, and which it has beside them. */
-export const compareFiles = (uploads: Upload[], existing: Attachment[]) => ({
-	missing: uploads.filter((upload) => !existing.some((file) => isSame(upload, file))),
-	others: existing.filter((file) => !uploads.some((upload) => isSame(upload, file))),
-});
+/**
+ * Which files the field does not have yet by name and size, and which it has beside them. A file
+ * in the field stands for one upload only: two of the same name and size need two.
+ */
+export function compareFiles(uploads: Upload[], existing: Attachment[]) {
+	const others = [...existing];
+	const missing = uploads.filter(({ name, bytes }) => {
+		const at = others.findIndex((file) => file.fileName === name && file.fileSize === bytes);
+		if (at >= 0) others.splice(at, 1);
+		return at < 0;
+	});
+	return { missing, others };
+}
 
 function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonValue {
 	if (!id || existing === 'remove') return files;

@@ -220,7 +220,7 @@ export class ApiClient {
 			ignoreHttpStatusErrors: true,
 			disableFollowRedirect: true,
 			skipSslCertificateValidation: this.settings.ignoreSslIssues,
-			timeout: this.settings.timeoutMs,
+			timeout: Math.min(MAX_TIMER_MS, this.settings.timeoutMs),
 			// As text: a gateway's HTML must not be mistaken for an answer.
 			encoding: request.receive ? 'stream' : 'text',
 		};
@@ -236,7 +236,7 @@ export class ApiClient {
 		}
 		const abortResponse = new AbortController();
 		// n8n's timeout begins anew with each byte that comes; a file may take its time.
-		const deadline = AbortSignal.timeout(this.settings.timeoutMs + uploadAllowanceMs(stream));
+		const deadline = AbortSignal.timeout(deadlineMs(this.settings.timeoutMs, stream));
 		attachAbortSignal(
 			options,
 			request.receive ? abortResponse.signal : deadline,
@@ -272,8 +272,14 @@ const asNotApplied = (failure: ServiceError) =>
 /** The slowest line that a file is sent along, in bytes for each millisecond. */
 const MIN_UPLOAD_BYTES_PER_MS = 10;
 
-const uploadAllowanceMs = (stream?: BodyStream) =>
-	stream ? Math.ceil(stream.bytes / MIN_UPLOAD_BYTES_PER_MS) : 0;
+/** The longest time that a timer can hold: about 24 days. A longer one would end at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** How long a request may take until its response is complete. */
+function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
+	const uploadMs = stream ? Math.ceil(stream.bytes / MIN_UPLOAD_BYTES_PER_MS) : 0;
+	return Math.min(MAX_TIMER_MS, timeoutMs + uploadMs);
+}
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 

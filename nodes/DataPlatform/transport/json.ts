@@ -41,3 +41,10 @@ export const getOwn = <T>(object: Readonly<Record<string, T>>, name: string): T 
 /** Whether a value is a JSON object: neither null nor a list. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A value's kind in words, with its article: `a list`, `null`, `a boolean`. */
+export function describeKind(value: unknown): string {
+	if (Array.isArray(value)) return 'a list';
+	if (value === null || value === undefined || Number.isNaN(value)) return String(value);
+	return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -7,6 +7,7 @@ import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
 import type { ItemOperation } from '../../execution/operation';
 import { callSettings, options } from '../../descriptions/common';
+import { isErrorItem } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import { chosenFiles } from './input';
 import { fileField, fileId, outputField, recordParameters } from './parameters';
@@ -19,6 +20,25 @@ const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
 	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
 };
 
+/** The chosen name, then `name_1`, `name_2` and so on; of those, what the item has stays. */
+function outputNames(first: string, existing: IBinaryKeyData): () => string {
+	const names = (function* () {
+		yield first;
+		for (let number = 1; ; number += 1) {
+			const name = `${first}_${number}`;
+			if (!Object.hasOwn(existing, name)) yield name;
+		}
+	})();
+	return () => names.next().value;
+}
+
+/** An item's own data, such that n8n does not take it for an error item because of its fields. */
+function keptJson(json: IDataObject = {}): IDataObject {
+	if (!isErrorItem(json)) return json;
+	const { error, ...rest } = json;
+	return { field_error: error, ...rest };
+}
+
 async function download(
 	run: RunContext,
 	index: number,
@@ -29,7 +49,7 @@ async function download(
 	const id = run.text('recordId', 'Record', index);
 	const outputName = run.text('outputField', 'Put Output File in Field', index);
 	const record = await readRecord(run.client, at, id);
-	const files = chosenFiles(record, field, run.option('fileId', index, '').trim());
+	const files = chosenFiles(record, field, run.optionalText('fileId', 'File ID', index));
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
 	}
@@ -43,14 +63,15 @@ async function download(
 		};
 	}
 	const binary: IBinaryKeyData = { ...run.items[index]?.binary };
-	for (const [position, file] of files.entries()) {
+	const nextName = outputNames(outputName, binary);
+	for (const file of files) {
 		if (kind === 'thumbnail' && file.thumbnailUrl === undefined) {
 			throw new InputError(`'${file.fileName}' of record '${id}' has no thumbnail`, {
 				field,
 				hint: 'Only files in picture fields have thumbnails.',
 			});
 		}
-		const name = position === 0 ? outputName : `${outputName}_${position}`;
+		const name = nextName();
 		await downloadFile(run.client, at, file, kind, async (bytes, mimetype) => {
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
@@ -59,7 +80,7 @@ async function download(
 			);
 		});
 	}
-	return { json: run.json(index) ?? {}, binary };
+	return { json: keptJson(run.json(index)), binary };
 }
 
 const operation = (

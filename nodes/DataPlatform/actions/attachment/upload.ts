@@ -157,9 +157,13 @@ export const upload: ItemOperation = {
 		const name = run.text('fileField', 'Field', index);
 		const table = await ifAllowed(run.definition(at));
 		const field = table && findField(table, name);
-		const limit = run.option('options.maximumSize', index, 0) * MIB;
-		const all = (await uploadsOf(run, index, run.option('inputDataFieldName', index, ''))).map(
-			(entry) => guardUpload(field, entry, limit),
+		const limit =
+			run.numberWithin(run.option<unknown>('options.maximumSize', index, 0), 'Maximum Size (MiB)', {
+				min: 0,
+			}) * MIB;
+		const inputFields = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
+		const all = (await uploadsOf(run, index, inputFields)).map((entry) =>
+			guardUpload(field, entry, limit),
 		);
 		const { fields, key } = await otherFields(run, index, name, id);
 

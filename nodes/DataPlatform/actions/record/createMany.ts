@@ -11,5 +11,5 @@ export const createMany: BulkOperation = {
 	description: 'Create a new record for each item, many in one request, and report on each',
 	fields: [...tableParameters, columns('getColumnsToCreate'), createManyOptions],
 	notIdempotent: true,
-	execute: async (run, report) => await executeWriteMany(run, report, 'create'),
+	execute: async (run, report) => await executeWriteMany(run, report, () => 'create'),
 };

@@ -26,8 +26,8 @@ export const updateMany: BulkOperation = {
 	],
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) => {
-		const isFull = run.parameter('updateMode', 0) === 'replace';
-		await executeWriteMany(run, report, isFull ? 'replace' : 'update');
-	},
+	execute: async (run, report) =>
+		await executeWriteMany(run, report, (source) =>
+			run.parameter('updateMode', source) === 'replace' ? 'replace' : 'update',
+		),
 };

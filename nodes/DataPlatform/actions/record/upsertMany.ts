@@ -13,5 +13,5 @@ export const upsertMany: BulkOperation = {
 	fields: [...tableParameters, columns('getColumnsToUpsert'), upsertManyOptions],
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) => await executeWriteMany(run, report, 'upsert'),
+	execute: async (run, report) => await executeWriteMany(run, report, () => 'upsert'),
 };

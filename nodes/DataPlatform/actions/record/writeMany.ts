@@ -9,15 +9,16 @@ import {
 	type Plan,
 	type PlannedRecord,
 	type PlanInput,
+	type Problem,
 	type WriteMode,
 } from '../../bulk/plan';
 import { writeMany, type WriteManyOptions } from '../../bulk/write';
-import type { TableAddress, TableDefinition } from '../../api/types';
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import { DEFAULT_MAX_BATCH_SIZE_MIB, DEFAULT_BATCH_SIZE } from '../../descriptions/bulkOptions';
-import { planOptions, valuesReader } from '../../execution/recordInput';
+import { readItem, sharedSource } from './sharedParameters';
+import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
 
 const MIB = 1024 * 1024;
 
@@ -119,82 +120,72 @@ function totals(report: ItemResults): Record<Outcome, number> {
 	return counts as Record<Outcome, number>;
 }
 
-function writeManyOptions(run: RunContext, mode: WriteMode): WriteManyOptions {
-	const size = run.option<unknown>('options.batchSize', 0, DEFAULT_BATCH_SIZE);
-	const mib = run.option<unknown>('options.maxBatchSizeMiB', 0, DEFAULT_MAX_BATCH_SIZE_MIB);
+function writeManyOptions(run: RunContext, index: number, mode: WriteMode): WriteManyOptions {
+	const size = run.option<unknown>('options.batchSize', index, DEFAULT_BATCH_SIZE);
+	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
 	const { context } = run;
 	return {
 		mode,
-		importKey: run.option('options.importKey', 0, '') || undefined,
+		importKey: run.option('options.importKey', index, '') || undefined,
 		batchSize: Math.floor(run.numberWithin(size, 'Batch Size', { min: 1, max: 1000 })),
 		batchBytes: run.numberWithin(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
-		skipAudit: run.option('options.skipAudit', 0, false),
-		skipUnchanged: run.option('options.skipUnchanged', 0, false),
-		dryRun: run.option('options.dryRun', 0, false),
+		skipAudit: run.option('options.skipAudit', index, false),
+		skipUnchanged: run.option('options.skipUnchanged', index, false),
+		dryRun: run.option('options.dryRun', index, false),
 		stopAtFailure: !context.continueOnFail(),
 	};
 }
 
-/** The rows of the items that are still open, in order. */
+/**
+ * The rows of the items that are still open, in order.
+ *
+ * @param problems gets the items whose own expressions fail, and names those that have already
+ */
 function* rowsOf(
 	run: RunContext,
 	report: ItemResults,
-	table: TableDefinition,
-	withId: boolean,
+	valuesOf: ValuesReader,
+	mode: WriteMode,
+	problems: Problem[],
 ): Generator<PlanInput> {
-	const valuesOf = valuesReader(run, 0, table);
+	const hasId = mode === 'update' || mode === 'replace';
+	const isUnreadable = new Set(problems.map(({ index }) => index));
 	for (const index of run.items.keys()) {
-		if (report.hasResult(index)) continue;
-		const id = withId ? run.parameter('recordId', index) : undefined;
-		yield { index, values: valuesOf(index), id };
+		if (report.hasResult(index) || isUnreadable.has(index)) continue;
+		const row = readItem(index, problems, () => ({
+			index,
+			values: valuesOf(index),
+			id: hasId ? run.optionalText('recordId', 'Record ID', index) : undefined,
+		}));
+		if (row) yield row;
 	}
-}
-
-/**
- * The table of all items: one request has one table.
- *
- * @throws {InputError} where items name different ones
- */
-function commonTable(run: RunContext): TableAddress {
-	const at = run.table(0);
-	if (!run.isExpression('application') && !run.isExpression('table')) return at;
-	for (const index of run.items.keys()) {
-		const { application, table } = run.table(index);
-		if (application === at.application && table === at.table) continue;
-		throw new InputError(
-			`Nothing was sent: item ${index} names the table '${table}', item 0 names '${at.table}'`,
-			{
-				item: index,
-				field: 'Table',
-				hint: 'Write to one table at a time; divide the items by their table first.',
-			},
-		);
-	}
-	return at;
 }
 
 /**
  * Writes all items and reports on each.
  *
+ * @param modeOf the way of writing, given the item that shared parameters are read from
  * @throws {InputError} before anything is sent, where items have problems and the node is to stop
  */
 export async function executeWriteMany(
 	run: RunContext,
 	report: ItemResults,
-	mode: WriteMode,
+	modeOf: (source: number) => WriteMode,
 ): Promise<void> {
 	if (run.items.length === 0) return;
 	const { client, context } = run;
-	const settings = writeManyOptions(run, mode);
-	const at = commonTable(run);
+	const unreadable: Problem[] = [];
+	const source = sharedSource(run, report, unreadable);
+	const mode = modeOf(source);
+	const settings = writeManyOptions(run, source, mode);
+	const at = run.table(source);
 	const table = await run.definition(at);
-	const withId = mode === 'update' || mode === 'replace';
-	const duplicatesPolicy = run.option<'lastWins' | 'error'>('options.duplicates', 0, 'lastWins');
 	const plan = planRecords(
 		table,
-		rowsOf(run, report, table, withId),
-		planOptions(run, 0, mode, duplicatesPolicy),
+		rowsOf(run, report, valuesReader(run, source, table), mode, unreadable),
+		planOptions(run, source, mode, run.option('options.duplicates', source, 'lastWins')),
 	);
+	plan.problems.push(...unreadable);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
 
 	const outcomes = new Outcomes(report, plan.superseded);
@@ -216,7 +207,8 @@ export async function executeWriteMany(
 			confirmedThroughItem: report.completedPrefix > 0 ? report.completedPrefix - 1 : null,
 		}),
 	};
-	if (run.option<string>('options.output', 0, 'items') === 'summary') report.summarize(summary);
+	if (run.option<string>('options.output', source, 'items') === 'summary')
+		report.summarize(summary);
 	context.addExecutionHints({ message: hint(summary), location: 'outputPane' });
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
-import { isObject, parseJson } from '../../transport/json';
+import { describeKind, isObject, parseJson } from '../../transport/json';
 import { startWorkflow } from '../../api/workflows';
 import type { ItemOperation } from '../../execution/operation';
 import { omitUndefined } from '../../execution/itemResults';
@@ -82,7 +82,7 @@ function correlation(
 	run: RunContext,
 	index: number,
 ): { headers: Record<string, string>; id?: string } {
-	const name = run.option('options.correlationHeader', index, '').trim();
+	const name = run.optionalText('options.correlationHeader', 'Correlation ID Header', index);
 	if (name === '') return { headers: {} };
 	if (!HEADER_NAME.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
 		throw new InputError(`'${name}' can't be used as 'Correlation ID Header'`, {
@@ -94,21 +94,37 @@ function correlation(
 	return { headers: { [name]: id }, id };
 }
 
-const kindOf = (value: unknown) =>
-	Array.isArray(value) ? 'a list' : value === null ? 'null' : `a ${typeof value}`;
+/**
+ * The values that are set one by one.
+ *
+ * @throws {InputError} where two have the same name
+ */
+function fieldsBody(entries: unknown): IDataObject {
+	const body = new Map<string, IDataObject[string]>();
+	for (const { name: given, value } of Array.isArray(entries) ? (entries as BodyField[]) : []) {
+		const name = String(given ?? '');
+		if (name === '') continue;
+		if (body.has(name)) {
+			throw new InputError(`'${name}' is set twice in 'Body Fields'`, {
+				field: 'Body Fields',
+				hint: 'Remove one of them; for several values, set a list with an expression.',
+			});
+		}
+		body.set(name, value);
+	}
+	return Object.fromEntries(body);
+}
+
+interface BodyField {
+	name: unknown;
+	value: IDataObject[string];
+}
 
 /** @throws {InputError} where it is no JSON object */
 function payload(run: RunContext, index: number): IDataObject {
 	switch (run.parameter('bodySource', index)) {
-		case 'fields': {
-			const entries = (run.parameter('bodyFields.field', index) ?? []) as Array<{
-				name: string;
-				value: IDataObject[string];
-			}>;
-			return Object.fromEntries(
-				entries.filter(({ name }) => name !== '').map(({ name, value }) => [name, value]),
-			);
-		}
+		case 'fields':
+			return fieldsBody(run.parameter('bodyFields.field', index));
 		case 'json': {
 			const given = run.parameter('bodyJson', index);
 			const value = typeof given === 'string' ? parseJson(given) : given;
@@ -116,7 +132,7 @@ function payload(run: RunContext, index: number): IDataObject {
 			throw new InputError(
 				value === undefined
 					? "'JSON' is not valid JSON"
-					: `'JSON' is ${kindOf(value)}, not an object`,
+					: `'JSON' is ${describeKind(value)}, not an object`,
 				{ field: 'JSON', hint: 'The platform takes an object, such as {"firstname":"Ada"}.' },
 			);
 		}

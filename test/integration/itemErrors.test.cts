@@ -1,0 +1,229 @@
+import type { IDataObject } from 'n8n-workflow';
+import { defined } from '../support/engine/engine.cts';
+import {
+	expectErrorItem,
+	numbered,
+	outcomes,
+	pairedIndexes,
+	useHarness,
+	type Run,
+} from './fixtures.cts';
+
+/** One item's trouble is that item's: an expression that fails, a value that can't be used. */
+const harness = useHarness();
+
+const continuing: Run = { onError: 'continueRegularOutput' };
+
+/** Fails for the second of three items. */
+const failing = `={{ $json.number === "2" ? $('Missing').first() : $json.number }}`;
+const items = ['1', '2', '3'].map((number) => ({
+	number,
+	buyer: `Buyer ${number}`,
+}));
+const mapped = defined({ number: '={{ $json.number }}', buyer: '={{ $json.buyer }}' });
+const failingColumns = defined({ number: failing, buyer: '={{ $json.buyer }}' });
+const byRecord = (value: string) => ({ __rl: true, mode: 'id', value });
+
+/** Orders 1 to 3 in the table, and an item for each with its record's ID. */
+async function existing(): Promise<IDataObject[]> {
+	const records = await harness.fill('orders', ...numbered(3));
+	return items.map((item, index) => ({ ...item, id: records[index]!.id }));
+}
+
+const brokenId = `={{ $json.number === "2" ? $('Missing').first() : $json.id }}`;
+
+describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation) => {
+	test('an expression in the mapping that fails for one item fails that item only', async () => {
+		const run = { items, parameters: { columns: failingColumns } };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		expectErrorItem(result.output('Data Platform')[1]!, 1, /Missing|node/);
+		expect(await harness.values('number')).toEqual(['1', '3']);
+		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
+	});
+
+	test('it stops the run where the run is to stop, naming the item', async () => {
+		const run = { items, parameters: { columns: failingColumns } };
+		const result = await harness.run(operation, run);
+		expect(result.error?.message).toMatch(/Missing|node/);
+		expect(result.error?.context?.itemIndex).toBe(1);
+		if (operation.endsWith('Many')) expect(await harness.writes()).toEqual([]);
+	});
+
+	test.each(['table', 'application'])('an expression in the %s', async (name) => {
+		const value = name === 'table' ? 'orders' : 'shop';
+		const locator = `={{ $json.number === "2" ? $('Missing').first() : "${value}" }}`;
+		const run = { items, parameters: { columns: mapped, [name]: byRecord(locator) } };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		expectErrorItem(result.output('Data Platform')[1]!, 1, /Missing|node/);
+		expect(await harness.values('number')).toEqual(['1', '3']);
+	});
+
+	test('an option whose expression fails for the first item', async () => {
+		const timeout = `={{ $json.number === "1" ? $('Missing').first() : 60 }}`;
+		const run = { items, parameters: { columns: mapped }, options: { timeout } };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		expect(await harness.values('number')).toEqual(expect.arrayContaining(['2', '3']));
+		expect(result.output('Data Platform')).toHaveLength(3);
+	});
+});
+
+describe.each(['update', 'updateMany'])('%s', (operation) => {
+	test.each([
+		['the record ID', { columns: mapped, recordId: brokenId }],
+		['the mapping', { columns: failingColumns, recordId: '={{ $json.id }}' }],
+	])('an expression in %s that fails for one item', async (_, parameters) => {
+		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
+		const recordId = operation === 'update' ? byRecord(parameters.recordId) : parameters.recordId;
+		const run = { items: updates, parameters: { ...parameters, recordId } };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		expectErrorItem(result.output('Data Platform')[1]!, 1, /Missing|node/);
+		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
+	});
+
+	test.each([
+		['a locator', byRecord('={{ $json.id }}')],
+		[
+			'a pasted address',
+			{ ...byRecord('=https://h/apps/shop/tables/orders/data/{{ $json.id }}'), mode: 'url' },
+		],
+		['text', '={{ $json.id }}'],
+	])('takes a record ID that is %s, as another operation leaves it', async (_, recordId) => {
+		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
+		const run = { items: updates, parameters: { columns: mapped, recordId } };
+		const result = await harness.run(operation, run);
+		expect(result.error).toBeUndefined();
+		expect(await harness.values('buyer')).toEqual(['New', 'New', 'New']);
+	});
+
+	test.each([null, '', [], { a: 1 }, true, NaN])('a record ID that is %j', async (value) => {
+		const updates = (await existing()).map((item, index) => ({
+			...item,
+			...(index === 1 && { id: value }),
+			buyer: 'New',
+		}));
+		const recordId = operation === 'update' ? byRecord('={{ $json.id }}') : '={{ $json.id }}';
+		const run = { items: updates as IDataObject[], parameters: { columns: mapped, recordId } };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		expectErrorItem(result.output('Data Platform')[1]!, 1, /'Record( ID)?'|record id/);
+		expect(await harness.values('buyer')).toEqual(['New', 'Buyer 2', 'New']);
+	});
+});
+
+describe('parameters that all items share', () => {
+	test.each([
+		['emptyFields', 'Empty Values', '={{ $json.number === "2" ? "clear" : "leave" }}'],
+		['batchSize', 'Batch Size', '={{ Number($json.number) }}'],
+		['skipAudit', 'Skip Audit', '={{ $json.number === "3" }}'],
+	])('%s may not differ between items', async (name, label, expression) => {
+		const result = await harness.run('upsertMany', { items, options: { [name]: expression } });
+		expect(result.error?.message).toContain(`Nothing was sent: '${label}' is `);
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('the update mode may not differ between items', async () => {
+		const updateMode = '={{ $json.number === "2" ? "replace" : "partial" }}';
+		const run = { items: await existing(), parameters: { columns: mapped, updateMode } };
+		const result = await harness.run('updateMany', run);
+		expect(result.error?.message).toContain('\'Other Fields\' is "replace" for item 1');
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('an expression that gives every item the same is fine', async () => {
+		const options = { batchSize: '={{ 1 + 1 }}', emptyFields: "={{ 'leave' }}" };
+		const result = await harness.run('upsertMany', { items: numbered(3), options });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+	});
+});
+
+describe('automatic mapping', () => {
+	const write = async (item: IDataObject, run: Run = {}) =>
+		await harness.run('createMany', { ...continuing, items: [item], ...run });
+
+	test('values beside a record’s fields are written too', async () => {
+		await write({ buyer: 'Ada', fields: { number: '1' } });
+		expect((await harness.records())[0]?.fields).toMatchObject({ number: '1', buyer: 'Ada' });
+	});
+
+	test('a name beside the fields that the table does not know is an error', async () => {
+		const result = await write({ name: 'Ada', fields: { number: '1', buyer: 'x' } });
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "no field 'name'", { field: 'name' });
+	});
+
+	test('one field with two values is an error', async () => {
+		const result = await write({ buyer: 'Ada', fields: { number: '1', buyer: 'Bob' } });
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "'buyer' has one value in the item");
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('what a write returned can be written again', async () => {
+		const first = await harness.run('createMany', { items: numbered(1) });
+		const again = await harness.run('upsertMany', { items: first.json() });
+		expect(outcomes(again)).toEqual(['unchanged']);
+		expect(await harness.records()).toHaveLength(1);
+	});
+
+	test('a simplified record with a field called error comes back to them', async () => {
+		const fields = ['error', 'field_error'].map((name) => ({ name, type: 'text' }));
+		const table = { internalName: 'odd', header: 'Odd', fields };
+		const values = { error: 'none', field_error: 'other' };
+		await harness.sandbox.admin.createTable({ app: 'shop', table, records: [{ fields: values }] });
+		const read = await harness.run('getAll', { table: 'odd', parameters: { simple: true } });
+		expect(read.json()[0]).toMatchObject({
+			field_field_error: 'none',
+			field_error: 'other',
+		});
+		const written = await harness.run('createMany', { table: 'odd', items: read.json() });
+		expect(outcomes(written)).toEqual(['inserted']);
+		expect((await harness.records('odd')).map((record) => record.fields)).toEqual([values, values]);
+	});
+});
+
+describe('a summary', () => {
+	const run: Run = {
+		items: [...numbered(2), { buyer: 'x', state: 'lost' }],
+		options: { output: 'summary' },
+	};
+
+	test('goes to the first output, failed items go to the error output', async () => {
+		const result = await harness.run('createMany', { ...run, onError: 'continueErrorOutput' });
+		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
+		const errors = result.output('Data Platform', 1);
+		expect(errors).toHaveLength(1);
+		expect(errors[0]!.json).toMatchObject({
+			error: expect.stringContaining("'state'"),
+			buyer: 'x',
+		});
+		expect(pairedIndexes(errors)).toEqual([2]);
+	});
+
+	test('is all that there is where the node has one output', async () => {
+		const result = await harness.run('createMany', { ...run, ...continuing });
+		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
+	});
+});
+
+test('Create or Update on a table without an import key names what can be done there', async () => {
+	const result = await harness.run('upsert', { table: 'notes', items: [{ text: 'a' }] });
+	expect(result.error?.message).toBe("Table 'Notes' has no import key field");
+	expect(result.error?.description).not.toContain('in the options');
+});
+
+describe('numbers of the whole run', () => {
+	test.each([
+		['timeout', 'Request Timeout', 0],
+		['timeout', 'Request Timeout', null],
+		['timeout', 'Request Timeout', 'soon'],
+		['maxRetryWait', 'Wait (Seconds)', -1],
+	])('%s (%s) of %j', async (name, label, value) => {
+		const options = { [name]: `={{ ${JSON.stringify(value)} }}` };
+		const result = await harness.run('createMany', { items: numbered(1), options });
+		if (value === null) expect(result.error).toBeUndefined();
+		else expect(result.error?.message).toContain(label);
+	});
+
+	test('a timeout of a hundred days does not end at once', async () => {
+		const options = { timeout: 100 * 24 * 3600 };
+		const result = await harness.run('createMany', { items: numbered(1), options });
+		expect(outcomes(result)).toEqual(['inserted']);
+	});
+});

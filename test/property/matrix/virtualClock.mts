@@ -1,6 +1,6 @@
 /**
  * A clock of each run's own, which jumps over the waits between tries: what takes minutes for a
- * user is over at once, and the node can't tell. Nothing else is sped up: requests, timeouts and
+ * user is over at once, and the node cannot notice. Nothing else is sped up: requests, timeouts and
  * the watch over a download's silence take the time that they take.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -27,15 +27,13 @@ const requireFromWorkflow = createRequire(
 const sleeping = requireFromWorkflow('@n8n/utils/sleep') as { sleep: Sleep };
 const trueSleep = sleeping.sleep;
 
-/** As long as the slices that a wait between tries is cut into, and as the watch's looks. */
-const SLICE_MS = 500;
-
-/** The watch over a download's silence is no wait. */
-const isWatch = (ms: number) => ms === SLICE_MS && /\bstreams\.js\b/.test(new Error().stack ?? '');
+/** Whether the API client calls: anything else that sleeps measures real time. */
+const isRetryWait = () =>
+	/\btransport[\\/]client\.js\b/.test(new Error().stack?.split('\n')[3] ?? '');
 
 sleeping.sleep = async (ms, signal) => {
 	const time = times.getStore();
-	if (!time || isWatch(ms)) return await trueSleep(ms, signal);
+	if (!time || !isRetryWait()) return await trueSleep(ms, signal);
 	signal?.throwIfAborted();
 	await setImmediate();
 	time.ahead += ms;

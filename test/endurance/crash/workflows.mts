@@ -37,7 +37,7 @@ const get = (name: string, url: string, options: JsonObject = {}): Step => ({
 
 const platform = (name: string, parameters: JsonObject): Step => ({
 	name,
-	type: `${PACKAGE}.platform`,
+	type: `${PACKAGE}.dataPlatform`,
 	typeVersion: 1,
 	parameters,
 	onError: 'continueErrorOutput',

@@ -1,6 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { tableInputSchema } from '../catalog/tableInput.mts';
-import { rights, tokenTypes, type JsonObject } from '../state/model.mts';
+import {
+	rights,
+	runAsModes,
+	tokenTypes,
+	webhookResponses,
+	type JsonObject,
+} from '../state/model.mts';
 
 const closed = { additionalProperties: false };
 const text = Type.String({ minLength: 1 });
@@ -64,12 +70,12 @@ export const newWorkflowSchema = Type.Object(
 		name: text,
 		/** The body of an async function; `svc` is in scope. */
 		script: Type.String(),
-		runAs: Type.Optional(Type.Enum(['me', 'caller', 'token'])),
+		runAs: Type.Optional(Type.Enum([...runAsModes])),
 		/** The e-mail address of the user that "me" stands for. */
 		configuredBy: Type.Optional(text),
 		/** The token's name, with `runAs: "token"`. */
 		token: Type.Optional(text),
-		response: Type.Optional(Type.Enum(['accepted', 'output', 'text', 'empty'])),
+		response: Type.Optional(Type.Enum([...webhookResponses])),
 		timeLimitMs: Type.Optional(Type.Integer({ minimum: 1, maximum: 60_000 })),
 	},
 	closed,

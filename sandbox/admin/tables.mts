@@ -77,7 +77,7 @@ function createFrom(state: SandboxState, input: NewTable): Table {
 		const table = createTable(state, app, input.table);
 		state.records.clear(table);
 		const writer = systemWriter(state, table);
-		for (const { id, fields } of input.records ?? []) writer.update(id, fields, 'full', true);
+		for (const { id, fields } of input.records ?? []) writer.update(id, fields, 'replace', true);
 		return table;
 	});
 }

@@ -17,7 +17,6 @@ export interface Operation {
 	method: string;
 	/** The route: with the API's prefix, and `:name` for path parameters. */
 	url: string;
-	acceptsBody: boolean;
 	/** Whether the token may be a query parameter. */
 	queryToken: boolean;
 	/** Returns the parameters in their types, with defaults. Throws an ApiError (400). */
@@ -64,7 +63,6 @@ function loadOperations(): Operation[] {
 				id: String(operation.operationId).replace(/InApp$/, ''),
 				method: method.toUpperCase(),
 				url: prefix + path.replace(/\{(\w+)\}/g, ':$1'),
-				acceptsBody: operation.requestBody !== undefined,
 				queryToken: JSON.stringify(operation.security ?? null).includes('queryToken'),
 				checkQuery: queryChecker(queryAjv, parameters),
 				checkBody: bodyChecker(ajv, document, operation),

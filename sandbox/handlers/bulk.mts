@@ -38,7 +38,7 @@ export const createRecords: Handler = (request) =>
 export const updateRecords: Handler = (request) => updateMany(request, 'partial');
 
 /** PUT T/data/bulk: clears the fields that are not sent. */
-export const replaceRecords: Handler = (request) => updateMany(request, 'full');
+export const replaceRecords: Handler = (request) => updateMany(request, 'replace');
 
 /** DELETE T/data/bulk. */
 export const deleteRecords: Handler = (request) => {
@@ -82,7 +82,7 @@ async function writeMany(
 	for (const item of sent) {
 		bulk.push({ ...item, fields: await fetchRemoteFiles(state.files, table, item.fields) });
 	}
-	const result = state.database.transaction(() => {
+	const committed = state.database.transaction(() => {
 		const result = writeAll(request, table, bulk, useUpsert, writeOne);
 		const { batchFailure } = state.settings;
 		if (result.errors.length > 0 && batchFailure !== 'perRecord') {
@@ -90,7 +90,7 @@ async function writeMany(
 		}
 		return result;
 	});
-	return { status: 200, body: bulkResponse(request, table, result) };
+	return { status: 200, body: bulkResponse(request, table, committed) };
 }
 
 interface BulkResult {
@@ -112,13 +112,15 @@ function writeAll(
 	const writer = new RecordWriter(request, table);
 	const result: BulkResult = { errors: [], written: [], inserted: 0, updated: 0, unreported: 0 };
 	bulk.forEach((item, index) => {
-		const fate = request.recordFaultFor(index, item.fields);
-		if (fate === 'skip') {
+		const fault = request.recordFaultFor(index, item.fields);
+		if (fault === 'skip') {
 			result.unreported += 1;
 			return;
 		}
-		if (fate !== 'write') {
-			result.errors.push(withIndex(fieldError(fate.failWith), fate.withIndex ? index : undefined));
+		if (fault !== 'write') {
+			result.errors.push(
+				withIndex(fieldError(fault.failWith), fault.withIndex ? index : undefined),
+			);
 			return;
 		}
 		try {

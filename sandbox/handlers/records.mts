@@ -77,7 +77,7 @@ export const createRecord: Handler = async (request) => {
 export const updateRecord: Handler = (request) => update(request, 'partial');
 
 /** PUT T/data/{record}: clears the fields that are not sent. */
-export const replaceRecord: Handler = (request) => update(request, 'full');
+export const replaceRecord: Handler = (request) => update(request, 'replace');
 
 /** DELETE T/data/{record}. */
 export const deleteRecord: Handler = (request) => {
@@ -91,7 +91,7 @@ export const deleteRecord: Handler = (request) => {
 async function update(request: ApiRequest, mode: UpdateMode): Promise<ApiResponse> {
 	const { fields: sent, useUpsert = false } = request.body as WriteBody;
 	const { app, table } = addressedTable(request);
-	if (!canUpdateAttachments(request.token, table, sent) || useUpsert || mode === 'full') {
+	if (!canUpdateAttachments(request.token, table, sent) || useUpsert || mode === 'replace') {
 		requireRight(request.state, request.token, 'update', app, table);
 		if (useUpsert) requireRight(request.state, request.token, 'create', app, table);
 	}

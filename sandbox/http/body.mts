@@ -25,7 +25,7 @@ export async function readJson(stream: Readable, options: ReadOptions): Promise<
 	const { declaredBytes, maxBytes, files, onProgress } = options;
 	const tooManyBytes = () => tooLarge(`At most ${maxBytes} bytes are accepted in one request.`);
 	if (declaredBytes > maxBytes) throw tooManyBytes();
-	const scanner =
+	const parser =
 		declaredBytes > 0 && declaredBytes <= maxBufferedBytes
 			? undefined
 			: new StreamingJsonParser(files);
@@ -36,12 +36,12 @@ export async function readJson(stream: Readable, options: ReadOptions): Promise<
 			size += chunk.length;
 			if (size > maxBytes) throw tooManyBytes();
 			onProgress(size);
-			if (scanner) scanner.push(chunk);
+			if (parser) parser.push(chunk);
 			else chunks.push(chunk);
 		}
-		return parse(scanner ? scanner.finish() : Buffer.concat(chunks));
+		return parse(parser ? parser.finish() : Buffer.concat(chunks));
 	} catch (error) {
-		scanner?.discard();
+		parser?.discard();
 		throw error;
 	}
 }

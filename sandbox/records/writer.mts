@@ -16,7 +16,7 @@ export interface WriteResult {
 	outcome: 'inserted' | 'updated' | 'unchanged';
 	record: StoredRecord;
 }
-export type UpdateMode = 'partial' | 'full';
+export type UpdateMode = 'partial' | 'replace';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -62,7 +62,7 @@ export class RecordWriter {
 	}
 
 	#insert(input: JsonObject, id?: string): WriteResult {
-		const next = this.#merge({}, input, 'full');
+		const next = this.#merge({}, input, 'replace');
 		const { state, number } = this.#request;
 		const record = state.records.insert(this.#table, { id, ...next }, number);
 		return { outcome: 'inserted', record };
@@ -103,7 +103,7 @@ export class RecordWriter {
 						? getOwn(current, name)
 						: undefined;
 				const isEmpty = value === undefined || value === null || (value as Json[]).length === 0;
-				if (field.metadata.required && isEmpty && (given || mode === 'full')) {
+				if (field.metadata.required && isEmpty && (given || mode === 'replace')) {
 					throw new ValueError('is required');
 				}
 				// An empty string is stored; null and an empty list are not.

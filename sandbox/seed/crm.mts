@@ -24,7 +24,7 @@ function writeAll(state: SandboxState, table: Table, app: App, rows: JsonObject[
 	const key = table.fields.find((field) => field.metadata.importKey)?.name ?? '';
 	const writer = systemWriter(state, table);
 	for (const row of rows) {
-		writer.update(recordId(app, table, String(row[key])), row, 'full', true);
+		writer.update(recordId(app, table, String(row[key])), row, 'replace', true);
 	}
 }
 

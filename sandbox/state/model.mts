@@ -143,21 +143,23 @@ export interface StoredRecord {
 }
 
 /** Whose rights a workflow's script has. */
-export type RunAs = 'me' | 'caller' | 'token';
+export const runAsModes = ['me', 'caller', 'token'] as const;
+
+export const webhookResponses = ['accepted', 'output', 'text', 'empty'] as const;
 
 export interface Workflow {
 	id: string;
 	name: string;
 	/** The last segment of its webhook URL; random. */
 	trigger: string;
-	runAs: RunAs;
+	runAs: (typeof runAsModes)[number];
 	/** Id of the user that "me" stands for. */
 	configuredBy: string;
 	/** With Run As `token`. */
 	tokenId?: string;
 	script: string;
 	/** What the webhook responds. This is open, so there are several kinds. */
-	response: 'accepted' | 'output' | 'text' | 'empty';
+	response: (typeof webhookResponses)[number];
 	timeLimitMs: number;
 }
 

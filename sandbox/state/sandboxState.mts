@@ -72,9 +72,9 @@ export class SandboxState {
 		void this.#terminateWorkers();
 		this.database.transaction(() => {
 			this.records.clear();
-			const things = [this.apps, this.tables, this.workflows, this.runs, this.forms];
+			const documents = [this.apps, this.tables, this.workflows, this.runs, this.forms];
 			const access = [this.roles, this.users, this.tokens];
-			for (const collection of [...things, ...access, this.#settings]) collection.clear();
+			for (const collection of [...documents, ...access, this.#settings]) collection.clear();
 		});
 		this.files.clear();
 		this.requestLog.clear();

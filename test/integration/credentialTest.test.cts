@@ -1,11 +1,11 @@
 /** What n8n shows when a credential is saved or tested. */
 import { checkCredential } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
-import { useListener } from './recordingServer.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
 let sandbox: RunningSandbox;
 /** Another service behind the address. */
-const stranger = useListener();
+const stranger = useRecordingServer();
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

@@ -43,13 +43,19 @@ describe('failures in the user’s words', () => {
 			item: 3,
 			details: { outcome: 'failed', field: 'age' },
 		});
-		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({ message: 'Not sent', hint: 'h' });
+		const details = { outcome: 'failed' };
+		expect(toFailure(new OriginError('Not sent', 'h'))).toEqual({
+			message: 'Not sent',
+			hint: 'h',
+			details,
+		});
 		expect(toFailure(new NodeOperationError(node, 'Op', { description: 'd' }))).toEqual({
 			message: 'Op',
 			hint: 'd',
+			details,
 		});
-		expect(toFailure(new Error('odd'))).toEqual({ message: 'odd' });
-		expect(toFailure('text')).toEqual({ message: 'text' });
+		expect(toFailure(new Error('odd'))).toEqual({ message: 'odd', details });
+		expect(toFailure('text')).toEqual({ message: 'text', details });
 	});
 });
 
@@ -105,15 +111,15 @@ describe('a report', () => {
 
 	test('knows how far everything succeeded', () => {
 		const report = new ItemResults(4);
-		expect([report.doneCount, report.completedPrefix]).toEqual([0, 0]);
+		expect(report.reached).toEqual({ items: 4, done: 0, confirmedThroughItem: null });
 		report.done(0, ok('a'));
 		report.done(1, ok('b'));
 		report.failed(2, { message: 'No' });
 		report.done(3, ok('d'));
-		expect([report.doneCount, report.completedPrefix]).toEqual([3, 2]);
+		expect(report.reached).toEqual({ items: 4, done: 3, confirmedThroughItem: 1 });
 		expect(report.firstFailure()).toEqual({ index: 2, failure: { message: 'No' } });
 		report.done(2, ok('c'));
-		expect([report.doneCount, report.completedPrefix]).toEqual([4, 4]);
+		expect(report.reached).toEqual({ items: 4, done: 4, confirmedThroughItem: 3 });
 		expect(report.firstFailure()).toBeUndefined();
 	});
 

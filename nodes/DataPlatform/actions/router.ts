@@ -7,7 +7,13 @@ import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n
 import { createClient, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { findOperation } from './index';
 import type { ItemOperation, Operation } from '../execution/operation';
-import { ItemResults, toFailure, toNodeError, type Failure } from '../execution/itemResults';
+import {
+	ItemResults,
+	toFailure,
+	toNodeError,
+	type Failure,
+	type Progress,
+} from '../execution/itemResults';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, requireNumber, RunContext } from '../execution/run';
 import { maxRetryWait, timeout } from '../descriptions/common';
@@ -111,13 +117,11 @@ async function runAll(context: IExecuteFunctions, operation: Operation, report: 
 	else await runItems(operation, run, report, context.continueOnFail());
 }
 
-/** What is said in the error that stops the node about the work done before it. */
-function progress(report: ItemResults, size: number): string {
-	const done = report.doneCount;
-	if (size === 1 || done === 0) return '';
-	const through = report.completedPrefix;
-	const confirmed = through > 0 ? `, all confirmed through item ${through - 1}` : '';
-	return `${done} of ${size} items are done${confirmed}.`;
+/** How far the run got, in words; empty where there is nothing to say. */
+function progressText({ items, done, confirmedThroughItem: through }: Progress): string {
+	if (items === 1 || done === 0) return '';
+	const confirmed = through === null ? '' : `, all confirmed through item ${through}`;
+	return `${done} of ${items} items are done${confirmed}.`;
 }
 
 /** An agent is handed an error's message alone: what to do must be in it. */
@@ -154,13 +158,15 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 	}
 	if (first && !continueOnFail) {
 		const { failure, index } = report.primaryFailure() ?? first;
-		const hint = [failure.hint, progress(report, items.length)].filter(Boolean).join(' ');
+		const { reached } = report;
+		const hint = [failure.hint, progressText(reached)].filter(Boolean).join(' ');
 		const failureWithProgress = { ...failure, hint };
 		const node = context.getNode();
 		throw toNodeError(
 			node,
 			isTool(node) ? inOneText(failureWithProgress) : failureWithProgress,
 			failure.item ?? index,
+			reached,
 		);
 	}
 	return [report.items(context.getNode().onError === 'continueErrorOutput')];

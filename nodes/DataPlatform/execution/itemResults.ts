@@ -49,11 +49,12 @@ export function toFailure(error: unknown): Failure {
 		const { message, hint, field, item } = error;
 		return { message, hint, item, details: omitUndefined({ outcome: 'failed', field }) };
 	}
-	if (error instanceof OriginError) return { message: error.message, hint: error.hint };
+	const details = { outcome: 'failed' };
+	if (error instanceof OriginError) return { message: error.message, hint: error.hint, details };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
-		return { message: error.message, hint: error.description ?? undefined };
+		return { message: error.message, hint: error.description ?? undefined, details };
 	}
-	return { message: error instanceof Error ? error.message : String(error) };
+	return { message: error instanceof Error ? error.message : String(error), details };
 }
 
 /** Without the keys that hold nothing, so that the output shows only what is known. */
@@ -70,11 +71,27 @@ function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'
 	return status === 503 ? { cause: 'temporarily-unavailable', retryAfterMs } : undefined;
 }
 
-/** The error that stops the node, with the item it is about. */
+/** How far a run got before it stopped, for the error that stops it. */
+export interface Progress extends IDataObject {
+	items: number;
+	/** How many items succeeded. */
+	done: number;
+	/** The last item before which, itself included, all succeeded; null where the first did not. */
+	confirmedThroughItem: number | null;
+}
+
+/**
+ * The error that stops the node. Its `context.details` says for programs what its words say for
+ * people, with the keys of an error item's `details`: n8n keeps it with the execution, and hands it
+ * to error workflows.
+ *
+ * @param itemIndex the item that it is about
+ */
 export function toNodeError(
 	node: INode,
 	failure: Failure,
 	itemIndex?: number,
+	progress?: Progress,
 ): NodeApiError | NodeOperationError {
 	const { message, hint: description, status } = failure;
 	const error =
@@ -89,6 +106,7 @@ export function toNodeError(
 				});
 	// n8n puts advice of its own ("retry immediately") in the place of a message with ECONNRESET in it.
 	error.message = message;
+	error.context.details = omitUndefined({ item: itemIndex, ...failure.details, ...progress });
 	return error;
 }
 
@@ -140,14 +158,24 @@ export class ItemResults {
 	}
 
 	/** How many items succeeded. */
-	get doneCount(): number {
+	private get doneCount(): number {
 		return this.results.filter((result) => Array.isArray(result)).length;
 	}
 
 	/** How many items from the first on succeeded without a gap. */
-	get completedPrefix(): number {
+	private get completedPrefix(): number {
 		const gap = this.results.findIndex((result) => !Array.isArray(result));
 		return gap < 0 ? this.results.length : gap;
+	}
+
+	/** How far the run got. */
+	get reached(): Progress {
+		const prefix = this.completedPrefix;
+		return {
+			items: this.results.length,
+			done: this.doneCount,
+			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
+		};
 	}
 
 	/** What a later try must know: what succeeded, and what may have. */

@@ -35,6 +35,14 @@ export interface ItemResult {
 export interface StopError {
 	message: string;
 	description: string;
+	/** What it holds for programs. */
+	details: {
+		item?: number;
+		outcome?: string;
+		items?: number;
+		done?: number;
+		confirmedThroughItem?: number | null;
+	};
 	item: number | undefined;
 }
 
@@ -95,6 +103,7 @@ function parseResult(
 		const stop = {
 			message: error.message,
 			description: error.description ?? '',
+			details: (error.context?.details ?? {}) as StopError['details'],
 			item: typeof item === 'number' ? item : undefined,
 		};
 		return { results: [], summary: undefined, stop, shapeErrors: [] };

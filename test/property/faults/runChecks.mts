@@ -32,7 +32,7 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 /** The error against the records. */
 export function checkStop(
 	trial: Trial,
-	{ message, description, item: namedItem }: StopError,
+	{ message, description, item: namedItem, details }: StopError,
 ): string[] {
 	const { testCase, evidence, model } = trial;
 	const wrong: string[] = [];
@@ -44,8 +44,8 @@ export function checkStop(
 		if (!item || !model.isFlawed(item)) wrong.push(`item ${namedItem} is not wrong`);
 		return wrong.map((text) => `${text}; ${about}`);
 	}
-	const done = Number(/(\d+) of \d+ items are done/.exec(description)?.[1] ?? 0);
-	const through = Number(/through item (\d+)/.exec(description)?.[1] ?? -1);
+	const done = details.done ?? 0;
+	const through = details.confirmedThroughItem ?? -1;
 	const items = testCase.options.dryRun ? [] : testCase.items;
 	if (!testCase.options.dryRun) {
 		const stored = countStored(trial, items);
@@ -57,7 +57,7 @@ export function checkStop(
 		}
 	}
 	const item = namedItem === undefined ? undefined : testCase.items[namedItem];
-	if (item) wrong.push(...checkNamed(trial, item, message));
+	if (item) wrong.push(...checkNamed(trial, item, details.outcome === 'unknown'));
 	else if (trial.writes.length > 0) wrong.push('no item is named');
 	if (through >= 0 && namedItem !== undefined && namedItem <= through)
 		wrong.push(`named ${namedItem}`);
@@ -66,11 +66,10 @@ export function checkStop(
 }
 
 /** The item that the error names: it did not succeed, and is told so rightly. */
-function checkNamed(trial: Trial, item: CaseItem, message: string): string[] {
+function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] {
 	const { model, evidence, testCase } = trial;
 	const wrong: string[] = [];
 	const winner = testCase.items[model.superseded.get(item.index) ?? item.index]!;
-	const isUnknown = message.includes('It is not known whether');
 	const expected = model.expected(item);
 	const isBad = expected.includes('failed') || expected.includes('notFound');
 	if (isUnknown) {

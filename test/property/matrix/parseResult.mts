@@ -89,6 +89,15 @@ export async function parseResult(
 	return { items, shapeErrors };
 }
 
+/** What `context.details` of the error holds. */
+interface StopDetails {
+	item?: number;
+	outcome?: string;
+	items?: number;
+	done?: number;
+	confirmedThroughItem?: number | null;
+}
+
 function parseStop(
 	error: NonNullable<RunResult['error']>,
 	size: number,
@@ -96,17 +105,20 @@ function parseStop(
 ): ParsedResult {
 	const shapeErrors = messageErrors(error.message);
 	if (onError !== 'stopWorkflow') shapeErrors.push(`the run stopped: ${error.message}`);
-	const description = error.description ?? '';
 	const index = error.context?.itemIndex;
 	const item = typeof index === 'number' ? index : undefined;
-	const done = Number(/(\d+) of \d+ items are done/.exec(description)?.[1] ?? 0);
-	const through = Number(/through item (\d+)/.exec(description)?.[1] ?? -1);
+	const details = error.context?.details as StopDetails | undefined;
+	if (details?.items !== size) shapeErrors.push('the error does not say how many items there were');
+	if (details?.item !== item)
+		shapeErrors.push(`the details name item ${details?.item}, not ${item}`);
+	const done = details?.done ?? 0;
+	const through = details?.confirmedThroughItem ?? -1;
 	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
-	const isUnknown =
-		/not known whether|could not be found out|confirmed the (deletion|change)|may still be/.test(
-			error.message,
-		);
 	if (item === undefined || item >= size) shapeErrors.push(`the error names item ${item}`);
-	else items[item] = { kind: isUnknown ? 'unknown' : 'failed', message: error.message };
+	else
+		items[item] = {
+			kind: details?.outcome === 'unknown' ? 'unknown' : 'failed',
+			message: error.message,
+		};
 	return { items, stop: { item, message: error.message, done, through }, shapeErrors };
 }

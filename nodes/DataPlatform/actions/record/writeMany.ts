@@ -204,7 +204,7 @@ export async function executeWriteMany(
 		...(settings.dryRun && { dryRun: true }),
 		...(stopped && {
 			stopped: stopped.message,
-			confirmedThroughItem: report.completedPrefix > 0 ? report.completedPrefix - 1 : null,
+			confirmedThroughItem: report.reached.confirmedThroughItem,
 		}),
 	};
 	if (run.option<string>('options.output', source, 'items') === 'summary')

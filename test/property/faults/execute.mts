@@ -113,9 +113,17 @@ function parseResult(
 	const bad = result.output('Data Platform', 1);
 	// Where nothing could be begun, each item tells why instead.
 	if (options.output === 'summary' && good[0]?.json.sent !== undefined) {
-		const shapeErrors =
-			good.length === 1 && bad.length === 0 ? [] : ['the summary is not one item'];
-		return { ...nothing, summary: good[0]?.json, shapeErrors };
+		const summary = good[0].json;
+		const failures = ['notFound', 'failed', 'unknown'].reduce((sum, outcome) => {
+			return sum + Number(summary[outcome]);
+		}, 0);
+		const isSplit = onError === 'continueErrorOutput';
+		const shapeErrors: string[] = [];
+		if (good.length !== 1) shapeErrors.push('the summary is not one item');
+		if (bad.length !== (isSplit ? failures : 0)) {
+			shapeErrors.push(`${bad.length} items are on the error output, ${failures} did not succeed`);
+		}
+		return { ...nothing, summary, shapeErrors };
 	}
 	const shapeErrors: string[] = [];
 	const sides = onError === 'continueErrorOutput' ? [good, bad] : [good];

@@ -57,12 +57,12 @@ test.each([
 	['JSON with other data', '{"data":"pong"}', /responds, but not as the platform/],
 	['nothing', '', /could not be read|can't be read|not valid JSON/],
 ] as const)('%s with status 200 is not the platform', async (_, body, message) => {
-	stranger.answer = () => ({ body });
+	stranger.respond = () => ({ body });
 	expect(await check({ baseUrl: stranger.origin })).toEqual(error(expect.stringMatching(message)));
 });
 
 test('a redirect is not followed', async () => {
-	stranger.answer = () => ({ status: 302, body: '' });
+	stranger.respond = () => ({ status: 302, body: '' });
 	const result = await check({ baseUrl: stranger.origin });
 	expect(result).toEqual(error(expect.stringContaining('redirect (302)')));
 });

@@ -31,7 +31,7 @@ const onlyFirstVersions = async (table?: string) =>
 	);
 
 describe.each(losses)('%s', (_, rule, isWritten) => {
-	test('upsert: sent again, told as inserted, nothing doubled', async () => {
+	test('upsert: sent again, reported as inserted, no duplicates', async () => {
 		await harness.faults(rule);
 		const result = await harness.run('upsertMany', { items: numbered(3), options });
 		expect(outcomes(result)).toEqual(repeated('inserted', 3));
@@ -40,7 +40,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 		expect((await harness.writes()).length).toBe(2);
 	});
 
-	test('update: sent again, told as updated', async () => {
+	test('update: sent again, reported as updated', async () => {
 		const stored = await harness.fill('orders', ...numbered(3));
 		await harness.faults(rule);
 		const result = await harness.run('updateMany', {
@@ -53,7 +53,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 		expect((await harness.records()).map(({ ver }) => ver)).toEqual([1, 1, 1]);
 	});
 
-	test('create with an import key: looked up and told rightly, never sent again', async () => {
+	test('create with an import key: looked up and reported correctly, never sent again', async () => {
 		await harness.faults(rule);
 		const result = await harness.run('createMany', {
 			items: numbered(3),
@@ -154,7 +154,7 @@ test('import keys of any kind are found again', async () => {
 	expect(result.json().map(({ id }) => stored.get(id as string))).toEqual(named);
 });
 
-test('an upsert of new and old records is told item by item after a lost answer', async () => {
+test('an upsert of new and existing records has the right outcomes after a lost response', async () => {
 	await harness.fill('orders', { number: '2', buyer: 'old' });
 	await harness.faults(first({ kind: 'resetAfter' }));
 	const result = await harness.run('upsertMany', { items: numbered(3) });
@@ -174,7 +174,7 @@ test('an upsert that was written before its repeat is refused was still inserted
 	await onlyFirstVersions();
 });
 
-test('an upsert whose every try fails is settled by a look-up', async () => {
+test('an upsert whose every attempt fails is resolved by a look-up', async () => {
 	await harness.faults({ match: bulk, fault: { kind: 'resetAfter' } });
 	const result = await harness.run('upsertMany', {
 		items: numbered(2),

@@ -172,7 +172,7 @@ describe('an upload', () => {
 		expect(JSON.stringify(error)).not.toContain(harness.sandbox.tokens.expired);
 	});
 
-	test('onto a record that is not there: told before the file travels', async () => {
+	test('to a record that does not exist: rejected before the file is sent', async () => {
 		const { error } = await upload('a', { parameters: { recordId: picked('nobody') } });
 		expect(error!.message).toContain("no record 'nobody'");
 		expect(await harness.writes()).toEqual([]);
@@ -199,7 +199,7 @@ describe('an upload', () => {
 		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
-	test.each([-1, 1])('of a file that is %d byte off what n8n told', async (by) => {
+	test.each([-1, 1])('of a file that is %d byte off the size in n8n', async (by) => {
 		const file = await stored('odd', randomBytes(300_000));
 		const binaryData = Container.get(BinaryDataService);
 		const metadata = { ...(await binaryData.getMetadata(file.id!)) };

@@ -110,7 +110,7 @@ export class AttachmentHarness {
 		return this.sandbox.admin.records(APP, table);
 	}
 
-	/** What is stored in a field of the document, told by the sandbox itself. */
+	/** A field of the document in the sandbox's database. */
 	async files(field = 'papers', id = this.id): Promise<StoredFile[]> {
 		const record = (await this.records()).find((entry) => entry.id === id);
 		return (record?.fields[field] ?? []) as StoredFile[];
@@ -139,13 +139,13 @@ export class AttachmentHarness {
 	}
 }
 
-/** A desk of its own for a test file, emptied before each test. */
+/** A harness of its own for a test file, reset before each test. */
 export function useAttachmentHarness(): AttachmentHarness {
-	const desk = new AttachmentHarness();
-	beforeAll(async () => await desk.start());
-	beforeEach(async () => await desk.reset());
-	afterAll(async () => await desk.sandbox.stop());
-	return desk;
+	const harness = new AttachmentHarness();
+	beforeAll(async () => await harness.start());
+	beforeEach(async () => await harness.reset());
+	afterAll(async () => await harness.sandbox.stop());
+	return harness;
 }
 
 /** A file in n8n's store, as a node before ours leaves it. */

@@ -19,11 +19,11 @@ describe('pictures', () => {
 		['photo.PNG', 'application/octet-stream', 'photo.PNG', 'image/png'],
 		['photo', 'image/png', 'photo.png', 'image/png'],
 		['photo', 'image/jpeg', 'photo.jpg', 'image/jpeg'],
-	])('%s as %s', async (name, type, told, toldType) => {
+	])('%s as %s', async (name, type, expectedName, expectedType) => {
 		const { error } = await into(name, type);
 		expect(error).toBeUndefined();
 		const [file] = await harness.files('photo');
-		expect(file).toMatchObject({ fileName: told, mimetype: toldType });
+		expect(file).toMatchObject({ fileName: expectedName, mimetype: expectedType });
 	});
 
 	test.each([

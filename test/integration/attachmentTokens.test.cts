@@ -123,7 +123,7 @@ describe('a short token', () => {
 		expect(json()[0]).toMatchObject({ removed: [{ fileId: file!.fileId }], remaining: 0 });
 	});
 
-	test('cannot tell what became of an upload without an answer', async () => {
+	test('reports an upload without a response as unknown', async () => {
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('a.txt', short());
 		expect(error!.message).toMatch(/not known whether the files were stored.*may not read/);

@@ -9,11 +9,11 @@ const items = numbered(25).map((order, index) =>
 );
 const good = items.filter((_, index) => index !== 12).map(({ number }) => number);
 
-/** Each output item tells the id of the record that was made from its own input item. */
+/** Each output item has the id of the record that was made from its own input item. */
 async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
-	const told = output.map(({ id }) => (id === undefined ? undefined : stored.get(id as string)));
-	expect(told).toEqual(
+	const written = output.map(({ id }) => (id === undefined ? undefined : stored.get(id as string)));
+	expect(written).toEqual(
 		input.map(({ number }, index) => ('id' in output[index]! ? number : undefined)),
 	);
 }
@@ -22,10 +22,16 @@ describe('25 items, item 12 refused', () => {
 	const answers = [
 		['with its batch (400)', { batchFailure: 'wholeBatch400' }],
 		['with its batch (422)', { batchFailure: 'wholeBatch422' }],
-		['with its batch, unsaid which (400)', { batchFailure: 'wholeBatch400', recordIndex: false }],
-		['with its batch, unsaid which (422)', { batchFailure: 'wholeBatch422', recordIndex: false }],
+		[
+			'with its batch, without an index (400)',
+			{ batchFailure: 'wholeBatch400', recordIndex: false },
+		],
+		[
+			'with its batch, without an index (422)',
+			{ batchFailure: 'wholeBatch422', recordIndex: false },
+		],
 		['alone', {}],
-		['alone, unsaid which', { recordIndex: false }],
+		['on its own, without an index', { recordIndex: false }],
 	] as const;
 
 	describe.each(answers)('%s', (_, settings) => {
@@ -97,7 +103,7 @@ test('updates are split as well', async () => {
 	);
 });
 
-test('a refusal of everyone is told for everyone', async () => {
+test('if every record is rejected, every item has an error', async () => {
 	await harness.faults({ fault: { kind: 'rejectBatch', status: 422 } });
 	const result = await harness.run('createMany', {
 		items: numbered(5),

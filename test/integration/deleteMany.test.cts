@@ -138,7 +138,7 @@ describe('an answer that gets lost', () => {
 		expect(await harness.values('number')).toEqual(['4', '5']);
 	});
 
-	test('before the deletion: it is not sent again, and what is left is told', async () => {
+	test('before the deletion: it is not sent again, and the error says what is left', async () => {
 		await harness.faults({ match: onDelete, fault: { kind: 'resetBefore' } });
 		const result = await deleteMany(where(open));
 		expect(result.error?.message).toContain('3 records of 3 still match');
@@ -148,7 +148,7 @@ describe('an answer that gets lost', () => {
 		expect(deletes).toHaveLength(1);
 	});
 
-	test('and the counting fails too: that it is not known is told', async () => {
+	test('and the count fails too: the outcome is unknown', async () => {
 		await harness.faults(
 			{ match: onDelete, fault: { kind: 'resetAfter' } },
 			{

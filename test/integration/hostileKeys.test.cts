@@ -182,7 +182,7 @@ describe('ids and import keys that are called so', () => {
 	const platform = () => ({ baseUrl: stranger.origin, token: 'made-up' });
 	const table = { application: picked('crm'), table: picked('t') };
 
-	test('are told once by the trigger, over a restart of n8n too', async () => {
+	test('are emitted once by the trigger, also after a restart of n8n', async () => {
 		const newestFirst = [...records].reverse();
 		stranger.respond = ({ target }) => {
 			const query = new URL(target, stranger.origin).searchParams;
@@ -197,15 +197,15 @@ describe('ids and import keys that are called so', () => {
 			options: { watchedFields: ['a'] },
 		} as INodeParameters;
 		const watching = await watch(platform(), parameters);
-		const told = (await watching.poll())?.map(({ json: { id } }) => id);
-		expect(told).toEqual(ids);
+		const emitted = (await watching.poll())?.map(({ json: { id } }) => id);
+		expect(emitted).toEqual(ids);
 		expect(await watching.poll()).toBeNull();
 		const staticData = watching.staticData();
 		const restarted = await watch(platform(), parameters, { staticData });
 		expect(await restarted.poll()).toBeNull();
 	});
 
-	test('are told apart in a bulk update', async () => {
+	test('are distinct in a bulk update', async () => {
 		stranger.respond = ({ target, body }) => {
 			if (target.includes('/bulk')) {
 				const sent = (JSON.parse(body) as { bulk: Array<{ id: string }> }).bulk;

@@ -170,7 +170,7 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 	});
 });
 
-describe('a file of which the platform tells', () => {
+describe('a file name from the platform', () => {
 	const download = async (file: IDataObject) => {
 		platform.respond = ({ target }) => ({
 			body: target.includes('/files/')

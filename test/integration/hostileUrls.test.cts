@@ -1,6 +1,6 @@
 /**
  * Addresses in every form that a parser takes: the token goes to the origin that the credential
- * names, however it is written, and to no other. Two servers tell what arrived.
+ * names, however it is written, and to no other. Two servers record what arrives.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';

@@ -35,7 +35,7 @@ test('is refused unless the user accepts the certificate', async () => {
 	expect(accepted.json()).toMatchObject([{ outcome: 'inserted' }]);
 });
 
-test('a refused token is told in plain words, and never shown', async () => {
+test('a rejected token is reported in plain words, and never shown', async () => {
 	for (const name of ['expired', 'revoked'] as const) {
 		const token = sandbox.tokens[name];
 		const { error, run } = await upsert(true, token);

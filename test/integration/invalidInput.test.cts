@@ -69,7 +69,7 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 		expect(await harness.values('number')).toEqual(['1', '3']);
 	});
 
-	test('of a single record is told the same way', async () => {
+	test('of a single record is reported the same way', async () => {
 		const single = operation === 'createMany' ? 'create' : 'upsert';
 		const result = await harness.run(single, { ...goingOn, input: around(item) });
 		expectErrorItem(result.output('Data Platform')[1]!, 1, error);
@@ -146,13 +146,13 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 		const result = await harness.run(operation, { items: numbered(3), options, parameters });
 		expect(result.error?.message).toBe(error);
 		expect(await harness.requests()).toEqual([]);
-		const told = await harness.run(operation, {
+		const continued = await harness.run(operation, {
 			...goingOn,
 			items: numbered(3),
 			options,
 			parameters,
 		});
-		expect(told.json().map((json) => json.error)).toEqual([error, error, error]);
+		expect(continued.json().map((json) => json.error)).toEqual([error, error, error]);
 	});
 });
 

@@ -1,4 +1,4 @@
-/** Wrong values of every field type: what is told names the item and the field. */
+/** Invalid values of every field type: the error names the item and the field. */
 import type { IDataObject } from 'n8n-workflow';
 import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
 

@@ -15,9 +15,9 @@ interface Case {
 	/** What the sandbox holds after a run that goes on, and after one that stops. */
 	afterGoingOn: unknown[];
 	afterStopping: unknown[];
-	/** What the first and last output items tell. */
+	/** The values of the first and last output items. */
 	good: (json: IDataObject) => unknown;
-	told: [unknown, unknown];
+	ends: [unknown, unknown];
 }
 
 const byId = (stored: StoredRecord[], more: IDataObject = {}): IDataObject[] =>
@@ -41,7 +41,7 @@ const cases: Case[] = [
 		afterGoingOn: [...old, 'new 7', 'new 9'],
 		afterStopping: [...old, 'new 7'],
 		good: buyerOf,
-		told: ['new 7', 'new 9'],
+		ends: ['new 7', 'new 9'],
 	},
 	{
 		operation: 'upsert',
@@ -51,7 +51,7 @@ const cases: Case[] = [
 		afterGoingOn: ['new 1', 'old 2', 'old 3', 'new 7', 'new 8', 'new 9'],
 		afterStopping: ['new 1', 'old 2', 'old 3'],
 		good: buyerOf,
-		told: ['new 1', 'new 9'],
+		ends: ['new 1', 'new 9'],
 	},
 	{
 		operation: 'get',
@@ -61,7 +61,7 @@ const cases: Case[] = [
 		afterGoingOn: old,
 		afterStopping: old,
 		good: buyerOf,
-		told: ['old 1', 'old 3'],
+		ends: ['old 1', 'old 3'],
 	},
 	{
 		operation: 'getAll',
@@ -87,7 +87,7 @@ const cases: Case[] = [
 		afterGoingOn: old,
 		afterStopping: old,
 		good: buyerOf,
-		told: ['old 1', 'old 3'],
+		ends: ['old 1', 'old 3'],
 	},
 	...(['partial', 'replace'] as const).map(
 		(updateMode): Case => ({
@@ -101,7 +101,7 @@ const cases: Case[] = [
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'old 3'],
 			good: ({ fields }) => (fields as IDataObject).comment ?? null,
-			told: updateMode === 'replace' ? [null, null] : ['kept', 'kept'],
+			ends: updateMode === 'replace' ? [null, null] : ['kept', 'kept'],
 		}),
 	),
 	{
@@ -112,7 +112,7 @@ const cases: Case[] = [
 		afterGoingOn: ['old 2'],
 		afterStopping: ['old 2'],
 		good: ({ deleted }) => deleted,
-		told: [true, true],
+		ends: [true, true],
 	},
 	{
 		operation: 'createMany',
@@ -122,7 +122,7 @@ const cases: Case[] = [
 		afterGoingOn: [...old, 'new 7', 'new 9'],
 		afterStopping: [...old, 'new 7', 'new 9'],
 		good: ({ outcome }) => outcome,
-		told: ['inserted', 'inserted'],
+		ends: ['inserted', 'inserted'],
 	},
 	{
 		operation: 'upsertMany',
@@ -138,7 +138,7 @@ const cases: Case[] = [
 		afterGoingOn: ['new 1', 'old 2', 'old 3', 'new 9'],
 		afterStopping: ['new 1', 'old 2', 'old 3', 'new 9'],
 		good: ({ outcome }) => outcome,
-		told: ['updated', 'inserted'],
+		ends: ['updated', 'inserted'],
 	},
 	...(['partial', 'replace'] as const).map(
 		(updateMode): Case => ({
@@ -152,7 +152,7 @@ const cases: Case[] = [
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'changed'],
 			good: ({ outcome }) => outcome,
-			told: ['updated', 'updated'],
+			ends: ['updated', 'updated'],
 		}),
 	),
 	{
@@ -178,7 +178,7 @@ const cases: Case[] = [
 		afterGoingOn: ['old 2'],
 		afterStopping: ['old 2', 'old 3'],
 		good: ({ deletedCount }) => deletedCount,
-		told: [1, 1],
+		ends: [1, 1],
 	},
 ];
 
@@ -192,7 +192,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		);
 		return await harness.run(entry.operation, { ...entry.run(stored), onError });
 	};
-	const last = (size: number) => (size > 3 ? size - 1 : 2);
+	const lastGood = (size: number) => (size > 3 ? size - 1 : 2);
 
 	test('stops at the item that fails, and names it', async () => {
 		const result = await run('stopWorkflow');
@@ -213,8 +213,8 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		const size = entry.run(stored).items!.length;
 		expect(pairedIndexes(items)).toEqual(Array.from({ length: size }, (__, index) => index));
 		expectErrorItem(items[1]!, 1, entry.error, entry.details);
-		const ends = [items[0], items[last(size)]];
-		expect(ends.map((item) => entry.good(item!.json))).toEqual(entry.told);
+		const ends = [items[0], items[lastGood(size)]];
+		expect(ends.map((item) => entry.good(item!.json))).toEqual(entry.ends);
 		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});
 

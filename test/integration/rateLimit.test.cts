@@ -56,7 +56,7 @@ describe('429 on every third request', () => {
 	});
 });
 
-test('a run that gives up tells each item, and the summary through which one all is confirmed', async () => {
+test('a run that gives up has an outcome for each item, and says through which item all is confirmed', async () => {
 	const refusal = {
 		match: { path: '/data/bulk$' },
 		when: { nth: [2] },

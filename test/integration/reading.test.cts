@@ -82,18 +82,18 @@ describe('get many records', () => {
 	});
 
 	test('says what is wrong with a filter', async () => {
-		const told = async (parameters: IDataObject) =>
+		const errorOf = async (parameters: IDataObject) =>
 			(await harness.run('getAll', { parameters })).error?.message;
-		expect(await told({ filterMode: 'json', filterTree: '{"filter":' })).toBe(
+		expect(await errorOf({ filterMode: 'json', filterTree: '{"filter":' })).toBe(
 			"'Filter Tree' is not valid JSON",
 		);
 		expect(
-			await told({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' }),
+			await errorOf({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' }),
 		).toBe("The condition at 'filter[0]' has no known operator");
 		expect(
-			await told({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
+			await errorOf({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
 		).toContain('names no field');
-		expect(await told({ limit: 0 })).toContain("'Limit' must be a number at least 1");
+		expect(await errorOf({ limit: 0 })).toContain("'Limit' must be a number at least 1");
 		expect(await harness.requests()).toEqual([]);
 	});
 });

@@ -33,7 +33,7 @@ describe('silent skips', () => {
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'c']);
 	});
 
-	test('createMany without an import key: equal records are not told apart by guessing', async () => {
+	test('createMany without an import key: equal records are not assigned by guessing', async () => {
 		await harness.faults(skip);
 		const items = ['a', 'a', 'a'].map((text) => ({ text }));
 		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });
@@ -69,7 +69,7 @@ describe('an answer with too few or too many records', () => {
 		['fewerRecords', 'upsertMany'],
 		['moreRecords', 'createMany'],
 		['moreRecords', 'upsertMany'],
-	])('%s after %s: every item is told as it is stored', async (kind, operation) => {
+	])('%s after %s: every outcome matches the stored record', async (kind, operation) => {
 		await harness.faults(onBulk({ kind, count: 2 }));
 		const result = await harness.run(operation, { ...goingOn, items: numbered(4) });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted', 'inserted']);
@@ -129,7 +129,7 @@ describe('errors that do not say which record they mean', () => {
 		expect(await harness.values('number')).toEqual(['2', '4']);
 	});
 
-	test('without a key the records are told by what they hold', async () => {
+	test('without a key, records are matched by their values', async () => {
 		await harness.faults(onBulk({ kind: 'failRecords', indexes: [1], withIndex: false }));
 		const items = ['a', 'b', 'c'].map((text) => ({ text }));
 		const result = await harness.run('createMany', { ...goingOn, table: 'notes', items });

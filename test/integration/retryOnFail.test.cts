@@ -65,7 +65,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 		expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 	});
 
-	test('whose first item fails writes nothing twice, and tells what the first try wrote', async () => {
+	test('whose first item fails writes nothing twice, and returns what the first attempt wrote', async () => {
 		const result = await harness.run(operation, {
 			table: 'notes',
 			items: texts('bad', 'a', 'b'),
@@ -83,7 +83,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 		expect(sent.slice(-2).map(({ records }) => records ?? 1)).toEqual([1, 1]);
 	});
 
-	test('that succeeds the second time tells everything once', async () => {
+	test('that succeeds on the second attempt returns every item once', async () => {
 		await harness.faults(
 			{
 				match: { path: '/data/bulk$', bodyContains: '"bad"' },

@@ -29,7 +29,7 @@ describe('skip unchanged', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('update: by id, and what is not there is told without a write', async () => {
+	test('update: by id; a missing record is reported without a write', async () => {
 		const stored = await harness.fill('orders', old, { number: '2', buyer: 'Owl' });
 		const unknown = '00000000-0000-4000-8000-000000000000';
 		const result = await harness.run('updateMany', {
@@ -55,18 +55,18 @@ describe('skip unchanged', () => {
 				options,
 			});
 			const [record] = await harness.records();
-			return { told: outcomes(result), ver: record!.ver, fields: record!.fields };
+			return { outcomes: outcomes(result), ver: record!.ver, fields: record!.fields };
 		};
 
 		test('is skipped where it would change nothing', async () => {
-			expect(await run(old)).toEqual({ told: ['unchanged'], ver: 0, fields: old });
+			expect(await run(old)).toEqual({ outcomes: ['unchanged'], ver: 0, fields: old });
 		});
 
 		test('is sent where it clears a field, whether or not it names the import key', async () => {
 			const named = { number: '1', buyer: 'Fox', price: 5 };
-			expect(await run(named)).toEqual({ told: ['updated'], ver: 1, fields: named });
+			expect(await run(named)).toEqual({ outcomes: ['updated'], ver: 1, fields: named });
 			expect(await run({ buyer: 'Fox' })).toEqual({
-				told: ['updated'],
+				outcomes: ['updated'],
 				ver: 1,
 				fields: { buyer: 'Fox' },
 			});
@@ -122,7 +122,7 @@ describe('dry run', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('create: a taken import key is told', async () => {
+	test('create: a duplicate import key is reported', async () => {
 		await harness.fill('orders', old);
 		const result = await harness.run('createMany', { ...goingOn, items: numbered(2), options });
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
@@ -209,7 +209,7 @@ describe('the report', () => {
 		expect(item!.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
 	});
 
-	test('is told in a hint', async () => {
+	test('is reported in a hint', async () => {
 		const result = await harness.run('upsertMany', { ...goingOn, items });
 		expect(result.hints).toEqual(['2 inserted, 1 failed (3 requests).']);
 	});

@@ -199,20 +199,24 @@ test('no token is in anything that a failing run leaves behind', async () => {
 	}
 });
 
-describe('a server that tells what it was sent', () => {
-	const secret = 'made-up/secret+that=is-told-back';
+describe('a server that echoes what it was sent', () => {
+	const secret = 'made-up/secret+that=is-echoed';
 	const forms = [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
 	const credential = () => ({ baseUrl: stranger.origin, token: secret });
 	const record = { recordId: { __rl: true, mode: 'id', value: 'r' }, fileField: 'a' };
 
 	test.each([
-		['an error', 400, (told: string) => `{"errors":[{"id":"${told}","message":"not ${told}"}]}`],
-		['a failure', 500, (told: string) => `{"errors":[{"message":"not ${told}"}]}`],
-		['a page', 403, (told: string) => `<html>authorization: ${told}</html>`],
-		['an unreadable answer', 200, (told: string) => `authorization: ${told}`],
-		['a record', 200, (told: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${told}"}}}`],
-		['records', 200, (told: string) => `{"data":[{"id":"${told}","fields":{"${told}":1}}]}`],
-		['the answer of a webhook', 200, (told: string) => `{"headers":{"x":["${told}"]}}`],
+		[
+			'an error',
+			400,
+			(echoed: string) => `{"errors":[{"id":"${echoed}","message":"not ${echoed}"}]}`,
+		],
+		['a failure', 500, (echoed: string) => `{"errors":[{"message":"not ${echoed}"}]}`],
+		['a page', 403, (echoed: string) => `<html>authorization: ${echoed}</html>`],
+		['an unreadable answer', 200, (echoed: string) => `authorization: ${echoed}`],
+		['a record', 200, (echoed: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${echoed}"}}}`],
+		['records', 200, (echoed: string) => `{"data":[{"id":"${echoed}","fields":{"${echoed}":1}}]}`],
+		['the answer of a webhook', 200, (echoed: string) => `{"headers":{"x":["${echoed}"]}}`],
 	])('with %s: n8n keeps no token', async (_, status, body) => {
 		for (const form of forms) {
 			stranger.respond = () => ({ status, body: body(form) });

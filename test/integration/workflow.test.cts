@@ -148,7 +148,7 @@ describe('the answer', () => {
 		expect(result.json('Data Platform', 1)).toEqual([]);
 	});
 
-	test('tells the correlation id that went along', async () => {
+	test('returns the correlation id that was sent', async () => {
 		const result = await start(await workflow(ECHO), {
 			items: [{}, {}],
 			options: { correlationHeader: 'X-Correlation-ID' },
@@ -216,7 +216,7 @@ describe('failures', () => {
 		expect(await runs()).toHaveLength(1);
 	});
 
-	test("are not told twice by n8n's Retry On Fail", async () => {
+	test("are not returned twice with n8n's Retry On Fail", async () => {
 		const url = await workflow(script);
 		const result = await start(url, { items, retry: { maxTries: 3 } });
 		expect(result.error?.message).toContain('It is not known whether the workflow started');

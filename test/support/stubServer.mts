@@ -53,14 +53,14 @@ export async function startStubServer(
 			}
 		});
 	});
-	await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
 	return {
 		url: `http://127.0.0.1:${port}`,
 		requests,
 		stop: async () => {
 			server.closeAllConnections();
-			await new Promise((settle) => server.close(settle));
+			await new Promise((resolve) => server.close(resolve));
 		},
 	};
 }

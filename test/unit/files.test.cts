@@ -54,7 +54,7 @@ async function sent(uploads: Upload[], body = inField) {
 	const files = json.fields.papers.map(({ filedata }) =>
 		Buffer.from(filedata.replace(/^data:[^,]*;base64,/, ''), 'base64'),
 	);
-	return { told: stream.bytes, bytes, json, files, isWhole: stream.isFullySent() };
+	return { announced: stream.bytes, bytes, json, files, isWhole: stream.isFullySent() };
 }
 
 describe('a body with files in it', () => {
@@ -63,8 +63,8 @@ describe('a body with files in it', () => {
 		async (size) => {
 			const content = randomBytes(size);
 			for (const given of [content, async () => asStream([content])]) {
-				const { told, bytes, files, isWhole } = await sent([upload(given, size)]);
-				expect(bytes.length).toBe(told);
+				const { announced, bytes, files, isWhole } = await sent([upload(given, size)]);
+				expect(bytes.length).toBe(announced);
 				expect(files[0]!.equals(content)).toBe(true);
 				expect(isWhole).toBe(true);
 			}
@@ -84,8 +84,8 @@ describe('a body with files in it', () => {
 					const whole = Buffer.concat(cut);
 					return upload(inMemory ? whole : async () => asStream(cut), whole.length, name);
 				});
-				const { told, bytes, json, files } = await sent(uploads);
-				expect(bytes.length).toBe(told);
+				const { announced, bytes, json, files } = await sent(uploads);
+				expect(bytes.length).toBe(announced);
 				entries.forEach(({ chunks: cut, name }, index) => {
 					expect(files[index]!.equals(Buffer.concat(cut))).toBe(true);
 					expect(json.fields.papers[index]!.filename).toBe(name);
@@ -123,7 +123,7 @@ describe('a body with files in it', () => {
 	test.each([
 		['shorter', 99, '99 bytes, but should have 100'],
 		['longer', 101, 'more than 100 bytes, but should have 100'],
-	])('a file that is %s than told', async (_kind, size, message) => {
+	])('a file that is %s than its size in n8n', async (_kind, size, message) => {
 		const stream = await streamBody(inField, [
 			upload(async () => asStream([randomBytes(size)]), 100, 'odd'),
 		]);
@@ -274,8 +274,8 @@ describe('names', () => {
 		['photo.png', 'text/plain', 'photo.png'],
 		['photo.constructor', 'image/png', 'photo.constructor.png'],
 		['photo.__proto__', 'image/png', 'photo.__proto__.png'],
-	])('the picture %s of the type %s is called %s', (name, type, told) => {
-		expect(pictureName(name, type)).toBe(told);
+	])('the picture %s of the type %s is called %s', (name, type, expected) => {
+		expect(pictureName(name, type)).toBe(expected);
 	});
 });
 

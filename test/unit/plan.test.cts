@@ -63,7 +63,7 @@ describe('checking an item', () => {
 		expect(problemsOf(values)).toEqual([{ index: 0, message: 'the item has no JSON data' }]);
 	});
 
-	test('a wrong required field is told once', () => {
+	test('an invalid required field is reported once', () => {
 		expect(problemsOf({ surname: { a: 1 } })).toEqual([
 			{ index: 0, field: 'surname', message: "'surname' takes text, not a list or an object" },
 		]);
@@ -171,7 +171,7 @@ describe('duplicates', () => {
 		]);
 	});
 
-	test('updates are told apart by id, whatever their keys', () => {
+	test('updates are distinct by id, whatever their keys', () => {
 		const same = ['r1', 'r1', 'r2'].map((id) => ({ values: { email: 'a' }, id }));
 		const { records, superseded } = plan(same, { mode: 'update' });
 		expect(records.map(({ id }) => id)).toEqual(['r1', 'r2']);

@@ -154,7 +154,7 @@ describe('a report', () => {
 		expect(done.firstFailure()).toBeUndefined();
 	});
 
-	test('a failure that follows from others is not the one to tell about', () => {
+	test('a derived failure is not the one to report', () => {
 		const report = new ItemResults(3);
 		report.failed(0, { message: 'Not sent', isDerived: true });
 		expect(report.primaryFailure()?.index).toBe(0);

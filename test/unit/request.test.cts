@@ -97,7 +97,7 @@ describe('answers', () => {
 		expect(isFailure(result).message).toContain(message);
 	});
 
-	test("the service's own words and code are told", async () => {
+	test("the service's own message and code are in the error", async () => {
 		const body = { errors: [{ id: 'code1', message: 'Too young' }] };
 		const { result } = await attempt(script(answer(400, body)));
 		expect(isFailure(result)).toMatchObject({ code: 'code1', message: 'Too young', body });
@@ -330,7 +330,7 @@ describe('cancelling', () => {
 	});
 });
 
-test('no failure tells the token', async () => {
+test('no error contains the token', async () => {
 	const leaky = Object.assign(networkError('ECONNRESET'), {
 		config: { headers: { Authorization: 'Bearer s3cret' } },
 	});

@@ -184,7 +184,7 @@ test('a record is searched for and picked from the list', async () => {
 	await byId('output-panel').getByText('cleo.wren@example.com').first().waitFor();
 });
 
-test('a value that does not fit is told in the words of the panel', async () => {
+test("an invalid value is reported with the field's label in the panel", async () => {
 	await openPanel('create');
 	const container = byId('mapping-fields-container');
 	await container.getByText('Surname', { exact: true }).waitFor();

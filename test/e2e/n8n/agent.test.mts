@@ -46,7 +46,7 @@ let credentials: Record<string, { id: string; name: string }>;
 
 /** What the model says, by how many tools have answered it; it sees their answers. */
 let script: Array<(answers: string[]) => ModelReply> = [];
-/** The tools as the model was told about them last. */
+/** The tools in the last request to the model. */
 let offered: Record<string, OfferedTool['function']> = {};
 
 function say({ messages, tools = [] }: ModelRequest): ModelReply {
@@ -111,28 +111,28 @@ const update = (id: string, newsletter: unknown): ModelReply => ({
 	args: { id, newsletter },
 });
 
-interface Told {
+interface AgentContact {
 	id: string;
 	newsletter: boolean;
 }
 
 /** The contacts in what a tool answered. */
-const contactsIn = (answer = '[]') => JSON.parse(answer) as Told[];
+const contactsIn = (answer = '[]') => JSON.parse(answer) as AgentContact[];
 
 test('the example looks a contact up and changes one field of it', async () => {
 	const before = await contacts();
-	let told = '';
-	let chosen: Told | undefined;
+	let output = '';
+	let chosen: AgentContact | undefined;
 	await ask([
 		find('wren'),
 		([answer]) => {
-			told = answer ?? '';
+			output = answer ?? '';
 			chosen = contactsIn(answer).find(({ newsletter }) => !newsletter);
 			return update(chosen?.id ?? 'none', true);
 		},
 	]);
-	assert.equal(contactsIn(told).length, 5);
-	assert.ok(told.length < 1_500, `${told.length} characters are much for five contacts`);
+	assert.equal(contactsIn(output).length, 5);
+	assert.ok(output.length < 1_500, `${output.length} characters are too many for five contacts`);
 
 	const changed = (await contacts()).filter(
 		({ id, ver }) => before.find((record) => record.id === id)?.ver !== ver,
@@ -143,7 +143,7 @@ test('the example looks a contact up and changes one field of it', async () => {
 	);
 });
 
-test('the model is told what the tools do and what they take', async () => {
+test("the model gets each tool's description and parameters", async () => {
 	await ask([]);
 	const { Find_contacts: finding, Update_contact: updating } = offered;
 	assert.match(finding?.description ?? '', /surname.*at most 5/i);
@@ -177,7 +177,7 @@ const settings = [
 ] as const;
 
 for (const [how, change] of settings) {
-	test(`a tool that fails tells the model what to do, ${how}`, async () => {
+	test(`a failed tool's error says what to do, ${how}`, async () => {
 		const before = await contacts();
 		const unknown = '00000000-0000-4000-8000-000000000000';
 		assert.match(await ask([() => update(unknown, true)], change), /no record '0{8}.*'contacts'/);
@@ -190,7 +190,7 @@ test('nobody found is no failure', async () => {
 	assert.match(await ask([find('nobody at all')]), /^(""|\[\])$/);
 });
 
-test('files are told of: their names, not their contents', async () => {
+test('an agent gets the names of files, not their contents', async () => {
 	const { baseUrl, tokens } = environment.sandbox;
 	const records = await contacts();
 	const { id } = records[0]!;
@@ -207,12 +207,12 @@ test('files are told of: their names, not their contents', async () => {
 		fileField: 'photo',
 		outputField: 'data',
 	};
-	const told = await ask([find('')], (node) =>
+	const output = await ask([find('')], (node) =>
 		node.name === 'Find contacts'
 			? { ...node, parameters: { ...node.parameters, ...download } }
 			: node,
 	);
-	const [{ files, note }] = JSON.parse(told) as [{ files: object[]; note: string }];
+	const [{ files, note }] = JSON.parse(output) as [{ files: object[]; note: string }];
 	assert.partialDeepStrictEqual(files, [{ fileName: 'me.png', mimetype: 'image/png' }]);
 	assert.match(note, /no file contents/);
 });

@@ -81,7 +81,7 @@ test('n8n offers the node, and as a tool for agents', async () => {
 	assert.ok(names.includes(`${NODE_TYPE}Tool`), names.join());
 });
 
-test("the credential's test tells a good token from a bad one", async () => {
+test('the credential test accepts a valid token and rejects an invalid one', async () => {
 	const check = async (token: string) => {
 		const { data, ...rest } = sandboxCredential(environment.sandbox);
 		return await n8nApi.request<{ status: string; message: string }>('POST', '/credentials/test', {
@@ -181,7 +181,7 @@ test('without the error branch a bad row stops the run before anything is writte
 	assert.deepEqual(await readRecords(environment.sandbox, 'crm', 'contacts'), before);
 });
 
-test('a token that expired stops the run, and is told nowhere', async () => {
+test('an expired token stops the run, and appears nowhere', async () => {
 	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const token = environment.sandbox.tokens.expired;
 	const id = await n8nApi.createCredential({

@@ -147,7 +147,7 @@ async function answerOf(path: string, body: JsonObject): Promise<string> {
 	);
 }
 
-test("the credential's test asks the platform for a ping, and tells no token", async () => {
+test('the credential test pings the platform and does not reveal the token', async () => {
 	const { baseUrl } = environment.sandbox;
 	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const check = async (change: JsonObject) =>
@@ -169,8 +169,8 @@ test("the credential's test asks the platform for a ping, and tells no token", a
 	await axios.delete(`${baseUrl}/sandbox/requests`);
 	const { host } = new URL(baseUrl);
 	for (const wrong of [`http://x:y@${host}`, `http://localhost.:1`, `ftp://${host}`, host, '']) {
-		const told = await check({ baseUrl: wrong });
-		assert.ok(!told.includes('"OK"') && !told.includes(token), wrong);
+		const response = await check({ baseUrl: wrong });
+		assert.ok(!response.includes('"OK"') && !response.includes(token), wrong);
 	}
 	assert.deepEqual(await asked(), []);
 	// n8n 1 logs at level debug what the platform answers to this test, as it came.
@@ -182,30 +182,30 @@ test("the credential's test asks the platform for a ping, and tells no token", a
 		{ kind: 'resetBefore' },
 	]) {
 		await fault(kind);
-		const told = await check({});
-		assert.ok(!told.includes('"OK"'), JSON.stringify(kind));
-		assert.ok(!told.includes(token), JSON.stringify(kind));
+		const response = await check({});
+		assert.ok(!response.includes('"OK"'), JSON.stringify(kind));
+		assert.ok(!response.includes(token), JSON.stringify(kind));
 	}
 	await fault();
 	assert.equal(seen.length, before, 'the redirect was followed');
 });
 
-test('nor does what the editor is told where a list cannot be read', async () => {
+test("nor does the editor's error for a list that cannot be read", async () => {
 	for (const kind of [
 		{ kind: 'status', status: 403, body: { errors: [{ message: `Not ${token}` }] } },
 		{ kind: 'html', status: 404 },
 		{ kind: 'resetBefore' },
 	]) {
 		await fault(kind);
-		const told = await answerOf('/dynamic-node-parameters/resource-locator-results', {
+		const response = await answerOf('/dynamic-node-parameters/resource-locator-results', {
 			path: 'parameters.application',
 			methodName: 'searchApplications',
 			nodeTypeAndVersion: { name: 'n8n-nodes-data-platform.dataPlatform', version: 1 },
 			currentNodeParameters: { resource: 'record', operation: 'getAll' },
 			credentials: { [CREDENTIAL_TYPE]: credential },
 		});
-		assert.match(told, /n8n returned \d+/);
-		assert.ok(!told.includes(token), told);
+		assert.match(response, /n8n returned \d+/);
+		assert.ok(!response.includes(token), response);
 	}
 	await fault();
 });

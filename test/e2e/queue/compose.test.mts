@@ -103,7 +103,7 @@ test('the health check of main and workers is code that runs', async () => {
 	assert.match(code!, /127\.0\.0\.1:5678\/healthz\/readiness/);
 	let status = 200;
 	const server = createServer((_, response) => response.writeHead(status).end());
-	await new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
 	const check = async () => {
 		const here = code!.replace('5678', String(port));
@@ -113,7 +113,7 @@ test('the health check of main and workers is code that runs', async () => {
 	assert.deepEqual(await check(), [0, '']);
 	status = 503;
 	assert.deepEqual(await check(), [1, '']);
-	await new Promise((settle) => server.close(settle));
+	await new Promise((resolve) => server.close(resolve));
 	assert.deepEqual(await check(), [1, '']);
 });
 

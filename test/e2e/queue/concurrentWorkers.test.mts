@@ -51,10 +51,10 @@ test('workers that write the same keys at once: each record once, whole, of one 
 	assert.ok(shares.every((share) => share > 0));
 
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
-	const told = executions.map(countOutcomes);
-	const inserted = told.reduce((sum, outcome) => sum + (outcome.inserted ?? 0), 0);
+	const counts = executions.map(countOutcomes);
+	const inserted = counts.reduce((sum, outcome) => sum + (outcome.inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
-	for (const outcome of told) {
+	for (const outcome of counts) {
 		assert.equal(
 			(outcome.inserted ?? 0) + (outcome.updated ?? 0) + (outcome.unchanged ?? 0),
 			1_000,

@@ -72,17 +72,17 @@ test('a worker killed in mid-job: the run ends as failed, a rerun completes it, 
 	const again = await harness.n8nApi.runWorkflow(workflow, 'Start');
 	assert.equal(describeFailure(again), undefined);
 	assert.equal(await harness.latestWorker(), 1 - victim);
-	const told = countOutcomes(again);
+	const counts = countOutcomes(again);
 	const rerunSeconds = Math.round((Date.now() - restarted) / 1000);
-	context.diagnostic(`the rerun: ${JSON.stringify(told)} in ${rerunSeconds} s`);
-	assert.equal(told.inserted, ITEMS - written);
-	assert.equal((told.updated ?? 0) + (told.unchanged ?? 0), written);
+	context.diagnostic(`the rerun: ${JSON.stringify(counts)} in ${rerunSeconds} s`);
+	assert.equal(counts.inserted, ITEMS - written);
+	assert.equal((counts.updated ?? 0) + (counts.unchanged ?? 0), written);
 
 	await expectAllOnce();
 	await harness.environment.startWorker(victim);
 });
 
-test('the error workflow is told of an execution that died with its worker', async () => {
+test('the error workflow runs for an execution that died with its worker', async () => {
 	const { environment, n8nApi, credential } = harness;
 	const errorTrigger: Step = {
 		name: 'Start',
@@ -114,8 +114,8 @@ test('the error workflow is told of an execution that died with its worker', asy
 	const [died] = await harness.finishedExecutions(sync);
 	assert.equal(died?.status, 'error');
 	await waitUntil('the alarm', async () => (await harness.finishedExecutions(alarm)).length > 0);
-	const [told] = await harness.finishedExecutions(alarm);
-	const [item] = outputItems(told!, 'Start') as Array<{ json: { execution?: { id: string } } }>;
+	const [alarmRun] = await harness.finishedExecutions(alarm);
+	const [item] = outputItems(alarmRun!, 'Start') as Array<{ json: { execution?: { id: string } } }>;
 	assert.equal(item?.json.execution?.id, died?.id);
 	await environment.startWorker(victim);
 });

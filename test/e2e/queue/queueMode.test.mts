@@ -82,8 +82,8 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 	await changeSettings(environment.sandbox, { latencyMs: 0 });
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
-		const told = outputItems(execution, 'Write').map(({ json }) => json.outcome);
-		assert.deepEqual(told, Array(ITEMS_EACH).fill('inserted'));
+		const outcomes = outputItems(execution, 'Write').map(({ json }) => json.outcome);
+		assert.deepEqual(outcomes, Array(ITEMS_EACH).fill('inserted'));
 	}
 	const byWorker = await harness.executionsByWorker();
 	context.diagnostic(
@@ -178,7 +178,7 @@ test('files that main receives go up from a worker and come down again, unchange
 	context.diagnostic(`files and bytes in the database: ${rows}`);
 });
 
-test('main polls and workers execute; with no worker up nothing is lost, nothing told twice', async (context) => {
+test('main polls and workers execute; with no worker up nothing is lost, nothing emitted twice', async (context) => {
 	const seconds = Array.from(
 		{ length: 60 / SECONDS_BETWEEN_POLLS },
 		(_, index) => index * SECONDS_BETWEEN_POLLS,
@@ -206,37 +206,40 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 			);
 		}
 	};
-	const told = async () =>
+	const emitted = async () =>
 		(await harness.finishedExecutions(workflow))
 			.flatMap((execution) => outputItems(execution, 'Start'))
 			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
 			.sort();
-	const expectTold = async (...numbers: string[]) => {
+	const expectEmitted = async (...numbers: string[]) => {
 		const expected = numbers.map((number) => `created ${number}`).sort();
-		await waitUntil('all is told', async () => (await told()).length >= expected.length);
+		await waitUntil(
+			'everything is emitted',
+			async () => (await emitted()).length >= expected.length,
+		);
 		// One that began after that, whole, and what it may have started.
 		const before = await polls();
 		await waitUntil('two more polls', async () => (await polls()) >= before + 2);
 		await waitUntil('all executions end', async () =>
 			(await harness.listExecutions(workflow)).every(isFinished),
 		);
-		assert.deepEqual(await told(), expected);
+		assert.deepEqual(await emitted(), expected);
 	};
 	await create('T1', 'T2', 'T3');
-	await expectTold('T1', 'T2', 'T3');
+	await expectEmitted('T1', 'T2', 'T3');
 
 	await Promise.all(environment.workers.map((worker) => worker.stop()));
 	await create('T4', 'T5');
 	const before = await polls();
 	await waitUntil('main polls without workers', async () => (await polls()) >= before + 3);
-	assert.equal((await told()).length, 3);
+	assert.equal((await emitted()).length, 3);
 	await Promise.all([0, 1].map(environment.startWorker));
 	await create('T6');
-	await expectTold('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
+	await expectEmitted('T1', 'T2', 'T3', 'T4', 'T5', 'T6');
 	const executions = await harness.finishedExecutions(workflow);
 	const taken = await tookUp();
 	assert.ok(executions.every(({ id }) => taken.includes(id)));
-	context.diagnostic(`${executions.length} executions told 6 changes`);
+	context.diagnostic(`${executions.length} executions emitted 6 changes`);
 	await n8nApi.request('POST', `/workflows/${workflow}/deactivate`);
 });
 

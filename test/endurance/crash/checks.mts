@@ -65,7 +65,7 @@ interface NodeOutput {
 	details?: { outcome?: string; key?: string };
 }
 
-/** What the node told of each item of a sync, held against the records before and after it. */
+/** The node's outcome for each item of a sync, compared with the records before and after it. */
 export function checkOutcomes(
 	execution: Execution,
 	wanted: Good[],
@@ -100,7 +100,7 @@ export function checkOutcomes(
 const numberOf = ({ json }: ExecutionItem) =>
 	String((json as { fields?: { number?: unknown } }).fields?.number);
 
-/** What was told of uploads, held against the files that are there. */
+/** The node's outcomes of uploads, compared with the stored files. */
 export function checkUploads(execution: Execution, cases: Case[], after: StoredRecord[]) {
 	const sent = outputItems(execution, WRITE).map(numberOf);
 	const wrong: string[] = [];
@@ -112,7 +112,8 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 		for (const item of outputItems(execution, node)) {
 			const number = numberOf(item);
 			tally.stored += 1;
-			if (absent.has(number)) wrong.push(`${field} of ${number} is told, and not there`);
+			if (absent.has(number))
+				wrong.push(`${field} of ${number} is reported as uploaded, but not stored`);
 			if (twice.has(number)) wrong.push(`${field} of ${number} is there twice`);
 		}
 		for (const { json } of outputItems(execution, node, 1)) {
@@ -129,7 +130,7 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 			0,
 		);
 		if (reported !== sent.length)
-			wrong.push(`${reported} of ${sent.length} uploads to ${field} are told`);
+			wrong.push(`${reported} of ${sent.length} uploads to ${field} have an outcome`);
 	}
 	return { wrong, tally };
 }

@@ -13,7 +13,7 @@ import {
 import type { StoredVersion } from '../../support/sandbox.cts';
 import { TRIGGER } from './workflows.mts';
 
-/** In the order in which changes are told. */
+/** In the order in which changes are emitted. */
 interface Position {
 	time: number;
 	id: string;
@@ -22,7 +22,7 @@ interface Position {
 const isAfter = (one: Position, other: Position) =>
 	one.time > other.time || (one.time === other.time && one.id > other.id);
 
-/** The part of the trigger's state that says what counts as told; nodes/DataPlatform/changes/tracker. */
+/** The part of the trigger's state that says what was emitted; nodes/DataPlatform/changes/tracker. */
 interface State {
 	watermark?: Position;
 	emitted: Record<string, [version: number, time: number]>;

@@ -26,7 +26,7 @@ import type { Tally } from './tally.mts';
 
 /** Before and after each write while something is to be killed, so that a kill falls into it. */
 const LATENCY_MS = 60;
-/** How long the trigger may take to tell all that it has to. */
+/** How long the trigger may take to emit all changes. */
 const EMIT_TIMEOUT_MS = 90_000;
 /** How long a killed sandbox is away; the node tries for longer. */
 const AWAY_MS = [200, 1200] as const;
@@ -91,7 +91,7 @@ export class Rounds {
 		await this.#checkTruth(done, before);
 		await this.#checkGoods();
 		await this.#checkFiles('at the first run');
-		await this.#waitUntilTold();
+		await this.#waitForLastChanges();
 		tally.count('ms that a run takes with nobody killed', this.#usualMs);
 	}
 
@@ -131,7 +131,7 @@ export class Rounds {
 			'executions of the trigger repeated by hand',
 			await n8nHost.retryFailedExecutions(ids.trigger),
 		);
-		await this.#waitUntilTold();
+		await this.#waitForLastChanges();
 	}
 
 	/** The sandbox is killed and started again while n8n waits for its answers. */
@@ -168,10 +168,10 @@ export class Rounds {
 			'executions of the trigger repeated by hand',
 			await n8nHost.retryFailedExecutions(ids.trigger),
 		);
-		await this.#waitUntilTold();
+		await this.#waitForLastChanges();
 	}
 
-	/** Whether each last change was told, and once; n8n must not run. */
+	/** Whether each record's last change was emitted exactly once; n8n must not run. */
 	async checkEmittedChanges(): Promise<void> {
 		const { sandboxHost, pollLog, tally } = this.#parts;
 		pollLog.read();
@@ -182,10 +182,10 @@ export class Rounds {
 		}));
 		const missing = last.filter((change) => !pollLog.emitted.has(nameOf(change)));
 		const inGap = missing.filter((change) => pollLog.isInGap(change));
-		tally.count('last changes that were to be told', last.length);
-		tally.count('of them told in no execution, in the gap between n8n’s two writes', inGap.length);
+		tally.count('last changes to be emitted', last.length);
+		tally.count('of them in no execution, lost between n8n’s two writes', inGap.length);
 		tally.check(
-			'each last change was told in an execution',
+			'each last change is in an execution',
 			missing.filter((change) => !pollLog.isInGap(change)).map(nameOf),
 		);
 		const twice = [...pollLog.emitted].filter(([, times]) => times > 1).map(([name]) => name);
@@ -194,9 +194,9 @@ export class Rounds {
 			const change = byName.get(name);
 			return change === undefined || pollLog.isInOtherGap(change);
 		});
-		tally.count('changes told twice, in the gap between n8n’s two writes', allowed.length);
+		tally.count('changes emitted twice, between n8n’s two writes', allowed.length);
 		tally.check(
-			'no change was told in two executions',
+			'no change is in two executions',
 			twice.filter((name) => !allowed.includes(name)),
 		);
 	}
@@ -267,14 +267,14 @@ export class Rounds {
 			before,
 			await sandboxHost.records(GOODS),
 		);
-		tally.check('what was told of each item is true', untrue);
+		tally.check('the outcome of each item is true', untrue);
 		for (const [outcome, times] of Object.entries(outcomes)) {
-			tally.count(`items told ${outcome}`, times);
+			tally.count(`items ${outcome}`, times);
 		}
 		const files = checkUploads(uploads, this.#cases, await sandboxHost.records(CASES));
-		tally.check('what was told of each upload is true', files.wrong);
+		tally.check('the outcome of each upload is true', files.wrong);
 		for (const [outcome, times] of Object.entries(files.tally)) {
-			tally.count(`uploads told ${outcome}`, times);
+			tally.count(`uploads ${outcome}`, times);
 		}
 	}
 
@@ -303,7 +303,7 @@ export class Rounds {
 	}
 
 	/** Until the workflow that the trigger starts has written each last change. */
-	async #waitUntilTold(): Promise<void> {
+	async #waitForLastChanges(): Promise<void> {
 		const { sandboxHost, pollLog, tally } = this.#parts;
 		const end = Date.now() + EMIT_TIMEOUT_MS;
 		const goods = await sandboxHost.records(GOODS);

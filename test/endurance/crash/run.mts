@@ -1,7 +1,7 @@
 /**
  * Real n8n with the packed package, and the sandbox on a file, killed with SIGKILL in the middle of
- * a sync of 5,000 items, of uploads, and of what the trigger tells; then started again, and the
- * workflows run again: nothing may be there twice, nothing may be lost, and what the node told must
+ * a sync of 5,000 items, of uploads, and of polls; then started again, and the
+ * workflows run again: nothing may be there twice, nothing may be lost, and the node's outcomes must
  * be true. `npm run test:crash -- [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and
  * the sandbox in turn. A seed repeats the moments of the kills, not what the processes are at then.
  */

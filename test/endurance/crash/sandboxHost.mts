@@ -8,8 +8,8 @@ import type { FaultRule, LoggedRequest, NewTable, StoredRecord } from '../../sup
 export const APP = 'crash';
 /** Written by the sync, and watched by the trigger. */
 export const GOODS = 'goods';
-/** Written by the workflow that the trigger starts: one record for each change that was told. */
-export const RECEIVED_CHANGES = 'told';
+/** Written by the workflow that the trigger starts: one record for each change that was emitted. */
+export const RECEIVED_CHANGES = 'changes';
 /** The records that get files, in one field for each way to write them. */
 export const CASES = 'cases';
 export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;

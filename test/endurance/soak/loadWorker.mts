@@ -37,7 +37,7 @@ export class LoadWorker {
 	readonly random: SeededRandom;
 	readonly #platform: SandboxAddress;
 	#watching: Watching | undefined;
-	/** The version of each record that the trigger told last. */
+	/** The version of each record that the trigger emitted last. */
 	readonly #versions = new Map<string, number>();
 	/** How often the node was run, and how often with an error for an item. */
 	readonly runs = { all: 0, withErrors: 0 };
@@ -85,7 +85,7 @@ export class LoadWorker {
 		return `fresh ${this.#fresh}`;
 	}
 
-	/** What is stored, as the sandbox itself tells it. */
+	/** The records in the sandbox's database. */
 	async storedRecords(): Promise<StoredRecord[]> {
 		const { data } = (await this.#admin('GET', `/tables/${APP}/${this.table}/records`)) as {
 			data: StoredRecord[];
@@ -142,26 +142,27 @@ export class LoadWorker {
 		return await Container.get(BinaryDataService).getAsBuffer(file);
 	}
 
-	/** One poll of the lane's trigger; answers what was told wrongly. Undefined when it failed. */
+	/** One poll of the worker's trigger; returns what it emitted wrongly, or undefined if it failed. */
 	async poll(): Promise<string[] | undefined> {
 		const items = await this.#watching!.poll().catch(() => undefined);
 		if (items === undefined) return undefined;
 		const wrong: string[] = [];
 		for (const { json } of items ?? []) {
 			const { id, ver } = json as { id: string; ver: number };
-			if (ver <= (this.#versions.get(id) ?? -1)) wrong.push(`${id} version ${ver} is told again`);
+			if (ver <= (this.#versions.get(id) ?? -1))
+				wrong.push(`${id} version ${ver} is emitted again`);
 			this.#versions.set(id, ver);
 		}
 		return wrong;
 	}
 
-	/** With no faults any more: polls until nothing is new, and says what was never told. */
+	/** Once faults are off: polls until nothing is new, and returns the changes that were never emitted. */
 	async unemittedChanges(): Promise<string[]> {
 		const wrong: string[] = [];
 		for (let polls = 0; polls < 20; polls += 1) wrong.push(...((await this.poll()) ?? []));
 		const missing = (await this.storedRecords())
 			.filter(({ id, ver }) => this.#versions.get(id) !== ver)
-			.map(({ id, ver }) => `${id} version ${ver} was not told`);
+			.map(({ id, ver }) => `${id} version ${ver} was not emitted`);
 		return [...wrong, ...missing];
 	}
 

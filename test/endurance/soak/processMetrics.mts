@@ -9,7 +9,7 @@ export interface OpenDescriptors {
 	sockets: number;
 }
 
-/** What a process has open, as Linux tells it. */
+/** A process's open files and sockets, from /proc. */
 export function countOpen(pid: number | 'self'): OpenDescriptors {
 	const folder = `/proc/${pid}/fd`;
 	const open = { files: 0, sockets: 0 };

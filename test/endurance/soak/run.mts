@@ -1,6 +1,6 @@
 /**
  * All kinds of work for a long time, through n8n's engine against the sandbox, which answers 429,
- * breaks connections and is slow now and then: what the node tells must be true, and memory, sockets
+ * breaks connections and is slow now and then: the node's outcomes must be true, and memory, sockets
  * and files of its process and of the sandbox's must stay where they are.
  * `npm run soak -- [--minutes N] [--seed N]`.
  */
@@ -28,7 +28,7 @@ const { values } = parseArgs({
 const SAMPLES = 40;
 const LEAST_SECONDS_BETWEEN = 3;
 const LEAST_SAMPLES = 10;
-/** A node that told nothing but errors would tell nothing wrong. */
+/** A node that returns only errors would return nothing wrong. */
 const MOST_ERRORS = 0.05;
 
 const positive = (name: string, text: string) => {
@@ -152,13 +152,13 @@ if (end) {
 	check(end.seen.wrong === 0, `${end.seen.wrong} wrong answers in ${all} runs of the node`);
 	check(
 		withErrors <= all * MOST_ERRORS,
-		`${withErrors} runs of the node told an error for an item, which is not too many`,
+		`${withErrors} runs of the node had an error for an item, which is not too many`,
 	);
 	const entries = (counts: Record<string, number>) =>
 		Object.entries(counts)
 			.map(([name, times]) => `${name} ${times}`)
 			.join(' · ');
-	console.log(`\nRuns: ${entries(end.done)}\nItems told: ${entries(end.seen)}`);
+	console.log(`\nRuns: ${entries(end.done)}\nOutcomes: ${entries(end.seen)}`);
 }
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed > 0 ? 1 : 0);

@@ -1,6 +1,6 @@
 /**
- * The kinds of work in the load. Each looks at what is stored before and after, and answers what the
- * node told wrongly.
+ * The kinds of work in the load. Each compares the node's output with the records before and after, and
+ * returns what is wrong with it.
  */
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
@@ -37,14 +37,14 @@ const outcomeOf = ({ json }: INodeExecutionData) =>
 const holds = (record: StoredRecord | undefined, sent: IDataObject) =>
 	Object.entries(sent).every(([name, value]) => record?.fields[name] === value);
 
-async function any(worker: LoadWorker): Promise<StoredRecord | undefined> {
+async function pickRecord(worker: LoadWorker): Promise<StoredRecord | undefined> {
 	const records = await worker.storedRecords();
 	return records[worker.random.between(0, Math.max(0, records.length - 1))];
 }
 
-/** What was told of each item, against the records before and after. */
+/** The outcome of each item, compared with the records before and after. */
 function checkEach(
-	{ succeeded: good, failed: bad }: NodeOutput,
+	{ succeeded, failed }: NodeOutput,
 	sent: IDataObject[],
 	before: StoredRecord[],
 	after: StoredRecord[],
@@ -52,8 +52,8 @@ function checkEach(
 ): string[] {
 	const [old, now] = [byKey(before), byKey(after)];
 	const wrong: string[] = [];
-	if (good.length + bad.length !== sent.length) wrong.push('an item is missing');
-	for (const item of [...good, ...bad]) {
+	if (succeeded.length + failed.length !== sent.length) wrong.push('an item is missing');
+	for (const item of [...succeeded, ...failed]) {
 		const { item: index } = item.pairedItem as { item: number };
 		const wanted = sent[index]!;
 		const key = String(wanted.key);
@@ -67,7 +67,8 @@ function checkEach(
 			failed: was?.ver === is?.ver,
 			unknown: true,
 		}[outcome];
-		if (isTrue !== true) wrong.push(`${key} is told ${outcome}: ${JSON.stringify({ was, is })}`);
+		if (isTrue !== true)
+			wrong.push(`${key} is reported as ${outcome}: ${JSON.stringify({ was, is })}`);
 	}
 	return wrong;
 }
@@ -91,11 +92,11 @@ const chosen = (worker: LoadWorker): IDataObject[] => {
 const fresh = (worker: LoadWorker): IDataObject[] =>
 	Array.from({ length: worker.random.between(1, 20) }, () => row(worker, worker.freshKey()));
 
-/** A write of one record that is there: its values afterwards are those that are told. */
+/** A write of one record that is there: the record then holds what the node returned. */
 const one =
 	(operation: string): Workload['run'] =>
 	async (worker, count) => {
-		const record = operation === 'create' ? undefined : await any(worker);
+		const record = operation === 'create' ? undefined : await pickRecord(worker);
 		const key = record ? keyOf(record) : worker.freshKey();
 		const sent = row(worker, key);
 		const parameters = operation === 'update' ? { recordId: record?.id ?? '' } : {};
@@ -105,10 +106,10 @@ const one =
 		const [bad] = output.failed;
 		if (bad) count(outcomeOf(bad));
 		if (bad && outcomeOf(bad) === 'failed' && record?.ver !== is?.ver) {
-			return [`${operation} is told failed, and was done: ${String(bad.json.error)}`];
+			return [`${operation} is reported as failed, but was done: ${String(bad.json.error)}`];
 		}
 		if (output.succeeded.length === 1 && !holds(is, sent))
-			return [`${operation} is told, and was not done`];
+			return [`${operation} is reported as done, but was not`];
 		return output.succeeded.length + output.failed.length === 1
 			? []
 			: [`${operation}: an item is missing`];
@@ -116,41 +117,41 @@ const one =
 
 async function readAll(worker: LoadWorker): Promise<string[]> {
 	const parameters = { returnAll: true, simple: false };
-	const { succeeded: good } = await worker.run('record', 'getAll', parameters);
+	const { succeeded } = await worker.run('record', 'getAll', parameters);
 	const truth = new Map((await worker.storedRecords()).map((record) => [record.id, record]));
-	const wrong = good.filter(
+	const wrong = succeeded.filter(
 		({ json }) => truth.get(String(json.id))?.ver !== json.ver || !truth.delete(String(json.id)),
 	);
-	// An empty answer is told as no item, and a failure as one on the other output.
-	if (good.length > 0 && truth.size > 0) return [`${truth.size} records were not read`];
-	return wrong.map(({ json }) => `${String(json.id)} is told in version ${String(json.ver)}`);
+	// No records means no item; a failure is an item on the error output.
+	if (succeeded.length > 0 && truth.size > 0) return [`${truth.size} records were not read`];
+	return wrong.map(({ json }) => `${String(json.id)} is returned in version ${String(json.ver)}`);
 }
 
 async function readOne(worker: LoadWorker): Promise<string[]> {
-	const record = await any(worker);
+	const record = await pickRecord(worker);
 	if (!record) return [];
 	const parameters = { recordId: record.id, simple: false };
-	const { succeeded: good } = await worker.run('record', 'get', parameters);
-	return good.every(({ json }) => json.ver === record.ver) ? [] : ['another version was read'];
+	const { succeeded } = await worker.run('record', 'get', parameters);
+	return succeeded.every(({ json }) => json.ver === record.ver) ? [] : ['another version was read'];
 }
 
 async function countAll(worker: LoadWorker): Promise<string[]> {
 	const { length } = await worker.storedRecords();
-	const { succeeded: good } = await worker.run('record', 'count', {});
-	const wrong = good.filter(({ json }) => json.count !== length);
+	const { succeeded } = await worker.run('record', 'count', {});
+	const wrong = succeeded.filter(({ json }) => json.count !== length);
 	return wrong.map(({ json }) => `${String(json.count)} are counted, there are ${length}`);
 }
 
 async function deleteOne(worker: LoadWorker): Promise<string[]> {
-	const record = await any(worker);
+	const record = await pickRecord(worker);
 	if (!record) return [];
-	const { succeeded: good, failed: bad } = await worker.run('record', 'delete', {
+	const { succeeded, failed } = await worker.run('record', 'delete', {
 		recordId: record.id,
 	});
 	const isThere = (await worker.storedRecords()).some(({ id }) => id === record.id);
-	if (good.length === 1 && isThere) return ['delete is told, and was not done'];
-	const isRefused = bad.length === 1 && outcomeOf(bad[0]!) === 'failed';
-	return isRefused && !isThere ? ['delete is told failed, and was done'] : [];
+	if (succeeded.length === 1 && isThere) return ['delete is reported as done, but was not'];
+	const isRefused = failed.length === 1 && outcomeOf(failed[0]!) === 'failed';
+	return isRefused && !isThere ? ['delete is reported as failed, but was done'] : [];
 }
 
 /** Deletes by a filter, most of it when there is much. */
@@ -159,15 +160,17 @@ async function deleteSome(worker: LoadWorker): Promise<string[]> {
 	const value = before.length > MOST_RECORDS ? 4 : 0;
 	const condition = [{ field: 'amount', operator: 'lte', value }];
 	const parameters = { maximum: 10_000, filterMode: 'conditions', conditions: { condition } };
-	const { succeeded: good } = await worker.run('record', 'deleteMany', parameters);
+	const { succeeded } = await worker.run('record', 'deleteMany', parameters);
 	const after = await worker.storedRecords();
-	const [output] = good;
+	const [output] = succeeded;
 	if (!output) return [];
 	const left = after.filter(({ fields }) => Number(fields.amount) <= value).length;
 	const gone = before.length - after.length;
 	return output.json.deletedCount === gone && left === 0
 		? []
-		: [`${String(output.json.deletedCount)} are told deleted, ${gone} are gone, ${left} are left`];
+		: [
+				`${String(output.json.deletedCount)} are reported as deleted, ${gone} are gone, ${left} are left`,
+			];
 }
 
 interface StoredFile {
@@ -179,13 +182,13 @@ interface StoredFile {
 const filesOf = (record: StoredRecord | undefined) => (record?.fields.papers ?? []) as StoredFile[];
 
 async function upload(worker: LoadWorker): Promise<string[]> {
-	const record = await any(worker);
+	const record = await pickRecord(worker);
 	if (!record) return [];
 	const file = worker.random.of(FILES[0]!, ...FILES.slice(1));
 	const input = [{ json: {}, binary: { data: await worker.storeFile(file) } }];
 	const existingFiles =
 		filesOf(record).length > 3 ? 'replace' : worker.random.of('append', 'replace');
-	const { succeeded: good, failed: bad } = await worker.run(
+	const { succeeded, failed } = await worker.run(
 		'attachment',
 		'upload',
 		{
@@ -203,10 +206,11 @@ async function upload(worker: LoadWorker): Promise<string[]> {
 			({ fileName, fileSize }) => fileName === file.name && fileSize === file.bytes.length,
 		).length;
 	const expected = existingFiles === 'replace' ? 1 : same(filesOf(record)) + 1;
-	if (good.length === 1 && same(there) !== expected) return ['an upload is told, and is not there'];
-	const isRefused = bad.length === 1 && outcomeOf(bad[0]!) === 'failed';
+	if (succeeded.length === 1 && same(there) !== expected)
+		return ['an upload is reported as done, but the file is not stored'];
+	const isRefused = failed.length === 1 && outcomeOf(failed[0]!) === 'failed';
 	return isRefused && there.length !== filesOf(record).length
-		? ['an upload is told failed, and is there']
+		? ['an upload is reported as failed, but the file is stored']
 		: [];
 }
 
@@ -214,9 +218,9 @@ async function download(worker: LoadWorker): Promise<string[]> {
 	const record = (await worker.storedRecords()).find((entry) => filesOf(entry).length > 0);
 	if (!record) return [];
 	const parameters = { recordId: record.id, fileField: 'papers', outputField: 'data' };
-	const { succeeded: good } = await worker.run('attachment', 'download', parameters);
+	const { succeeded } = await worker.run('attachment', 'download', parameters);
 	const wrong: string[] = [];
-	for (const item of good) {
+	for (const item of succeeded) {
 		for (const binary of Object.values(item.binary ?? {})) {
 			const sent = FILES.find(({ name }) => name === binary.fileName);
 			const bytes = await worker.contentOf(binary);
@@ -230,26 +234,28 @@ async function removeFiles(worker: LoadWorker): Promise<string[]> {
 	const record = (await worker.storedRecords()).find((entry) => filesOf(entry).length > 0);
 	if (!record) return [];
 	const parameters = { recordId: record.id, fileField: 'papers', removeMode: 'all' };
-	const { succeeded: good } = await worker.run('attachment', 'remove', parameters);
+	const { succeeded } = await worker.run('attachment', 'remove', parameters);
 	const left = filesOf((await worker.storedRecords()).find(({ id }) => id === record.id));
-	return good.length === 1 && left.length > 0 ? ['files are told removed, and are there'] : [];
+	return succeeded.length === 1 && left.length > 0
+		? ['files are reported as removed, but are still stored']
+		: [];
 }
 
 async function startWorkflow(worker: LoadWorker): Promise<string[]> {
 	const call = worker.freshKey();
-	const { succeeded: good, failed: bad } = await worker.run(
+	const { succeeded, failed } = await worker.run(
 		'workflow',
 		'trigger',
 		{ webhookUrl: worker.webhookUrl },
 		items([{ call }]),
 	);
 	const starts = await worker.countStarts(call);
-	const [output, error] = [good[0], bad[0]];
+	const [output, error] = [succeeded[0], failed[0]];
 	if (output && (output.json.body as IDataObject).echo !== call)
-		return ['another call was answered'];
-	if (output ? starts !== 1 : starts > 1) return [`one call started ${starts} runs`];
+		return ["the response is another request's"];
+	if (output ? starts !== 1 : starts > 1) return [`one request started ${starts} runs`];
 	const isRefused = error !== undefined && outcomeOf(error) === 'failed';
-	return isRefused && starts > 0 ? ['a call is told failed, and started a run'] : [];
+	return isRefused && starts > 0 ? ['a request is reported as failed, but started a run'] : [];
 }
 
 export const WORKLOADS: readonly Workload[] = [

@@ -41,7 +41,7 @@ export function describeTrial(trial: Trial): string {
 				fields,
 			})),
 		),
-		'  Told:',
+		'  Reported:',
 		...lines(
 			evidence.stop ? [evidence.stop] : evidence.summary ? [evidence.summary] : evidence.results,
 		),

@@ -1,4 +1,4 @@
-/** Runs a case through n8n's engine against a sandbox, and collects what was told and what is true. */
+/** Runs a case through n8n's engine against a sandbox, and collects the node's results and the stored records. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import { automatic, picked, runOperation, type RunResult } from './engine.mts';
@@ -16,7 +16,7 @@ export const OUTCOMES = [
 ] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** What the node told of one item. */
+/** The node's result for one item. */
 export interface ItemResult {
 	index: number;
 	outcome: Outcome;
@@ -31,7 +31,7 @@ export interface ItemResult {
 	message?: string;
 }
 
-/** What the node told of the whole run, where it stopped. */
+/** The error of a run that stopped. */
 export interface StopError {
 	message: string;
 	description: string;
@@ -111,7 +111,7 @@ function parseResult(
 	const nothing = { results: [], stop: undefined, summary: undefined };
 	const good = result.output('Data Platform', 0);
 	const bad = result.output('Data Platform', 1);
-	// Where nothing could be begun, each item tells why instead.
+	// A run that could not start has an error for each item instead.
 	if (options.output === 'summary' && good[0]?.json.sent !== undefined) {
 		const summary = good[0].json;
 		const failures = ['notFound', 'failed', 'unknown'].reduce((sum, outcome) => {

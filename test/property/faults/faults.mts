@@ -14,7 +14,7 @@ export const SHORT_TIMEOUT_S = 1;
  * - `ambiguous`: whether it was done,
  * - `refuses`: nothing, the service refuses the whole batch,
  * - `records`: the service did not write some of the records,
- * - `answer`: the answer tells of fewer or more records than were written.
+ * - `answer`: the response lists fewer or more records than were written.
  */
 export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'answer';
 

@@ -1,4 +1,4 @@
-/** What each item of a case asks for, and what is to become of it when nothing goes wrong. */
+/** The expected outcome of each item of a case if nothing goes wrong. */
 import { isDeepStrictEqual } from 'node:util';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import type { Outcome } from './execute.mts';
@@ -11,7 +11,7 @@ export class ReferenceModel {
 	readonly #given: Case;
 	readonly #before: Map<string, StoredRecord>;
 	readonly #byKey: Map<Json, StoredRecord>;
-	/** What items are told apart by, in each item that is sent or superseded. */
+	/** The identity of each item that is sent or superseded. */
 	readonly #identities = new Map<number, Json>();
 	readonly #flawed = new Set<number>();
 	/** The later item that is sent in place of an item. */
@@ -29,7 +29,7 @@ export class ReferenceModel {
 		for (const item of given.items) {
 			if (this.#isFlawed(item)) this.#flawed.add(item.index);
 		}
-		this.#settleDuplicates();
+		this.#resolveDuplicates();
 	}
 
 	/** Whether the node has a field to find records by. */
@@ -157,7 +157,7 @@ export class ReferenceModel {
 		);
 	}
 
-	#settleDuplicates() {
+	#resolveDuplicates() {
 		const { items, mode, options } = this.#given;
 		for (const item of items) {
 			if (this.isFlawed(item)) continue;

@@ -1,6 +1,6 @@
 /**
- * Random items, options and faults against the sandbox, through n8n's engine: what the node told of
- * each item must agree with what is stored. `npm run test:faults -- [--schedules N] [--seed N]`.
+ * Random items, options and faults against the sandbox, through n8n's engine: the node's
+ * outcome for each item must agree with what is stored. `npm run test:faults -- [--schedules N] [--seed N]`.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

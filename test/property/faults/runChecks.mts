@@ -1,4 +1,4 @@
-/** Whether what the node told of a run as a whole is true: its summary, or the error it stopped with. */
+/** Whether the summary of a run, or the error that stopped it, is true. */
 import type { IDataObject } from 'n8n-workflow';
 import type { Trial } from './trial.mts';
 import { OUTCOMES, type Outcome, type StopError } from './execute.mts';
@@ -36,7 +36,7 @@ export function checkStop(
 ): string[] {
 	const { testCase, evidence, model } = trial;
 	const wrong: string[] = [];
-	const about = `told '${message}' '${description}'`;
+	const about = `error '${message}' '${description}'`;
 	if (testCase.onError !== 'stopWorkflow') return [`the run stopped: ${about}`];
 	if (message.startsWith('Nothing was sent')) {
 		if (trial.writes.length > 0) wrong.push('something was sent');
@@ -65,7 +65,7 @@ export function checkStop(
 	return wrong.map((text) => `${text}; ${about}`);
 }
 
-/** The item that the error names: it did not succeed, and is told so rightly. */
+/** The item that the error names: it did not succeed, and its outcome is right. */
 function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] {
 	const { model, evidence, testCase } = trial;
 	const wrong: string[] = [];

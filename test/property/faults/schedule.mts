@@ -27,7 +27,7 @@ export interface Options {
 interface Drawn {
 	mode: Mode;
 	shape: TableShape;
-	/** Whether each created item can be told from the others in the requests. */
+	/** Whether each created item is distinct from the others in the requests. */
 	marking: Marking;
 	records: Array<{ key: number | undefined; fields: Fields }>;
 	items: Array<{
@@ -190,7 +190,7 @@ function itemsOf({ items, shape, mode, marking, records, hasFlaws }: Drawn): Cas
 /** The id of the rule that marks the requests in which an item is. */
 export const markOf = ({ index }: CaseItem) => `item ${index}`;
 
-/** What of an item stands in each request that writes it; undefined where nothing tells it. */
+/** The text of an item that each request that writes it contains; undefined if there is none. */
 function trace({ id, values }: CaseItem, mode: Mode, marking: Marking): string | undefined {
 	const [name, value]: [string, Value | undefined] =
 		mode === 'upsert' ? [KEY, values[KEY]] : ['mark', values.mark];

@@ -1,4 +1,4 @@
-/** Whether what the node told of a run agrees with what is true. */
+/** Whether the node's results of a run agree with the stored records. */
 import type { LoggedRequest } from '../../support/sandbox.cts';
 import type { Evidence, Outcome, ItemResult } from './execute.mts';
 import {
@@ -18,7 +18,7 @@ const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
 
 const isWrite = ({ path }: LoggedRequest) => path.endsWith('/data/bulk');
 
-/** Whether its answer tells what became of its items. */
+/** Whether its response gives the outcomes of its items. */
 const isConclusive = (request: LoggedRequest) => request.status === 200 && !isAmbiguous(request);
 
 /** Fault rules that refuse certain values, and leave all others alone. */
@@ -72,12 +72,12 @@ export class Trial {
 	unknownAllowed(item: CaseItem): boolean {
 		const { mode, isKeyed, settings, marking } = this.testCase;
 		const requestsWith = this.requestsWith(item);
-		if (this.#isHasty || this.#isSettledLater(item)) return true;
+		if (this.#isHasty || this.#isResolvedLater(item)) return true;
 		if (requestsWith.length === 0) return false;
 		// Where items share a mark, any of these may be the last request with this one.
 		const isTraceable = marking === 'each' || mode !== 'create';
 		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
-		// A later request that was not taken does not tell what became of the one before it.
+		// A later request without a conclusive response says nothing about the one before it.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
@@ -102,7 +102,9 @@ export class Trial {
 			const item = this.testCase.items[result.index];
 			if (!item) continue;
 			const found = [...this.#expectation(item, result), ...this.#outcome(item, result)];
-			wrong.push(...found.map((text) => `item ${result.index}, told '${result.outcome}': ${text}`));
+			wrong.push(
+				...found.map((text) => `item ${result.index}, reported as '${result.outcome}': ${text}`),
+			);
 		}
 		if (!this.testCase.options.dryRun && evidence.results.length > 0)
 			wrong.push(...this.#contents());
@@ -111,7 +113,7 @@ export class Trial {
 		return wrong;
 	}
 
-	/** What must hold whatever was told. */
+	/** What must hold whatever the outcomes are. */
 	#integrity(): string[] {
 		const { before, records, written } = this.evidence;
 		const { items, options } = this.testCase;
@@ -186,14 +188,14 @@ export class Trial {
 				modified: instant(result.modified),
 			};
 			if (!sameFields(now, said)) {
-				wrong.push(`it is ${JSON.stringify(now)}, told was ${JSON.stringify(said)}`);
+				wrong.push(`it is ${JSON.stringify(now)}, reported was ${JSON.stringify(said)}`);
 			}
 			const first = this.evidence.before.find(({ id }) => id === result.id);
 			if (!sameFields(after.fields, this.model.applied(item, first?.fields))) {
 				wrong.push(`the record holds ${JSON.stringify(after.fields)}`);
 			}
 			const isWritten = written.some(({ id }) => id === result.id);
-			if (this.#isSettledLater(item)) return wrong;
+			if (this.#isResolvedLater(item)) return wrong;
 			if (result.outcome === 'inserted' && first) wrong.push('the record was there before');
 			if (result.outcome !== 'inserted' && !first) wrong.push('the record was not there before');
 			if (result.outcome === 'updated' && !isWritten) wrong.push('the record was not written');
@@ -207,7 +209,7 @@ export class Trial {
 		return wrong;
 	}
 
-	/** New records against the items that are told to be inserted, by what they hold. */
+	/** New records compared with the items reported as inserted, by their values. */
 	#contents(): string[] {
 		const { results: result, written } = this.evidence;
 		const tally = new Map<string, { fresh: number; inserted: ItemResult[]; unknown: number }>();
@@ -223,7 +225,7 @@ export class Trial {
 			const isFound = SUCCESSES.has(entry.outcome) && entry.supersededBy === undefined;
 			const isInserted =
 				entry.outcome === 'inserted' ||
-				(isFound && this.#isSettledLater(item) && !this.model.target(item));
+				(isFound && this.#isResolvedLater(item) && !this.model.target(item));
 			if (isInserted) at(this.model.applied(item)).inserted.push(entry);
 			if (entry.outcome === 'unknown') at(this.model.applied(item)).unknown += 1;
 		}
@@ -231,10 +233,10 @@ export class Trial {
 		for (const [text, { fresh, inserted, unknown }] of tally) {
 			const ids = inserted.flatMap(({ id }) => id ?? []);
 			if (new Set(ids).size < ids.length)
-				wrong.push(`two items are told to be one record: ${text}`);
+				wrong.push(`two items are reported as one record: ${text}`);
 			if (fresh < inserted.length || fresh > inserted.length + unknown) {
 				wrong.push(
-					`${fresh} new records, ${inserted.length} told as inserted and ${unknown} as unknown: ${text}`,
+					`${fresh} new records, ${inserted.length} reported as inserted and ${unknown} as unknown: ${text}`,
 				);
 			}
 		}
@@ -243,9 +245,9 @@ export class Trial {
 
 	/**
 	 * Whether a second try of the node found done what an earlier one had left unknown: that the
-	 * record holds what was sent is then all that can be told.
+	 * record holds what was sent is then all that is known.
 	 */
-	#isSettledLater(item: CaseItem): boolean {
+	#isResolvedLater(item: CaseItem): boolean {
 		const { mode, tries } = this.testCase;
 		return tries > 1 && mode !== 'create' && this.requestsWith(item).some(isAmbiguous);
 	}

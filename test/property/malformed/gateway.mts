@@ -125,8 +125,8 @@ async function deliver(
 		socket.end(raw);
 		return;
 	}
-	const told = Object.entries(headers).filter(([, value]) => value !== undefined);
-	response.writeHead(status, Object.fromEntries(told) as Record<string, string>);
+	const present = Object.entries(headers).filter(([, value]) => value !== undefined);
+	response.writeHead(status, Object.fromEntries(present) as Record<string, string>);
 	if (!isDripped) {
 		response.end(body);
 		return;

@@ -1,6 +1,6 @@
 /**
  * Malformed answers, drawn at random, to every operation, the trigger's poll and the editor's lists,
- * through n8n's engine: nothing crashes or hangs, nothing untrue is told, and errors are in words.
+ * through n8n's engine: nothing crashes or hangs, no outcome is wrong, and errors are messages for users.
  *
  *   npm run test:malformed -- [--answers N | --runs N] [--seed N] [--only TEXT] [--lanes N]
  *
@@ -199,7 +199,7 @@ for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${c
 failed += crashes.length;
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(
-	`\n${struck} malformed answers: ${sum.done} items succeeded, ${sum.failed} told as errors, ${sum.unknown} as unknown, in ${seconds} s`,
+	`\n${struck} malformed answers: ${sum.done} items succeeded, ${sum.failed} with errors, ${sum.unknown} as unknown, in ${seconds} s`,
 );
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || struck === 0 ? 1 : 0);

@@ -64,13 +64,13 @@ export async function runEditor(
 	const truth = await slot.truth();
 	if (outcome.error) problems.push(...messageErrors(outcome.error.message));
 	else if (!isDeepStrictEqual(outcome.value, expected) && !truth.payloadAltered) {
-		problems.push(`told ${JSON.stringify(outcome.value).slice(0, 600)}`);
+		problems.push(`returned ${JSON.stringify(outcome.value).slice(0, 600)}`);
 	}
-	const isTold = outcome.error === undefined;
+	const isLoaded = outcome.error === undefined;
 	return {
 		isMet: truth.requests.some(({ faults }) => faults.length > 0),
-		done: isTold ? 1 : 0,
-		failed: isTold ? 0 : 1,
+		done: isLoaded ? 1 : 0,
+		failed: isLoaded ? 0 : 1,
 		unknown: 0,
 		notReached: 0,
 		repeats: 0,

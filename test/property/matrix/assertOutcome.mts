@@ -1,4 +1,4 @@
-/** Whether what the node told of a run agrees with what is true. */
+/** Whether the node's results of a run agree with the stored records. */
 import type { FaultCase } from './faultCases.mts';
 import type { LoggedRequest } from './engine.mts';
 import type { Truth } from './sandboxSlot.mts';
@@ -75,7 +75,9 @@ function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 }
 
 const describe = (result: ItemResult) =>
-	'message' in result ? `told '${result.kind}' (${result.message})` : `told '${result.kind}'`;
+	'message' in result
+		? `reported as '${result.kind}' (${result.message})`
+		: `reported as '${result.kind}'`;
 
 const amount = (effect: Effect) => (effect === 'done' ? 1 : 0);
 
@@ -96,14 +98,14 @@ async function checkItem(run: CaseRun, index: number): Promise<string[]> {
 	}
 	if (item.kind === 'failed') {
 		// Of several records for one item, some may be done; the message then says how many.
-		const isToldPart = isPart && item.message.includes(`; ${effect.part} of `);
-		if (effect === 'done' || (isPart && !isToldPart)) wrong.push('it is done');
+		const isReportedPart = isPart && item.message.includes(`; ${effect.part} of `);
+		if (effect === 'done' || (isPart && !isReportedPart)) wrong.push('it is done');
 	}
 	if (item.kind === 'unknown' && !mayBeUnknown(run, index)) wrong.push('it can be known');
 	return wrong.map((text) => `item ${index}, ${describe(item)}: ${text}`);
 }
 
-/** What a run that stopped told of the items that are done. */
+/** Whether the error that stopped a run is right about the items that are done. */
 function checkStop(run: CaseRun): string[] {
 	const { result, prepared, truth } = run;
 	const { stop, items } = result;
@@ -112,9 +114,9 @@ function checkStop(run: CaseRun): string[] {
 	const done = effects.reduce<number>((sum, effect) => sum + amount(effect), 0);
 	const open = items.filter((_, index) => mayBeUnknown(run, index)).length;
 	const wrong: string[] = [];
-	// The platform may have done for an item what its answer did not tell.
+	// The platform may have done for an item what its response did not confirm.
 	if (done < stop.done || done > stop.done + open) {
-		wrong.push(`${done} items are done, told were ${stop.done}, with ${open} unclear`);
+		wrong.push(`${done} items are done, reported were ${stop.done}, with ${open} unclear`);
 	}
 	const isGap = effects.slice(0, stop.through + 1).some((effect) => effect !== 'done');
 	if (isGap) wrong.push(`not all is done through item ${stop.through}`);

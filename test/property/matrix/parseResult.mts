@@ -1,4 +1,4 @@
-/** What the node told of a run: for each item, and of the whole where it stopped. */
+/** The node's result of a run: for each item, and the error if it stopped. */
 import { createRequire } from 'node:module';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type * as Core from 'n8n-core';
@@ -18,7 +18,7 @@ export type ItemResult =
 
 export interface ParsedResult {
 	items: ItemResult[];
-	/** Of a run that stopped: how many items are told to be done, and through which one. */
+	/** Of a run that stopped: how many items it reports as done, and through which one. */
 	stop?: { item: number | undefined; message: string; done: number; through: number };
 	/** What is wrong with the form of it already. */
 	shapeErrors: string[];
@@ -84,8 +84,8 @@ export async function parseResult(
 			items[index] = { kind: outcome === 'unknown' ? 'unknown' : 'failed', message };
 		}
 	}
-	const silent = items.flatMap(({ kind }, index) => (kind === 'notReached' ? [index] : []));
-	if (silent.length > 0) shapeErrors.push(`nothing is told of items ${silent.join(', ')}`);
+	const missing = items.flatMap(({ kind }, index) => (kind === 'notReached' ? [index] : []));
+	if (missing.length > 0) shapeErrors.push(`there is no outcome for items ${missing.join(', ')}`);
 	return { items, shapeErrors };
 }
 

@@ -55,7 +55,7 @@ export class ResultTable {
 
 	sum(): string {
 		const all = this.#total([...this.#rows.values()].flatMap((counts) => [...counts.values()]));
-		return `${all.runs} runs that met a fault and ${this.#unmet} that did not: ${all.done} items succeeded, ${all.failed} told as errors, ${all.unknown} as unknown, ${all.notReached} behind an error that stopped the run; ${all.repeats} requests repeated`;
+		return `${all.runs} runs that met a fault and ${this.#unmet} that did not: ${all.done} items succeeded, ${all.failed} with errors, ${all.unknown} as unknown, ${all.notReached} behind an error that stopped the run; ${all.repeats} requests repeated`;
 	}
 
 	#lines(): string[][] {
@@ -72,7 +72,7 @@ export class ResultTable {
 		]);
 	}
 
-	/** Items that succeeded / were told as errors / as unknown, for each family. */
+	/** Items that succeeded / failed / are unknown, for each family. */
 	#all(): string[][] {
 		return [['Operation', ...FAMILIES, 'Runs', 'Repeated requests'], ...this.#lines()];
 	}

@@ -1,12 +1,12 @@
 /**
  * Every operation of the node, and the trigger's poll, under every fault that the sandbox knows,
- * through n8n's engine against sandbox processes: what the node told must agree with what is stored.
+ * through n8n's engine against sandbox processes: the node's outcomes must agree with the stored records.
  *
  *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--lanes N] [--table FILE]
  *
  * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
- * of them, unless told. `--table` writes the table as Markdown.
+ * of them by default. `--table` writes the table as Markdown.
  */
 import { createServer } from 'node:http';
 import { writeFile } from 'node:fs/promises';
@@ -102,7 +102,7 @@ function* jobs(): Generator<Job> {
 	}
 }
 
-/** Nobody tells how long a thumbnail is: one that is cut and says so can't be noticed. */
+/** Nothing says how long a thumbnail is: one that is cut and says so can't be noticed. */
 const isBeyond = (row: Row, faultCase: FaultCase) =>
 	row.name.endsWith(': downloadThumbnail') && faultCase.name === 'tooShort';
 

@@ -65,7 +65,7 @@ export function describeRequests({ requests }: Truth): string[] {
 	);
 }
 
-/** Runs an operation, and holds what it told against what is true. */
+/** Runs an operation, and compares its results with the stored records. */
 export async function runCase(slot: SandboxSlot, scenario: Scenario, plan: Plan): Promise<Verdict> {
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);

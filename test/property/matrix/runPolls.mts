@@ -1,6 +1,6 @@
 /**
  * The trigger under a fault: records are made and changed, a poll meets the fault, and later polls
- * do not. Each change must be told once, by a poll that did not fail.
+ * do not. Each change must be emitted once, by a poll that did not fail.
  */
 import type { INodeParameters } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
@@ -45,7 +45,7 @@ async function change(slot: SandboxSlot): Promise<void> {
 	}
 }
 
-/** What is to be told in all, as `event id name`. */
+/** All changes to be emitted, as `event id name`. */
 function expected(event: Event): string[] {
 	const created = NEW.map((number) => `created ${idOf(number)} new ${number}`);
 	const updated = CHANGED.map((number) => `updated ${idOf(number)} changed ${number}`);
@@ -75,12 +75,12 @@ export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Pro
 		try {
 			const items = await watching.poll();
 			emitted.push((items ?? []).map(({ json }) => json as unknown as EmittedItem));
-			if (items?.length === 0) problems.push('an execution was started with nothing to tell');
+			if (items?.length === 0) problems.push('an execution was started without items');
 		} catch (error) {
 			const { message } = error as Error;
 			failures.push(message);
 			problems.push(...messageErrors(message));
-			if (message.includes(slot.credential.token)) problems.push('the error tells the token');
+			if (message.includes(slot.credential.token)) problems.push('the error contains the token');
 			if (watching.staticData() !== before) problems.push('a poll that failed moved the cursor');
 		}
 	};
@@ -96,7 +96,7 @@ export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Pro
 		.map(({ event: name, id, fields }) => `${name} ${id} ${fields.name}`);
 	const all = [...changes].sort().join('\n');
 	if (all !== expected(event).join('\n') && !truth.payloadAltered)
-		problems.push(`told were:\n${all}`);
+		problems.push(`emitted were:\n${all}`);
 	if (truth.written.length > 0) problems.push('a poll wrote something');
 	const isOnce = timing !== 'every' && timing !== 'everyMain';
 	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
@@ -105,7 +105,7 @@ export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Pro
 	const met = truth.requests.filter(isMet);
 	const isEasy = met.length === 0 || column.effect === 'nothing' || (isOnce && isMendable);
 	if (isEasy && isFailed && !column.isLate && !isLong)
-		problems.push('it failed, but could have told');
+		problems.push('it failed, but could have succeeded');
 	return {
 		isMet: met.length > 0,
 		done: first,

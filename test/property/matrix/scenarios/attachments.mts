@@ -124,7 +124,7 @@ async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepa
 				outputs.length === 1 &&
 				id === is.id &&
 				isDeepStrictEqual(shown(files as StoredFile[]), shown(filesIn(truth, index, 'papers')));
-			return isTrue ? [] : [`told ${JSON.stringify(outputs)}`];
+			return isTrue ? [] : [`returned ${JSON.stringify(outputs)}`];
 		},
 	};
 }
@@ -155,7 +155,7 @@ async function toNewRecords(slot: SandboxSlot): Promise<Prepared> {
 		checkOutput: (index, outputs, truth) =>
 			outputs.length === 1 && outputs[0]!.json.id === made(index, truth)[0]?.id
 				? []
-				: [`told ${JSON.stringify(outputs)}`],
+				: [`returned ${JSON.stringify(outputs)}`],
 	};
 }
 
@@ -191,7 +191,7 @@ const remove: Scenario = {
 				const { id, removed, remaining } = outputs[0]!.json;
 				const names = (removed as StoredFile[]).map(({ fileId }) => fileId).join();
 				const isTrue = id === idOf(index) && remaining === 0 && names === before.fileId;
-				return isTrue && outputs.length === 1 ? [] : [`told ${JSON.stringify(outputs)}`];
+				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
 			},
 		};
 	},
@@ -231,7 +231,7 @@ const downloading = (operation: 'download' | 'downloadThumbnail'): Scenario => (
 			checkOutput: (index, outputs) => {
 				const [output] = outputs;
 				const isTrue = output?.json.id === idOf(index) && output.files.data === expected[index];
-				return isTrue && outputs.length === 1 ? [] : [`told ${JSON.stringify(outputs)}`];
+				return isTrue && outputs.length === 1 ? [] : [`returned ${JSON.stringify(outputs)}`];
 			},
 		};
 	},

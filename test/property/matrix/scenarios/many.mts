@@ -45,20 +45,21 @@ function effectOn(index: number, { records, before }: Truth, kept: object): Effe
 	return { wrong: `the record of item ${index} holds ${JSON.stringify(is.fields)}` };
 }
 
-/** An item of a bulk operation as told, against the record as stored. */
+/** The output of an item of a bulk operation, compared with the stored record. */
 function checkOutput(index: number, outputs: Output[], { records, before }: Truth): string[] {
 	if (outputs.length !== 1) return [`${outputs.length} output items for one item`];
 	const { outcome, id, ver, created, modified } = outputs[0]!.json;
 	const is = records.find(({ fields }) => fields.code === code(index));
-	if (!is) return [`told as ${String(outcome)}, but there is no such record`];
+	if (!is) return [`reported as ${String(outcome)}, but there is no such record`];
 	const was = before.some((record) => record.id === is.id);
 	const wrong: string[] = [];
-	if (outcome !== (was ? 'updated' : 'inserted')) wrong.push(`told as ${String(outcome)}`);
+	if (outcome !== (was ? 'updated' : 'inserted')) wrong.push(`reported as ${String(outcome)}`);
 	// The counts of an answer may confirm a record that its list leaves out.
 	if (id === undefined && outcome === 'inserted') return wrong;
 	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
-	if (id !== is.id || ver !== is.ver) wrong.push(`told as record ${String(id)}/${String(ver)}`);
-	if (!same(created, is.created) || !same(modified, is.modified)) wrong.push('told other times');
+	if (id !== is.id || ver !== is.ver) wrong.push(`reported as record ${String(id)}/${String(ver)}`);
+	if (!same(created, is.created) || !same(modified, is.modified))
+		wrong.push('other times are reported');
 	return wrong;
 }
 
@@ -166,7 +167,7 @@ export const deleteMany: Scenario = {
 			},
 			items: itemsOf(GROUPS.map((group) => ({ group }))),
 			main: { method: 'DELETE', path: '/data/' },
-			// A request does not tell for which item it is; any of them may be unclear then.
+			// A request does not say which item it is for; any of them may be unclear then.
 			traces: GROUPS.map(() => ({ path: '/data/' })),
 			effect(index, truth) {
 				const rest = left(index, truth);
@@ -182,7 +183,7 @@ export const deleteMany: Scenario = {
 					[{ deleted: true, matched: PER_GROUP, deletedCount: PER_GROUP, remaining: 0 }],
 				)
 					? []
-					: [`told ${JSON.stringify(outputs)}`],
+					: [`returned ${JSON.stringify(outputs)}`],
 		};
 	},
 };

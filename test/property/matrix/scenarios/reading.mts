@@ -42,8 +42,10 @@ const reading = (
 			main: { path: '' },
 			traces: items.map(() => ({ path: '' })),
 			checkOutput: (index, outputs) => {
-				const told = outputs.map(({ json }) => json);
-				return isDeepStrictEqual(told, expected[index]) ? [] : [`told ${JSON.stringify(told)}`];
+				const returned = outputs.map(({ json }) => json);
+				return isDeepStrictEqual(returned, expected[index])
+					? []
+					: [`returned ${JSON.stringify(returned)}`];
 			},
 		};
 	},
@@ -150,14 +152,14 @@ const tableGetMany = reading('table: getAll', async (slot) => {
 const applicationGet = reading('application: get', async (slot) => {
 	const { id, name, internalName } = (await slot.readFromPlatform(`/apps/${APP}`)) as Structure;
 	const tables = (await slot.readFromPlatform(`/apps/${APP}/tables`)) as Structure[];
-	const told = tables.map((table) => ({
+	const expectedTables = tables.map((table) => ({
 		id: table.id,
 		internalName: table.internalNameApi,
 		header: table.header,
 	}));
 	return {
 		parameters: { application: picked(APP) },
-		expected: thrice([{ id, name, internalName, tables: told }]),
+		expected: thrice([{ id, name, internalName, tables: expectedTables }]),
 	};
 });
 

@@ -1,4 +1,4 @@
-/** What an operation is run with, and how what it told is held against what is true. */
+/** The parameters and items that an operation runs with, and how its output is checked. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../engine.mts';
@@ -12,7 +12,7 @@ export interface Output {
 
 /**
  * What a run did to the platform for an item: all of it, nothing, or a part of what one item asks
- * for; any other text says what is wrong whatever was told.
+ * for; any other text says what is wrong whatever the outcome is.
  */
 export type Effect = 'done' | 'none' | { part: number } | { wrong: string };
 

@@ -44,24 +44,25 @@ export function effectOn(index: number, truth: Truth, kept: object = {}): Effect
 
 const instant = (time: unknown) => new Date(String(time)).toISOString();
 
-/** A record as told against the record as stored. */
+/** A record in the output, compared with the stored one. */
 export function checkRecord(index: number, json: Output['json'], truth: Truth): string[] {
 	const is = recordsWith(index, truth)[0];
 	if (!is) return ['there is no such record'];
-	const told = {
+	const returned = {
 		id: json.id,
 		ver: json.ver,
 		created: instant(json.created),
 		modified: instant(json.modified),
 	};
 	const stored = { id: is.id, ver: is.ver, created: is.created, modified: is.modified };
-	const wrong = isDeepStrictEqual(told, stored)
+	const wrong = isDeepStrictEqual(returned, stored)
 		? []
-		: [`told ${JSON.stringify(told)}, stored ${JSON.stringify(stored)}`];
+		: [`returned ${JSON.stringify(returned)}, stored ${JSON.stringify(stored)}`];
 	for (const [name, value] of Object.entries((json.fields ?? {}) as object)) {
 		const isEmpty = Array.isArray(value) && value.length === 0;
 		const held = is.fields[name] ?? (isEmpty ? [] : null);
-		if (!isDeepStrictEqual(value, held)) wrong.push(`'${name}' told as ${JSON.stringify(value)}`);
+		if (!isDeepStrictEqual(value, held))
+			wrong.push(`'${name}' returned as ${JSON.stringify(value)}`);
 	}
 	return wrong;
 }
@@ -168,7 +169,7 @@ export const remove: Scenario = {
 					[{ deleted: true, id: idOf(index) }],
 				)
 					? []
-					: [`told ${JSON.stringify(outputs)}`],
+					: [`returned ${JSON.stringify(outputs)}`],
 		};
 	},
 };

@@ -25,7 +25,7 @@ export const trigger: Scenario = {
 			checkOutput: (_index, outputs) =>
 				outputs.length === 1 && 'body' in outputs[0]!.json
 					? []
-					: [`told ${JSON.stringify(outputs)}`],
+					: [`returned ${JSON.stringify(outputs)}`],
 		};
 	},
 };

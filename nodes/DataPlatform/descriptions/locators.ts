@@ -1,21 +1,18 @@
 /**
- * The parameters that say which application, table and record are meant.
+ * The parameters that say which application, table and record to work on.
  */
 import type { INodeProperties, INodePropertyTypeOptions } from 'n8n-workflow';
 
-const URL_PART = 'https?://[^/]+/(?:.*/)?';
-
-/** Pasted addresses look like `…/apps/<application>/tables/<table>/data/<record>`. */
-const address = (part: string) => `${URL_PART}${part}/([^/?#]+)`;
-
-/** Takes the name behind `/<part>/` out of a pasted address. */
-const nameBehind = (part: string) => ({
-	extractValue: { type: 'regex', regex: address(part) } as const,
+/**
+ * What the editor checks in a pasted address; `execution/locator` takes the name out of it. They
+ * look like `…/apps/<application>/tables/<table>/data/<record>`.
+ */
+const addressWith = (part: string) => ({
 	validation: [
 		{
 			type: 'regex' as const,
 			properties: {
-				regex: `${address(part)}.*`,
+				regex: `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`,
 				errorMessage: `This address has no part /${part}/… in it`,
 			},
 		},
@@ -48,7 +45,7 @@ export const applicationLocator: INodeProperties = {
 			name: 'url',
 			type: 'string',
 			placeholder: 'e.g. https://platform.example.com/apps/crm',
-			...nameBehind('apps'),
+			...addressWith('apps'),
 		},
 	],
 };
@@ -80,7 +77,7 @@ export const tableLocator: INodeProperties = {
 			name: 'url',
 			type: 'string',
 			placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts',
-			...nameBehind('tables'),
+			...addressWith('tables'),
 		},
 	],
 };
@@ -120,7 +117,7 @@ export const recordId: INodeProperties = {
 			name: 'url',
 			type: 'string',
 			placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts/data/5f0c9f0e…',
-			...nameBehind('data'),
+			...addressWith('data'),
 		},
 	],
 };

@@ -7,33 +7,8 @@ import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from '
 import type { TableAddress, TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
-import { describeKind, isObject } from '../transport/json';
 import { readTable } from '../api/tables';
-
-/** The record's ID in a pasted address. */
-const RECORD_IN_URL = /\/data\/([^/?#]+)/;
-
-/**
- * The value of a parameter, also where it holds a record locator that n8n does not resolve: the
- * Record ID of Update Many shares its name with the locator of Update, and the editor keeps what
- * was chosen when another operation is selected.
- */
-function locatorValue(value: unknown): unknown {
-	if (!isObject(value) || value.__rl !== true) return value;
-	const isUrl = value.mode === 'url' && typeof value.value === 'string';
-	return isUrl ? (RECORD_IN_URL.exec(String(value.value))?.[1] ?? '') : value.value;
-}
-
-/** @throws {InputError} where it is neither text nor a number */
-function requireText(value: unknown, label: string): string {
-	if (value === undefined || value === null) return '';
-	if (typeof value === 'string') return value.trim();
-	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
-	throw new InputError(`'${label}' must be text, not ${describeKind(value)}`, {
-		field: label,
-		hint: 'Correct the expression in it.',
-	});
-}
+import { holdsExpression, parameterText, pickedApplication } from './locator';
 
 /**
  * A number that must lie within bounds; text that holds one counts as it.
@@ -48,15 +23,9 @@ export function requireNumber(
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
 	if (typeof number === 'number' && number >= min && number <= max) return number;
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-	throw new InputError(`'${label}' must be a number ${bounds}, not ${JSON.stringify(value)}`, {
-		field: label,
-	});
+	const given = value === undefined ? 'it is empty' : `not ${JSON.stringify(value)}`;
+	throw new InputError(`'${label}' must be a number ${bounds}, ${given}`, { field: label });
 }
-
-const holdsExpression = (value: unknown): boolean =>
-	typeof value === 'object' && value !== null
-		? Object.values(value).some(holdsExpression)
-		: typeof value === 'string' && value.startsWith('=');
 
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
@@ -77,6 +46,11 @@ export class RunContext {
 	/** A parameter's value, resolved for one item; undefined where it has none. */
 	parameter(name: string, index: number): unknown {
 		return this.context.getNodeParameter(name, index, null) ?? undefined;
+	}
+
+	/** A parameter as it stands in the workflow, expressions unresolved. */
+	private raw(name: string): unknown {
+		return this.context.getNodeParameter(name, 0, null, { rawExpressions: true });
 	}
 
 	/** The parameters of one item, to be read by name. */
@@ -100,14 +74,60 @@ export class RunContext {
 	}
 
 	/**
-	 * A text parameter, trimmed; empty where it has no value. A number is taken as its digits.
+	 * A text parameter, trimmed; empty where it has no value. A number is taken as its digits, a
+	 * locator as what is picked in it: Update Many's Record ID shares its name with the locator of
+	 * Update, and the editor keeps what was chosen when another operation is selected.
 	 *
 	 * @param label what the editor calls it
 	 * @throws {InputError} where an expression returned something else
 	 */
 	optionalText(name: string, label: string, index: number): string {
-		const value = this.context.getNodeParameter(name, index, '', { extractValue: true }) as unknown;
-		return requireText(locatorValue(value), label);
+		return parameterText(this.parameter(name, index), name, label);
+	}
+
+	/**
+	 * A text parameter that narrows down what is read: it may be left empty, but an expression in it
+	 * may not return nothing, as more would be read than meant.
+	 *
+	 * @param label what the editor calls it
+	 * @throws {InputError}
+	 */
+	narrowingText(name: string, label: string, index: number): string {
+		const text = this.optionalText(name, label, index);
+		if (text !== '' || !this.isExpression(name)) return text;
+		throw new InputError(`'${label}' is empty: its expression returned nothing`, {
+			field: label,
+			hint: 'Correct the expression, or remove it.',
+		});
+	}
+
+	/**
+	 * A switch; off where it is not set.
+	 *
+	 * @param label what the editor calls it
+	 * @throws {InputError} where an expression gives neither true nor false
+	 */
+	flag(name: string, label: string, index: number): boolean {
+		const value = this.parameter(name, index);
+		if (typeof value === 'boolean') return value;
+		if (value === undefined && !this.isExpression(name)) return false;
+		throw new InputError(`'${label}' must be true or false`, {
+			field: label,
+			hint: 'Correct the expression in it.',
+		});
+	}
+
+	/**
+	 * A list of names; none where it is not set. Names in one text are separated by commas.
+	 *
+	 * @param label what the editor calls it
+	 * @throws {InputError} where it is no list of texts
+	 */
+	names(name: string, label: string, index: number): string[] {
+		const value = this.parameter(name, index) ?? [];
+		const entries: unknown[] =
+			typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [value];
+		return entries.map((entry) => parameterText(entry, name, label)).filter(Boolean);
 	}
 
 	/**
@@ -124,16 +144,22 @@ export class RunContext {
 		return requireNumber(value, label, bounds);
 	}
 
-	/** Whether a parameter, or anything in it, may differ from item to item. */
+	/**
+	 * Whether a parameter, or anything in it, may differ from item to item.
+	 *
+	 * @param name such as `table` or `options.savedView`
+	 */
 	isExpression(name: string): boolean {
-		return holdsExpression(this.context.getNode().parameters[name]);
+		return holdsExpression(this.raw(name));
 	}
 
-	/** The application that is chosen, if one is. */
+	/**
+	 * The application that is chosen; undefined where none is.
+	 *
+	 * @throws {InputError} where its expression gave nothing
+	 */
 	application(index: number): string | undefined {
-		const value = this.context.getNodeParameter('application', index, '', { extractValue: true });
-		const text = typeof value === 'string' ? value.trim() : '';
-		return text === '' ? undefined : text;
+		return pickedApplication(this.parameter('application', index), this.raw('application'));
 	}
 
 	/** @throws {InputError} where no table is chosen */

@@ -6,6 +6,7 @@ import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-w
 
 import { createEditorClient } from '../execution/createClient';
 import { toFailure } from '../execution/itemResults';
+import { parameterText, pickedApplication } from '../execution/locator';
 import type { TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
@@ -26,18 +27,18 @@ export async function inEditor<T>(
 	}
 }
 
-/** What is picked in a resource locator; empty where nothing is. */
-export const chosen = (context: ILoadOptionsFunctions, name: string): string => {
-	const value = context.getCurrentNodeParameter(name, { extractValue: true });
-	return typeof value === 'string' ? value.trim() : '';
+/** The application that is picked; undefined where none is. @throws {InputError} */
+export const chosenApplication = (context: ILoadOptionsFunctions): string | undefined => {
+	const value = context.getCurrentNodeParameter('application');
+	return pickedApplication(value, value);
 };
 
-/** The chosen table's definition; undefined where none is chosen yet. */
+/** The chosen table's definition; undefined where none is chosen yet. @throws {ServiceError} */
 export async function chosenTable(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,
 ): Promise<TableDefinition | undefined> {
-	const table = chosen(context, 'table');
-	const application = chosen(context, 'application') || undefined;
-	return table === '' ? undefined : await readTable(client, { application, table });
+	const table = parameterText(context.getCurrentNodeParameter('table'), 'table', 'Table');
+	if (table === '') return undefined;
+	return await readTable(client, { application: chosenApplication(context), table });
 }

@@ -12,7 +12,7 @@ import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
 import { readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
-import { chosen, chosenTable, inEditor } from './editorContext';
+import { chosenApplication, chosenTable, inEditor } from './editorContext';
 
 const matching = (entries: INodeListSearchItems[], filter = '') => {
 	const wanted = filter.toLowerCase();
@@ -39,8 +39,8 @@ async function searchTables(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	return await inEditor(this, async (client) => {
-		const application = chosen(this, 'application');
-		if (application !== '') {
+		const application = chosenApplication(this);
+		if (application !== undefined) {
 			const tables = await readTables(client, application);
 			const entries = tables.map(({ header, internalName }) => ({
 				name: header,
@@ -92,7 +92,7 @@ async function searchRecords(
 			}),
 		};
 		const skip = Number(paginationToken ?? 0);
-		const at = { application: chosen(this, 'application') || undefined, table: definition.id };
+		const at = { application: chosenApplication(this), table: definition.id };
 		const records = await readPage(client, at, reading, { limit: PICKER_PAGE, skip });
 		return {
 			results: records.map((record) => ({

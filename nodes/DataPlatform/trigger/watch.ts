@@ -8,6 +8,7 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import type { RecordQuery } from '../api/records';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { filterOf } from '../execution/filterInput';
+import { parameterText, pickedApplication } from '../execution/locator';
 import { recordOutput } from '../execution/recordOutput';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -51,13 +52,14 @@ function identityOf(context: IPollFunctions, baseUrl: unknown, at: TableAddress)
 
 /** The table that a node's two locators choose. @throws {InputError} where none is chosen */
 export function readTableAddress(context: Pick<IPollFunctions, 'getNodeParameter'>): TableAddress {
-	const locator = (name: string) => {
-		const value = context.getNodeParameter(name, '', { extractValue: true });
-		return typeof value === 'string' ? value.trim() : '';
-	};
-	const at = { application: locator('application') || undefined, table: locator('table') };
-	if (at.table === '') throw new InputError("'Table' is empty", { field: 'Table' });
-	return at;
+	const rawApplication = context.getNodeParameter('application', null, { rawExpressions: true });
+	const application = pickedApplication(
+		context.getNodeParameter('application', null),
+		rawApplication,
+	);
+	const table = parameterText(context.getNodeParameter('table', null), 'table', 'Table');
+	if (table === '') throw new InputError("'Table' is empty", { field: 'Table' });
+	return { application, table };
 }
 
 /** @throws {InputError} */

@@ -1,12 +1,19 @@
 import {
 	asAndConditions,
+	asPlainQuery,
 	isEmptyFilter,
+	oneOf,
+	OPERATORS,
+	OPERATORS_WITHOUT_VALUE,
 	parseTree,
+	requireRestrictive,
 	toBody,
 	toQuery,
 	type Filter,
 	type Group,
 } from '../../nodes/DataPlatform/api/filters.ts';
+
+const WITHOUT_VALUE: readonly string[] = OPERATORS_WITHOUT_VALUE;
 
 const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
 const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
@@ -34,13 +41,45 @@ describe('as a body', () => {
 		});
 	});
 
-	test('escapes commas in lists, but not those between values', () => {
+	test.each(['Dog, Fox', 'a\\b', 'x\\', ','])('%j in a list is a condition of its own', (odd) => {
 		const { filter } = toBody(
-			and(condition('a', 'eq', 'Dog, Fox'), condition('a', 'in', ['Dog, Fox', 'Owl'])),
+			and(
+				condition('a', 'eq', odd),
+				condition('a', 'in', [odd, 'Owl', 'Hare']),
+				condition('a', 'notin', [odd, 'Owl']),
+				condition('a', 'in', [odd]),
+			),
 		);
 		expect(filter).toEqual([
-			{ field: 'a', operator: 'eq', value: 'Dog, Fox' },
-			{ field: 'a', operator: 'in', value: 'Dog\\\\, Fox,Owl' },
+			{ field: 'a', operator: 'eq', value: odd },
+			{
+				filterOperator: 'or',
+				filter: [
+					{ field: 'a', operator: 'in', value: 'Owl,Hare' },
+					{ field: 'a', operator: '===', value: odd },
+				],
+			},
+			{
+				filterOperator: 'and',
+				filter: [
+					{ field: 'a', operator: 'notin', value: 'Owl' },
+					{ field: 'a', operator: 'neq', value: odd },
+				],
+			},
+			{ field: 'a', operator: '===', value: odd },
+		]);
+	});
+
+	test('an empty list matches no record', () => {
+		const { filter } = toBody(and(condition('a', 'in', [])));
+		expect(filter).toEqual([
+			{
+				filterOperator: 'and',
+				filter: [
+					{ field: 'a', operator: 'empty' },
+					{ field: 'a', operator: 'notempty' },
+				],
+			},
 		]);
 	});
 
@@ -89,30 +128,6 @@ describe('as a query', () => {
 });
 
 describe.each(['x\\', 'x\\\\'])('a value that ends as an escaped comma begins: %s', (odd) => {
-	test('never stands in a list, where it would swallow the next value', () => {
-		expect(toBody(and(condition('a', 'in', [odd, 'y', 'z']))).filter).toEqual([
-			{
-				filterOperator: 'or',
-				filter: [
-					{ field: 'a', operator: 'in', value: 'y,z' },
-					{ field: 'a', operator: 'eq', value: odd },
-				],
-			},
-		]);
-		expect(toBody(and(condition('a', 'notin', [odd, `${odd}\\\\`]))).filter).toEqual([
-			{
-				filterOperator: 'and',
-				filter: [
-					{ field: 'a', operator: 'neq', value: odd },
-					{ field: 'a', operator: 'neq', value: `${odd}\\\\` },
-				],
-			},
-		]);
-		expect(toBody(and(condition('a', 'in', [odd]))).filter).toEqual([
-			{ field: 'a', operator: 'in', value: odd },
-		]);
-	});
-
 	test('never stands in a query', () => {
 		expect(
 			asAndConditions(and(condition('a', 'eq', odd), condition('b', 'eq', '1'))),
@@ -137,18 +152,56 @@ describe('a tree that a user wrote', () => {
 		expect(parseTree({ filter: [{ filter: list }] })).toEqual(and(and(condition('a', 'eq', '5'))));
 	});
 
-	test('takes lists, numbers and nothing as values', () => {
+	test('takes lists, texts of several values, numbers, dates and booleans', () => {
 		expect(
 			parseTree([
-				{ field: 'a', operator: 'in', value: [1, 'b', null] },
-				{ field: 'b', operator: 'eq' },
+				{ field: 'a', operator: 'in', value: [1, 'b,c', true] },
+				{ field: 'a', operator: 'notin', value: 'open, sent,Dog\\, jr.,x\\\\,y' },
+				{ field: 'b', operator: 'eq', value: ['one'] },
+				{ field: 'b', operator: 'gt', value: new Date(0) },
 				{ field: 'c', operator: 'empty', value: 'dropped' },
+				{ field: 'd', operator: 'in', value: [] },
+				{ field: 'e', operator: 'contains', value: ' ' },
 			]).filter,
 		).toEqual([
-			{ field: 'a', operator: 'in', value: ['1', 'b', ''] },
-			{ field: 'b', operator: 'eq', value: '' },
+			{ field: 'a', operator: 'in', value: ['1', 'b,c', 'true'] },
+			{ field: 'a', operator: 'notin', value: ['open', 'sent', 'Dog, jr.', 'x,y'] },
+			{ field: 'b', operator: 'eq', value: 'one' },
+			{ field: 'b', operator: 'gt', value: '1970-01-01T00:00:00.000Z' },
 			{ field: 'c', operator: 'empty' },
+			{ field: 'd', operator: 'in', value: [] },
+			{ field: 'e', operator: 'contains', value: ' ' },
 		]);
+	});
+
+	test('may name no condition at all, but a group in it must', () => {
+		expect(parseTree([])).toEqual(and());
+		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());
+		expect(() => parseTree([{ field: 'a', operator: 'empty' }, { filter: [] }])).toThrow(
+			"The group at 'filter[1]' has no condition",
+		);
+	});
+
+	describe.each(OPERATORS.filter((name) => !WITHOUT_VALUE.includes(name)))('%s', (operator) => {
+		test.each([undefined, null, '', [''], [null], ['x', undefined], { a: 1 }, NaN, [[]]])(
+			'does not take %j',
+			(value) => {
+				expect(() => parseTree([{ field: 'a', operator, value }])).toThrow(
+					/^The condition at 'filter\[0\]' on 'a' \(.*\) (has an empty value|has a value that)/,
+				);
+			},
+		);
+	});
+
+	test.each([
+		['eq', ['x', 'y'], 'takes one value, not 2'],
+		['eq', [], 'has an empty value'],
+		['notin', [], 'has an empty list, so every record would match'],
+		['in', ' , ', 'has an empty value'],
+		['notin', 'a,,b', 'has an empty value'],
+		['in', 'a,', 'has an empty value'],
+	])('%s %j: %s', (operator, value, message) => {
+		expect(() => parseTree([{ field: 'a', operator, value }])).toThrow(message);
 	});
 
 	const broken: Array<[tree: unknown, message: string]> = [
@@ -159,14 +212,91 @@ describe('a tree that a user wrote', () => {
 		[[{ filter: {} }], "The filter tree is not readable at 'filter[0]'"],
 		[['a(eq)1'], "The filter tree is not readable at 'filter[0]'"],
 		[[{ operator: 'eq' }], "The condition at 'filter[0]' names no field"],
-		[[{ field: 'a' }], "The condition at 'filter[0]' has no known operator"],
+		[[{ field: ' ', operator: 'eq' }], "The condition at 'filter[0]' names no field"],
+		[[{ field: 'a' }], "The condition at 'filter[0]' on 'a' has no operator"],
+		[[{ field: 'a', operator: '' }], "The condition at 'filter[0]' on 'a' has no operator"],
 		[
 			[{ field: 'a', operator: 'empty' }, { filter: [{ field: 'a', operator: 'like' }] }],
-			"The condition at 'filter[1][0]' has no known operator",
+			"The condition at 'filter[1][0]' has an unknown operator, 'like'",
 		],
 	];
 
 	test.each(broken)('%j is refused by its place', (tree, message) => {
 		expect(() => parseTree(tree)).toThrow(message);
+	});
+});
+
+describe('a query that can be misread by nobody', () => {
+	test('holds plain values only', () => {
+		const plain = and(condition('a', 'eq', "O'Brien & x"), and(condition('b', 'in', ['1', '2'])));
+		expect(asPlainQuery(plain)).toBe("a(eq)O'Brien & x,b(in)(1,2)");
+		expect(asPlainQuery(and(condition('a', 'in', [])))).toBe('a(empty),a(notempty)');
+	});
+
+	test.each(['a,b', 'a\\b', 'x)', '(x', ' x', 'x '])('%j is not one', (value) => {
+		expect(asPlainQuery(and(condition('a', 'eq', value)))).toBeUndefined();
+		expect(asPlainQuery(and(condition('a', 'in', ['y', value])))).toBeUndefined();
+	});
+
+	test('is short enough for an address', () => {
+		const list = (count: number) =>
+			and(
+				condition(
+					'a',
+					'in',
+					Array.from({ length: count }, (_, index) => `value ${index}`),
+				),
+			);
+		expect(asPlainQuery(list(100))).toBeDefined();
+		expect(asPlainQuery(list(1500))).toBeUndefined();
+		expect(asPlainQuery(and(condition('a', 'eq', '漢'.repeat(700))))).toBeUndefined();
+	});
+});
+
+test('what deletes takes no condition that restricts nothing', () => {
+	for (const filter of [
+		and(condition('a', 'contains', ' ')),
+		and(condition('a', 'neq', '\n')),
+		and(condition('a', 'eq')),
+		and(condition('a', 'notin', [])),
+		and(condition('a', 'notin', ['x', ' '])),
+		or(condition('a', 'eq', 'x'), and(condition('b', 'startswith', ''))),
+		or(condition('a', 'eq', 'x'), and()),
+	]) {
+		expect(() => requireRestrictive(filter)).toThrow('nothing was sent');
+	}
+	for (const filter of [
+		and(),
+		and(condition('a', 'empty'), condition('b', 'in', [])),
+		or(condition('a', 'eq', ' x '), and(condition('b', 'notin', ['y']))),
+	]) {
+		expect(() => requireRestrictive(filter)).not.toThrow();
+	}
+});
+
+describe('one of many values', () => {
+	const numbered = (count: number, more = '') =>
+		Array.from({ length: count }, (_, index) => `${index}${more}`);
+
+	test('is one filter for as many as a request takes, each value once', () => {
+		expect(oneOf('k', [])).toEqual([]);
+		expect(oneOf('k', ['a', 'b', 'a'])).toEqual([and(condition('k', 'in', ['a', 'b']))]);
+		expect(oneOf('k', numbered(1000))).toHaveLength(1);
+	});
+
+	test.each([
+		[numbered(2500), 3],
+		[numbered(250, ',x'), 3],
+		[[...numbered(1500), ...numbered(120, '\\')], 2],
+	])('is several filters for more', (values, count) => {
+		const filters = oneOf('k', values);
+		expect(filters).toHaveLength(count);
+		const conditionsIn = (filter: ReturnType<typeof toBody>): number =>
+			filter.filter.reduce((sum, entry) => sum + ('filter' in entry ? conditionsIn(entry) : 1), 0);
+		for (const filter of filters) expect(conditionsIn(toBody(filter))).toBeLessThanOrEqual(101);
+		const all = filters.flatMap(({ filter }) =>
+			filter.flatMap((entry) => (entry as { value: string[] }).value),
+		);
+		expect(all.sort()).toEqual([...values].sort());
 	});
 });

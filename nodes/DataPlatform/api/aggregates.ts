@@ -1,5 +1,5 @@
 /**
- * Counts and aggregates over many records (contract.md section 3).
+ * Counts and aggregates over many records.
  */
 import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../transport/json';
@@ -19,7 +19,7 @@ export async function countRecords(
 	at: TableAddress,
 	filter?: Group,
 ): Promise<number> {
-	const answer = await client.request(
+	const response = await client.request(
 		filter && !isEmptyFilter(filter)
 			? {
 					method: 'POST',
@@ -29,12 +29,13 @@ export async function countRecords(
 				}
 			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
 	);
-	const count = (answer.body.data as IDataObject | undefined)?.count;
-	if (!isCount(count)) throw invalidResponse('count', answer.status);
+	const count = (response.body.data as IDataObject | undefined)?.count;
+	if (!isCount(count)) throw invalidResponse('count', response.status);
 	return count;
 }
 
-export type Aggregation = 'avg' | 'max' | 'min' | 'sum';
+export const AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const;
+export type Aggregation = (typeof AGGREGATIONS)[number];
 
 export interface Summary {
 	count: number;
@@ -49,7 +50,7 @@ export async function summarizeRecords(
 	fields: Record<string, Aggregation[]>,
 ): Promise<Summary> {
 	const entries = Object.entries(fields).map(([name, aggregations]) => [name, { aggregations }]);
-	const answer = await client.request({
+	const response = await client.request({
 		method: 'POST',
 		path: paths.summary(at),
 		body: {
@@ -58,9 +59,9 @@ export async function summarizeRecords(
 		},
 		retryMode: 'read',
 	});
-	const data = answer.body.data as Partial<Summary> | undefined;
-	const told: Partial<Summary['fields']> = isObject(data?.fields) ? data!.fields! : {};
-	const isWhole = Object.keys(fields).every((name) => isObject(told[name]));
-	if (!isCount(data?.count) || !isWhole) throw invalidResponse('summary', answer.status);
-	return { count: data.count, fields: told as Summary['fields'] };
+	const data = response.body.data as Partial<Summary> | undefined;
+	const computed: Partial<Summary['fields']> = isObject(data?.fields) ? data!.fields! : {};
+	const isWhole = Object.keys(fields).every((name) => isObject(computed[name]));
+	if (!isCount(data?.count) || !isWhole) throw invalidResponse('summary', response.status);
+	return { count: data.count, fields: computed as Summary['fields'] };
 }

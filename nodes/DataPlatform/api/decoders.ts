@@ -41,7 +41,7 @@ export function toRecord(value: unknown): PlatformRecord | undefined {
 	};
 }
 
-/** Reads a record of an answer to a read, which has to hold its fields. */
+/** Reads a record in the response to a read, which must have its fields. */
 export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
 	isObject(value) && value.fields !== undefined ? toRecord(value) : undefined;
 

@@ -9,7 +9,7 @@ const tablePath = ({ application, table }: TableAddress) =>
 		? `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`
 		: `${API}/${encodePathSegment(table)}`;
 
-/** Every path of the service (contract.md section 3); each segment is percent-encoded. */
+/** The paths below the base URL; each segment is percent-encoded. */
 export const paths = {
 	ping: () => `${API}/ping`,
 	currentUser: () => `${API}/users/me`,

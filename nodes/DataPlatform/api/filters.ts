@@ -1,9 +1,10 @@
 /**
- * Filters in the service's two forms (contract.md "Filters"): a tree in a body, and, for calls
- * that take none, conditions joined by AND in the query string.
+ * Filters in the service's two forms: a tree in a body, and, for requests that take none,
+ * conditions joined by AND in the query string.
  */
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
+import { encodeUrlComponent } from '../transport/urlEncoding';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
 export const OPERATORS_WITH_LIST = ['in', 'notin'] as const;
@@ -41,36 +42,43 @@ export interface Group {
 
 export type Filter = Condition | Group;
 
-/** A comma inside a value of a list, or of the query string, has two backslashes before it. */
-const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
-
-/** A comma behind such a value would be read as a part of it. */
-const swallowsComma = (value: string) => value.endsWith('\\');
-
-const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
-
-/** A list without the values that can't stand in one; each of them is a condition of its own. */
-function divided(condition: Condition): Filter {
-	const { field, operator, value } = condition;
-	if (!Array.isArray(value) || value.length < 2 || !value.some(swallowsComma)) return condition;
-	const isIn = operator === 'in';
-	const single = (entry: string) => ({ field, operator: isIn ? 'eq' : 'neq', value: entry });
-	const listed = value.filter((entry) => !swallowsComma(entry));
-	return {
-		filter: [
-			...(listed.length > 0 ? [{ field, operator, value: listed }] : []),
-			...value.filter(swallowsComma).map(single),
-		],
-		filterOperator: isIn ? 'or' : 'and',
-	};
-}
-
 const isGroup = (filter: Filter): filter is Group => 'filter' in filter;
 
 const takesNoValue = (operator: string) =>
 	(OPERATORS_WITHOUT_VALUE as readonly string[]).includes(operator);
 
-const listText = (values: string[]) => values.map(escapeValue).join(',');
+const takesList = (operator: string) =>
+	(OPERATORS_WITH_LIST as readonly string[]).includes(operator);
+
+const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
+
+const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
+const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
+
+/** Whether a value can stand between commas: how a comma in it is escaped is not certain. */
+const isListable = (value: string) => !/[,\\]/.test(value);
+
+/** No record: a field is not empty and filled at once. */
+const nothing = (field: string) =>
+	and({ field, operator: 'empty' }, { field, operator: 'notempty' });
+
+/** A list in a form that needs no escaping: values that can't stand in it are conditions of their own. */
+function withoutEscaping(condition: Condition): Filter {
+	const { field, operator } = condition;
+	if (!takesList(operator)) return condition;
+	const values = valuesOf(condition);
+	const isIn = operator === 'in';
+	if (values.length === 0) return isIn ? nothing(field) : and();
+	const listed = values.filter(isListable);
+	const conditions = [
+		...(listed.length > 0 ? [{ field, operator, value: listed }] : []),
+		...values
+			.filter((value) => !isListable(value))
+			.map((value) => ({ field, operator: isIn ? '===' : 'neq', value })),
+	];
+	if (conditions.length === 1) return conditions[0]!;
+	return isIn ? or(...conditions) : and(...conditions);
+}
 
 interface BodyCondition {
 	field: string;
@@ -87,32 +95,106 @@ interface BodyGroup {
 export function toBody(filter: Group): BodyGroup {
 	return {
 		filter: filter.filter.map((given) => {
-			const entry = isGroup(given) ? given : divided(given);
+			const entry = isGroup(given) ? given : withoutEscaping(given);
 			if (isGroup(entry)) return toBody(entry);
-			const { field, operator, value = '' } = entry;
+			const { field, operator } = entry;
 			if (takesNoValue(operator)) return { field, operator };
-			return { field, operator, value: Array.isArray(value) ? listText(value) : value };
+			return { field, operator, value: valuesOf(entry).join(',') };
 		}),
 		filterOperator: filter.filterOperator,
 	};
+}
+
+/** As many values as a request with a list in its body takes without trouble. */
+const MAX_LISTED = 1000;
+
+/** As many conditions as a filter may have; how many the service takes is open. */
+const MAX_CONDITIONS = 100;
+
+/**
+ * Filters that together match the records whose field holds one of the values, each small enough
+ * for one request. `in` may ignore the case of letters: compare what is found with what is meant.
+ */
+export function oneOf(field: string, values: Iterable<string>): Group[] {
+	const distinct = [...new Set(values)];
+	const listed = distinct.filter(isListable);
+	const single = distinct.filter((value) => !isListable(value));
+	const count = Math.max(
+		Math.ceil(listed.length / MAX_LISTED),
+		Math.ceil(single.length / MAX_CONDITIONS),
+	);
+	return Array.from({ length: count }, (_, index) =>
+		and({
+			field,
+			operator: 'in',
+			value: [
+				...listed.slice(index * MAX_LISTED, (index + 1) * MAX_LISTED),
+				...single.slice(index * MAX_CONDITIONS, (index + 1) * MAX_CONDITIONS),
+			],
+		}),
+	);
 }
 
 /** Whether the filter names no condition at all. */
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 
+const EMPTY_VALUE_HINT =
+	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
+
+/**
+ * For what deletes: no part of the filter may be there without restricting anything. A value of
+ * only white space is what an expression such as `{{ $json.first }} {{ $json.last }}` leaves.
+ *
+ * @throws {InputError} that names the condition
+ */
+export function requireRestrictive(filter: Group): void {
+	for (const entry of filter.filter) {
+		if (isGroup(entry)) {
+			if (entry.filter.length === 0) {
+				throw new InputError('A group of the filter has no condition; nothing was sent');
+			}
+			requireRestrictive(entry);
+			continue;
+		}
+		const { field, operator } = entry;
+		if (takesNoValue(operator)) continue;
+		const values = valuesOf(entry);
+		const isNoValue = values.length === 0 && operator !== 'in';
+		if (field.trim() !== '' && !isNoValue && values.every((value) => value.trim() !== '')) continue;
+		throw new InputError(
+			`The condition on '${field}' (${operator}) has an empty value; nothing was sent`,
+			{ field, hint: EMPTY_VALUE_HINT },
+		);
+	}
+}
+
+/** Longer ones do not pass every proxy, percent-encoded. */
+const MAX_QUERY_LENGTH = 6000;
+
 /**
  * The conditions of a filter that only joins by AND; undefined where it does more, or has a value
- * that can't be written between commas.
+ * that a query string can't hold.
  */
 export function asAndConditions(filter: Group): Condition[] | undefined {
 	if (filter.filterOperator === 'or' && filter.filter.length > 1) return undefined;
 	const parts = filter.filter.map((entry) => {
 		if (isGroup(entry)) return asAndConditions(entry);
-		return valuesOf(entry).some(swallowsComma) ? undefined : [entry];
+		const values = valuesOf(entry);
+		if (takesList(entry.operator) && values.length === 0) {
+			return asAndConditions(and(withoutEscaping(entry)));
+		}
+		// A backslash at the end would escape what follows, a bracket would end the list.
+		const isCut = /\\$/;
+		const breaksList = /[()]|\\$/;
+		const isUnfit = takesList(entry.operator) ? breaksList : isCut;
+		return values.some((value) => isUnfit.test(value)) ? undefined : [entry];
 	});
 	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
 }
+
+/** A comma inside a value of the query string has two backslashes before it. */
+const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
 
 /**
  * Conditions as the query string takes them: `age(gte)10,surname(in)(Fox,Dog)`.
@@ -127,14 +209,35 @@ export function toQuery(conditions: Condition[]): string {
 				throw new InputError(`No field is called '${field}'; nothing was sent`, { field });
 			}
 			if (takesNoValue(operator)) return `${field}(${operator})`;
-			const text = Array.isArray(value) ? `(${listText(value)})` : escapeValue(value);
+			const text = Array.isArray(value)
+				? `(${value.map(escapeValue).join(',')})`
+				: escapeValue(value);
 			return `${field}(${operator})${text}`;
 		})
 		.join(',');
 }
 
+/** Whether a filter is short enough for a query string that reaches the service. */
+export const fitsQuery = (text: string): boolean =>
+	text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;
+
+/** A value that everybody reads alike in a query string: nothing to escape, nothing to trim. */
+const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
+
 /**
- * Reads a filter tree that a user wrote as JSON.
+ * The filter as a query string that can't be misread; undefined where there is none: it joins by
+ * OR, has a value that would need escaping, or is too long for an address.
+ */
+export function asPlainQuery(filter: Group): string | undefined {
+	const conditions = asAndConditions(filter);
+	if (!conditions?.every((condition) => valuesOf(condition).every(isPlain))) return undefined;
+	const text = toQuery(conditions);
+	return fitsQuery(text) ? text : undefined;
+}
+
+/**
+ * Reads a filter tree that a user wrote as JSON. Without conditions it matches every record; a
+ * group inside it must have some.
  *
  * @throws {InputError} that names the place in the tree
  */
@@ -143,6 +246,7 @@ export function parseTree(value: unknown, place = 'filter'): Group {
 	const filterOperator = isObject(value) ? (value.filterOperator ?? 'and') : 'and';
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
 		throw new InputError(`The filter tree is not readable at '${place}'`, {
+			field: 'Filter Tree',
 			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
 		});
 	}
@@ -152,27 +256,91 @@ export function parseTree(value: unknown, place = 'filter'): Group {
 			const at = `${place}[${index}]`;
 			if (!isObject(entry)) {
 				throw new InputError(`The filter tree is not readable at '${at}'`, {
+					field: 'Filter Tree',
 					hint: 'A condition is {"field":"age","operator":"gte","value":"18"}.',
 				});
 			}
-			return 'filter' in entry ? parseTree(entry, at) : parseCondition(entry, at);
+			if (!('filter' in entry)) {
+				return parseCondition(entry, `The condition at '${at}'`, 'Filter Tree');
+			}
+			const group = parseTree(entry, at);
+			if (group.filter.length > 0) return group;
+			throw new InputError(`The group at '${at}' has no condition`, {
+				field: 'Filter Tree',
+				hint: 'Add a condition to it, or remove the group: every record would match it.',
+			});
 		}),
 	};
 }
 
-function parseCondition(
+/**
+ * Reads one condition. A condition without a field, an operator or a value is an error: left out
+ * or sent as it is, it would match other records than those meant.
+ *
+ * @param place what a message calls it
+ * @param parameter the parameter that holds it
+ * @throws {InputError}
+ */
+export function parseCondition(
 	{ field, operator, value }: Record<string, unknown>,
-	at: string,
+	place: string,
+	parameter: string,
 ): Condition {
-	if (typeof field !== 'string' || field === '') {
-		throw new InputError(`The condition at '${at}' names no field`);
+	const wrong = (message: string, hint: string) =>
+		new InputError(`${place} ${message}`, { field: parameter, hint });
+	if (typeof field !== 'string' || field.trim() === '') {
+		throw wrong('names no field', 'Choose a field, or remove the condition.');
 	}
 	if (typeof operator !== 'string' || !OPERATORS.includes(operator)) {
-		throw new InputError(`The condition at '${at}' has no known operator`, {
-			hint: `Operators are: ${OPERATORS.join(', ')}.`,
-		});
+		const isNamed = typeof operator === 'string' && operator !== '';
+		throw wrong(
+			isNamed ? `has an unknown operator, '${operator}'` : `on '${field}' has no operator`,
+			`Operators are: ${OPERATORS.join(', ')}.`,
+		);
 	}
 	if (takesNoValue(operator)) return { field, operator };
-	const values = (Array.isArray(value) ? value : [value]).map((entry) => String(entry ?? ''));
-	return { field, operator, value: Array.isArray(value) ? values : values[0] };
+	const what = `on '${field}' (${operator})`;
+	const given =
+		takesList(operator) && typeof value === 'string' && value.trim() !== ''
+			? splitList(value)
+			: value;
+	const texts = (Array.isArray(given) ? given : [given]).map((entry: unknown) => {
+		const text = textOf(entry);
+		if (text === undefined) {
+			throw wrong(
+				`${what} has a value that is neither text, number, date, true nor false`,
+				'Correct the expression in it.',
+			);
+		}
+		if (text === '') throw wrong(`${what} has an empty value`, EMPTY_VALUE_HINT);
+		return text;
+	});
+	if (takesList(operator)) {
+		if (texts.length > 0 || operator === 'in') return { field, operator, value: texts };
+		throw wrong(
+			`${what} has an empty list, so every record would match`,
+			'Give the list a value, or remove the condition.',
+		);
+	}
+	if (texts.length === 1) return { field, operator, value: texts[0] };
+	throw texts.length === 0
+		? wrong(`${what} has an empty value`, EMPTY_VALUE_HINT)
+		: wrong(`${what} takes one value, not ${texts.length}`, "For several values use 'in'.");
+}
+
+/** The values between commas; a comma inside a value has a backslash before it, or two. */
+const splitList = (text: string) =>
+	text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
+
+const isDate = (value: unknown): value is Date =>
+	Object.prototype.toString.call(value) === '[object Date]';
+
+/** A single value as text; empty where there is none, undefined where it is no single value. */
+function textOf(value: unknown): string | undefined {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'string') return value;
+	if (typeof value === 'boolean') return String(value);
+	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
+	// n8n makes texts of its own dates before, not of JavaScript's.
+	return isDate(value) ? (value.toJSON() ?? undefined) : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * Applications and tables: what there is, and how a table is defined (contract.md section 3).
+ * Applications and tables: what there is, and how a table is defined.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -13,7 +13,7 @@ const read = async (client: ApiClient, path: string) =>
 	(await client.request({ method: 'GET', path, retryMode: 'read' })).body.data;
 
 const unreadable = (what: string) =>
-	new ServiceError(`The platform's answer holds no ${what}`, {
+	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
 	});
@@ -35,7 +35,7 @@ export async function readApplication(client: ApiClient, name: string): Promise<
 const isUser = (value: unknown): value is IDataObject =>
 	typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 
-/** Who the token belongs to, as the platform tells it. @throws {ServiceError} */
+/** Who the token belongs to. @throws {ServiceError} */
 export async function readCurrentUser(client: ApiClient): Promise<IDataObject> {
 	const user = await read(client, paths.currentUser());
 	if (isUser(user)) return user;
@@ -100,7 +100,7 @@ export async function readTable(
 		? await readTableOf(client, application, table)
 		: await findTable(client, table);
 	if (definition.fields.length === 0) {
-		throw new ServiceError(`The platform told no fields of table '${table}'`, {
+		throw new ServiceError(`The response contains no fields of table '${table}'`, {
 			delivery: 'rejected',
 			hint: "Check that the token's role may see the table's structure.",
 		});

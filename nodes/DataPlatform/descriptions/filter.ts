@@ -56,7 +56,7 @@ const conditions: INodeProperties = {
 					default: '',
 					displayOptions: { hide: { operator: [...OPERATORS_WITHOUT_VALUE] } },
 					description:
-						"What to compare with. For 'One Of' and 'Not One Of', separate values with commas or give a list with an expression.",
+						"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
 				},
 			],
 		},
@@ -92,7 +92,7 @@ export const filterParameters: INodeProperties[] = [
 			{ name: 'JSON', value: 'json' },
 		],
 		default: 'none',
-		description: 'Which records are meant',
+		description: 'Which records to include',
 	},
 	shownFor('conditions', matchType),
 	shownFor('conditions', conditions),
@@ -103,6 +103,6 @@ export const filterParameters: INodeProperties[] = [
 		type: 'json',
 		default: '{\n  "filterOperator": "and",\n  "filter": []\n}',
 		description:
-			'Conditions are {"field","operator","value"}, groups {"filter":[…],"filterOperator":"or"}; they may be nested',
+			'Conditions are {"field","operator","value"}, groups {"filter":[…],"filterOperator":"or"}; they may be nested. For in and notin, the value is a list, or values separated by commas.',
 	}),
 ];

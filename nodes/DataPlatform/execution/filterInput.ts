@@ -1,60 +1,54 @@
 /**
  * The service's filter from the parameters of the filter builder (`descriptions/filter`).
  */
-import {
-	OPERATORS,
-	OPERATORS_WITH_LIST,
-	parseTree,
-	type Condition,
-	type Group,
-} from '../api/filters';
+import { parseCondition, parseTree, type Condition, type Group } from '../api/filters';
 import { InputError } from '../transport/errors';
-import { parseJson } from '../transport/json';
+import { isObject, parseJson } from '../transport/json';
 
 /** The platform's `===`: n8n takes a value that begins with = for an expression. */
 export const EXACTLY = 'exactly';
 
-const takesList = (operator: string) =>
-	(OPERATORS_WITH_LIST as readonly string[]).includes(operator);
-
 type RawCondition = Record<string, unknown>;
 
-interface RawGroup {
-	matchType?: unknown;
-	conditions?: { condition?: RawCondition[] };
+const listOf = (value: unknown): RawCondition[] =>
+	Array.isArray(value) ? value.map((entry) => (isObject(entry) ? entry : {})) : [];
+
+function matchTypeOf(value: unknown, place: string): 'and' | 'or' {
+	if (value === 'and' || value === 'or') return value;
+	throw new InputError(`'Match' of ${place} is neither 'and' nor 'or'`, {
+		field: 'Match',
+		hint: 'Choose it from the list, or correct the expression in it.',
+	});
 }
 
-const group = ({ matchType: how, conditions: given }: RawGroup): Group => ({
-	filter: (given?.condition ?? []).map(condition),
-	filterOperator: how === 'or' ? 'or' : 'and',
-});
+const conditions = (given: unknown, place: string): Condition[] =>
+	listOf(given).map(({ field, operator, value }, index) =>
+		parseCondition(
+			{ field, operator: operator === EXACTLY ? '===' : operator, value },
+			`Condition ${index + 1} of ${place}`,
+			'Conditions',
+		),
+	);
 
-function condition({ field, operator, value }: RawCondition): Condition {
-	if (typeof field !== 'string' || field === '') {
-		throw new InputError('A condition of the filter names no field', {
-			field: 'Conditions',
-			hint: 'Choose a field, or remove the condition.',
-		});
-	}
-	const name = operator === EXACTLY ? '===' : String(operator);
-	if (!OPERATORS.includes(name)) {
-		throw new InputError(`A condition of the filter has an unknown operator, '${name}'`, {
-			field: 'Conditions',
-			hint: `Operators are: ${OPERATORS.join(', ')}.`,
-		});
-	}
-	if (!takesList(name)) return { field, operator: name, value: String(value ?? '') };
-	const list = Array.isArray(value)
-		? value.map(String)
-		: String(value ?? '')
-				.split(',')
-				.map((entry) => entry.trim());
-	return { field, operator: name, value: list };
+function group({ matchType, conditions: given }: RawCondition, index: number): Group {
+	const place = `group ${index + 1} of the filter`;
+	const filter = conditions(isObject(given) ? given.condition : undefined, place);
+	if (filter.length > 0) return { filter, filterOperator: matchTypeOf(matchType, place) };
+	throw new InputError(`Group ${index + 1} of the filter has no condition`, {
+		field: 'Groups',
+		hint: 'Add a condition to it, or remove the group.',
+	});
 }
 
-function parseFilterTree(text: string): unknown {
-	const value = parseJson(text);
-	if (value !== undefined) return value;
+function treeOf(value: unknown): unknown {
+	if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
+		throw new InputError("'Filter Tree' is empty", {
+			field: 'Filter Tree',
+			hint: "If it is an expression, it returned nothing for this item. For no filter, choose 'None' under 'Filter'.",
+		});
+	}
+	const tree = typeof value === 'string' ? parseJson(value) : value;
+	if (tree !== undefined) return tree;
 	throw new InputError("'Filter Tree' is not valid JSON", {
 		field: 'Filter Tree',
 		hint: 'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
@@ -65,20 +59,27 @@ function parseFilterTree(text: string): unknown {
  * The filter that is set; without conditions it matches every record.
  *
  * @param read gives a parameter's value, undefined where it has none
- * @throws {InputError} where it can't be read
+ * @throws {InputError} where it can't be read, or an expression left a part of it empty
  */
 export function filterOf(read: (name: string) => unknown): Group {
 	const filterMode = read('filterMode');
-	if (filterMode === 'json') {
-		const tree = read('filterTree');
-		return parseTree(typeof tree === 'string' ? parseFilterTree(tree) : tree);
+	switch (filterMode) {
+		case 'none':
+			return { filter: [], filterOperator: 'and' };
+		case 'json':
+			return parseTree(treeOf(read('filterTree')));
+		case 'conditions':
+			return {
+				filter: [
+					...conditions(read('conditions.condition'), 'the filter'),
+					...listOf(read('groups.group')).map(group),
+				],
+				filterOperator: matchTypeOf(read('matchType'), 'the filter'),
+			};
+		default:
+			throw new InputError("'Filter' is none of 'none', 'conditions' and 'json'", {
+				field: 'Filter',
+				hint: 'Choose it from the list, or correct the expression in it.',
+			});
 	}
-	if (filterMode !== 'conditions') return { filter: [], filterOperator: 'and' };
-	const grouped = (read('groups.group') ?? []) as RawGroup[];
-	const { filter, filterOperator } = group({
-		matchType: read('matchType'),
-		conditions: { condition: (read('conditions.condition') ?? []) as RawCondition[] },
-	});
-	const inner = grouped.map(group).filter((entry) => entry.filter.length > 0);
-	return { filter: [...filter, ...inner], filterOperator };
 }

@@ -1,6 +1,8 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { readRecords } from '../../api/records';
+import { InputError } from '../../transport/errors';
+import { parameterText } from '../../execution/locator';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
 import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
 import type { ItemOperation } from '../../execution/operation';
@@ -45,16 +47,17 @@ const sort: INodeProperties = {
 	],
 };
 
-interface SortEntry {
-	field: string;
-	direction?: 'asc' | 'desc';
-}
-
-const sortText = (entries: SortEntry[]) =>
-	entries
-		.filter(({ field }) => field !== '')
-		.map(({ field, direction }) => (direction === 'desc' ? `${field}(desc)` : field))
+/** @throws {InputError} where a field to sort by is no name */
+function sortText(entries: unknown): string {
+	return (Array.isArray(entries) ? entries : [])
+		.map((entry: { field?: unknown; direction?: unknown }) => {
+			const field = parameterText(entry.field, 'sort', 'Sort');
+			if (field === '') throw new InputError("A field under 'Sort' has no name", { field: 'Sort' });
+			if (!/[(),]/.test(field)) return entry.direction === 'desc' ? `${field}(desc)` : field;
+			throw new InputError(`No field is called '${field}'; nothing was sent`, { field: 'Sort' });
+		})
 		.join(',');
+}
 
 export const getMany: ItemOperation = {
 	kind: 'item',
@@ -90,9 +93,9 @@ export const getMany: ItemOperation = {
 			: run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 });
 		const reading = {
 			filter: filterOf(run.readerOf(index)),
-			fields: run.option<string[]>('options.fieldsToLoad', index, []),
-			savedView: run.option('options.savedView', index, ''),
-			sort: sortText(run.option<SortEntry[]>('options.sort.by', index, [])),
+			fields: run.names('options.fieldsToLoad', 'Field Names or IDs', index),
+			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
+			sort: sortText(run.parameter('options.sort.by', index)),
 		};
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];

@@ -1,8 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
-import { summarizeRecords, type Aggregation } from '../../api/aggregates';
+import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggregates';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
+import { parameterText } from '../../execution/locator';
 import type { ItemOperation } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { filterOf } from '../../execution/filterInput';
@@ -45,21 +46,31 @@ const summaries: INodeProperties = {
 	],
 };
 
-interface Entry {
-	field: string;
-	aggregations: Aggregation[];
-}
+const isAggregation = (value: unknown): value is Aggregation =>
+	(AGGREGATIONS as readonly unknown[]).includes(value);
 
-/** @throws {InputError} where an entry names no field or nothing to compute */
-function asked(entries: Entry[]): Record<string, Aggregation[]> {
-	for (const { field, aggregations } of entries) {
-		if (field && aggregations.length > 0) continue;
-		throw new InputError(
-			field ? `Nothing is chosen to compute of '${field}'` : 'A field to summarize has no name',
-			{ field: 'Fields to Summarize', hint: 'Choose a field and at least one aggregation.' },
-		);
+/** @throws {InputError} where there is no entry, or one that names no field or nothing to compute */
+function aggregationsByField(entries: unknown): Record<string, Aggregation[]> {
+	const wrong = (message: string) =>
+		new InputError(message, {
+			field: 'Fields to Summarize',
+			hint: 'Choose a field and at least one aggregation.',
+		});
+	if (!Array.isArray(entries) || entries.length === 0)
+		throw wrong('No field to summarize is chosen');
+	const result = new Map<string, Aggregation[]>();
+	for (const { field: name, aggregations } of entries as Array<Record<string, unknown>>) {
+		const field = parameterText(name, 'summaries', 'Fields to Summarize');
+		if (field === '') throw wrong('A field to summarize has no name');
+		if (!Array.isArray(aggregations) || aggregations.length === 0) {
+			throw wrong(`Nothing is chosen to compute of '${field}'`);
+		}
+		if (!aggregations.every(isAggregation)) {
+			throw wrong(`Of '${field}' something else is to be computed than ${AGGREGATIONS.join(', ')}`);
+		}
+		result.set(field, [...new Set([...(result.get(field) ?? []), ...aggregations])]);
 	}
-	return Object.fromEntries(entries.map(({ field, aggregations }) => [field, aggregations]));
+	return Object.fromEntries(result);
 }
 
 export const summarize: ItemOperation = {
@@ -72,10 +83,10 @@ export const summarize: ItemOperation = {
 	fields: [...tableParameters, summaries, ...filterParameters, options(...callSettings)],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const entries = (run.parameter('summaries.summary', index) ?? []) as Entry[];
+		const wanted = aggregationsByField(run.parameter('summaries.summary', index));
 		const at = run.table(index);
 		const filter = filterOf(run.readerOf(index));
-		const { count, fields } = await summarizeRecords(run.client, at, filter, asked(entries));
+		const { count, fields } = await summarizeRecords(run.client, at, filter, wanted);
 		return { count, fields: fields as IDataObject };
 	},
 };

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, useHarness } from './fixtures.cts';
+import { APP, numbered, useHarness } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 
@@ -33,7 +34,12 @@ test('counts first, then deletes what matches and nothing else', async () => {
 	const methods = (await harness.requests()).map(
 		({ method, path }) => `${method} ${path.split('/data')[1]}`,
 	);
-	expect(methods).toEqual(['POST /count/filter', 'DELETE /bulk', 'POST /count/filter']);
+	expect(methods).toEqual([
+		'POST /count/filter',
+		'POST /filter',
+		'DELETE /bulk',
+		'POST /count/filter',
+	]);
 });
 
 test('more matches than the maximum: nothing is deleted', async () => {
@@ -54,11 +60,7 @@ test.each([0, -1, '', 'all', null])('the maximum %j is refused', async (maximum)
 });
 
 test('no filter needs its own switch', async () => {
-	for (const none of [
-		{},
-		where(),
-		{ filterMode: 'json', filterTree: '{"filter":[{"filter":[]}]}' },
-	]) {
+	for (const none of [{}, where(), { filterMode: 'json', filterTree: '{"filter":[]}' }]) {
 		const result = await deleteMany(none);
 		expect(result.error?.message).toBe('Nothing was deleted: there is no filter');
 		expect(result.error?.description).toContain("'Delete All Records'");
@@ -206,4 +208,225 @@ test.each([
 	const result = await deleteMany(where({ ...open, value }));
 	expect(result.json()).toEqual([{ deleted: true, matched: 0, deletedCount: 0, remaining: 0 }]);
 	expect(await harness.records()).toHaveLength(5);
+});
+
+describe('what an expression or an agent leaves empty is never all', () => {
+	const NOTHING = [
+		'={{ $json.missing }}',
+		'={{ null }}',
+		'',
+		'={{ "" }}',
+		'={{ [] }}',
+		'={{ {} }}',
+	];
+	const BLANK = '={{ $json.first }} {{ $json.last }}';
+	const refused = async (parameters: IDataObject, options: IDataObject = {}) => {
+		const result = await deleteMany({ allowAll: true, ...parameters }, options);
+		expect(result.json()).toEqual([]);
+		expect(await harness.requests()).toEqual([]);
+		expect(await harness.records()).toHaveLength(5);
+		return result.error;
+	};
+
+	test.each(
+		[
+			'contains',
+			'notcontains',
+			'startswith',
+			'endswith',
+			'eq',
+			'exactly',
+			'neq',
+			'gt',
+			'gte',
+			'lt',
+			'lte',
+			'notin',
+		].flatMap((operator) => [...NOTHING, BLANK].map((value) => [operator, value])),
+	)('%s %j', async (operator, value) => {
+		const error = await refused(where(open, { field: 'buyer', operator, value }));
+		const name = operator === 'exactly' ? '===' : operator;
+		expect(error?.message).toContain(`on 'buyer' (${name})`);
+		expect(error?.message).toMatch(/empty|neither text/);
+		expect(error?.description).toBeTruthy();
+	});
+
+	test.each(NOTHING)('in a list in which one value is %j', async (value) => {
+		const entry = value.startsWith('=') ? value.slice(4, -3) : '""';
+		const list = `={{ ["1", ${entry}] }}`;
+		const error = await refused(where({ field: 'number', operator: 'in', value: list }));
+		expect(error?.message).toContain("Condition 1 of the filter on 'number' (in)");
+	});
+
+	test('an empty list of values to find means no record', async () => {
+		const result = await deleteMany(where({ field: 'number', operator: 'in', value: '={{ [] }}' }));
+		expect(result.json()).toEqual([{ deleted: true, matched: 0, deletedCount: 0, remaining: 0 }]);
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test.each([
+		[{ ...open, field: '={{ $json.missing }}' }, 'Condition 2 of the filter names no field'],
+		[{ ...open, field: ' ' }, 'Condition 2 of the filter names no field'],
+		[
+			{ ...open, operator: '={{ $json.missing }}' },
+			"Condition 2 of the filter on 'state' has no op",
+		],
+		[{ ...open, operator: '' }, "Condition 2 of the filter on 'state' has no operator"],
+	])('a condition such as %j', async (condition, message) => {
+		expect((await refused(where(open, condition)))?.message).toContain(message);
+	});
+
+	test('a group', async () => {
+		const groups = (...group: IDataObject[]) => ({
+			...where(open),
+			matchType: 'or',
+			groups: { group },
+		});
+		const empty = await refused(groups({ matchType: 'and', conditions: {} }));
+		expect(empty?.message).toBe('Group 1 of the filter has no condition');
+		const inner = { condition: [{ ...open, operator: 'startswith', value: '' }] };
+		const value = await refused(groups({ matchType: 'and', conditions: inner }));
+		expect(value?.message).toContain('Condition 1 of group 1 of the filter');
+	});
+
+	test.each([
+		['={{ $json.missing }}', "'Filter Tree' is empty"],
+		['', "'Filter Tree' is empty"],
+		['={{ null }}', "'Filter Tree' is empty"],
+		['={{ {} }}', "not readable at 'filter'"],
+		['[{"field":"state","operator":"neq","value":""}]', "on 'state' (neq) has an empty value"],
+		['[{"field":"state","operator":"neq"}]', "on 'state' (neq) has an empty value"],
+		['[{"field":"state","operator":"notin","value":[]}]', 'has an empty list'],
+		['[{"field":"state","operator":"contains","value":null}]', 'has an empty value'],
+		['[{"field":"","operator":"eq","value":"x"}]', 'names no field'],
+		['[{"field":"state","operator":null,"value":"x"}]', 'has no operator'],
+		['[{"field":"state","operator":"eq","value":"open"},{"filter":[]}]', "group at 'filter[1]'"],
+		['{"filterOperator":"or","filter":[{"filter":[{"filter":[]}]}]}', 'has no condition'],
+		['{"filterOperator":"","filter":[]}', 'not readable'],
+	])('the tree %j', async (filterTree, message) => {
+		expect((await refused({ filterMode: 'json', filterTree }))?.message).toContain(message);
+	});
+
+	test.each([
+		[{ filterMode: '={{ $json.missing }}' }, "'Filter' is none of"],
+		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' of the filter"],
+		[
+			{ application: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } },
+			"'Application' is",
+		],
+		[{ application: { __rl: true, mode: 'id', value: '={{ {} }}' } }, "'Application' must be text"],
+		[{ table: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Table' is empty"],
+		[{ allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
+		[{ maximum: '={{ $json.missing }}' }, "'Maximum' must be a number at least 1"],
+	])('the parameters %j', async (parameters, message) => {
+		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);
+	});
+
+	test.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])(
+		'a dry run that is %j',
+		async (dryRun) => {
+			const error = await refused(where(open), { dryRun });
+			expect(error?.message).toBe("'Dry Run' must be true or false");
+		},
+	);
+});
+
+test('values between commas in a tree are several', async () => {
+	const tree = (operator: string, value: unknown) => ({
+		filterMode: 'json',
+		filterTree: JSON.stringify([{ field: 'state', operator, value }]),
+	});
+	const spared = await deleteMany(tree('notin', 'open, sent'));
+	expect(spared.json()).toMatchObject([{ matched: 0 }]);
+	expect(await harness.records()).toHaveLength(5);
+	const one = await deleteMany(tree('in', 'sent,gone'));
+	expect(one.json()).toMatchObject([{ deletedCount: 2 }]);
+});
+
+test('1,500 values in a list', async () => {
+	await harness.fill('orders', ...numbered(30));
+	const value = `={{ Array.from({length: 1500}, (_, index) => 'far away ' + index).concat(['7', '9,', '8']) }}`;
+	const result = await deleteMany(where({ field: 'number', operator: 'in', value }));
+	expect(result.json()).toEqual([{ deleted: true, matched: 2, deletedCount: 2, remaining: 0 }]);
+	expect(await harness.records()).toHaveLength(28);
+});
+
+describe('while another writer is at work', () => {
+	const other = useOtherWriter(harness);
+	const api = () => harness.sandbox.client();
+	const at = `/apps/${APP}/tables/orders/data`;
+	const insert = async (number: string, fields: IDataObject) =>
+		await api().post(at, { fields: { number, buyer: 'x', ...fields } });
+	const find = async (number: string) =>
+		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const remove = async (number: string) => await api().delete(`${at}/${await find(number)}`);
+	const change = async (number: string, fields: IDataObject) =>
+		await api().patch(`${at}/${await find(number)}`, { fields });
+	const run = async (parameters: IDataObject) => {
+		const result = await harness.run('deleteMany', {
+			parameters: { maximum: 100, ...parameters },
+			credential: other.credential(),
+		});
+		expect(result.error).toBeUndefined();
+		return result.json();
+	};
+	const any = { ...where(open, dear), matchType: 'or' };
+	const done = (matched: number, deletedCount: number, remaining: number) => [
+		{ deleted: true, matched, deletedCount, remaining },
+	];
+
+	test('records that are added meanwhile are not counted as left over', async () => {
+		let counts = 0;
+		other.before((target) => {
+			counts += Number(target === 'POST /data/count/filter');
+			return counts === 2 && target === 'POST /data/count/filter'
+				? Promise.all([insert('6', { state: 'open' }), insert('7', { state: 'open' })])
+				: undefined;
+		});
+		expect(await run(where(open))).toEqual(done(3, 3, 2));
+		expect((await harness.values('number')).sort()).toEqual(['4', '5', '6', '7']);
+	});
+
+	test('no more are deleted than matched when they were counted', async () => {
+		other.before((target) =>
+			target === 'DELETE /data/bulk' ? insert('6', { state: 'open' }) : undefined,
+		);
+		const [result] = await run(where(open));
+		expect(result).toMatchObject({ matched: 3, remaining: 1 });
+		expect(await harness.records()).toHaveLength(3);
+	});
+
+	test.each([
+		['the filter of AND', where(open), 2],
+		['the filter of OR', any, 3],
+	])('%s: a record that no longer matches stays', async (_, filter, left) => {
+		other.before((_target, count) => (count === 2 ? change('2', { state: 'sent' }) : undefined));
+		expect(await run(filter)).toEqual(done(left + (left === 3 ? 1 : 0), left, 0));
+		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
+	});
+
+	test('record by record: one that is gone already is no failure and not counted', async () => {
+		const gone = await find('5');
+		other.before((target) => (target.endsWith(gone) ? remove('5') : undefined));
+		expect(await run(any)).toEqual(done(4, 3, 0));
+		expect(await harness.values('number')).toEqual(['4']);
+	});
+
+	test('record by record: what ceases to match on the way stays', async () => {
+		await harness.fill('orders', ...numbered(60, { state: 'open' }));
+		// The first 20 are under way; number 50 is read again before it would be deleted.
+		other.before((_target, count) => (count === 5 ? change('50', { state: 'sent' }) : undefined));
+		expect(await run(any)).toEqual(done(60, 59, 0));
+		expect(await harness.values('number')).toEqual(['50']);
+	});
+
+	test('record by record: not more than matched, and never more than the maximum', async () => {
+		await harness.fill('orders', ...numbered(30, { state: 'open' }));
+		let added = 100;
+		other.before((target) =>
+			target.startsWith('DELETE') ? insert(String((added += 1)), { state: 'open' }) : undefined,
+		);
+		expect(await run({ ...any, maximum: 30 })).toEqual(done(30, 30, 30));
+		expect(await harness.records()).toHaveLength(30);
+	});
 });

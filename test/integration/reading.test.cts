@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
 import { APP, expectErrorItem, numbered, pairedIndexes, useHarness } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 
@@ -89,12 +90,216 @@ describe('get many records', () => {
 		);
 		expect(
 			await errorOf({ filterMode: 'json', filterTree: '[{"field":"a","operator":"like"}]' }),
-		).toBe("The condition at 'filter[0]' has no known operator");
+		).toBe("The condition at 'filter[0]' has an unknown operator, 'like'");
 		expect(
 			await errorOf({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
 		).toContain('names no field');
 		expect(await errorOf({ limit: 0 })).toContain("'Limit' must be a number at least 1");
 		expect(await harness.requests()).toEqual([]);
+	});
+});
+
+describe('get many records while another writer is at work', () => {
+	const other = useOtherWriter(harness);
+	const at = `/apps/${APP}/tables/orders/data`;
+	const api = () => harness.sandbox.client();
+	const byPrice = { sort: { by: [{ field: 'price', direction: 'asc' }] } };
+	const priced = (count: number) =>
+		numbered(count).map((record, index) => ({ ...record, price: index + 10 }));
+	const find = async (number: string) =>
+		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const patch = async (id: string, fields: IDataObject) =>
+		await api().patch(`${at}/${id}`, { fields });
+	const read = async (options: IDataObject = {}) => {
+		const result = await harness.run('getAll', {
+			parameters: { returnAll: true, simple: true },
+			options,
+			credential: other.credential(),
+		});
+		expect(result.error).toBeUndefined();
+		const found = numbers(result.json());
+		expect(new Set(found).size).toBe(found.length);
+		return { found, hints: result.hints };
+	};
+	const NOTICE = expect.stringContaining('The table changed while it was read');
+
+	test('one that moves to the front between pages: a notice that it may be missing', async () => {
+		await harness.fill('orders', ...priced(2500));
+		const mover = await find('2400');
+		other.before((_, count) => (count === 2 ? patch(mover, { price: 1 }) : undefined));
+		const { found, hints } = await read(byPrice);
+		expect(found).toHaveLength(2499);
+		expect(hints).toEqual([NOTICE]);
+	});
+
+	test('one that moves from what was read to the end comes once, with a notice', async () => {
+		await harness.fill('orders', ...priced(2500));
+		const mover = await find('5');
+		other.before((_, count) => (count === 2 ? patch(mover, { price: 9999 }) : undefined));
+		const { found, hints } = await read(byPrice);
+		expect(found).toHaveLength(2500);
+		expect(hints).toEqual([NOTICE]);
+	});
+
+	test('two that change places over a boundary leave the boundary as it is: a notice all the same', async () => {
+		await harness.fill('orders', ...priced(2500));
+		const [early, late] = [await find('5'), await find('2400')];
+		other.before((_, count) =>
+			count === 2
+				? Promise.all([patch(early, { price: 9999 }), patch(late, { price: 1 })])
+				: undefined,
+		);
+		const { found, hints } = await read(byPrice);
+		expect(found).toHaveLength(2499);
+		expect(hints).toEqual([NOTICE]);
+	});
+
+	test('records that are deleted in what was read: the others come, each once, in order', async () => {
+		await harness.fill('orders', ...priced(2500));
+		const ids = await Promise.all(['3', '4', '5'].map(find));
+		other.before((_, count) =>
+			count === 2
+				? Promise.all(ids.map(async (id) => await api().delete(`${at}/${id}`)))
+				: undefined,
+		);
+		const { found } = await read(byPrice);
+		expect(found).toEqual(priced(2500).map(({ number }: IDataObject) => number));
+	});
+
+	test('nothing that moved, nothing to notice', async () => {
+		await harness.fill('orders', ...priced(2500));
+		other.before((_, count) =>
+			count === 2 ? api().post(at, { fields: { number: 'new', buyer: 'x', price: 0 } }) : undefined,
+		);
+		const { found, hints } = await read();
+		expect(found).toHaveLength(2501);
+		expect(hints).toEqual([]);
+	});
+});
+
+describe('what an expression leaves empty when reading', () => {
+	const nothing = '={{ $json.missing }}';
+	const located = (value: string, mode = 'id') => ({ __rl: true, mode, value });
+	const condition = (entry: IDataObject) => ({
+		filterMode: 'conditions',
+		conditions: { condition: [entry] },
+	});
+
+	test.each(['getAll', 'count', 'summarize'])('%s: never all records', async (operation) => {
+		await harness.fill('orders', ...numbered(3));
+		const summaries = { summary: [{ field: 'price', aggregations: ['sum'] }] };
+		for (const parameters of [
+			condition({ field: 'buyer', operator: 'contains', value: nothing }),
+			condition({ field: 'buyer', operator: 'notin', value: '={{ [] }}' }),
+			condition({ field: nothing, operator: 'empty' }),
+			{ filterMode: 'json', filterTree: nothing },
+			{ application: located(nothing) },
+			{ application: located('={{ 7 > 8 }}') },
+			{ application: located(nothing, 'list') },
+			{ application: located(nothing, 'url') },
+			{ table: located(nothing) },
+		]) {
+			const result = await harness.run(operation, { parameters: { summaries, ...parameters } });
+			expect(result.error?.message).toMatch(/empty|names no field|must be text/);
+			expect(result.error?.message).not.toMatch(/undefined|ERROR:|Cannot read/);
+		}
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test('a saved view', async () => {
+		const result = await harness.run('getAll', { options: { savedView: nothing } });
+		expect(result.error?.message).toBe(
+			"'Saved View Name or ID' is empty: its expression returned nothing",
+		);
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test.each([
+		[{ savedView: '={{ {} }}' }, "'Saved View Name or ID' must be text"],
+		[{ fieldsToLoad: '={{ [{}] }}' }, "'Field Names or IDs' must be text"],
+		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
+		[{ sort: { by: [{ field: 'a(desc),b' }] } }, "No field is called 'a(desc),b'"],
+	])('%j is refused in words', async (options, message) => {
+		const result = await harness.run('getAll', { options });
+		expect(result.error?.message).toContain(message);
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test.each([{ fieldsToLoad: nothing }, { fieldsToLoad: '={{ null }}' }, { savedView: '' }])(
+		'%j is nothing chosen',
+		async (options) => {
+			await harness.fill('orders', ...numbered(2));
+			expect(await getMany({}, options)).toHaveLength(2);
+		},
+	);
+
+	test('an application left empty in the workflow addresses the table by its name', async () => {
+		await harness.fill('orders', ...numbered(2));
+		for (const application of [picked(''), located(''), located(' ')]) {
+			expect(await getMany({ application })).toHaveLength(2);
+		}
+		const paths = (await harness.requests()).map(({ path }) => path);
+		expect(new Set(paths)).toEqual(new Set(['/api/v2/orders/data']));
+	});
+
+	test('the record to read', async () => {
+		for (const value of [nothing, '={{ null }}', '={{ {} }}', '={{ [] }}', '={{ true }}']) {
+			for (const mode of ['id', 'url', 'list']) {
+				const result = await harness.run('get', { parameters: { recordId: located(value, mode) } });
+				expect(result.error?.message).toMatch(/^'Record' (is empty|must be text, not )/);
+			}
+		}
+		expect(await harness.requests()).toEqual([]);
+	});
+});
+
+describe('a pasted address', () => {
+	const url = (value: string) => ({ __rl: true, mode: 'url', value });
+	const requested = async (resource: string, operation: string, parameters: IDataObject) => {
+		await harness.sandbox.admin.clearRequests();
+		await runOperation(harness.credential, {
+			parameters: { resource, operation, options: {}, ...parameters } as never,
+		});
+		const [request] = await harness.requests();
+		return request?.path;
+	};
+	const HOST = 'https://platform.example.com';
+
+	test.each([
+		['/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
+		['/apps/crm/tables/contacts/data/r1/', 'crm', 'contacts', 'r1'],
+		['/apps/crm/tables/contacts/data/r1?tab=2#x', 'crm', 'contacts', 'r1'],
+		['/ui/v3/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
+		['/#/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
+		['/apps/ui/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
+		['/apps/apps/tables/tables/data/data', 'apps', 'tables', 'data'],
+		['/apps/tables/tables/data/data/apps', 'tables', 'data', 'apps'],
+		['/apps/data/tables/apps/data/tables', 'data', 'apps', 'tables'],
+		['/apps/K%C3%BCche/tables/B%20%26%20C/data/a%2Fb', 'K%C3%BCche', 'B%20%26%20C', 'a%2Fb'],
+		['/apps/100%/tables/50%25/data/%zz', '100%25', '50%25', '%25zz'],
+		['/apps/apps.example/tables/t/data/r', 'apps.example', 't', 'r'],
+	])('%s', async (path, application, table, record) => {
+		const address = url(`${HOST}${path}`);
+		const parameters = { application: address, table: address, recordId: address };
+		expect(await requested('record', 'get', parameters)).toBe(
+			`/api/v2/apps/${application}/tables/${table}/data/${record}`,
+		);
+	});
+
+	test.each([
+		['https://apps/crm', 'Application'],
+		['https://platform.example.com/', 'Application'],
+		['https://platform.example.com/apps/', 'Application'],
+		['https://platform.example.com/apps', 'Application'],
+	])('%s leads to none', async (address, label) => {
+		const result = await runOperation(harness.credential, {
+			parameters: {
+				resource: 'application',
+				operation: 'get',
+				application: url(`={{ '${address}' }}`),
+			} as never,
+		});
+		expect(result.error?.message).toBe(`The address in '${label}' does not lead to one`);
 	});
 });
 

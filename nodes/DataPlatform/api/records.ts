@@ -1,5 +1,5 @@
 /**
- * Single records, and reading many (contract.md section 3).
+ * Single records, and reading many.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -7,7 +7,7 @@ import { toList, toMetadata, toRecord, toWholeRecord } from './decoders';
 import { MAX_PAGE_SIZE, paths } from './endpoints';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import { InputError, ServiceError } from '../transport/errors';
-import { asAndConditions, isEmptyFilter, toBody, toQuery, type Group } from './filters';
+import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
 
@@ -21,9 +21,9 @@ export interface RecordQuery {
 	fields?: string[];
 }
 
-/** The failure of a read whose answer is not what it should be. */
+/** The failure of a read whose response is not what it should be. */
 export const invalidResponse = (what: string, status: number) =>
-	new ServiceError(`The platform's answer holds no ${what}`, {
+	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		status,
 		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
@@ -55,9 +55,9 @@ export async function readPage(
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
-	const answer = await client.request(pageCall(at, reading, { limit, skip }));
-	const records = toList(answer.body.data, toWholeRecord);
-	if (!records) throw invalidResponse('list of records', answer.status);
+	const response = await client.request(pageRequest(at, reading, { limit, skip }));
+	const records = toList(response.body.data, toWholeRecord);
+	if (!records) throw invalidResponse('list of records', response.status);
 	const { fields = [], savedView } = reading;
 	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
 }
@@ -68,7 +68,7 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 });
 
 /** A saved view goes into a query string, fields and groups of conditions into a body. */
-function pageCall(
+function pageRequest(
 	at: TableAddress,
 	{ filter, fields = [], sort, savedView }: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
@@ -84,12 +84,21 @@ function pageCall(
 	}
 	const conditions = isFiltered ? asAndConditions(filter) : [];
 	if (!conditions) {
-		throw new InputError("A saved view can't be combined with a filter that joins by 'any'", {
-			field: 'Saved View',
-			hint: 'Leave the saved view out, or use conditions that must all hold.',
-		});
+		throw new InputError(
+			"A saved view can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list",
+			{
+				field: 'Saved View',
+				hint: 'Leave the saved view out, or use conditions that must all hold.',
+			},
+		);
 	}
 	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	if (text !== undefined && !fitsQuery(text)) {
+		throw new InputError('The filter is too long to be combined with a saved view', {
+			field: 'Saved View',
+			hint: 'Leave the saved view out, or use fewer or shorter values.',
+		});
+	}
 	return {
 		method: 'GET',
 		path: paths.records(at),
@@ -107,11 +116,17 @@ export interface ReadNotes {
 }
 
 /**
- * Reads records and gives them page by page, each record once. Each page repeats the last record of the one
- * before; where it is not there, records went away meanwhile and the reader goes back a page.
+ * Reads records and gives them page by page, each record once. Each page repeats the last record of
+ * the one before. Another one in its place means that the order changed: records that moved from a
+ * page to come to one that was read are missed, which the notes say. Where none of what was read
+ * is in its place, records went away and the reader goes back a page.
+ *
+ * The next page is requested before a page is given, so that it travels while that one is worked on;
+ * no request is under way any more once the reader has ended, whoever ended it.
  *
  * @param limit how many at most; `Infinity` for all
  * @param notes gets what was noticed
+ * @throws {ServiceError}
  */
 export async function* readRecords(
 	client: ApiClient,
@@ -123,26 +138,43 @@ export async function* readRecords(
 	// In order of creation new records come last, so no page shifts under the reader.
 	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
 	const seen = new Set<string>();
+	let last: string | undefined;
 	let stepsBack = 0;
-	for (let next = 0; seen.size < limit; ) {
+	const request = (next: number) => {
 		const skip = Math.max(0, next - 1);
 		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
-		const page = await readPage(client, at, { ...reading, sort }, { limit: size, skip });
-		const first = page[0];
-		if (skip > 0 && (!first || !seen.has(first.id))) {
-			notes.hasShifted = true;
-			stepsBack += 1;
-			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
-			next = Math.max(0, next - MAX_PAGE_SIZE);
-			continue;
+		const page = readPage(client, at, { ...reading, sort }, { limit: size, skip });
+		// Its failure is thrown where it is awaited, which may be never.
+		page.catch(() => undefined);
+		return { skip, size, page };
+	};
+	let ahead: ReturnType<typeof request> | undefined = request(0);
+	try {
+		while (ahead) {
+			const { skip, size, page: requested }: ReturnType<typeof request> = ahead;
+			const page = await requested;
+			ahead = undefined;
+			const first = page[0];
+			if (skip > 0 && first?.id !== last) notes.hasShifted = true;
+			if (skip > 0 && (!first || !seen.has(first.id))) {
+				stepsBack += 1;
+				if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
+				ahead = request(Math.max(0, skip + 1 - MAX_PAGE_SIZE));
+				continue;
+			}
+			const fresh = page.filter(({ id }) => {
+				if (seen.has(id) || seen.size >= limit) return false;
+				seen.add(id);
+				return true;
+			});
+			last = page.at(-1)?.id;
+			// Whatever was read before stands elsewhere now, except the record that is repeated.
+			if (page.length - fresh.length > (skip > 0 ? 1 : 0)) notes.hasShifted = true;
+			if (page.length === size && seen.size < limit) ahead = request(skip + page.length);
+			yield fresh;
 		}
-		yield page.filter(({ id }) => {
-			if (seen.has(id) || seen.size >= limit) return false;
-			seen.add(id);
-			return true;
-		});
-		if (page.length < size) return;
-		next = skip + page.length;
+	} finally {
+		await ahead?.page.catch(() => undefined);
 	}
 }
 
@@ -227,7 +259,7 @@ export async function createRecord(
 	);
 }
 
-/** The record of an answer to a write; without one nobody knows what was written. */
+/** The record in the response to a write; without one nobody knows what was written. */
 function writtenRecord(
 	result: ApiResponse | ServiceError,
 	id?: string,
@@ -237,26 +269,26 @@ function writtenRecord(
 	const record = toRecord(body.data);
 	if (record && (id === undefined || !isDifferentRecord(record, id))) return record;
 	const what = id === undefined ? 'record' : `record '${id}'`;
-	const message = `The platform's answer holds no ${what}`;
+	const message = `The response contains no ${what}`;
 	return new ServiceError(message, { delivery: 'ambiguous', status });
 }
 
-/** A failure that leaves open what became of a record, though doing it again does no harm. */
+/** A failure that leaves open what became of a record, though it is safe to repeat. */
 function asUnknownWrite(error: ServiceError, what: string): ServiceError {
 	if (error.delivery !== 'ambiguous') return error;
 	return new ServiceError(`It is not known whether the record was ${what}: ${error.message}`, {
 		...error,
-		hint: 'Running it again does no harm.',
+		hint: 'It is safe to run it again.',
 	});
 }
 
 async function writeRecord(
 	client: ApiClient,
-	call: Omit<ApiRequest, 'retryMode'>,
+	request: Omit<ApiRequest, 'retryMode'>,
 	what: string,
 	id?: string,
 ): Promise<PlatformRecord> {
-	const result = await client.tryRequest({ ...call, retryMode: 'idempotent' });
+	const result = await client.tryRequest({ ...request, retryMode: 'idempotent' });
 	const written = writtenRecord(result, id);
 	if (written instanceof ServiceError) throw asUnknownWrite(written, what);
 	return written;
@@ -270,8 +302,8 @@ export async function upsertRecord(
 	options: WriteOptions,
 ): Promise<PlatformRecord> {
 	const body = writeBody(fields, options, true);
-	const call = { method: 'POST', path: paths.records(at), body } as const;
-	return await writeRecord(client, call, 'created or updated');
+	const request = { method: 'POST', path: paths.records(at), body } as const;
+	return await writeRecord(client, request, 'created or updated');
 }
 
 /**
@@ -288,12 +320,16 @@ export async function updateRecord(
 	options: WriteOptions,
 ): Promise<PlatformRecord> {
 	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
-	const call = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
-	return await writeRecord(client, call, 'updated', id);
+	const request = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
+	return await writeRecord(client, request, 'updated', id);
 }
 
-/** Deletes a record. @throws {ServiceError} */
-export async function deleteRecord(client: ApiClient, at: TableAddress, id: string): Promise<void> {
+/** Deletes a record; its failure as a value, with status 404 where there is no such record. */
+export async function tryDeleteRecord(
+	client: ApiClient,
+	at: TableAddress,
+	id: string,
+): Promise<ServiceError | undefined> {
 	const result = await client.tryRequest({
 		method: 'DELETE',
 		path: paths.record(at, id),
@@ -301,9 +337,15 @@ export async function deleteRecord(client: ApiClient, at: TableAddress, id: stri
 		bodyRequirement: 'jsonOrNoContent',
 		alreadyDoneStatus: 404,
 	});
-	if (result instanceof ServiceError) throw asUnknownWrite(result, 'deleted');
+	return result instanceof ServiceError ? asUnknownWrite(result, 'deleted') : undefined;
 }
 
-/** The metadata of a bulk answer's `data`, in its order. */
+/** Deletes a record. @throws {ServiceError} */
+export async function deleteRecord(client: ApiClient, at: TableAddress, id: string): Promise<void> {
+	const failure = await tryDeleteRecord(client, at, id);
+	if (failure) throw failure;
+}
+
+/** The metadata of a bulk response's `data`, in its order. */
 export const metadataList = (data: unknown): RecordMetadata[] | undefined =>
 	toList(data, toMetadata);

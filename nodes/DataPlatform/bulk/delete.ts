@@ -1,12 +1,14 @@
 /**
- * Deleting what a filter matches: counted first, never more than the maximum, counted again after.
+ * Deleting what a filter matches: counted first, never more than matched then, looked at again
+ * after. Whether a record still matches is decided when it is deleted: by the service where the
+ * filter can go along with the deletion, else by reading the filter again for every few records.
  */
 import { paths } from '../api/endpoints';
-import type { TableAddress } from '../api/types';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import { InputError, ServiceError } from '../transport/errors';
-import { asAndConditions, isEmptyFilter, toQuery, type Group } from '../api/filters';
+import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
-import { deleteRecord, readRecords } from '../api/records';
+import { tryDeleteRecord, readPage, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 export interface DeleteManyOptions {
@@ -21,50 +23,148 @@ export interface DeleteManyOptions {
 export interface Deletion {
 	/** How many records matched before. */
 	matched: number;
+	/** How many of them were deleted. */
 	deleted: number;
-	/** How many match afterwards, deleted too late or added meanwhile. */
+	/** How many records match afterwards, those among them that were added meanwhile. */
 	remaining: number;
 }
 
 const PARALLEL_DELETES = 4;
 
+/** How many records are deleted one by one before it is read again which records match. */
+const RECHECK_EVERY = 20;
+
+/**
+ * As many records are told apart from those that others add meanwhile; of more only the numbers
+ * are compared.
+ */
+const MAX_COMPARED = 10_000;
+
 const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
-/** The bulk endpoint's filter only joins by AND; anything else is deleted record by record. */
+/**
+ * Deletes records one by one. The first page of what matches is read again and again: what was
+ * deleted is no longer on it, nor what ceased to match.
+ *
+ * @param matched how many at most
+ * @returns how many were deleted
+ */
 async function deleteOneByOne(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	matched: number,
 ): Promise<number> {
-	const ids: string[] = [];
-	for await (const page of readRecords(client, at, { filter }, matched)) {
-		for (const { id } of page) ids.push(id);
-	}
+	const tried = new Set<string>();
+	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
-	const queue = ids.values();
-	const work = async () => {
-		for (const id of queue) {
-			await deleteRecord(client, at, id);
-			deleted += 1;
-		}
-	};
-	const results = await Promise.allSettled(Array.from({ length: PARALLEL_DELETES }, work));
-	const failed = results.find((result) => result.status === 'rejected');
-	if (failed) {
-		const cause = failed.reason as ServiceError;
-		throw new ServiceError(
-			`${cause.message}; ${deleted} of ${plural(matched)} were deleted`,
-			cause,
+	let failure: ServiceError | undefined;
+	while (tried.size < matched) {
+		const limit = Math.min(RECHECK_EVERY, matched - tried.size);
+		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
+			(error: ServiceError) => {
+				throw withCount(error, deleted, matched);
+			},
 		);
+		const queue = page.filter(({ id }) => !tried.has(id)).values();
+		const work = async () => {
+			for (const { id } of queue) {
+				if (failure) return;
+				tried.add(id);
+				const problem = await tryDeleteRecord(client, at, id);
+				if (!problem) deleted += 1;
+				else if (problem.status !== 404) failure ??= problem;
+			}
+		};
+		const before = tried.size;
+		await Promise.all(Array.from({ length: PARALLEL_DELETES }, work));
+		if (failure) throw withCount(failure, deleted, matched);
+		if (tried.size === before) break;
 	}
 	return deleted;
+}
+
+const withCount = (cause: ServiceError, deleted: number, matched: number) =>
+	new ServiceError(`${cause.message}; ${deleted} of ${plural(matched)} were deleted`, cause);
+
+async function matchingIds(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	limit: number,
+): Promise<Set<string>> {
+	const ids = new Set<string>();
+	for await (const page of readRecords(client, at, { filter }, limit)) {
+		for (const { id } of page) ids.add(id);
+	}
+	return ids;
+}
+
+/** Deletes by one request, which the service applies to what matches at that moment. */
+async function deleteByQuery(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	query: string,
+	counted: number,
+): Promise<Deletion> {
+	const before =
+		counted > MAX_COMPARED ? undefined : await matchingIds(client, at, filter, counted);
+	const matched = before?.size ?? counted;
+	if (matched === 0) return { matched, deleted: 0, remaining: 0 };
+	const result = await client.tryRequest({
+		method: 'DELETE',
+		path: paths.bulk(at),
+		query: { limit: matched, filter: query },
+		retryMode: 'notIdempotent',
+		bodyRequirement: 'jsonOrNoContent',
+	});
+	const isFailure = result instanceof ServiceError;
+	if (isFailure && result.delivery !== 'ambiguous') throw result;
+	const left = await countAfter(client, at, filter, matched, before).catch(
+		(error: ServiceError) => error,
+	);
+	if (left instanceof Error) {
+		throw new ServiceError(
+			isFailure
+				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${left.message}`
+				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${left.message}`,
+			{ ...left, delivery: 'ambiguous' },
+		);
+	}
+	const { remaining, survivors } = left;
+	if (isFailure && survivors > 0) {
+		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
+		throw result.mayStillApply
+			? new ServiceError(`${message}, and the platform may still be deleting them`, {
+					...result,
+					hint: 'Wait a little and count them before you run it again.',
+				})
+			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
+	}
+	return { matched, deleted: matched - survivors, remaining };
+}
+
+/** How many records match now, and how many of those are among the ones that matched before. */
+async function countAfter(
+	client: ApiClient,
+	at: TableAddress,
+	filter: Group,
+	matched: number,
+	before: ReadonlySet<string> | undefined,
+): Promise<{ remaining: number; survivors: number }> {
+	const remaining = await countRecords(client, at, filter);
+	if (remaining === 0 || !before) return { remaining, survivors: Math.min(remaining, matched) };
+	const now = await matchingIds(client, at, filter, Infinity);
+	const survivors = [...now].filter((id) => before.has(id)).length;
+	return { remaining: now.size, survivors };
 }
 
 /**
  * Deletes all records that match.
  *
- * @throws {InputError} where more match than the maximum, or the filter is empty and may not be
+ * @throws {InputError} where more match than the maximum, the filter is empty and may not be, or a
+ *   part of it is
  * @throws {ServiceError} whose message says how many are known to be deleted
  */
 export async function deleteMany(
@@ -73,51 +173,28 @@ export async function deleteMany(
 	filter: Group,
 	{ maximum, allowAll, dryRun }: DeleteManyOptions,
 ): Promise<Deletion> {
+	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
 		throw new InputError('Nothing was deleted: there is no filter', {
-			hint: "Add a condition, or turn on 'Delete All Records' if every record is meant.",
+			hint: "Add a condition, or turn on 'Delete All Records' to delete every record of the table.",
 		});
 	}
 	const matched = await countRecords(client, at, filter);
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
-			{ hint: "Narrow the filter, or raise 'Maximum' if all of them are meant." },
+			{ hint: "Narrow the filter, or raise 'Maximum' to delete all of them." },
 		);
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
-
-	const conditions = asAndConditions(filter);
-	if (!conditions) {
-		const deleted = await deleteOneByOne(client, at, filter, matched);
-		return { matched, deleted, remaining: await countRecords(client, at, filter) };
-	}
-	const result = await client.tryRequest({
-		method: 'DELETE',
-		path: paths.bulk(at),
-		query: { limit: matched, filter: toQuery(conditions) },
-		retryMode: 'notIdempotent',
-		bodyRequirement: 'jsonOrNoContent',
-	});
-	const isFailure = result instanceof ServiceError;
-	if (isFailure && result.delivery !== 'ambiguous') throw result;
-	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => error);
-	if (remaining instanceof Error) {
+	const query = asPlainQuery(filter);
+	if (query !== undefined) return await deleteByQuery(client, at, filter, query, matched);
+	const deleted = await deleteOneByOne(client, at, filter, matched);
+	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
-			isFailure
-				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${remaining.message}`
-				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${remaining.message}`,
-			{ ...remaining, delivery: 'ambiguous' },
+			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
+			{ ...error, delivery: 'ambiguous' },
 		);
-	}
-	if (isFailure && remaining > 0) {
-		const left = `${result.message}; ${plural(remaining)} of ${matched} still match`;
-		throw result.mayStillApply
-			? new ServiceError(`${left}, and the platform may still be deleting them`, {
-					...result,
-					hint: 'Wait a little and count them before you run it again.',
-				})
-			: new ServiceError(left, { ...result, hint: 'Run it again to delete the rest.' });
-	}
-	return { matched, deleted: Math.max(0, matched - remaining), remaining };
+	});
+	return { matched, deleted, remaining };
 }

@@ -36,20 +36,20 @@ export const deleteMany: ItemOperation = {
 				name: 'dryRun',
 				type: 'boolean',
 				default: false,
-				description: 'Whether to delete nothing and tell how many records match',
+				description: 'Whether to only count the records that match, without deleting any',
 			},
 			...callSettings,
 		),
 	],
 	execute: async (run, index) => {
-		const dryRun = run.option('options.dryRun', index, false);
+		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
 		const deletion = await deleteRecords(
 			run.client,
 			run.table(index),
 			filterOf(run.readerOf(index)),
 			{
 				maximum: run.numberWithin(run.parameter('maximum', index), 'Maximum', { min: 1 }),
-				allowAll: run.parameter('allowAll', index) === true,
+				allowAll: run.flag('allowAll', 'Delete All Records', index),
 				dryRun,
 			},
 		);

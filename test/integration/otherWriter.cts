@@ -1,0 +1,55 @@
+/**
+ * The sandbox behind a gateway that lets another writer act at a chosen moment: just before a
+ * request of the node reaches it.
+ */
+import { createServer, request as forward, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestHarness } from './fixtures.cts';
+
+/** A request on its way: `POST /data/filter`, without what is before `/data`. */
+type Act = (target: string, count: number) => Promise<unknown> | undefined;
+
+export interface OtherWriter {
+	/** The node's `credential`: leads through the gateway. */
+	credential(): { baseUrl: string };
+	/** What to do before a request is forwarded; `count` is of all requests, the first is 1. */
+	before(act: Act): void;
+}
+
+/** A gateway for a test file; before each test it forwards only. */
+export function useOtherWriter(harness: TestHarness): OtherWriter {
+	let act: Act = () => undefined;
+	let count = 0;
+	const server = createServer((incoming: IncomingMessage, outgoing) => {
+		void (async () => {
+			count += 1;
+			const target = `${incoming.method} ${/\/data.*?(?=\?|$)/.exec(incoming.url ?? '')?.[0] ?? ''}`;
+			await act(target, count);
+			const onward = forward(
+				new URL(incoming.url ?? '', harness.sandbox.baseUrl),
+				{ method: incoming.method, headers: incoming.headers },
+				(response) => {
+					outgoing.writeHead(response.statusCode ?? 502, response.headers);
+					response.pipe(outgoing);
+				},
+			);
+			onward.on('error', () => outgoing.destroy());
+			incoming.pipe(onward);
+		})();
+	});
+	beforeAll(async () => await new Promise<void>((done) => server.listen(0, '127.0.0.1', done)));
+	beforeEach(() => {
+		act = () => undefined;
+		count = 0;
+	});
+	afterAll(async () => {
+		server.closeAllConnections();
+		await new Promise((done) => server.close(done));
+	});
+	return {
+		credential: () => ({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+		before: (next) => {
+			act = next;
+		},
+	};
+}

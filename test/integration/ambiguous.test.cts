@@ -83,7 +83,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 		});
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		const [item] = result.output('Data Platform');
-		expectErrorItem(item!, 0, 'It is not known whether this record was written');
+		expectErrorItem(item!, 0, 'Unknown whether this record was written');
 		expect(item!.json.message).toContain("'Create or Update Many'");
 		expect(await harness.records('notes')).toHaveLength(isWritten ? 2 : 0);
 		expect(await harness.writes()).toHaveLength(1);
@@ -195,7 +195,7 @@ test('where the look-up fails too, nobody claims to know', async () => {
 		onError: 'continueRegularOutput',
 	});
 	expect(outcomes(result)).toEqual(['unknown', 'unknown']);
-	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up did not work');
+	expectErrorItem(result.output('Data Platform')[0]!, 0, 'looking it up failed');
 	expect(await harness.records()).toHaveLength(2);
 });
 

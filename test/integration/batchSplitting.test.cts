@@ -38,7 +38,12 @@ describe('25 items, item 12 refused', () => {
 		test.each(['createMany', 'upsertMany'])('%s writes the other 24 once', async (operation) => {
 			await harness.settings(settings);
 			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });
-			expect(await harness.values('number')).toEqual(good);
+			const stored = await harness.values('number');
+			// Only creates keep the order of the items.
+			expect(operation === 'createMany' ? stored : new Set(stored)).toEqual(
+				operation === 'createMany' ? good : new Set(good),
+			);
+			expect(stored).toHaveLength(24);
 			expect((await harness.records()).every(({ ver }) => ver === 0)).toBe(true);
 			const output = result.output('Data Platform');
 			expect(pairedIndexes(output)).toEqual(items.map((__, index) => index));
@@ -69,7 +74,8 @@ describe('25 items, item 12 refused', () => {
 	});
 
 	test('without going on, later batches are not sent', async () => {
-		const result = await harness.run('upsertMany', { items, options: { batchSize: 10 } });
+		const options = { batchSize: 10, parallelRequests: 1 };
+		const result = await harness.run('upsertMany', { items, options });
 		expect(result.error?.context?.itemIndex).toBe(12);
 		expect(result.error?.description).toContain('19 of 25 items are done');
 		expect(await harness.values('number')).toEqual(good.slice(0, 19));

@@ -137,9 +137,10 @@ test('a text of 10 MB in a field of numbers is refused in few words', async () =
 
 describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 	test.each([
-		[{ batchSize: 0 }, "'Batch Size' must be a number from 1 to 1000, not 0"],
-		[{ batchSize: 10_000 }, "'Batch Size' must be a number from 1 to 1000, not 10000"],
-		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a number from 1 to 1000, not "many"`],
+		[{ batchSize: -1 }, "'Batch Size' must be a number from 0 to 1000, not -1"],
+		[{ batchSize: 10_000 }, "'Batch Size' must be a number from 0 to 1000, not 10000"],
+		[{ parallelRequests: 11 }, "'Parallel Requests' must be a number from 0 to 10, not 11"],
+		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a number from 0 to 1000, not "many"`],
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
 		const parameters = { recordId: 'x' };

@@ -20,7 +20,7 @@ describe('silent skips', () => {
 		await harness.faults(skip);
 		const result = await harness.run(operation, { ...goingOn, items: numbered(3) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[1]!, 1, 'left this item out without a word');
+		expectErrorItem(result.output('Data Platform')[1]!, 1, 'did not mention this item');
 		const ids = (await harness.records()).map(({ id }) => id);
 		expect(result.json().map(({ id }) => id ?? null)).toEqual([ids[0], null, ids[1]]);
 	});

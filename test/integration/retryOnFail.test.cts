@@ -135,7 +135,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 test('a create whose answer was lost is not sent again by the second try', async () => {
 	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
 	const result = await harness.run('createMany', { table: 'notes', items: texts('a', 'b'), retry });
-	expect(result.error?.message).toContain('It is not known whether this record was written');
+	expect(result.error?.message).toContain('Unknown whether this record was written');
 	expect(await harness.values('text', 'notes')).toEqual(['a', 'b']);
 });
 

@@ -1,76 +1,98 @@
 import {
-	splitIntoBatches,
+	byteSize,
 	prepareRecord,
+	UnsentRecords,
+	type BatchLimits,
 	type PreparedRecord,
 } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { sendableOf } from './fixtures.cts';
 
-const sendables = (count: number, size = 10) =>
+const recordsOf = (count: number, size = 10) =>
 	Array.from({ length: count }, (_, index) =>
 		sendableOf({ index, fields: { a: 'x'.repeat(size) } }),
 	);
 
-async function sizes(batches: AsyncIterable<PreparedRecord[]>) {
-	const counts: number[] = [];
-	for await (const batch of batches) counts.push(batch.length);
-	return counts;
+/** All batches, by the indexes of their records. */
+function batchesOf(records: PreparedRecord[], limits: BatchLimits) {
+	const unsent = new UnsentRecords(records.values());
+	const batches: number[][] = [];
+	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
+		batches.push(batch.map(({ record }) => record.index));
+	}
+	return batches;
 }
+const sizesOf = (records: PreparedRecord[], limits: BatchLimits) =>
+	batchesOf(records, limits).map(({ length }) => length);
 
 const large = Number.MAX_SAFE_INTEGER;
-const bytesOf = ({ json }: PreparedRecord) => Buffer.byteLength(json) + 1;
 
-test('cuts by count', async () => {
-	expect(await sizes(splitIntoBatches(sendables(250), { records: 100, bytes: large }))).toEqual([
-		100, 100, 50,
-	]);
-	expect(await sizes(splitIntoBatches(sendables(100), { records: 100, bytes: large }))).toEqual([
-		100,
-	]);
-	expect(await sizes(splitIntoBatches([], { records: 100, bytes: large }))).toEqual([]);
+test('cuts by count', () => {
+	expect(sizesOf(recordsOf(250), { records: 100, bytes: large })).toEqual([100, 100, 50]);
+	expect(sizesOf(recordsOf(100), { records: 100, bytes: large })).toEqual([100]);
+	expect(sizesOf([], { records: 100, bytes: large })).toEqual([]);
 });
 
-test('cuts by bytes, exactly at the limit', async () => {
-	const five = sendables(5);
-	const one = bytesOf(five[0]!);
-	expect(await sizes(splitIntoBatches(five, { records: 100, bytes: 2 * one }))).toEqual([2, 2, 1]);
-	expect(await sizes(splitIntoBatches(five, { records: 100, bytes: 2 * one - 1 }))).toEqual([
-		1, 1, 1, 1, 1,
-	]);
+test('cuts by bytes, exactly at the limit', () => {
+	const five = recordsOf(5);
+	const one = byteSize(five[0]!);
+	expect(sizesOf(five, { records: 100, bytes: 2 * one })).toEqual([2, 2, 1]);
+	expect(sizesOf(five, { records: 100, bytes: 2 * one - 1 })).toEqual([1, 1, 1, 1, 1]);
 });
 
-test('counts bytes, not characters', async () => {
+test('counts bytes, not characters', () => {
 	const ascii = sendableOf({ fields: { a: 'eeee' } });
 	const wide = sendableOf({ fields: { a: '€€€€' } });
-	const limits = { records: 100, bytes: 2 * bytesOf(ascii) };
-	expect(await sizes(splitIntoBatches([ascii, ascii], limits))).toEqual([2]);
-	expect(await sizes(splitIntoBatches([wide, wide], limits))).toEqual([1, 1]);
+	const limits = { records: 100, bytes: 2 * byteSize(ascii) };
+	expect(sizesOf([ascii, ascii], limits)).toEqual([2]);
+	expect(sizesOf([wide, wide], limits)).toEqual([1, 1]);
 });
 
-test('a record larger than the limit goes alone, its neighbours together', async () => {
-	const [small, huge] = [sendables(2), sendables(1, 10_000)];
-	const stream = [...small, ...huge, ...small];
-	expect(await sizes(splitIntoBatches(stream, { records: 100, bytes: 1000 }))).toEqual([2, 1, 2]);
+test('a record larger than the limit goes alone, its neighbours together', () => {
+	const [small, huge] = [recordsOf(2), recordsOf(1, 10_000)];
+	expect(sizesOf([...small, ...huge, ...small], { records: 100, bytes: 1000 })).toEqual([2, 1, 2]);
 });
 
-test('keeps the order', async () => {
-	const seen: number[] = [];
-	for await (const batch of splitIntoBatches(sendables(7), { records: 3, bytes: large })) {
-		seen.push(...batch.map(({ record }) => record.index));
-	}
-	expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6]);
+test('keeps the order', () => {
+	expect(batchesOf(recordsOf(7), { records: 3, bytes: large })).toEqual([
+		[0, 1, 2],
+		[3, 4, 5],
+		[6],
+	]);
 });
 
-test('limits may shrink on the way', async () => {
-	const limits = { records: 4, bytes: large };
-	const counts: number[] = [];
-	for await (const batch of splitIntoBatches(sendables(10), limits)) {
-		counts.push(batch.length);
-		limits.records = 2;
-	}
-	expect(counts).toEqual([4, 2, 2, 2]);
+test('reads the source only as far as a batch needs it', () => {
+	let read = 0;
+	const source = function* () {
+		for (const record of recordsOf(10)) {
+			read += 1;
+			yield record;
+		}
+	};
+	const unsent = new UnsentRecords(source());
+	unsent.takeBatch({ records: 4, bytes: large });
+	expect(read).toBe(4);
 });
 
-test('the entry of a request has the id only where there is one', () => {
+test('records that were put back come first, those that were added after the waiting ones', () => {
+	const [a, b, c, d, e] = recordsOf(5) as [
+		PreparedRecord,
+		PreparedRecord,
+		PreparedRecord,
+		PreparedRecord,
+		PreparedRecord,
+	];
+	const unsent = new UnsentRecords([e].values());
+	unsent.add([c]);
+	unsent.add([d]);
+	unsent.putBack([a, b]);
+	expect(unsent.waitingCount).toBe(4);
+	expect(unsent.takeBatch({ records: 2, bytes: large })).toEqual([a, b]);
+	expect(unsent.waitingCount).toBe(2);
+	expect(unsent.takeBatch({ records: 9, bytes: large })).toEqual([c, d, e]);
+	expect(unsent.take()).toBeUndefined();
+});
+
+test('the entry of a request has the id only if there is one', () => {
 	const fields = { a: 1 };
 	expect(prepareRecord({ index: 0, fields }).json).toBe('{"fields":{"a":1}}');
 	expect(prepareRecord({ index: 0, id: 'r1', fields }, { b: 2 }).json).toBe(

@@ -1,10 +1,11 @@
 /**
- * Cuts records into requests, by count and by bytes.
+ * Records that are ready to be sent, and cutting them into requests by count and by bytes.
  */
 import type { FieldValues, PlatformRecord } from '../api/types';
+import type { ServiceError } from '../transport/errors';
 import type { PlannedRecord } from './plan';
 
-/** A record ready to be sent. */
+/** A record ready to be sent, with all that is known about earlier attempts to write it. */
 export interface PreparedRecord {
 	record: PlannedRecord;
 	/** What is sent of it. */
@@ -13,6 +14,10 @@ export interface PreparedRecord {
 	before?: PlatformRecord | null;
 	/** Its entry in the request's `bulk` array. */
 	json: string;
+	/** Why an earlier request may have written it already, or may do so yet. */
+	previousAttempt?: ServiceError;
+	/** An earlier request of this run is known to have inserted it, with some of its fields only. */
+	isInserted?: boolean;
 }
 
 export interface BatchLimits {
@@ -31,25 +36,63 @@ export const prepareRecord = (
 	json: JSON.stringify(record.id === undefined ? { fields } : { id: record.id, fields }),
 });
 
-/**
- * Cuts in order. A record larger than the byte limit goes alone. The limits are read anew for
- * each batch, so they may shrink on the way.
- */
-export async function* splitIntoBatches(
-	sendables: AsyncIterable<PreparedRecord> | Iterable<PreparedRecord>,
-	limits: BatchLimits,
-): AsyncGenerator<PreparedRecord[]> {
-	let batch: PreparedRecord[] = [];
-	let bytes = 0;
-	for await (const sendable of sendables) {
-		const size = Buffer.byteLength(sendable.json) + 1;
-		if (batch.length > 0 && (batch.length >= limits.records || bytes + size > limits.bytes)) {
-			yield batch;
-			batch = [];
-			bytes = 0;
-		}
-		batch.push(sendable);
-		bytes += size;
+/** How many bytes a record takes in a request's body. */
+export const byteSize = ({ json }: PreparedRecord) => Buffer.byteLength(json) + 1;
+
+/** The records of a run that are still to be sent, in order. */
+export class UnsentRecords {
+	private waiting: PreparedRecord[] = [];
+	/** Where `waiting` begins: taking from the front of an array would move all the others. */
+	private first = 0;
+
+	/** @param source is read only as far as batches need it */
+	constructor(private readonly source: Iterator<PreparedRecord>) {}
+
+	/** How many are waiting besides those in the source. */
+	get waitingCount(): number {
+		return this.waiting.length - this.first;
 	}
-	if (batch.length > 0) yield batch;
+
+	/** Adds records behind those that are waiting. */
+	add(records: PreparedRecord[]) {
+		for (const record of records) this.waiting.push(record);
+	}
+
+	/** Puts records back before all others. */
+	putBack(records: PreparedRecord[]) {
+		this.waiting = [...records, ...this.waiting.slice(this.first)];
+		this.first = 0;
+	}
+
+	/** The next record; undefined after the last. */
+	take(): PreparedRecord | undefined {
+		const record = this.waiting[this.first];
+		if (record === undefined) {
+			const next = this.source.next();
+			return next.done ? undefined : next.value;
+		}
+		this.first += 1;
+		if (this.first === this.waiting.length) {
+			this.waiting = [];
+			this.first = 0;
+		}
+		return record;
+	}
+
+	/** The next batch, empty after the last. A record larger than the byte limit goes alone. */
+	takeBatch(limits: BatchLimits): PreparedRecord[] {
+		const batch: PreparedRecord[] = [];
+		let bytes = 0;
+		while (batch.length < limits.records) {
+			const record = this.take();
+			if (record === undefined) break;
+			bytes += byteSize(record);
+			if (batch.length > 0 && bytes > limits.bytes) {
+				this.putBack([record]);
+				break;
+			}
+			batch.push(record);
+		}
+		return batch;
+	}
 }

@@ -1,5 +1,5 @@
 /**
- * What became of one item. Told only where the service confirmed it or a look-up did:
+ * The outcome of one item: only what the service confirmed or a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
  * - `notFound`: there is no record with this id,
  * - `failed`: it was not written,
@@ -27,10 +27,10 @@ export interface ItemOutcome {
 	/** What the user can do. */
 	hint?: string;
 	field?: string;
-	/** The service's own code and HTTP status for the refusal. */
+	/** The service's own code and the HTTP status of the rejection. */
 	code?: string;
 	status?: number;
-	/** Not sent because of what became of other items: they are the ones to tell about. */
+	/** Not sent because of the outcome of other items: those are the ones to report. */
 	isDerived?: boolean;
 	/** Not sent because this later item has the same key or id. */
 	supersededBy?: number;

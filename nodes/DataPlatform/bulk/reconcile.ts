@@ -1,6 +1,6 @@
 /**
- * Finding out what became of items that an answer leaves unsaid, or that got no answer: what is
- * stored is read, by id or import key, or by the ids that the answer tells.
+ * Resolves items that a response does not mention, or that got none: reads what is stored, by id
+ * or import key, or by the ids in the response.
  */
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
@@ -24,10 +24,16 @@ export interface Resolution {
 	failure?: ServiceError;
 }
 
-const asValue = (error: unknown) => {
+/** The service's failure as a value; any other error is thrown. */
+export const failureAsValue = (error: unknown) => {
 	if (error instanceof ServiceError) return error;
 	throw error;
 };
+
+const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
+	rejections?.get(prepared)?.message ??
+	(response ? undefined : prepared.previousAttempt?.message) ??
+	'the response did not mention it';
 
 export class OutcomeResolver {
 	constructor(
@@ -42,12 +48,12 @@ export class OutcomeResolver {
 	async lookUp(records: PlannedRecord[]) {
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
-		return await lookUp(this.client, this.at, this.key, records, loads).catch(asValue);
+		return await lookUp(this.client, this.at, this.key, records, loads).catch(failureAsValue);
 	}
 
 	/**
-	 * @param items what is to be found out about
-	 * @param batch all items of the request that the answer does not call failed, in its order
+	 * @param items those to resolve
+	 * @param batch all items of the request that the response does not reject, in its order
 	 */
 	async resolve(
 		items: PreparedRecord[],
@@ -58,60 +64,67 @@ export class OutcomeResolver {
 		const isLookedUp = ({ record }: PreparedRecord) =>
 			record.id !== undefined || (this.key !== undefined && record.key !== undefined);
 		const known = items.filter(isLookedUp);
-		const rest = items.filter((sendable) => !isLookedUp(sendable));
+		const rest = items.filter((prepared) => !isLookedUp(prepared));
 		const stored = await this.lookUp(known.map(({ record }) => record));
-		const outcomes = known.map((sendable): [PreparedRecord, ItemOutcome] => [
-			sendable,
+		const outcomes = known.map((prepared): [PreparedRecord, ItemOutcome] => [
+			prepared,
 			stored instanceof ServiceError
 				? unknownItem(
 						this.mode,
-						`${unresolved.cause?.message ?? unresolved.refused?.get(sendable)?.message ?? 'the answer left it out'}; looking it up did not work: ${stored.message}`,
+						`${reasonOf(prepared, unresolved)}; looking it up failed: ${stored.message}`,
 					)
-				: resolveUnreported(sendable, stored.get(sendable.record) ?? [], unresolved, context),
+				: resolveUnreported(prepared, stored.get(prepared.record) ?? [], unresolved, context),
 		]);
 		if (rest.length > 0)
 			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
 		return { outcomes, failure: stored instanceof ServiceError ? stored : undefined };
 	}
 
-	/** Created records without a key: the answer's records are read back and compared. */
+	/** Created records without a key: the response's records are read back and compared. */
 	private async withoutKey(
 		rest: PreparedRecord[],
 		batch: PreparedRecord[],
-		{ cause, answer }: UnresolvedContext,
+		{ response }: UnresolvedContext,
 		context: WriteContext,
 	): Promise<Array<[PreparedRecord, ItemOutcome]>> {
 		const unclear = (why: string) => unknownItem(this.mode, why);
-		if (!answer) {
-			return rest.map((sendable) => [sendable, unclear(cause?.message ?? 'there was no answer')]);
+		if (!response) {
+			return rest.map((prepared) => [
+				prepared,
+				unclear(prepared.previousAttempt?.message ?? 'there was no response'),
+			]);
 		}
 		// The counts may confirm what the list leaves out.
-		const areAllInserted = countsAll(answer, batch.length);
-		const pairs = await this.readBack(batch, answer, context);
-		return rest.map((sendable) => {
-			const record = pairs?.get(sendable);
+		const areAllInserted = countsAll(response, batch.length);
+		const pairs = await this.readBack(batch, response, context);
+		return rest.map((prepared) => {
+			const record = pairs?.get(prepared);
 			if (record) {
 				const { id, created, modified, ver } = record;
-				return [sendable, { outcome: 'inserted', id, created, modified, ver }];
+				return [prepared, { outcome: 'inserted', id, created, modified, ver }];
 			}
-			if (areAllInserted) return [sendable, { outcome: 'inserted' }];
-			if (!pairs || pairs.has(sendable)) {
+			if (areAllInserted) return [prepared, { outcome: 'inserted' }];
+			if (!pairs || pairs.has(prepared)) {
 				return [
-					sendable,
-					unclear('the answer does not say which of the items its records belong to'),
+					prepared,
+					unclear('the response does not say which of the items its records belong to'),
 				];
 			}
-			if (answer.insertedCount === answer.data.length) {
-				return [sendable, resolveUnreported(sendable, [], { answer }, context)];
+			if (response.insertedCount === response.data.length) {
+				return [prepared, resolveUnreported(prepared, [], { response }, context)];
 			}
-			return [sendable, unclear('the answer counts other records than it lists')];
+			return [prepared, unclear('the response counts other records than it lists')];
 		});
 	}
 
-	private async readBack(batch: PreparedRecord[], answer: BulkResponse, { fields }: WriteContext) {
-		const ids = answer.data.map(({ id }) => id);
+	private async readBack(
+		batch: PreparedRecord[],
+		response: BulkResponse,
+		{ fields }: WriteContext,
+	) {
+		const ids = response.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
-		const read = await lookUpByIds(this.client, this.at, ids).catch(asValue);
+		const read = await lookUpByIds(this.client, this.at, ids).catch(failureAsValue);
 		if (read instanceof ServiceError) return undefined;
 		const records = ids.map((id) => read.get(id));
 		return records.every(

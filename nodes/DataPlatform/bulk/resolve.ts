@@ -1,6 +1,7 @@
 /**
- * From what the service answered, and from what it stores, to each item's outcome. Pure.
- * Follows contract.md "Bulk answers", whose traps are the reason for most of it.
+ * From what the service responded, and from what it stores, to each item's outcome. Pure. Bulk
+ * responses leave records out and count them all the same, which is the reason for most of it
+ * (contract/openapi.yaml).
  */
 import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
 import { isWritable } from '../fields';
@@ -9,7 +10,7 @@ import type { ErrorEntry } from '../transport/errorEntries';
 import type { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { holdsValue } from '../fields/values';
-import { contradictsItself, type BulkResponse } from './response';
+import { contradictsItself, listsAllChanges, type BulkResponse } from './response';
 import type { PreparedRecord } from './batches';
 import type { ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
@@ -32,18 +33,11 @@ const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome =
 	code: entry?.id,
 });
 
-/** The outcome of an item that the service refused by name. */
-export const refusedItem = (entry: ErrorEntry) =>
-	failure(entry, 'The platform refused the record and gave no reason');
+/** The outcome of an item that the service rejected by name. */
+export const rejectedItem = (entry: ErrorEntry) =>
+	failure(entry, 'The platform rejected the record and gave no reason');
 
-/** The items of a request that the service refused by name. */
-export const refusedItems = (batch: PreparedRecord[], { failed }: BulkResponse) =>
-	[...failed].map(([index, entry]): [PreparedRecord, ItemOutcome] => [
-		batch[index]!,
-		refusedItem(entry),
-	]);
-
-/** The outcome of an item in a request that was refused as a whole, or never sent. */
+/** The outcome of an item in a request that was rejected as a whole, or never sent. */
 export const failedItem = (error: ServiceError): ItemOutcome => ({
 	outcome: 'failed',
 	message: error.message,
@@ -67,37 +61,62 @@ export interface WriteContext {
 	fields: ReadonlyMap<string, FieldDefinition>;
 }
 
-/** The outcome of an item that the answer confirms with its record. */
+type Counts = Pick<BulkResponse, 'allInserted' | 'allUpdated'>;
+
+/** The outcome of an item whose record the response lists. */
 export function confirmedItem(
-	sendable: PreparedRecord,
-	{ id, created, modified, ver }: RecordMetadata,
-	{ mode, watermark }: WriteContext,
-	answer: Pick<BulkResponse, 'allInserted' | 'allUpdated'> & { repeated: boolean },
+	prepared: PreparedRecord,
+	metadata: RecordMetadata,
+	context: WriteContext,
+	counts: Counts,
 ): ItemOutcome {
+	const { id, created, modified, ver } = metadata;
 	const written = { id, created, modified, ver };
-	if (mode === 'create') return { outcome: 'inserted', ...written };
-	if (mode !== 'upsert') return { outcome: 'updated', ...written };
-	if (sendable.before !== undefined) {
-		return { outcome: sendable.before ? 'updated' : 'inserted', ...written };
+	if (context.mode === 'create') return { outcome: 'inserted', ...written };
+	if (context.mode !== 'upsert') return { outcome: 'updated', ...written };
+	const isInserted = prepared.isInserted || wasInserted(prepared, metadata, context, counts);
+	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
+}
+
+const isSameTime = (one: string | undefined, other: string | undefined) =>
+	one !== undefined && other !== undefined && Date.parse(one) === Date.parse(other);
+
+/**
+ * Whether an upsert inserted the record that the response lists for it. What was read before may
+ * be out of date: another writer may have inserted or deleted the record since.
+ */
+function wasInserted(
+	{ before, previousAttempt }: PreparedRecord,
+	{ id, created, modified, ver }: RecordMetadata,
+	{ watermark }: WriteContext,
+	{ allInserted, allUpdated }: Counts,
+): boolean {
+	// The counts are about the last attempt; an earlier one may have inserted the record.
+	if (previousAttempt === undefined && allInserted) return true;
+	if (previousAttempt === undefined && allUpdated) return false;
+	if (before && before.id === id && !(before.created && !isSameTime(before.created, created))) {
+		return false;
 	}
-	// The counts speak of the last try alone; an earlier one may have inserted the record.
-	if (!answer.repeated && answer.allInserted) return { outcome: 'inserted', ...written };
-	if (!answer.repeated && answer.allUpdated) return { outcome: 'updated', ...written };
-	const isNew = isAfter(created, watermark) ?? created === modified;
-	return { outcome: isNew ? 'inserted' : 'updated', ...written };
+	const isRecent = isAfter(created, watermark);
+	if (created === undefined || modified === undefined) {
+		return isRecent ?? (before !== undefined ? before === null : ver === 0);
+	}
+	if (isSameTime(created, modified)) return isRecent ?? true;
+	// Modified after it was created: by this attempt, unless an earlier one created it.
+	return previousAttempt !== undefined && (isRecent ?? before === null);
 }
 
 /**
  * Pairs `data` with the records by position: sure only where every record that did not fail has
- * its entry. Undefined where the answer left something out or added something.
+ * its entry. Undefined where the response left something out or added something.
  */
-export function pairByPosition(batch: PreparedRecord[], answer: BulkResponse) {
-	const rest = batch.filter((_, index) => !answer.failed.has(index));
-	const isDistinct = new Set(answer.data.map(({ id }) => id)).size === answer.data.length;
-	if (answer.unattributedErrors.length > 0 || answer.data.length !== rest.length || !isDistinct)
+export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) {
+	const rest = batch.filter((_, index) => !response.failed.has(index));
+	const isDistinct = new Set(response.data.map(({ id }) => id)).size === response.data.length;
+	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length || !isDistinct)
 		return undefined;
-	if (contradictsItself(answer)) return undefined;
-	return rest.map((sendable, index) => ({ sendable, metadata: answer.data[index]! }));
+	if (contradictsItself(response)) return undefined;
+	return rest.map((prepared, index) => [prepared, response.data[index]!] as const);
 }
 
 /** The fields that a full update clears because it leaves them out, with nothing as their value. */
@@ -115,12 +134,12 @@ export function omittedFields(
 
 /** The fields of which the stored record certainly holds something else than was sent. */
 function differences(
-	sendable: PreparedRecord,
+	prepared: PreparedRecord,
 	stored: PlatformRecord,
 	{ mode, fields }: Pick<WriteContext, 'mode' | 'fields'>,
 ) {
-	const cleared = mode === 'replace' ? omittedFields(sendable, stored, fields) : {};
-	const states = Object.entries({ ...cleared, ...sendable.fields }).map(([name, sent]) => ({
+	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
+	const states = Object.entries({ ...cleared, ...prepared.fields }).map(([name, sent]) => ({
 		name,
 		holds: holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
 	}));
@@ -130,102 +149,109 @@ function differences(
 	};
 }
 
+/** What is known about items that no response confirms. */
 export interface UnresolvedContext {
-	/** Why the answer is missing, where there is none. */
-	cause?: ServiceError;
-	/** The answer, where there is one. */
-	answer?: BulkResponse;
-	/** Why an earlier request may have written the items as well. */
-	priorFailure?: ServiceError;
-	/** What the items came to by a refusal, where an earlier try may have written them all the same. */
-	refused?: ReadonlyMap<PreparedRecord, ItemOutcome>;
+	/** The response that does not mention them; none where it was lost. */
+	response?: BulkResponse;
+	/** The outcomes of items that were rejected, though an earlier attempt may have written them. */
+	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
 }
 
-const WATCH_OUT: Record<WriteMode, string> = {
+const HINT_IF_UNKNOWN: Record<WriteMode, string> = {
 	create:
 		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
-	upsert: 'Run it again: with the same import key nothing is doubled.',
-	update: 'Run it again: the same update twice does no harm.',
-	replace: 'Run it again: the same update twice does no harm.',
+	upsert: 'It is safe to run it again: with the same import key nothing is doubled.',
+	update: 'It is safe to run it again.',
+	replace: 'It is safe to run it again.',
 };
 
-/** The outcome of an item of which nobody could find out what became of it. */
+/** The outcome of an item of which it could not be found out whether it was written. */
 export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	outcome: 'unknown',
-	message: `It is not known whether this record was written: ${why}`,
-	hint: WATCH_OUT[mode],
+	message: `Unknown whether this record was written: ${why}`,
+	hint: HINT_IF_UNKNOWN[mode],
 });
 
 /**
- * The outcome of an item that the answer says nothing about, from the records that a look-up
- * found under its id or import key.
+ * The outcome of an item that the response does not mention, or that got none, from the records
+ * that a look-up found under its id or import key.
  */
 export function resolveUnreported(
-	sendable: PreparedRecord,
+	prepared: PreparedRecord,
 	found: PlatformRecord[],
 	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
-	const resolved = resolveFromStored(sendable, found, unresolved, context);
-	const { priorFailure } = unresolved;
-	if (resolved.outcome !== 'failed' || !priorFailure?.mayStillApply) return resolved;
-	// What a later try was refused, the earlier one may do yet: the table changes meanwhile.
-	const why = `${resolved.message}; an earlier try may still be done: ${priorFailure.message}`;
+	const resolved = resolveFromStored(prepared, found, unresolved, context);
+	const { previousAttempt } = prepared;
+	if (resolved.outcome !== 'failed' || !previousAttempt?.mayStillApply) return resolved;
+	// A later attempt was rejected, but the service may still apply the earlier one.
+	const why = `${resolved.message}; an earlier attempt may still be applied: ${previousAttempt.message}`;
 	return { ...resolved, ...unknownItem(context.mode, why) };
 }
 
 function resolveFromStored(
-	sendable: PreparedRecord,
+	prepared: PreparedRecord,
 	found: PlatformRecord[],
-	{ cause, answer, refused }: UnresolvedContext,
+	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
 	const { mode, watermark } = context;
-	const refusal = refused?.get(sendable);
-	const confirmedIds = new Set(answer?.data.map(({ id }) => id));
+	const { previousAttempt } = prepared;
+	const rejection = unresolved.rejections?.get(prepared);
+	const response = rejection ? undefined : unresolved.response;
+	const cause = rejection || response ? undefined : previousAttempt;
+	const confirmed = new Map(response?.data.map((metadata) => [metadata.id, metadata]));
 	const isNew = (record: PlatformRecord) =>
-		sendable.before === null || (isAfter(record.created, watermark) ?? false);
+		prepared.before === null || (isAfter(record.created, watermark) ?? false);
 	const candidates = mode === 'create' ? found.filter(isNew) : found;
 	const stored =
-		candidates.find(({ id }) => confirmedIds.has(id)) ?? candidates.find(isNew) ?? candidates[0];
+		candidates.find(({ id }) => confirmed.has(id)) ?? candidates.find(isNew) ?? candidates[0];
 	if (!stored) {
 		const isUpsert = mode === 'upsert' || mode === 'create';
-		return refusal && isUpsert
-			? refusal
-			: resolveNotFound(sendable, found, { cause, answer }, mode);
+		return rejection && isUpsert
+			? rejection
+			: resolveNotFound(prepared, found, { cause, response }, mode);
 	}
 
 	const { id, created, modified, ver } = stored;
 	const written = { id, created, modified, ver };
 	if (mode === 'create') return { outcome: 'inserted', ...written };
-	const wasInserted = mode === 'upsert' && isNew(stored);
-	if (confirmedIds.has(id)) return { outcome: wasInserted ? 'inserted' : 'updated', ...written };
-	const { different, isSure } = differences(sendable, stored, context);
-	const wasChanged = isAfter(modified, watermark) ?? false;
+	const listed = confirmed.get(id);
+	if (response && listed) {
+		// What is stored now may have been changed by somebody else since.
+		return confirmedItem(prepared, listed.modified ? listed : stored, context, response);
+	}
+	// What the only attempt wrote is in its response, if that lists as many records as it counts.
+	const isUntouched =
+		response !== undefined && previousAttempt === undefined && listsAllChanges(response);
+	const isInserted = prepared.isInserted || (mode === 'upsert' && isNew(stored) && !isUntouched);
+	const { different, isSure } = differences(prepared, stored, context);
+	const isChanged = !isUntouched && (isAfter(modified, watermark) ?? false);
 	const name = different[0];
 	if (name !== undefined) {
-		if (refusal) return { ...refusal, id };
+		if (rejection) return { ...rejection, id };
 		const still = `the record holds ${show(getOwn(stored.fields, name) ?? null)} in '${name}'`;
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
 		const entry =
-			answer?.unattributedErrors.length === 1 ? answer.unattributedErrors[0] : undefined;
+			response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
 		return {
-			...failure(entry, `The platform left this item out without a word, and ${still}`),
+			...failure(entry, `The response did not mention this item, and ${still}`),
 			id,
 			field: name,
 		};
 	}
-	if (!isSure && !wasChanged && !answer?.countsAsSuccess) {
-		return { ...unknownItem(mode, cause?.message ?? 'the answer left it out'), id };
+	if (!isSure && !isChanged && !response?.countsAsSuccess) {
+		return { ...unknownItem(mode, cause?.message ?? 'the response did not mention it'), id };
 	}
-	if (wasInserted) return { outcome: 'inserted', ...written };
-	return { outcome: wasChanged ? 'updated' : 'unchanged', ...written };
+	if (isInserted) return { outcome: 'inserted', ...written };
+	return { outcome: isChanged ? 'updated' : 'unchanged', ...written };
 }
 
 function resolveNotFound(
 	{ record }: PreparedRecord,
 	found: PlatformRecord[],
-	{ cause, answer }: UnresolvedContext,
+	{ cause, response }: { cause?: ServiceError; response?: BulkResponse },
 	mode: WriteMode,
 ): ItemOutcome {
 	if (mode === 'update' || mode === 'replace') {
@@ -242,21 +268,22 @@ function resolveNotFound(
 			: `a look-up did not find the import key '${record.key}'`;
 		return unknownItem(mode, `${cause.message}; ${state} yet`);
 	}
-	const entry = answer?.unattributedErrors.length === 1 ? answer.unattributedErrors[0] : undefined;
-	const reasons = answer?.unattributedErrors.map(({ message }) => message).join('; ');
+	const entry =
+		response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
+	const reasons = response?.unattributedErrors.map(({ message }) => message).join('; ');
 	return failure(
 		entry,
 		reasons
 			? `The platform did not write this record; its reasons, without saying for which item: ${reasons}`
-			: 'The platform left this item out without a word, and the table has no such record',
+			: 'The response did not mention this item, and the table has no such record',
 	);
 }
 
 /**
- * Finds out which created records belong to which items when the answer leaves some out, by
+ * Finds out which created records belong to which items when the response leaves some out, by
  * comparing values: `data` keeps the order of the request.
  *
- * @param created the records of the answer's `data`, read back, in its order
+ * @param created the records of the response's `data`, read back, in its order
  * @returns for an item its record, or undefined where several items fit; items that were not
  *   created are left out. Undefined in whole where the records can't all belong to items.
  */
@@ -265,12 +292,12 @@ export function alignByContent(
 	created: PlatformRecord[],
 	fields: WriteContext['fields'],
 ): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
-	const fits = (sendable: PreparedRecord, record: PlatformRecord) =>
-		differences(sendable, record, { mode: 'create', fields }).different.length === 0;
+	const fits = (prepared: PreparedRecord, record: PlatformRecord) =>
+		differences(prepared, record, { mode: 'create', fields }).different.length === 0;
 	const first: number[] = [];
 	for (const record of created) {
 		const from = (first.at(-1) ?? -1) + 1;
-		const at = rest.findIndex((sendable, index) => index >= from && fits(sendable, record));
+		const at = rest.findIndex((prepared, index) => index >= from && fits(prepared, record));
 		if (at < 0) return undefined;
 		first.push(at);
 	}
@@ -280,7 +307,7 @@ export function alignByContent(
 		const record = created[index]!;
 		const start = first[index]!;
 		const range = rest.slice(start, end);
-		const candidates = range.filter((sendable) => fits(sendable, record));
+		const candidates = range.filter((prepared) => fits(prepared, record));
 		// Between items with the same values it makes no difference.
 		const isCertain = candidates.every(({ json }) => json === candidates[0]!.json);
 		if (isCertain) pairs.set(rest[start]!, record);

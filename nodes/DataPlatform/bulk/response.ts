@@ -1,5 +1,5 @@
 /**
- * What a bulk answer says, read without trusting it. Pure. Follows contract.md "Bulk answers".
+ * What a bulk response says, read without trusting it. Pure. Facts: contract/openapi.yaml.
  */
 import type { RecordMetadata } from '../api/types';
 import { toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
@@ -13,9 +13,9 @@ export interface BulkResponse {
 	unattributedErrors: ErrorEntry[];
 	/** Confirmed records, in the order of the request. */
 	data: RecordMetadata[];
-	/** Whether the answer counts every record that did not fail as a success. */
+	/** Whether the response counts every record that did not fail as a success. */
 	countsAsSuccess: boolean;
-	/** How many it says were inserted and updated; some services count what they left out as well. */
+	/** How many it says were inserted and updated; some services count records that they skipped as well. */
 	insertedCount?: number;
 	updatedCount?: number;
 	/** Whether it says that all of `data` were inserted, or all updated. */
@@ -30,7 +30,7 @@ const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry =>
 	message: [known?.message, entry.message].filter(Boolean).join('; ') || undefined,
 });
 
-/** Reads a bulk answer, or the body of a refusal that says what it wrote all the same. */
+/** Reads a bulk response, or the body of an error that says what was written all the same. */
 export function parseBulkResponse(body: Record<string, unknown>, size: number): BulkResponse {
 	const failed = new Map<number, ErrorEntry>();
 	const unattributedErrors: ErrorEntry[] = [];
@@ -53,9 +53,15 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 	};
 }
 
-/** Whether the answer says that all records were inserted, whatever it lists of them. */
+/** Whether the response says that all records were inserted, whatever it lists of them. */
 export const countsAll = ({ insertedCount, unattributedErrors }: BulkResponse, size: number) =>
 	insertedCount === size && unattributedErrors.length === 0;
+
+/** Whether every record that it counts as inserted or updated is in its list. */
+export const listsAllChanges = ({ data, insertedCount, updatedCount }: BulkResponse) =>
+	insertedCount !== undefined &&
+	updatedCount !== undefined &&
+	insertedCount + updatedCount === data.length;
 
 /** Whether the list of records is not what the counts say. */
 export function contradictsItself({ data, insertedCount, updatedCount }: BulkResponse): boolean {

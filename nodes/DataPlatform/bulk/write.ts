@@ -1,39 +1,43 @@
 /**
- * Writing many records: batches go out in order, every item gets an outcome that the service
- * confirmed or a look-up found, and a refused batch is split until the bad record stands alone.
- * Follows design.md section 2.
+ * Writing many records: the scheduler that works off the queue of work. It alone knows how large a
+ * batch is, how many requests are under way, and when to stop; what a response means is up to
+ * steps.ts.
  */
 import { paths } from '../api/endpoints';
-import type { TableAddress, TableDefinition } from '../api/types';
-import { ServiceError } from '../transport/errors';
 import { readLatestChange, type WriteOptions } from '../api/records';
-import type { ApiResponse, ApiClient } from '../transport/client';
-import { parseBulkResponse, type BulkResponse } from './response';
-import { splitIntoBatches, prepareRecord, type BatchLimits, type PreparedRecord } from './batches';
-import { diffRecord } from './diff';
-import { OutcomeResolver } from './reconcile';
+import type { TableAddress, TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import { ServiceError } from '../transport/errors';
+import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
+import { CongestionControl } from './congestion';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyField, type PlannedRecord, type WriteMode } from './plan';
+import { failureAsValue, OutcomeResolver } from './reconcile';
+import type { Watermark, WriteContext } from './resolve';
 import {
-	confirmedItem,
-	failedItem,
-	notSentItem,
-	pairByPosition,
-	refusedItems,
-	type Watermark,
-	type UnresolvedContext,
-	type WriteContext,
-} from './resolve';
+	afterCompare,
+	afterReconcile,
+	afterSend,
+	afterStop,
+	type CompareWork,
+	type ReconcileWork,
+	type SendWork,
+	type Step,
+	type Work,
+} from './steps';
 
 export interface WriteManyOptions extends WriteOptions {
 	mode: WriteMode;
 	/** The import key's name where the table's definition does not mark it. */
 	importKey?: string;
+	/** How many records a request has at most; 0: automatic. */
 	batchSize: number;
 	batchBytes: number;
+	/** How many requests are under way at most; 0: automatic. */
+	parallelRequests: number;
 	/** Read the current values first, write only what differs. */
 	skipUnchanged: boolean;
-	/** Write nothing; tell what would be written. */
+	/** Write nothing; report what would be written. */
 	dryRun: boolean;
 	/** Send no further batch once an item did not succeed. */
 	stopAtFailure: boolean;
@@ -42,278 +46,217 @@ export interface WriteManyOptions extends WriteOptions {
 /** Called once for each planned record. */
 export type OnOutcome = (record: PlannedRecord, outcome: ItemOutcome) => void;
 
-/** How many requests an execution may spend on splitting refused batches. */
-const MAX_SPLIT_REQUESTS = 1000;
+/** How many requests an execution may spend on dividing rejected batches. */
+const MAX_DIVISIONS = 1000;
 
-/** How many records are read at a time to compare them. */
-const COMPARE_WINDOW = 1000;
+/** How many records are compared at a time: one less than a page, so that one request reads them. */
+const COMPARE_WINDOW = 999;
 
-/** Refusals of a whole batch that a single record may have caused. */
-const SPLITTABLE = new Set([400, 413, 422]);
+/** Comparing is as far ahead of sending as that many records. */
+const MAX_COMPARED_AHEAD = 4000;
 
-const TOO_LARGE = 413;
-
-/** Of two doubts the one that a later look can't settle. */
-const moreUncertain = (one: ServiceError | undefined, other: ServiceError | undefined) =>
-	other?.mayStillApply ? other : (one ?? other);
+/** Records without an import key are read one by one, a few at a time: one window is enough. */
+const compareWindows = (mode: WriteMode) => (mode === 'update' || mode === 'replace' ? 1 : 4);
 
 class BulkWriter {
-	private watermark: Watermark;
-	private splitRequestsLeft = MAX_SPLIT_REQUESTS;
+	private readonly congestion: CongestionControl;
+	private readonly unsent: UnsentRecords;
+	private readonly uncompared: PlannedRecord[];
+	private nextToCompare = 0;
+	/** Work that follows from work already done: it goes first. */
+	private queue: Array<SendWork | ReconcileWork> = [];
+	private underWay = 0;
+	private comparing = 0;
+	private divisionsLeft = MAX_DIVISIONS;
+	private resolvedCount = 0;
+	/** Why no further batch is begun; what follows from batches that were sent is still done. */
+	private closed?: ServiceError;
+	/** Why nothing more is sent at all. */
 	private stopped?: ServiceError;
-	private hasFailure = false;
-	private readonly limits: BatchLimits;
-	private readonly key?: string;
-	private readonly inquiry: OutcomeResolver;
-	private readonly fields: WriteContext['fields'];
+	private readonly resolver: OutcomeResolver;
+	private readonly context: WriteContext;
 
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		table: TableDefinition,
+		private readonly records: PlannedRecord[],
 		private readonly options: WriteManyOptions,
-		private readonly report: OnOutcome,
+		watermark: Watermark,
+		private readonly onOutcome: OnOutcome,
 	) {
-		this.limits = { records: options.batchSize, bytes: options.batchBytes };
-		this.key = keyField(table, options.importKey)?.name;
-		this.inquiry = new OutcomeResolver(client, at, options.mode, this.key);
-		this.fields = new Map(table.fields.map((field) => [field.name, field]));
+		const { mode, skipUnchanged, dryRun, importKey } = options;
+		const isCompared = skipUnchanged || dryRun;
+		this.congestion = new CongestionControl({
+			...options,
+			isOrdered: mode === 'create' && !dryRun,
+		});
+		this.uncompared = isCompared ? records : [];
+		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
+		const key = keyField(table, importKey)?.name;
+		this.resolver = new OutcomeResolver(client, at, mode, key);
+		const fields = new Map(table.fields.map((field) => [field.name, field]));
+		this.context = { mode, key, fields, watermark };
 	}
 
-	async run(records: PlannedRecord[]): Promise<ServiceError | undefined> {
-		if (records.length === 0) return undefined;
-		if (!this.options.dryRun) await this.readWatermark();
-		const { skipUnchanged, dryRun } = this.options;
-		const sendables =
-			skipUnchanged || dryRun ? this.changedRecords(records) : this.allRecords(records);
-		let sent = 0;
-		for await (const batch of splitIntoBatches(sendables, this.limits)) {
-			await this.write(batch);
-			if (this.stopped) continue;
-			sent += batch.length;
-			this.client.logger.debug(`Data Platform: ${sent} of ${records.length} records sent`);
-			if (this.hasFailure && this.options.stopAtFailure) {
-				this.stopped = new ServiceError('an earlier item did not succeed', {
-					delivery: 'notApplied',
-				});
-			}
-		}
-		return this.stopped;
+	/** Resolves every record; why it stopped before the end, where it did. */
+	async run(stopped?: ServiceError): Promise<ServiceError | undefined> {
+		this.stopped = stopped;
+		await new Promise<void>((resolve, reject) => {
+			let isFailed = false;
+			const schedule = () => {
+				if (isFailed) return;
+				try {
+					for (let work = this.next(); work; work = this.next()) void execute(work);
+					if (this.underWay === 0) resolve();
+				} catch (error) {
+					isFailed = true;
+					reject(error as Error);
+				}
+			};
+			const execute = async (work: Work) => {
+				this.underWay += 1;
+				try {
+					await this.execute(work);
+				} catch (error) {
+					isFailed = true;
+					reject(error as Error);
+				} finally {
+					this.underWay -= 1;
+				}
+				schedule();
+			};
+			schedule();
+		});
+		return this.stopped ?? this.closed;
 	}
 
-	private resolve({ record }: PreparedRecord, outcome: ItemOutcome) {
-		if (!isSuccess(outcome)) this.hasFailure = true;
-		this.report(record, outcome);
+	/** The work to begin now, if there is any. */
+	private next(): Work | undefined {
+		if (this.stopped ?? this.closed) this.skipUnsent((this.stopped ?? this.closed)!);
+		if (this.underWay >= this.congestion.parallel) return undefined;
+		return this.queue.shift() ?? this.nextBatch() ?? this.nextToCompareWindow();
 	}
 
-	private get context(): WriteContext {
-		const { key, fields, watermark } = this;
-		return { mode: this.options.mode, key, fields, watermark };
+	private nextBatch(): SendWork | undefined {
+		const { limits } = this.congestion;
+		const isComparing = this.comparing > 0 || this.nextToCompare < this.uncompared.length;
+		if (isComparing && this.unsent.waitingCount < limits.records) return undefined;
+		const records = this.unsent.takeBatch(limits);
+		return records.length > 0 ? { kind: 'send', records } : undefined;
 	}
 
-	/** Without it (no right to read) the counts and times of each answer have to do. */
-	private async readWatermark() {
-		const latest = await readLatestChange(this.client, this.at).catch(
-			(error: ServiceError) => error,
-		);
-		if (!(latest instanceof Error)) this.watermark = latest ?? 'none';
-		else if (latest.delivery !== 'rejected' || latest.status === 401) this.stopped = latest;
+	private nextToCompareWindow(): CompareWork | undefined {
+		if (this.nextToCompare >= this.uncompared.length) return undefined;
+		const isAhead = this.unsent.waitingCount >= MAX_COMPARED_AHEAD;
+		if (isAhead || this.comparing >= compareWindows(this.options.mode)) return undefined;
+		const start = this.nextToCompare;
+		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
+		return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };
 	}
 
-	private *allRecords(records: PlannedRecord[]): Generator<PreparedRecord> {
-		for (const record of records) yield prepareRecord(record);
-	}
-
-	/** What is left to send after comparing with what is stored. */
-	private async *changedRecords(records: PlannedRecord[]): AsyncGenerator<PreparedRecord> {
-		for (let start = 0; start < records.length; start += COMPARE_WINDOW) {
-			const window = records.slice(start, start + COMPARE_WINDOW);
-			const whole = () => window.map((record) => prepareRecord(record));
-			if (this.stopped) {
-				this.skip(whole(), this.stopped);
-				continue;
-			}
-			const stored = await this.inquiry.lookUp(window);
-			if (stored instanceof ServiceError) {
-				this.failAll(whole(), stored);
-				this.stopped = stored;
-				continue;
-			}
-			for (const record of window) {
-				const before = stored.get(record)?.[0];
-				const { change, outcome } = diffRecord(record, before, this.context, this.options.dryRun);
-				if (outcome) this.resolve(change, outcome);
-				else yield change;
-			}
-		}
-	}
-
-	/**
-	 * Writes a batch and settles its items; whether the service took all of it.
-	 *
-	 * @param priorFailure why an earlier request with these items may have written them already
-	 */
-	private async write(batch: PreparedRecord[], priorFailure?: ServiceError): Promise<boolean> {
+	/** Resolves what is not sent any more; what an earlier request may have written is looked up. */
+	private skipUnsent(cause: ServiceError) {
+		const records: PreparedRecord[] = [];
 		if (this.stopped) {
-			if (priorFailure) await this.reconcile(batch, batch, { cause: priorFailure });
-			else this.skip(batch, this.stopped);
-			return false;
+			const work = this.queue;
+			this.queue = work.filter((piece) => piece.kind === 'reconcile');
+			for (const piece of work) {
+				if (piece.kind === 'send')
+					records.push(...piece.records, ...(piece.suspects?.records ?? []));
+			}
 		}
-		const result = await this.send(batch);
-		if (!(result instanceof ServiceError)) {
-			return await this.resolveResponse(
-				batch,
-				result.body,
-				moreUncertain(result.previousAttempt, priorFailure),
-			);
+		for (let record = this.unsent.take(); record; record = this.unsent.take()) records.push(record);
+		for (const record of this.uncompared.slice(this.nextToCompare)) {
+			records.push(prepareRecord(record));
 		}
-		const earlier = moreUncertain(result.previousAttempt, priorFailure);
-		const partialResponse = result.body && parseBulkResponse(result.body, batch.length);
-		if (partialResponse && partialResponse.data.length > 0)
-			return await this.resolveResponse(batch, result.body!, earlier ?? result);
-		if (result.delivery === 'ambiguous') {
-			await this.reconcile(batch, batch, { cause: result });
-		} else if (result.delivery === 'rejected' && SPLITTABLE.has(result.status ?? 0)) {
-			await this.bisect(batch, result, partialResponse, earlier);
-		} else {
-			this.stopped = result;
-			if (earlier) await this.reconcile(batch, batch, { cause: earlier });
-			else this.failAll(batch, result);
-		}
-		return false;
+		this.nextToCompare = this.uncompared.length;
+		if (records.length > 0) this.apply(afterStop(records, cause));
 	}
 
-	private async send(batch: PreparedRecord[]): Promise<ApiResponse | ServiceError> {
+	private async execute(work: Work) {
+		if (work.kind === 'send') {
+			this.apply(await this.send(work));
+		} else if (work.kind === 'reconcile') {
+			const { records, batch, unresolved } = work;
+			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
+			this.apply(afterReconcile(found.outcomes, found.failure));
+		} else {
+			this.comparing += 1;
+			const stored = await this.resolver.lookUp(work.records);
+			this.comparing -= 1;
+			const step = afterCompare(work, stored, this.context, this.options.dryRun);
+			this.unsent.add(step.unsent);
+			this.apply({ ...step, unsent: [] });
+		}
+		const { resolvedCount, records } = this;
+		this.client.logger.debug(`Data Platform: ${resolvedCount} of ${records.length} records done`);
+	}
+
+	private async send(work: SendWork): Promise<Step> {
+		const { records } = work;
+		let isFirstAttempt = true;
 		const { mode, skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
 		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
-		return await this.client.tryRequest({
+		const result = await this.client.tryRequest({
 			method: method[mode],
 			path: paths.bulk(this.at),
 			query: { dataResponseType: 'MetadataOnly' },
-			body: `{"bulk":[${batch.map(({ json }) => json).join(',')}]${flags}}`,
+			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
 			retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',
+			onRetry: (failure) => {
+				isFirstAttempt = false;
+				this.congestion.failed(records, failure);
+			},
 		});
-	}
-
-	private failAll(batch: PreparedRecord[], error: ServiceError) {
-		for (const sendable of batch) this.resolve(sendable, failedItem(error));
-	}
-
-	/** Settles items that are not sent any more. */
-	private skip(batch: PreparedRecord[], stopped: ServiceError) {
-		for (const sendable of batch) this.resolve(sendable, notSentItem(stopped));
-	}
-
-	/** Settles refused items; where an earlier request may have written them, by looking. */
-	private async refuse(
-		items: Array<[PreparedRecord, ItemOutcome]>,
-		priorFailure: ServiceError | undefined,
-	) {
-		if (priorFailure) {
-			const sendables = items.map(([sendable]) => sendable);
-			await this.reconcile(sendables, sendables, { refused: new Map(items), priorFailure });
-		} else for (const [sendable, outcome] of items) this.resolve(sendable, outcome);
-	}
-
-	/** Splits a refused batch until the bad records stand alone; the good ones are written. */
-	private async bisect(
-		batch: PreparedRecord[],
-		refusal: ServiceError,
-		partialResponse: BulkResponse | undefined,
-		priorFailure: ServiceError | undefined,
-	) {
-		if (batch.length === 1) {
-			await this.refuse([[batch[0]!, failedItem(refusal)]], priorFailure);
-			return;
+		const step = afterSend(work, result, this.context, this.divisionsLeft > 0);
+		if (result instanceof ServiceError) this.congestion.failed(records, result);
+		else if (isFirstAttempt && step.outcomes.length === records.length) {
+			this.congestion.confirmed(records.length, result.durationMs);
 		}
-		if (this.splitRequestsLeft <= 0) {
-			const why = `${refusal.message}; it was refused together with other items, and too many batches were refused to find out which item is the cause`;
-			const outcome = failedItem(new ServiceError(why, refusal));
-			await this.refuse(
-				batch.map((sendable) => [sendable, outcome]),
-				priorFailure,
-			);
-			return;
-		}
-		this.splitRequestsLeft -= 1;
-		const isTooLarge = refusal.status === TOO_LARGE;
-		if (
-			partialResponse &&
-			partialResponse.failed.size > 0 &&
-			partialResponse.failed.size < batch.length &&
-			!isTooLarge
-		) {
-			await this.refuse(refusedItems(batch, partialResponse), priorFailure);
-			await this.write(
-				batch.filter((_, index) => !partialResponse.failed.has(index)),
-				priorFailure,
-			);
-			return;
-		}
-		const half = Math.ceil(batch.length / 2);
-		const [left, right] = [batch.slice(0, half), batch.slice(half)];
-		if (isTooLarge) this.limits.records = Math.min(this.limits.records, half);
-		const isLeftGood = await this.write(left, priorFailure);
-		// The cause is then in the right half: it needn't be sent whole to be refused again.
-		if (isLeftGood && !isTooLarge && right.length > 1)
-			await this.bisect(right, refusal, undefined, priorFailure);
-		else await this.write(right, priorFailure);
+		return step;
 	}
 
-	private async resolveResponse(
-		batch: PreparedRecord[],
-		body: Record<string, unknown>,
-		priorFailure: ServiceError | undefined,
-	): Promise<boolean> {
-		const repeated = priorFailure !== undefined;
-		const answer = parseBulkResponse(body, batch.length);
-		const rest = batch.filter((_, index) => !answer.failed.has(index));
-		await this.refuse(refusedItems(batch, answer), priorFailure);
-		const paired = this.pair(batch, answer);
-		for (const { sendable, metadata } of paired) {
-			const outcome = confirmedItem(sendable, metadata, this.context, { ...answer, repeated });
-			this.resolve(sendable, outcome);
+	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
+		for (const [{ record }, outcome] of outcomes) {
+			this.resolvedCount += 1;
+			if (!isSuccess(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
+			this.onOutcome(record, outcome);
 		}
-		const settled = new Set(paired.map(({ sendable }) => sendable));
-		const unreported = rest.filter((sendable) => !settled.has(sendable));
-		if (unreported.length > 0) await this.reconcile(unreported, rest, { answer, priorFailure });
-		return answer.failed.size === 0 && unreported.length === 0;
-	}
-
-	/** The items that the answer itself confirms: updates by id, others by position. */
-	private pair(batch: PreparedRecord[], answer: BulkResponse) {
-		const { mode } = this.options;
-		if (mode === 'create' || mode === 'upsert') return pairByPosition(batch, answer) ?? [];
-		const byId = new Map(answer.data.map((metadata) => [metadata.id, metadata]));
-		return batch.flatMap((sendable, index) => {
-			const metadata = answer.failed.has(index) ? undefined : byId.get(sendable.record.id!);
-			return metadata ? [{ sendable, metadata }] : [];
-		});
-	}
-
-	private async reconcile(
-		items: PreparedRecord[],
-		batch: PreparedRecord[],
-		unreported: UnresolvedContext,
-	) {
-		if (items.length === 0) return;
-		const { outcomes, failure } = await this.inquiry.resolve(
-			items,
-			batch,
-			unreported,
-			this.context,
-		);
-		for (const [sendable, outcome] of outcomes) this.resolve(sendable, outcome);
-		if (failure && failure.delivery !== 'rejected') this.stopped ??= failure;
+		this.queue.unshift(...work);
+		if (unsent.length > 0) this.unsent.putBack(unsent);
+		if (isDivided) this.divisionsLeft -= 1;
+		this.stopped ??= stop;
 	}
 }
 
+const afterFailure = () =>
+	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
+
+function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {
+	for (const record of records) yield prepareRecord(record);
+}
+
 /**
- * Writes planned records in batches and settles each.
+ * The newest change in the table before anything is written; undefined where the token may not
+ * read: the counts and times of each response have to do then. Why it can't be read as a value.
+ */
+export async function readWatermark(
+	client: ApiClient,
+	at: TableAddress,
+): Promise<Watermark | ServiceError> {
+	const latest = await readLatestChange(client, at).catch(failureAsValue);
+	if (!(latest instanceof ServiceError)) return latest ?? 'none';
+	return latest.delivery === 'rejected' && latest.status !== 401 ? undefined : latest;
+}
+
+/**
+ * Writes planned records in batches and resolves each.
  *
- * @param resolve called once for each record, with an outcome that is confirmed
- * @returns why it stopped before the end, where it did; the rest is settled as `failed`
+ * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+ * @param onOutcome called once for each record, with an outcome that is confirmed
+ * @returns why it stopped before the end, where it did; the items not sent are `failed`
  */
 export async function writeMany(
 	client: ApiClient,
@@ -321,7 +264,12 @@ export async function writeMany(
 	table: TableDefinition,
 	records: PlannedRecord[],
 	options: WriteManyOptions,
-	resolve: OnOutcome,
+	watermark: Watermark | ServiceError,
+	onOutcome: OnOutcome,
 ): Promise<ServiceError | undefined> {
-	return await new BulkWriter(client, at, table, options, resolve).run(records);
+	if (records.length === 0) return undefined;
+	const [stopped, known] =
+		watermark instanceof ServiceError ? [watermark, undefined] : [undefined, watermark];
+	const writer = new BulkWriter(client, at, table, records, options, known, onOutcome);
+	return await writer.run(stopped);
 }

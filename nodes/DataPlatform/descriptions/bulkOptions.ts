@@ -5,16 +5,20 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { callSettings, emptyFields, options, skipAudit, unknownFields } from './common';
 
-export const DEFAULT_BATCH_SIZE = 100;
+/** The value of Batch Size and Parallel Requests that leaves them to the node. */
+export const AUTOMATIC = 0;
+export const MAX_BATCH_SIZE = 1000;
+export const MAX_PARALLEL_REQUESTS = 10;
 export const DEFAULT_MAX_BATCH_SIZE_MIB = 4;
 
 const batchSize: INodeProperties = {
 	displayName: 'Batch Size',
 	name: 'batchSize',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: 1000 },
-	default: DEFAULT_BATCH_SIZE,
-	description: 'How many records go into one request at most, from 1 to 1000',
+	typeOptions: { minValue: AUTOMATIC, maxValue: MAX_BATCH_SIZE },
+	default: AUTOMATIC,
+	description:
+		'Max number of records in one request, from 1 to 1000. With 0 (automatic), batches grow as long as the platform is fast, and shrink if it rejects them as too large or does not respond.',
 };
 
 const maxBatchSizeMiB: INodeProperties = {
@@ -23,7 +27,17 @@ const maxBatchSizeMiB: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0.001, numberPrecision: 3 },
 	default: DEFAULT_MAX_BATCH_SIZE_MIB,
-	description: 'How large one request may be; a larger record is sent alone',
+	description: 'Max size of one request. A larger record is sent on its own.',
+};
+
+const parallelRequests: INodeProperties = {
+	displayName: 'Parallel Requests',
+	name: 'parallelRequests',
+	type: 'number',
+	typeOptions: { minValue: AUTOMATIC, maxValue: MAX_PARALLEL_REQUESTS },
+	default: AUTOMATIC,
+	description:
+		'Max number of requests at the same time, from 1 to 10. With 0 (automatic), up to 4 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
 };
 
 const dryRun: INodeProperties = {
@@ -31,7 +45,7 @@ const dryRun: INodeProperties = {
 	name: 'dryRun',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to write nothing and tell for each item what would be written',
+	description: 'Whether to return what would be written, without writing anything',
 };
 
 const output: INodeProperties = {
@@ -51,7 +65,7 @@ const skipUnchanged: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to read the current values first and write only what differs. Costs requests for reading; saves writes and whatever they set off in the platform.',
+		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 };
 
 const duplicates = (what: string): INodeProperties => ({
@@ -80,7 +94,7 @@ const importKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. email',
 	description:
-		'The field by which records are found again. Only needed where the table does not mark one itself.',
+		'The field by which records are matched. Only needed if the table does not mark one.',
 };
 
 const shared = [
@@ -90,6 +104,7 @@ const shared = [
 	emptyFields,
 	importKey,
 	output,
+	parallelRequests,
 	skipAudit,
 	unknownFields,
 	...callSettings,

@@ -23,7 +23,8 @@ import { ServiceError } from './errors';
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
 import { tokenHint, type TokenInfo, type TokenPurpose } from './tokens';
 import { RateLimiter } from './rateLimiter';
-import { retryDelay, type RetryMode } from './retryPolicy';
+import { RetryBudget } from './retryBudget';
+import { isWaitRequest, retryDelay, type RetryMode } from './retryPolicy';
 import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
 
 /** What a connection needs of n8n. */
@@ -81,6 +82,8 @@ export interface ApiRequest {
 	purpose?: TokenPurpose;
 	/** A refusal that, after a try whose result is unknown, means: that try did it. */
 	alreadyDoneStatus?: number;
+	/** Called after each failed attempt that is followed by another one. */
+	onRetry?: (failure: ServiceError) => void;
 }
 
 export interface ApiResponse extends ParsedResponse {
@@ -88,6 +91,8 @@ export interface ApiResponse extends ParsedResponse {
 	repeated: boolean;
 	/** What became of that try. */
 	previousAttempt?: ServiceError;
+	/** How long the last attempt took, in milliseconds. */
+	durationMs: number;
 }
 
 /** Waits are cut in slices, because older n8n versions can't wake a sleeper on cancellation. */
@@ -105,8 +110,9 @@ export class ApiClient {
 	readonly stats: RequestStats = { requests: 0, retries: 0, waitedMs: 0 };
 	readonly logger: Logger;
 	private readonly rateLimiter: RateLimiter;
-	/** What is left of the time that may be spent waiting to repeat calls. */
-	private retryBudgetLeftMs: number;
+	private readonly retryBudget: RetryBudget;
+	/** Until when waits are in `stats` already: requests may wait at the same time. */
+	private countedUntil = 0;
 	/** The base URL's origin. */
 	readonly origin: string;
 	/** All origins that the token may be sent to. */
@@ -119,7 +125,7 @@ export class ApiClient {
 		this.origin = baseOrigin(settings.baseUrl);
 		this.origins = allowedOrigins(settings.baseUrl, settings.webhookOrigins);
 		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);
-		this.retryBudgetLeftMs = settings.retryBudgetMs;
+		this.retryBudget = new RetryBudget(settings.retryBudgetMs);
 		this.logger = transport.logger;
 	}
 
@@ -149,11 +155,15 @@ export class ApiClient {
 		for (;;) {
 			const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
 			if (cancellation) return ambiguous ?? cancellation;
+			const sentAt = Date.now();
 			const result = await this.sendOnce(request);
-			if (!(result instanceof ServiceError))
-				return { ...result, repeated: ambiguous !== undefined, previousAttempt: ambiguous };
+			const durationMs = Date.now() - sentAt;
+			if (!(result instanceof ServiceError)) {
+				const repeated = ambiguous !== undefined;
+				return { ...result, repeated, previousAttempt: ambiguous, durationMs };
+			}
 			if (ambiguous && result.status !== undefined && result.status === request.alreadyDoneStatus) {
-				return { status: result.status, body: {}, repeated: true };
+				return { status: result.status, body: {}, repeated: true, durationMs };
 			}
 			// The try that may still be done counts most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;
@@ -166,8 +176,9 @@ export class ApiClient {
 					: withPreviousAttempt(ambiguous, result);
 			if (delay === undefined) return final;
 			if (this.settings.retryBudgetMs === 0) return final;
-			if (this.retryBudgetLeftMs < delay) return this.retryBudgetExceeded(final);
-			this.retryBudgetLeftMs -= delay;
+			if (!this.retryBudget.reserve(Date.now(), delay)) return this.retryBudgetExceeded(final);
+			if (isWaitRequest(result)) this.rateLimiter.pauseUntil(Date.now() + delay);
+			request.onRetry?.(result);
 			if (result.retryAfterMs === undefined && result.status !== 429) retries += 1;
 			else rateLimitCount += 1;
 			this.stats.retries += 1;
@@ -196,12 +207,15 @@ export class ApiClient {
 
 	/** Waits; says so where the execution was cancelled meanwhile. */
 	private async wait(ms: number): Promise<ServiceError | undefined> {
-		const end = Date.now() + ms;
+		const start = Date.now();
+		const end = start + ms;
 		for (let left = ms; left > 0 && !this.isCanceled(); left = end - Date.now()) {
 			// Rejects when the execution is cancelled; the loop sees that by itself.
 			await sleep(Math.min(left, WAIT_SLICE_MS), this.transport.canceled).catch(() => undefined);
 		}
-		this.stats.waitedMs += Math.max(0, ms - Math.max(0, end - Date.now()));
+		const waitedUntil = Math.min(end, Date.now());
+		this.stats.waitedMs += Math.max(0, waitedUntil - Math.max(start, this.countedUntil));
+		this.countedUntil = Math.max(this.countedUntil, waitedUntil);
 		return this.isCanceled() ? canceled() : undefined;
 	}
 

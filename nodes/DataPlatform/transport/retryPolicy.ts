@@ -24,7 +24,8 @@ const TRUSTED_RATE_LIMITS = 3;
 
 const backoff = (retries: number) => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retries);
 
-const isWaitRequest = (error: ServiceError) =>
+/** Whether the service asks to come back later: it did not work on the request. */
+export const isWaitRequest = (error: ServiceError) =>
 	error.status === 429 || (error.status === 503 && error.retryAfterMs !== undefined);
 
 /**

@@ -119,7 +119,7 @@ export function checkUploads(execution: Execution, cases: Case[], after: StoredR
 		for (const { json } of outputItems(execution, node, 1)) {
 			const number = sent[(json.details as { item: number }).item]!;
 			const message = String(json.error);
-			if (message.startsWith('It is not known')) tally.unknown += 1;
+			if (/^(It is not known|Unknown whether)/.test(message)) tally.unknown += 1;
 			else {
 				tally.refused += 1;
 				if (!absent.has(number)) wrong.push(`${field} of ${number} is there: ${message}`);

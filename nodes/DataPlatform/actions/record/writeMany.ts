@@ -12,11 +12,16 @@ import {
 	type Problem,
 	type WriteMode,
 } from '../../bulk/plan';
-import { writeMany, type WriteManyOptions } from '../../bulk/write';
+import { readWatermark, writeMany, type WriteManyOptions } from '../../bulk/write';
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
-import { DEFAULT_MAX_BATCH_SIZE_MIB, DEFAULT_BATCH_SIZE } from '../../descriptions/bulkOptions';
+import {
+	AUTOMATIC,
+	DEFAULT_MAX_BATCH_SIZE_MIB,
+	MAX_BATCH_SIZE,
+	MAX_PARALLEL_REQUESTS,
+} from '../../descriptions/bulkOptions';
 import { readItem, sharedSource } from './sharedParameters';
 import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
 
@@ -121,14 +126,18 @@ function totals(report: ItemResults): Record<Outcome, number> {
 }
 
 function writeManyOptions(run: RunContext, index: number, mode: WriteMode): WriteManyOptions {
-	const size = run.option<unknown>('options.batchSize', index, DEFAULT_BATCH_SIZE);
+	const size = run.option<unknown>('options.batchSize', index, AUTOMATIC);
+	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
 	const { context } = run;
 	return {
 		mode,
 		importKey: run.option('options.importKey', index, '') || undefined,
-		batchSize: Math.floor(run.numberWithin(size, 'Batch Size', { min: 1, max: 1000 })),
+		batchSize: Math.floor(run.numberWithin(size, 'Batch Size', { min: 0, max: MAX_BATCH_SIZE })),
 		batchBytes: run.numberWithin(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
+		parallelRequests: Math.floor(
+			run.numberWithin(parallel, 'Parallel Requests', { min: 0, max: MAX_PARALLEL_REQUESTS }),
+		),
 		skipAudit: run.option('options.skipAudit', index, false),
 		skipUnchanged: run.option('options.skipUnchanged', index, false),
 		dryRun: run.option('options.dryRun', index, false),
@@ -179,7 +188,9 @@ export async function executeWriteMany(
 	const mode = modeOf(source);
 	const settings = writeManyOptions(run, source, mode);
 	const at = run.table(source);
-	const table = await run.definition(at);
+	const reading = settings.dryRun ? undefined : readWatermark(client, at);
+	// Both are read at the same time, and none is left behind where the other one fails.
+	const table = await run.definition(at).finally(async () => await reading);
 	const plan = planRecords(
 		table,
 		rowsOf(run, report, valuesReader(run, source, table), mode, unreadable),
@@ -190,8 +201,14 @@ export async function executeWriteMany(
 
 	const outcomes = new Outcomes(report, plan.superseded);
 	settleProblems(plan, outcomes);
-	const stopped = await writeMany(client, at, table, plan.records, settings, (record, outcome) =>
-		outcomes.settle(record.index, outcome, record),
+	const stopped = await writeMany(
+		client,
+		at,
+		table,
+		plan.records,
+		settings,
+		await reading,
+		(record, outcome) => outcomes.settle(record.index, outcome, record),
 	);
 	if (plan.superseded.size > 0) {
 		outcomes.settleSuperseded(new Map(plan.records.map((record) => [record.index, record])));

@@ -1,13 +1,15 @@
-/** A table and times for the tests of outcomes: before the run, its baseline, and since. */
+/** A table, times and responses for the tests of outcomes. */
 import { parseBulkResponse } from '../../nodes/DataPlatform/bulk/response.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { Watermark, WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 
+/** Times before the run, of its watermark, and since. */
 export const BEFORE = '2026-01-01T00:00:00Z';
-export const BASELINE = '2026-02-01T00:00:00+01:00';
+export const WATERMARK = '2026-02-01T00:00:00+01:00';
 export const SINCE = '2026-03-01T00:00:00Z';
+export const LATER = '2026-03-01T00:00:01Z';
 
 export const fields: WriteContext['fields'] = new Map(
 	[
@@ -18,11 +20,12 @@ export const fields: WriteContext['fields'] = new Map(
 	].map((field) => [field.name, field]),
 );
 
-export const context = (mode: WriteMode, baseline: Watermark = BASELINE): WriteContext => ({
+export const context = (mode: WriteMode, watermark: Watermark = WATERMARK): WriteContext => ({
 	mode,
-	watermark: baseline,
+	watermark,
 	fields,
 });
 
-export const timedOut = new ServiceError('No answer', { delivery: 'ambiguous' });
-export const answerOf = (body: Record<string, unknown>, size = 1) => parseBulkResponse(body, size);
+export const timedOut = new ServiceError('No response', { delivery: 'ambiguous' });
+export const responseOf = (body: Record<string, unknown>, size = 1) =>
+	parseBulkResponse(body, size);

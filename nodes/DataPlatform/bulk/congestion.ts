@@ -1,0 +1,103 @@
+/**
+ * How large batches are and how many requests are under way at once: as large and as many as the
+ * service has shown that it can take. Pure: no clock, no network.
+ */
+import type { ServiceError } from '../transport/errors';
+import { byteSize, type BatchLimits, type PreparedRecord } from './batches';
+
+/**
+ * Batch sizes on the way up and down. Round numbers, because the limits of services are: halving
+ * from 250 would end at 62 where 100 are allowed.
+ */
+const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
+
+/** An automatic batch size starts here: with four requests at once, a wave of 1,000 records. */
+const FIRST_BATCH_SIZE = 250;
+
+/** Lost responses need not be the fault of the size: they shrink batches no further than this. */
+const LEAST_AFTER_LOSS = 25;
+
+/** Batches that take longer than this are large enough. */
+const FAST_RESPONSE_MS = 2000;
+
+const MAX_PARALLEL = 4;
+
+const PAYLOAD_TOO_LARGE = 413;
+
+const stepDown = (size: number) => BATCH_SIZES.findLast((step) => step < size) ?? 1;
+const stepUp = (size: number) => BATCH_SIZES.find((step) => step > size) ?? size;
+
+export interface CongestionOptions {
+	/** Records in a batch at most; 0: automatic. */
+	batchSize: number;
+	batchBytes: number;
+	/** Requests under way at most; 0: automatic. */
+	parallelRequests: number;
+	/** Whether the order matters in which requests are applied: then one at a time, if automatic. */
+	isOrdered: boolean;
+}
+
+/**
+ * Congestion control, as TCP has it: a batch that was confirmed whole and fast lets the next ones
+ * be larger, trouble makes them smaller for the rest of the run, and leaves one request under way
+ * until batches are confirmed again.
+ */
+export class CongestionControl {
+	readonly limits: BatchLimits;
+	/** How many requests may be under way. */
+	parallel: number;
+	private readonly maxParallel: number;
+	private readonly isAutomatic: boolean;
+	private readonly maxBatchSize: number;
+	/** Batches don't grow beyond this; smaller after trouble. */
+	private maxRecords: number;
+	/** The largest batch that was confirmed. */
+	private confirmedRecords = 0;
+
+	constructor({ batchSize, batchBytes, parallelRequests, isOrdered }: CongestionOptions) {
+		this.isAutomatic = batchSize === 0;
+		this.limits = { records: batchSize || FIRST_BATCH_SIZE, bytes: batchBytes };
+		this.maxBatchSize = batchSize || BATCH_SIZES.at(-1)!;
+		this.maxRecords = this.maxBatchSize;
+		this.maxParallel = parallelRequests || (isOrdered ? 1 : MAX_PARALLEL);
+		this.parallel = this.maxParallel;
+	}
+
+	/** A batch of so many records was confirmed whole, at the first attempt. */
+	confirmed(records: number, durationMs: number) {
+		this.parallel = Math.min(this.maxParallel, this.parallel + 1);
+		this.confirmedRecords = Math.max(this.confirmedRecords, records);
+		// One that was sent before the size went up says nothing about the size that it has now.
+		if (records >= this.limits.records && durationMs < FAST_RESPONSE_MS) {
+			this.limits.records = Math.min(this.maxRecords, stepUp(records));
+		}
+	}
+
+	/** An attempt to send a batch failed, whether or not it is retried. */
+	failed(batch: PreparedRecord[], { status, delivery }: ServiceError) {
+		if (status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
+		else if (delivery !== 'rejected') {
+			this.parallel = 1;
+			if (delivery === 'ambiguous' && this.isAutomatic) {
+				this.shrink(Math.max(LEAST_AFTER_LOSS, stepDown(batch.length)));
+			}
+		}
+	}
+
+	private shrink(records: number) {
+		this.maxRecords = Math.min(this.maxRecords, records);
+		this.limits.records = Math.min(this.limits.records, this.maxRecords);
+	}
+
+	private tooLarge(batch: PreparedRecord[]) {
+		this.parallel = 1;
+		if (batch.length > 1) {
+			this.shrink(stepDown(batch.length));
+			return;
+		}
+		// Then it is its bytes: the other records need not go one by one because of it.
+		this.limits.bytes = Math.min(this.limits.bytes, byteSize(batch[0]!));
+		this.maxRecords = this.maxBatchSize;
+		this.limits.records = Math.max(this.limits.records, this.confirmedRecords);
+	}
+}

@@ -1,0 +1,309 @@
+/**
+ * Sending many records is a queue of work. These functions turn a piece of work, and what came of
+ * it, into outcomes and more work. Pure: what is sent when, and how much at once, is up to the
+ * scheduler in write.ts.
+ */
+import type { PlatformRecord } from '../api/types';
+import type { ApiResponse } from '../transport/client';
+import { ServiceError } from '../transport/errors';
+import { prepareRecord, type PreparedRecord } from './batches';
+import { diffRecord } from './diff';
+import type { ItemOutcome } from './outcome';
+import type { PlannedRecord } from './plan';
+import {
+	confirmedItem,
+	failedItem,
+	notSentItem,
+	pairByPosition,
+	rejectedItem,
+	type UnresolvedContext,
+	type WriteContext,
+} from './resolve';
+import { parseBulkResponse, type BulkResponse } from './response';
+
+/** Sends a batch. */
+export interface SendWork {
+	kind: 'send';
+	records: PreparedRecord[];
+	/** The other half of a rejected batch: where all of `records` are good, the cause is in it. */
+	suspects?: Suspects;
+}
+
+interface Suspects {
+	records: PreparedRecord[];
+	rejection: ServiceError;
+}
+
+/** Looks up what is stored, to resolve items that no response confirms. */
+export interface ReconcileWork {
+	kind: 'reconcile';
+	records: PreparedRecord[];
+	/** All records of the request that the response does not reject, in its order. */
+	batch: PreparedRecord[];
+	unresolved: UnresolvedContext;
+}
+
+/** Looks up what is stored before anything is sent, to send only what differs. */
+export interface CompareWork {
+	kind: 'compare';
+	records: PlannedRecord[];
+}
+
+export type Work = SendWork | ReconcileWork | CompareWork;
+
+export type ResolvedItem = [PreparedRecord, ItemOutcome];
+
+/** What came of a piece of work. */
+export interface Step {
+	outcomes: ResolvedItem[];
+	/** To be done next, in this order. */
+	work: Array<SendWork | ReconcileWork>;
+	/** Records to be sent in batches of their own, by the limits that hold then. */
+	unsent: PreparedRecord[];
+	/** Why nothing more can be sent. */
+	stop?: ServiceError;
+	/** Whether a rejected batch was divided. */
+	isDivided?: boolean;
+}
+
+/** Rejections of a whole batch that a single record may have caused. */
+const DIVISIBLE = new Set([400, 413, 422]);
+
+const PAYLOAD_TOO_LARGE = 413;
+
+const step = (parts: Partial<Step>): Step => ({ outcomes: [], work: [], unsent: [], ...parts });
+
+/** Joins steps; the first reason to stop counts. */
+const join = (...steps: Step[]): Step => ({
+	outcomes: steps.flatMap(({ outcomes }) => outcomes),
+	work: steps.flatMap(({ work }) => work),
+	unsent: steps.flatMap(({ unsent }) => unsent),
+	stop: steps.find(({ stop }) => stop)?.stop,
+	isDivided: steps.some(({ isDivided }) => isDivided),
+});
+
+/** Of two attempts with an open result the one that a look-up can't settle. */
+const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
+	other?.mayStillApply ? other : one;
+
+/** The records, each with an attempt that may have written it. */
+const withAttempt = (records: PreparedRecord[], attempt: ServiceError | undefined) =>
+	attempt
+		? records.map((record) => ({
+				...record,
+				previousAttempt: moreUncertain(attempt, record.previousAttempt),
+			}))
+		: records;
+
+const reconcile = (
+	records: PreparedRecord[],
+	batch: PreparedRecord[],
+	unresolved: UnresolvedContext,
+): Step =>
+	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
+
+/** Looks up each item that an earlier attempt may have written; the others get an outcome. */
+function resolveUnwritten(
+	records: PreparedRecord[],
+	outcomeOf: (record: PreparedRecord) => ItemOutcome,
+	isRejected: boolean,
+): Step {
+	const open = records.filter(({ previousAttempt }) => previousAttempt !== undefined);
+	const rejections = isRejected
+		? new Map(open.map((record) => [record, outcomeOf(record)]))
+		: undefined;
+	return join(
+		step({
+			outcomes: records
+				.filter(({ previousAttempt }) => previousAttempt === undefined)
+				.map((record) => [record, outcomeOf(record)]),
+		}),
+		reconcile(open, open, { rejections }),
+	);
+}
+
+const rejectAll = (records: PreparedRecord[], error: ServiceError) =>
+	resolveUnwritten(records, () => failedItem(error), true);
+
+/** The step for records that are not sent any more. */
+export const afterStop = (records: PreparedRecord[], cause: ServiceError): Step =>
+	resolveUnwritten(records, () => notSentItem(cause), false);
+
+/**
+ * The step after a batch was sent.
+ *
+ * @param canDivide whether the run may still spend requests on dividing rejected batches
+ */
+export function afterSend(
+	{ records, suspects }: SendWork,
+	result: ApiResponse | ServiceError,
+	context: WriteContext,
+	canDivide: boolean,
+): Step {
+	const done = afterAttempt(records, result, context, canDivide);
+	if (!suspects) return done;
+	const isGood = done.work.length === 0 && done.unsent.length === 0 && !done.stop;
+	const areAllGood =
+		isGood && done.outcomes.length === records.length && done.outcomes.every(isConfirmed);
+	// The cause is then in the other half: it needn't be sent whole to be rejected again.
+	const isCauseKnown = areAllGood && canDivide && suspects.records.length > 1;
+	return join(
+		done,
+		isCauseKnown
+			? divide(suspects.records, suspects.rejection)
+			: step({ work: [{ kind: 'send', records: suspects.records }] }),
+	);
+}
+
+const isConfirmed = ([, { outcome }]: ResolvedItem) => outcome !== 'failed';
+
+function afterAttempt(
+	records: PreparedRecord[],
+	result: ApiResponse | ServiceError,
+	context: WriteContext,
+	canDivide: boolean,
+): Step {
+	const attempted = withAttempt(records, result.previousAttempt);
+	if (!(result instanceof ServiceError)) {
+		return afterResponse(attempted, parseBulkResponse(result.body, records.length), context);
+	}
+	const partial = result.body && parseBulkResponse(result.body, records.length);
+	if (partial && partial.data.length > 0) {
+		const open = attempted.map((record) => ({
+			...record,
+			previousAttempt: record.previousAttempt ?? result,
+		}));
+		return afterResponse(open, partial, context);
+	}
+	if (result.delivery === 'ambiguous') {
+		const open = withAttempt(attempted, result);
+		return reconcile(open, open, {});
+	}
+	if (result.delivery === 'rejected' && DIVISIBLE.has(result.status ?? 0)) {
+		return afterRejection(attempted, result, partial, canDivide);
+	}
+	const rest = resolveUnwritten(attempted, () => failedItem(result), false);
+	return { ...rest, stop: result };
+}
+
+/** Divides a rejected batch until the bad records stand alone; the good ones are written. */
+function afterRejection(
+	records: PreparedRecord[],
+	rejection: ServiceError,
+	partial: BulkResponse | undefined,
+	canDivide: boolean,
+): Step {
+	if (records.length === 1) return rejectAll(records, rejection);
+	if (!canDivide) {
+		const why = `${rejection.message}; it was rejected together with other items, and too many batches were rejected to find out which item is the cause`;
+		return rejectAll(records, new ServiceError(why, rejection));
+	}
+	if (rejection.status === PAYLOAD_TOO_LARGE) return step({ unsent: records, isDivided: true });
+	const failed = partial?.failed ?? new Map<number, never>();
+	if (failed.size > 0 && failed.size < records.length) {
+		const good = records.filter((_, index) => !failed.has(index));
+		return join(
+			rejectNamed(records, partial!),
+			step({ work: [{ kind: 'send', records: good }], isDivided: true }),
+		);
+	}
+	return divide(records, rejection);
+}
+
+function divide(records: PreparedRecord[], rejection: ServiceError): Step {
+	const half = Math.ceil(records.length / 2);
+	const suspects = { records: records.slice(half), rejection };
+	return step({
+		work: [{ kind: 'send', records: records.slice(0, half), suspects }],
+		isDivided: true,
+	});
+}
+
+/** The items that the service rejected by name. */
+function rejectNamed(records: PreparedRecord[], { failed }: BulkResponse): Step {
+	const rejections = new Map(
+		[...failed].map(([index, entry]) => [records[index]!, rejectedItem(entry)]),
+	);
+	return resolveUnwritten([...rejections.keys()], (record) => rejections.get(record)!, true);
+}
+
+function afterResponse(
+	records: PreparedRecord[],
+	response: BulkResponse,
+	context: WriteContext,
+): Step {
+	const pairs = pair(records, response, context);
+	const confirmed = new Set(pairs.map(([prepared]) => prepared));
+	const accepted = records.filter((_, index) => !response.failed.has(index));
+	const unreported = accepted.filter((record) => !confirmed.has(record));
+	const outcomes = pairs.map(
+		([prepared, metadata]): ResolvedItem => [
+			prepared,
+			confirmedItem(prepared, metadata, context, response),
+		],
+	);
+	const incomplete = outcomes.filter(isIncomplete).map(([prepared]) => prepared);
+	return join(
+		step({ outcomes: outcomes.filter((item) => !isIncomplete(item)) }),
+		rejectNamed(records, response),
+		step({
+			work: incomplete.length > 0 ? [{ kind: 'send', records: incomplete.map(asWholeRecord) }] : [],
+		}),
+		reconcile(unreported, accepted, { response }),
+	);
+}
+
+/**
+ * Whether only the changes of a record were sent, and it was deleted in between: the service then
+ * inserted a record without all that had been left out as unchanged.
+ */
+const isIncomplete = ([{ before, fields, record }, { outcome }]: ResolvedItem) =>
+	outcome === 'inserted' && !!before && fields !== record.fields;
+
+const asWholeRecord = ({ record }: PreparedRecord): PreparedRecord => ({
+	...prepareRecord(record),
+	isInserted: true,
+	previousAttempt: new ServiceError(
+		'The record was deleted meanwhile and inserted again with its changed fields only',
+		{ delivery: 'ambiguous' },
+	),
+});
+
+/** The items that the response itself confirms: updates by id, others by position. */
+function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
+	if (mode === 'create' || mode === 'upsert') return pairByPosition(records, response) ?? [];
+	const byId = new Map(response.data.map((metadata) => [metadata.id, metadata]));
+	return records.flatMap((record, index) => {
+		const metadata = response.failed.has(index) ? undefined : byId.get(record.record.id!);
+		return metadata ? [[record, metadata] as const] : [];
+	});
+}
+
+/** The step after looking up what no response confirmed. */
+export const afterReconcile = (outcomes: ResolvedItem[], failure: ServiceError | undefined) =>
+	// A token may have no right to read; anything else would meet the next request too.
+	step({ outcomes, stop: failure?.delivery === 'rejected' ? undefined : failure });
+
+/** The step after reading what is stored, before anything was sent. */
+export function afterCompare(
+	{ records }: CompareWork,
+	stored: Map<PlannedRecord, PlatformRecord[]> | ServiceError,
+	context: WriteContext,
+	isDryRun: boolean,
+): Step {
+	if (stored instanceof ServiceError) {
+		const outcomes = records.map(
+			(record): ResolvedItem => [prepareRecord(record), failedItem(stored)],
+		);
+		return step({ outcomes, stop: stored });
+	}
+	const outcomes: ResolvedItem[] = [];
+	const unsent: PreparedRecord[] = [];
+	for (const record of records) {
+		const before = stored.get(record)?.[0];
+		const { change, outcome } = diffRecord(record, before, context, isDryRun);
+		if (outcome) outcomes.push([change, outcome]);
+		else unsent.push(change);
+	}
+	return step({ outcomes, unsent });
+}

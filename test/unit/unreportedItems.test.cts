@@ -1,0 +1,157 @@
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
+import {
+	unknownItem,
+	resolveUnreported,
+	type UnresolvedContext,
+} from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
+import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
+import { sendableOf, storedOf } from './fixtures.cts';
+import { SINCE, responseOf, context, timedOut } from './outcomeFixtures.cts';
+
+describe('an item that no response confirms', () => {
+	const sent = sendableOf({ key: 'a', id: 'r1', fields: { code: 'a', n: 1 } });
+	const holding = (values: FieldValues, times = {}) =>
+		storedOf({ id: 'r1', fields: { code: 'a', n: 1, ...values }, ...times });
+	const silent: UnresolvedContext = {
+		response: responseOf({ bulk: { successCount: 1 }, data: [] }),
+	};
+	/** The response was lost. */
+	const lost = 'lost' as const;
+	const attempted = (prepared: PreparedRecord) => ({ ...prepared, previousAttempt: timedOut });
+	const resolve = (
+		mode: WriteMode,
+		found: PlatformRecord[],
+		unresolved: UnresolvedContext | typeof lost,
+		prepared = sent,
+	) =>
+		unresolved === lost
+			? resolveUnreported(attempted(prepared), found, {}, context(mode))
+			: resolveUnreported(prepared, found, unresolved, context(mode));
+
+	test('a created record is found by its key, an older one with it does not count', () => {
+		expect(resolve('create', [holding({}, { created: SINCE })], lost)).toMatchObject({
+			outcome: 'inserted',
+			id: 'r1',
+		});
+		const older = resolve('create', [holding({})], lost);
+		expect(older).toMatchObject({ outcome: 'unknown' });
+		expect(older.message).toContain("only an older record has the import key 'a'");
+	});
+
+	test('a created record that is not there stays unknown after a failure', () => {
+		const { outcome, message, hint } = resolve('create', [], lost);
+		expect(outcome).toBe('unknown');
+		expect(message).toContain("a look-up did not find the import key 'a'");
+		expect(hint).toContain("'Create or Update Many'");
+	});
+
+	test('a created record that is not there failed if the response came', () => {
+		expect(resolve('create', [], silent)).toMatchObject({
+			outcome: 'failed',
+			message: expect.stringContaining('did not mention this item'),
+		});
+	});
+
+	test('the only error without a position is its reason', () => {
+		const response = responseOf({ data: [], errors: [{ message: 'too young', id: 'c' }] });
+		expect(resolve('create', [], { response })).toMatchObject({ message: 'too young', code: 'c' });
+	});
+
+	test('several errors without a position are all given, without saying which is its', () => {
+		const response = responseOf({ data: [], errors: [{ message: 'one' }, { message: 'two' }] });
+		expect(resolve('upsert', [], { response }).message).toContain(
+			'its reasons, without saying for which item: one; two',
+		);
+	});
+
+	test('an update of what is not there is notFound', () => {
+		for (const mode of ['update', 'replace'] as const) {
+			for (const unresolved of [silent, lost]) {
+				expect(resolve(mode, [], unresolved)).toMatchObject({ outcome: 'notFound', id: 'r1' });
+			}
+		}
+	});
+
+	test('what holds the values and was not touched is unchanged', () => {
+		expect(resolve('update', [holding({})], silent).outcome).toBe('unchanged');
+		expect(resolve('upsert', [holding({})], silent).outcome).toBe('unchanged');
+		expect(resolve('upsert', [holding({})], lost).outcome).toBe('unchanged');
+	});
+
+	test('what holds the values and was changed since is updated', () => {
+		const changed = holding({}, { modified: SINCE });
+		expect(resolve('update', [changed], lost).outcome).toBe('updated');
+		expect(resolve('upsert', [changed], lost).outcome).toBe('updated');
+	});
+
+	test('an upsert that is newer than the run is inserted', () => {
+		const made = holding({}, { created: SINCE, modified: SINCE });
+		expect(resolve('upsert', [made], lost).outcome).toBe('inserted');
+		expect(resolve('upsert', [holding({})], silent, { ...sent, before: null }).outcome).toBe(
+			'inserted',
+		);
+	});
+
+	test('a skipped write names what the record holds instead', () => {
+		expect(resolve('update', [holding({ n: 2 })], silent)).toEqual({
+			outcome: 'failed',
+			id: 'r1',
+			field: 'n',
+			code: undefined,
+			message: "The response did not mention this item, and the record holds 2 in 'n'",
+		});
+	});
+
+	test('other values after a failure are unknown: the write may still come', () => {
+		const { outcome, message } = resolve('update', [holding({ n: 2 })], lost);
+		expect(outcome).toBe('unknown');
+		expect(message).toContain("No response; the record holds 2 in 'n'");
+	});
+
+	test('a full update did not happen while a field that it clears holds something', () => {
+		const left = sendableOf({ id: 'r1', fields: { n: 1 } });
+		const stored = holding({ sum: 5 });
+		expect(resolve('replace', [stored], silent, left)).toMatchObject({
+			outcome: 'failed',
+			field: 'code',
+		});
+		expect(resolve('update', [stored], silent, left).outcome).toBe('unchanged');
+		const cleared = holding({ code: null, sum: 5 });
+		expect(resolve('replace', [cleared], silent, left).outcome).toBe('unchanged');
+	});
+
+	test('a record that the response confirms out of order is updated', () => {
+		const response = responseOf({ data: [{ id: 'r1' }] });
+		expect(resolve('upsert', [holding({ n: 2 })], { response }).outcome).toBe('updated');
+	});
+
+	test('of several with the key the confirmed one counts', () => {
+		const response = responseOf({ data: [{ id: 'r2' }] });
+		const found = [
+			holding({}),
+			storedOf({ id: 'r2', created: SINCE, modified: SINCE, fields: { code: 'a' } }),
+		];
+		expect(resolve('upsert', found, { response })).toMatchObject({ outcome: 'inserted', id: 'r2' });
+	});
+
+	test('values that cannot be compared are unknown unless something confirms them', () => {
+		const file = sendableOf({ id: 'r1', fields: { file: 'https://example.com/a' } });
+		const stored = storedOf({ id: 'r1', fields: { file: [{ fileId: 'f' }] } });
+		expect(resolve('update', [stored], lost, file).outcome).toBe('unknown');
+		expect(resolve('update', [{ ...stored, modified: SINCE }], lost, file).outcome).toBe('updated');
+		expect(resolve('update', [stored], silent, file).outcome).toBe('unchanged');
+	});
+});
+
+test.each(['create', 'upsert', 'update', 'replace'] as const)(
+	'an unknown %s says what to do',
+	(mode) => {
+		const { outcome, message, hint } = unknownItem(mode, 'reason');
+		expect(outcome).toBe('unknown');
+		expect(message).toContain('Unknown whether this record was written: reason');
+		expect(hint).toContain(
+			mode === 'create' ? 'Look for the record' : 'It is safe to run it again',
+		);
+	},
+);

@@ -1,3 +1,5 @@
+const { availableParallelism } = require('node:os');
+
 /** @type {import('jest').Config} */
 module.exports = {
 	rootDir: '..',
@@ -10,6 +12,9 @@ module.exports = {
 	],
 	setupFiles: ['<rootDir>/test/jest.setup.cjs'],
 	testTimeout: 30_000,
+	// Suites wait more than they compute: for a sandbox to start, and for retries. With four on two
+	// cores the integration tests take about half as long as with Jest's default of one.
+	maxWorkers: Math.max(4, availableParallelism() - 1),
 	transform: {
 		'\\.(cts|ts)$': [
 			'@swc/jest',

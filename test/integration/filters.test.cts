@@ -1,7 +1,7 @@
 /** Every operator and every awkward value finds what it names, from the builder and as a tree. */
 import type { IDataObject } from 'n8n-workflow';
 import { loadOptions, picked } from '../support/engine/engine.cts';
-import { APP, useHarness } from './fixtures.cts';
+import { APP, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
@@ -197,4 +197,20 @@ describe('what the editor offers', () => {
 		const fields = await loadOptions(harness.credential, 'getSummaryFields', at);
 		expect(fields.map(({ value }) => value)).toEqual(['price']);
 	});
+});
+
+test('import keys with commas and backslashes are looked up, however many', async () => {
+	const odd = (index: number) => ({ number: `${index}, jr.\\`, buyer: 'x' });
+	const items = [
+		...Array.from({ length: 600 }, (_, index) => odd(index)),
+		{ number: '7', buyer: 'y' },
+	];
+	await harness.fill('orders', ...items);
+	const result = await harness.run('upsertMany', {
+		items,
+		options: { skipUnchanged: true, batchSize: 1000 },
+	});
+	expect(result.error).toBeUndefined();
+	expect(new Set(outcomes(result))).toEqual(new Set(['unchanged']));
+	expect(await harness.records()).toHaveLength(601);
 });

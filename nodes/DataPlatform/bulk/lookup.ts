@@ -4,6 +4,7 @@
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import { oneOf } from '../api/filters';
 import { readRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import type { PlannedRecord } from './plan';
@@ -20,18 +21,15 @@ async function lookUpByKey(
 	fields?: Iterable<string>,
 ): Promise<Map<string, PlatformRecord[]>> {
 	const found = new Map<string, PlatformRecord[]>();
-	if (values.length === 0) return found;
-	const filter = {
-		filter: [{ field: key, operator: 'in', value: values }],
-		filterOperator: 'and' as const,
-	};
-	const reading = { filter, fields: fields && [...new Set([key, ...fields])] };
-	for await (const page of readRecords(client, at, reading, Infinity)) {
-		for (const record of page) {
-			const value = String(getOwn(record.fields, key));
-			const same = found.get(value);
-			if (same) same.push(record);
-			else found.set(value, [record]);
+	const named = fields && [...new Set([key, ...fields])];
+	for (const filter of oneOf(key, values)) {
+		for await (const page of readRecords(client, at, { filter, fields: named }, Infinity)) {
+			for (const record of page) {
+				const value = String(getOwn(record.fields, key));
+				const same = found.get(value);
+				if (same) same.push(record);
+				else found.set(value, [record]);
+			}
 		}
 	}
 	return found;

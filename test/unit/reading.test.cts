@@ -1,0 +1,96 @@
+/** Reading page after page: what is requested when, and what happens where it ends early. */
+import { readRecords } from '../../nodes/DataPlatform/api/records.ts';
+import { answer, fakePlatform, type Serve } from './stubPlatform.cts';
+
+const TABLE = { application: 'crm', table: 't' };
+
+/** A table of so many records, in the order of their ids. */
+const table =
+	(size: number): Serve =>
+	({ url }) => {
+		const query = new URL(url).searchParams;
+		const skip = Number(query.get('skip') ?? 0);
+		const count = Math.max(0, Math.min(Number(query.get('limit')), size - skip));
+		const data = Array.from({ length: count }, (_, index) => ({
+			id: `r${skip + index}`,
+			fields: {},
+		}));
+		return answer(200, { data });
+	};
+
+test('the next page is requested while one is worked on', async () => {
+	const { connection, sent } = fakePlatform(table(2500));
+	const requests: number[] = [];
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+		ids.push(...page.map(({ id }) => id));
+		requests.push(sent.length);
+	}
+	expect(requests).toEqual([2, 3, 3]);
+	expect(ids).toEqual(Array.from({ length: 2500 }, (_, index) => `r${index}`));
+});
+
+test.each([
+	[1000, 1],
+	[1001, 2],
+	[1999, 2],
+	[5, 1],
+])('no page is requested that a limit of %d does not need', async (limit, requests) => {
+	const { connection, sent } = fakePlatform(table(9999));
+	let count = 0;
+	for await (const page of readRecords(connection, TABLE, {}, limit)) count += page.length;
+	expect(count).toBe(limit);
+	expect(sent).toHaveLength(requests);
+});
+
+test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
+	const serve = table(9999);
+	const { connection, sent } = fakePlatform((options, count) =>
+		count === 2 ? answer(403, { errors: [] }) : serve(options, count),
+	);
+	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+		expect(page).toHaveLength(1000);
+		break;
+	}
+	expect(sent).toHaveLength(2);
+});
+
+test('a page that fails is an error after the pages before it', async () => {
+	const serve = table(9999);
+	const { connection } = fakePlatform((options, count) =>
+		count === 3 ? answer(403, { errors: [] }) : serve(options, count),
+	);
+	const sizes: number[] = [];
+	const reading = (async () => {
+		for await (const page of readRecords(connection, TABLE, {}, Infinity)) sizes.push(page.length);
+	})();
+	await expect(reading).rejects.toThrow('no right');
+	expect(sizes).toEqual([1000, 999]);
+});
+
+test('a canceled execution requests no further page', async () => {
+	const { connection, sent, cancel } = fakePlatform(table(9999));
+	const reading = (async () => {
+		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+			if (page.length > 0) cancel();
+		}
+	})();
+	await expect(reading).rejects.toThrow('cancel');
+	expect(sent.length).toBeLessThanOrEqual(2);
+});
+
+test('a table whose pages never meet ends in an error', async () => {
+	let number = 0;
+	const { connection, sent } = fakePlatform(({ url }) => {
+		const limit = Number(new URL(url).searchParams.get('limit'));
+		const data = Array.from({ length: limit }, () => ({ id: `r${(number += 1)}`, fields: {} }));
+		return answer(200, { data });
+	});
+	const reading = (async () => {
+		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+			expect(page.length).toBeLessThanOrEqual(1000);
+			if (sent.length > 1000) break;
+		}
+	})();
+	await expect(reading).rejects.toThrow('no steady list of records');
+});

@@ -3,6 +3,7 @@ import {
 	type ServiceErrorDetails,
 } from '../../nodes/DataPlatform/transport/errors.ts';
 import { RateLimiter } from '../../nodes/DataPlatform/transport/rateLimiter.ts';
+import { RetryBudget } from '../../nodes/DataPlatform/transport/retryBudget.ts';
 import {
 	MAX_RETRIES,
 	parseRetryAfter,
@@ -125,4 +126,27 @@ describe('requests per minute', () => {
 		expect(pace.reserve(600_000)).toBe(0);
 		expect(pace.reserve(600_000)).toBe(60_000);
 	});
+});
+
+test('a wait that the service asks for holds every request', () => {
+	const limiter = new RateLimiter(0);
+	limiter.pauseUntil(5000);
+	limiter.pauseUntil(3000);
+	expect(limiter.reserve(1000)).toBe(4000);
+	expect(limiter.reserve(5000)).toBe(0);
+	const limited = new RateLimiter(1);
+	limited.pauseUntil(5000);
+	expect(limited.reserve(0)).toBe(5000);
+	expect(limited.reserve(0)).toBe(65_000);
+});
+
+test('waits at the same time use the retry budget once', () => {
+	const budget = new RetryBudget(100);
+	expect(budget.reserve(0, 60)).toBe(true);
+	expect(budget.reserve(10, 60)).toBe(true);
+	// 30 are left.
+	expect(budget.reserve(70, 31)).toBe(false);
+	expect(budget.reserve(70, 30)).toBe(true);
+	expect(budget.reserve(80, 20)).toBe(true);
+	expect(budget.reserve(200, 1)).toBe(false);
 });

@@ -23,7 +23,8 @@ export const networkError = (code: string, syscall?: string) =>
 		cause: Object.assign(new Error(code), { code, syscall }),
 	});
 
-export type Serve = (options: IHttpRequestOptions, count: number) => IN8nHttpFullResponse | Error;
+type Served = IN8nHttpFullResponse | Error;
+export type Serve = (options: IHttpRequestOptions, count: number) => Served | Promise<Served>;
 
 export interface Fake {
 	connection: ApiClient;
@@ -41,7 +42,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const cancellation = new AbortController();
 	const send: HttpTransport['send'] = async (options) => {
 		sent.push(options);
-		const result = serve(options, sent.length);
+		const result = await serve(options, sent.length);
 		if (result instanceof Error) throw result;
 		return result;
 	};

@@ -1,0 +1,363 @@
+/** When the scheduler sends what: batches, requests at once, stopping, cancellation. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
+import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
+import {
+	readWatermark,
+	writeMany,
+	type WriteManyOptions,
+} from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Watermark } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { people } from './fixtures.cts';
+import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+
+const TIME = '2026-01-01T00:00:00Z';
+
+type Entry = { id?: string; fields: { email: string; surname?: string } };
+
+const entriesOf = ({ body }: IHttpRequestOptions) =>
+	(JSON.parse(String(body)) as { bulk: Entry[] }).bulk;
+const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
+const keysOf = (options: IHttpRequestOptions) =>
+	entriesOf(options).map(({ fields }) => fields.email);
+
+/** The response to a batch of which everything is inserted. */
+const inserted = (options: IHttpRequestOptions) => {
+	const entries = entriesOf(options);
+	return answer(200, {
+		bulk: { successCount: entries.length, insertedCount: entries.length, updatedCount: 0 },
+		data: entries.map(({ id, fields }) => ({
+			id: id ?? `id-${fields.email}`,
+			created: TIME,
+			modified: TIME,
+			ver: 0,
+		})),
+	});
+};
+const nothingFound = () => answer(200, { data: [] });
+const status = (code: number, headers = {}) =>
+	answer(code, { errors: [{ message: 'no' }] }, headers);
+
+const records = (count: number): PlannedRecord[] =>
+	Array.from({ length: count }, (_, index) => ({
+		index,
+		key: `k${index}`,
+		fields: { email: `k${index}`, surname: 'Fox' },
+	}));
+
+interface Setup {
+	count: number;
+	serve?: Serve;
+	options?: Partial<WriteManyOptions>;
+	watermark?: Watermark | ServiceError;
+	planned?: PlannedRecord[];
+}
+
+/** Writes records to a stub; what was sent and what came of each record. */
+async function write({ count, serve = inserted, options, watermark = 'none', planned }: Setup) {
+	let underWay = 0;
+	let mostUnderWay = 0;
+	const fake = fakePlatform(
+		async (request, number) => {
+			underWay += 1;
+			mostUnderWay = Math.max(mostUnderWay, underWay);
+			await new Promise((resolve) => setImmediate(resolve));
+			const result = await serve(request, number);
+			underWay -= 1;
+			return result;
+		},
+		{ retryBudgetMs: 0 },
+	);
+	const outcomes: ItemOutcome[] = [];
+	const stopped = await writeMany(
+		fake.connection,
+		{ table: 'people' },
+		people,
+		planned ?? records(count),
+		{
+			mode: 'upsert',
+			batchSize: 0,
+			batchBytes: 4_000_000,
+			parallelRequests: 0,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: false,
+			...options,
+		},
+		watermark,
+		({ index }, outcome) => {
+			if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
+			outcomes[index] = outcome;
+		},
+	);
+	expect(Object.keys(outcomes)).toHaveLength(count);
+	const writes = fake.sent.filter(isWrite);
+	return {
+		outcomes: outcomes.map(({ outcome, isDerived }) => (isDerived ? 'not sent' : outcome)),
+		messages: outcomes.map(({ message }) => message),
+		batches: writes.map((request) => entriesOf(request).length),
+		keys: writes.map(keysOf),
+		requests: fake.sent.length,
+		stopped: stopped?.message,
+		mostUnderWay,
+	};
+}
+
+const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+describe('batches and requests at once', () => {
+	test('upserts: four at once, growing', async () => {
+		const { batches, mostUnderWay, outcomes } = await write({ count: 10_000 });
+		expect(mostUnderWay).toBe(4);
+		expect(batches.slice(0, 4)).toEqual([250, 250, 250, 250]);
+		expect(batches).toContain(1000);
+		expect(batches.length).toBeLessThanOrEqual(17);
+		expect(outcomes).toEqual(times(10_000, 'inserted'));
+	});
+
+	test('creates: one at a time, in the order of the items', async () => {
+		const { keys, mostUnderWay } = await write({ count: 2000, options: { mode: 'create' } });
+		expect(mostUnderWay).toBe(1);
+		expect(keys.map(({ length }) => length)).toEqual([250, 500, 1000, 250]);
+		expect(keys.flat()).toEqual(records(2000).map(({ key }) => key));
+	});
+
+	test('by hand', async () => {
+		const options = { batchSize: 10, parallelRequests: 2 };
+		const { batches, mostUnderWay } = await write({ count: 50, options });
+		expect(batches).toEqual([10, 10, 10, 10, 10]);
+		expect(mostUnderWay).toBe(2);
+	});
+
+	test('413: batches of a round size, each full', async () => {
+		const serve: Serve = (request) =>
+			entriesOf(request).length > 100 ? status(413) : inserted(request);
+		const { batches, outcomes } = await write({ count: 1000, serve });
+		expect(batches).toEqual([...times(4, 250), ...times(10, 100)]);
+		expect(outcomes).toEqual(times(1000, 'inserted'));
+	});
+});
+
+describe('a failure', () => {
+	/** The batch with this record is rejected by name of the record. */
+	const failing =
+		(key: string): Serve =>
+		(request) => {
+			const at = keysOf(request).indexOf(key);
+			if (at < 0) return inserted(request);
+			const { data } = JSON.parse(String(inserted(request).body)) as { data: unknown[] };
+			return answer(200, {
+				data: data.filter((_, index) => index !== at),
+				errors: [{ message: 'bad', RecordIndex: at }],
+			});
+		};
+	const options = { batchSize: 2, parallelRequests: 2 };
+
+	test('ends a run that is to stop; what is under way is still resolved', async () => {
+		const { outcomes, batches, stopped, messages } = await write({
+			count: 9,
+			serve: failing('k1'),
+			options: { ...options, stopAtFailure: true },
+		});
+		expect(batches).toEqual([2, 2]);
+		expect(outcomes).toEqual([
+			'inserted',
+			'failed',
+			'inserted',
+			'inserted',
+			...times(5, 'not sent'),
+		]);
+		expect(stopped).toBe('an earlier item did not succeed');
+		expect(messages[8]).toBe('Not sent, the run stopped before: an earlier item did not succeed');
+	});
+
+	test('does not end a run that is to go on', async () => {
+		const { outcomes, stopped } = await write({ count: 9, serve: failing('k1'), options });
+		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(8);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('of the token ends every run', async () => {
+		const serve: Serve = (request) =>
+			keysOf(request)[0] === 'k4' ? status(401) : inserted(request);
+		const { outcomes, batches } = await write({
+			count: 9,
+			serve,
+			options: { batchSize: 2, parallelRequests: 1 },
+		});
+		expect(batches).toEqual([2, 2, 2]);
+		expect(outcomes).toEqual([
+			...times(4, 'inserted'),
+			'failed',
+			'failed',
+			...times(3, 'not sent'),
+		]);
+	});
+
+	test('of the token amid a divided batch ends the run, and nothing needs to be looked up', async () => {
+		const lookedUp: unknown[] = [];
+		const serve: Serve = (request, number) => {
+			if (!isWrite(request)) {
+				lookedUp.push(JSON.parse(String(request.body)));
+				return nothingFound();
+			}
+			return number === 1 ? status(400) : status(401);
+		};
+		const { outcomes, batches } = await write({
+			count: 5,
+			serve,
+			options: { parallelRequests: 1 },
+		});
+		expect(batches).toEqual([5, 3]);
+		expect(outcomes).toEqual([...times(3, 'failed'), ...times(2, 'not sent')]);
+		expect(lookedUp).toEqual([]);
+	});
+
+	test('that leaves a batch open: it is looked up, and the others are written', async () => {
+		const serve: Serve = (request) => {
+			if (!isWrite(request)) return nothingFound();
+			return keysOf(request)[0] === 'k0' ? networkError('ECONNRESET') : inserted(request);
+		};
+		const { outcomes } = await write({ count: 6, serve, options: { batchSize: 2 } });
+		expect(outcomes).toEqual(['unknown', 'unknown', ...times(4, 'inserted')]);
+	});
+});
+
+test('rejected batches are divided a bounded number of times', async () => {
+	const { outcomes, requests, messages } = await write({
+		count: 3000,
+		serve: () => status(400),
+		options: { batchSize: 1000, parallelRequests: 1 },
+	});
+	expect(outcomes).toEqual(times(3000, 'failed'));
+	expect(requests).toBeLessThan(2100);
+	expect(messages[2999]).toContain('too many batches were rejected');
+});
+
+test('an execution that is canceled sends no further batch', async () => {
+	const fake = fakePlatform((request, number) => {
+		if (number === 2) fake.cancel();
+		return inserted(request);
+	});
+	const outcomes: string[] = [];
+	const stopped = await writeMany(
+		fake.connection,
+		{ table: 'people' },
+		people,
+		records(10),
+		{
+			mode: 'upsert',
+			batchSize: 2,
+			batchBytes: 1000,
+			parallelRequests: 1,
+			skipUnchanged: false,
+			dryRun: false,
+			stopAtFailure: false,
+		},
+		'none',
+		({ index }, { outcome }) => (outcomes[index] = outcome),
+	);
+	expect(fake.sent).toHaveLength(2);
+	expect(outcomes).toEqual([...times(4, 'inserted'), ...times(6, 'failed')]);
+	expect(stopped?.message).toContain('canceled');
+});
+
+describe('comparing first', () => {
+	const filterOf = ({ body }: IHttpRequestOptions) =>
+		JSON.parse(String(body)) as { filter: unknown };
+	const options = { skipUnchanged: true };
+
+	/** Of the records that are asked for, those with an even number are stored as they are sent. */
+	const evenStored: Serve = (request) => {
+		if (isWrite(request)) return inserted(request);
+		const text = JSON.stringify(filterOf(request));
+		const asked = [...new Set([...text.matchAll(/k(\d+)/g)].map(([, number]) => Number(number)))];
+		return answer(200, {
+			data: asked
+				.filter((number) => number % 2 === 0)
+				.map((number) => ({
+					id: `id-${number}`,
+					created: TIME,
+					modified: TIME,
+					ver: 0,
+					fields: { email: `k${number}`, surname: 'Fox' },
+				})),
+		});
+	};
+
+	test('each record is read once, and sent once or not at all', async () => {
+		const { outcomes, keys, requests, mostUnderWay } = await write({
+			count: 5000,
+			serve: evenStored,
+			options,
+		});
+		expect(outcomes).toEqual(
+			Array.from({ length: 5000 }, (_, index) => (index % 2 === 0 ? 'unchanged' : 'inserted')),
+		);
+		const sent = keys.flat();
+		expect(sent).toHaveLength(2500);
+		expect(new Set(sent).size).toBe(2500);
+		expect(mostUnderWay).toBe(4);
+		// Six requests read 999 records each.
+		expect(requests - keys.length).toBe(6);
+	});
+
+	test('batches are filled across the windows that are read', async () => {
+		const { batches } = await write({
+			count: 3000,
+			serve: evenStored,
+			options: { ...options, batchSize: 1000 },
+		});
+		expect(batches).toEqual([1000, 500]);
+	});
+
+	test('a dry run writes nothing', async () => {
+		const { outcomes, batches } = await write({
+			count: 1500,
+			serve: evenStored,
+			options: { dryRun: true },
+		});
+		expect(batches).toEqual([]);
+		expect(outcomes.filter((outcome) => outcome === 'inserted')).toHaveLength(750);
+	});
+
+	test('if a read fails, nothing is sent of what was not compared', async () => {
+		const { outcomes, batches, stopped } = await write({
+			count: 3000,
+			serve: () => status(401),
+			options: { ...options, parallelRequests: 1 },
+		});
+		expect(batches).toEqual([]);
+		expect(outcomes).toEqual([...times(999, 'failed'), ...times(2001, 'not sent')]);
+		expect(stopped).toBeDefined();
+	});
+});
+
+describe('the newest change before the run', () => {
+	const read = async (serve: Serve) =>
+		await readWatermark(fakePlatform(serve, { retryBudgetMs: 0 }).connection, { table: 'people' });
+
+	test('is the time of the record that was modified last', async () => {
+		const record = { id: 'x', created: TIME, modified: TIME, ver: 0, fields: {} };
+		expect(await read(() => answer(200, { data: [record] }))).toBe(TIME);
+		expect(await read(nothingFound)).toBe('none');
+	});
+
+	test('is not needed where the token may not read', async () => {
+		expect(await read(() => status(403))).toBeUndefined();
+	});
+
+	test.each([
+		['the token is not valid', () => status(401)],
+		['the platform is down', () => networkError('ECONNREFUSED', 'connect')],
+		['the platform fails', () => status(500)],
+	])('if %s, nothing is sent', async (_, serve) => {
+		const watermark = await read(serve);
+		expect(watermark).toBeInstanceOf(ServiceError);
+		const { outcomes, requests, stopped } = await write({ count: 3, watermark });
+		expect(outcomes).toEqual(times(3, 'not sent'));
+		expect(requests).toBe(0);
+		expect(stopped).toBe((watermark as ServiceError).message);
+	});
+});

@@ -162,10 +162,10 @@ describe('empty values', () => {
 describe('duplicates in the input', () => {
 	const items = ['a', 'b', 'a'].map((number, index) => ({ number, buyer: `Buyer ${index}` }));
 
-	test('the last one wins, the others say so', async () => {
+	test('are merged, and the earlier ones say so', async () => {
 		const result = await harness.run('upsertMany', { items });
-		expect(outcomes(result)).toEqual(['unchanged', 'inserted', 'inserted']);
-		expect(result.json()[0]).toMatchObject({ supersededBy: 2, id: result.json()[2]!.id });
+		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
+		expect(result.json()[0]).toMatchObject({ mergedInto: 2, id: result.json()[2]!.id });
 		expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 	});
 
@@ -173,7 +173,7 @@ describe('duplicates in the input', () => {
 		const bad = items.map((item, index) => (index === 2 ? { ...item, state: 'lost' } : item));
 		const result = await harness.run('upsertMany', { ...goingOn, items: bad });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'item 2 has the same key');
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'Merged into item 2');
 	});
 
 	test('are errors where that is asked for', async () => {

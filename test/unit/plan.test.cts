@@ -14,7 +14,7 @@ const plan = (
 	planRecords(
 		table,
 		rows.map((row, index) => ({ index, ...row })),
-		{ empty: 'leave', unknownFields: 'error', duplicates: 'lastWins', ...options },
+		{ empty: 'leave', unknownFields: 'error', duplicates: 'merge', ...options },
 	);
 
 const problemsOf = (values: unknown, options: Partial<PlanOptions> = {}) =>
@@ -140,8 +140,94 @@ describe('the import key', () => {
 		expect(records[0]?.key).toBe('5');
 	});
 
+	test.each(['create', 'upsert', 'update'] as const)(
+		'%s: another field than the marked one is refused, the marked one is not',
+		(mode) => {
+			const rows = [{ values: { email: 'a@x', surname: 'Fox' }, id: 'r1' }];
+			expect(() => plan(rows, { mode, importKey: 'surname' })).toThrow(
+				"The import key of table 'People' is 'email', not 'surname'",
+			);
+			expect(plan(rows, { mode, importKey: 'email' }).problems).toEqual([]);
+		},
+	);
+
+	test.each([
+		...['money_with_currency', 'checkbox', 'dropdownmulti', 'chips', 'url_link', 'checklist'],
+		...['chat', 'schema_link', 'picture', 'file', 'system_type', 'calculated', 'buttonform'],
+	])('%s can not be one', (type) => {
+		const table = tableOf(fieldOf('code', type, { importKey: true }));
+		expect(() => plan([], { mode: 'upsert' }, table)).toThrow(
+			`The import key 'code' of table 'People' has the type '${type}', which can't be a key`,
+		);
+		expect(plan([], { mode: 'create' }, table).problems).toEqual([]);
+	});
+
+	const planKeys = (type: string, ...keys: unknown[]) => {
+		const table = tableOf(fieldOf('code', type, { importKey: true }));
+		return plan(
+			keys.map((code) => ({ values: { code } })),
+			{ mode: 'upsert' },
+			table,
+		);
+	};
+
+	/** Two spellings of a key, and the form in which the platform stores it. */
+	const SAME: Array<[type: string, one: unknown, other: unknown, stored: string]> = [
+		['text', '1', 1, '1'],
+		['radio', 'a', 'a', 'a'],
+		['dropdown', 'true', true, 'true'],
+		['number', '1', 1, '1'],
+		['number', ' +1.0 ', '1e0', '1'],
+		['number', 0, '-0', '0'],
+		['decimal', '1.50', 1.5, '1.5'],
+		['decimal', 1e21, '1000000000000000000000', '1e+21'],
+		['money', '.5', 0.5, '0.5'],
+		['percentage', '0.10', 0.1, '0.1'],
+		['date', '2026-01-01', '2026-01-01T00:00:00Z', '2026-01-01'],
+		['date', '2026-01-01Z', '2026-01-01 00:00', '2026-01-01'],
+		['date', new Date('2026-01-01T00:00:00Z'), '2026-01-01T00:00:00+05:00', '2026-01-01'],
+		['datetime', '2026-01-01T10:00:00Z', '2026-01-01T11:00+01:00', '2026-01-01T10:00:00.000Z'],
+		['datetime', '2026-01-01Z', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'],
+		['datetime', '2026-01-01T10:00', '2026-01-01 10:00:00', '2026-01-01T10:00:00.000'],
+	];
+
+	test.each(SAME)('%s: %j and %j are one key, stored as %j', (type, one, other, stored) => {
+		const { records, merged, problems } = planKeys(type, one, other);
+		expect(problems).toEqual([]);
+		expect([...merged]).toEqual([[0, 1]]);
+		expect(records.map(({ key }) => key)).toEqual([stored]);
+	});
+
+	const DIFFERENT: Array<[type: string, one: unknown, other: unknown]> = [
+		['text', 'a', 'A'],
+		['text', 'a', 'a '],
+		['number', 1, 10],
+		['decimal', 0.1, 0.10000000000000002],
+		['date', '2026-01-01', '2026-01-02'],
+		['date', '2026-01-01', '2026-01-01T23:30:00Z'],
+		['datetime', '2026-01-01T10:00:00Z', '2026-01-01T10:00:00'],
+		['datetime', '2026-01-01T10:00:00.1234Z', '2026-01-01T10:00:00.123Z'],
+	];
+
+	test.each(DIFFERENT)('%s: %j and %j are two keys, or may be', (type, one, other) => {
+		const { records, merged, problems } = planKeys(type, one, other);
+		expect(problems).toEqual([]);
+		expect(merged.size).toBe(0);
+		expect(records).toHaveLength(2);
+	});
+
+	test.each([
+		['date', '2026-01-01T23:30:00Z', true],
+		['date', '2026-01-01T00:00:00Z', undefined],
+		['datetime', '2026-01-01T10:00:00', true],
+		['datetime', '2026-01-01T10:00:00Z', undefined],
+	])('%s: only the platform knows how it stores %s: %s', (type, code, isUncertain) => {
+		expect(planKeys(type, code).records[0]?.hasUncertainKey).toBe(isUncertain);
+	});
+
 	test('must be a field of the table', () => {
-		expect(() => plan([], { mode: 'upsert', importKey: 'mail' })).toThrow(
+		const unmarked = tableOf(fieldOf('email'));
+		expect(() => plan([], { mode: 'upsert', importKey: 'mail' }, unmarked)).toThrow(
 			"Table 'People' has no field 'mail'",
 		);
 	});
@@ -150,20 +236,89 @@ describe('the import key', () => {
 describe('duplicates', () => {
 	const rows = ['a', 'b', 'a', 'a'].map((email, age) => ({ values: { email, age } }));
 
-	test('the last of them wins', () => {
-		const { records, problems, superseded } = plan(rows, { mode: 'upsert' });
-		expect(records.map(({ index }) => index)).toEqual([1, 3]);
-		expect([...superseded]).toEqual([
+	test('become one record of the last values, in the place of the last item', () => {
+		const given = [
+			{ email: 'a', age: 1, surname: 'Fox' },
+			{ email: 'b', age: 2 },
+			{ email: 'a', age: 3 },
+			{ email: 'a' },
+		].map((values) => ({ values }));
+		const { records, problems, merged } = plan(given, { mode: 'upsert' });
+		expect(records).toMatchObject([
+			{ index: 1, fields: { email: 'b', age: 2 } },
+			{ index: 3, fields: { email: 'a', age: 3, surname: 'Fox' } },
+		]);
+		expect([...merged]).toEqual([
 			[0, 3],
 			[2, 3],
 		]);
 		expect(problems).toEqual([]);
 	});
 
+	test('an emptied field counts as a value', () => {
+		const given = [
+			{ email: 'a', age: 1 },
+			{ email: 'a', age: null },
+		].map((values) => ({ values }));
+		const { records } = plan(given, { mode: 'upsert', empty: 'clear' });
+		expect(records[0]?.fields).toEqual({ email: 'a', age: null });
+	});
+
+	test('of updates become one, of replacements the last counts alone', () => {
+		const given = [{ age: 1 }, { surname: 'Fox' }].map((values) => ({ values, id: 'r1' }));
+		expect(plan(given, { mode: 'update' }).records).toMatchObject([
+			{ index: 1, id: 'r1', fields: { age: 1, surname: 'Fox' } },
+		]);
+		expect(plan(given, { mode: 'replace' }).records).toMatchObject([
+			{ index: 1, id: 'r1', fields: { surname: 'Fox' } },
+		]);
+	});
+
+	describe('of fields that are changed rather than set', () => {
+		const table = tableOf(
+			fieldOf('code', 'text', { importKey: true }),
+			fieldOf('people', 'schema_link', { multiple: true }),
+			fieldOf('papers', 'file'),
+		);
+		const a = { filename: 'a', mimetype: 'x/y', filedata: 'data:,a' };
+		const b = { ...a, filename: 'b' };
+		const CHANGES: Array<[field: string, one: unknown, other: unknown, merged: unknown]> = [
+			['people', ['p1'], ['p2'], { add: ['p1', 'p2'], remove: [] }],
+			['people', ['p1', 'p2'], { remove: ['p1'] }, { add: ['p2'], remove: ['p1'] }],
+			['people', { remove: ['p1'] }, 'p1', { add: ['p1'], remove: [] }],
+			['people', ['p1'], null, null],
+			['people', null, ['p1'], undefined],
+			['papers', { add: [a] }, { add: [b], remove: ['f'] }, { add: [a, b], remove: ['f'] }],
+			['papers', [a], { add: [b] }, [a, b]],
+			['papers', { add: [a] }, [b], [b]],
+			['papers', 'https://x.example/a', { add: [b] }, undefined],
+			['papers', { add: [a] }, 'https://x.example/a', undefined],
+			['papers', [a], { remove: ['f'] }, undefined],
+			['papers', null, { add: [b] }, undefined],
+			['papers', [a], null, null],
+		];
+
+		test.each(CHANGES)('%s: %j, then %j', (field, one, other, expected) => {
+			const given = [one, other].map((value) => ({ values: { code: 'k', [field]: value } }));
+			const { records, problems } = plan(given, { mode: 'upsert', empty: 'clear' }, table);
+			if (expected !== undefined) {
+				expect(problems).toEqual([]);
+				expect(records[0]?.fields[field]).toEqual(expected);
+				return;
+			}
+			expect(records).toEqual([]);
+			const message = `and what they do to '${field}' can't be merged: give it in one item`;
+			expect(problems).toEqual([
+				{ index: 0, field, message: `it has the same import key 'k' as item 1, ${message}` },
+				{ index: 1, field, message: `it has the same import key 'k' as item 0, ${message}` },
+			]);
+		});
+	});
+
 	test('each of them is an error where that is asked for', () => {
-		const { records, problems, superseded } = plan(rows, { mode: 'upsert', duplicates: 'error' });
+		const { records, problems, merged } = plan(rows, { mode: 'upsert', duplicates: 'error' });
 		expect(records.map(({ index }) => index)).toEqual([1]);
-		expect(superseded.size).toBe(0);
+		expect(merged.size).toBe(0);
 		expect(problems).toEqual([
 			{ index: 0, message: "it has the same import key 'a' as item 2, 3" },
 			{ index: 2, message: "it has the same import key 'a' as item 0, 3" },
@@ -173,25 +328,30 @@ describe('duplicates', () => {
 
 	test('updates are distinct by id, whatever their keys', () => {
 		const same = ['r1', 'r1', 'r2'].map((id) => ({ values: { email: 'a' }, id }));
-		const { records, superseded } = plan(same, { mode: 'update' });
+		const { records, merged } = plan(same, { mode: 'update' });
 		expect(records.map(({ id }) => id)).toEqual(['r1', 'r2']);
-		expect([...superseded]).toEqual([[0, 1]]);
+		expect([...merged]).toEqual([[0, 1]]);
 	});
 
 	test('created records are all sent, without a key that could confuse them', () => {
 		const twice = ['a', 'a', 'b'].map((email) => ({ values: { email, surname: 'Fox' } }));
 		const { records } = plan(twice, { mode: 'create' });
 		expect(records.map(({ key }) => key)).toEqual([undefined, undefined, 'b']);
+		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([
+			{ text: 'a', isFirst: true },
+			{ text: 'a', isFirst: false },
+			undefined,
+		]);
 	});
 
-	test('an item with a problem does not supersede a good one', () => {
-		const { records, superseded, problems } = plan(
+	test('an item with a problem is not merged with a good one', () => {
+		const { records, merged, problems } = plan(
 			[{ values: { email: 'a', age: 1 } }, { values: { email: 'a', age: 'old' } }],
 			{ mode: 'upsert' },
 		);
 		expect(problems.map(({ index }) => index)).toEqual([1]);
 		expect(records.map(({ index }) => index)).toEqual([0]);
-		expect(superseded.size).toBe(0);
+		expect(merged.size).toBe(0);
 	});
 });
 
@@ -220,4 +380,17 @@ test('the closest name is found whatever its case and dashes', () => {
 	expect(closestName('x', known)).toBeUndefined();
 	expect(closestName('a'.repeat(101), known)).toBeUndefined();
 	expect(closestName('surname', [])).toBeUndefined();
+});
+
+test('many unknown names in a wide table are reported without delay', () => {
+	const table = tableOf(
+		...Array.from({ length: 500 }, (_, index) => fieldOf(`a_rather_long_field_name_${index}`)),
+	);
+	const values = Object.fromEntries(
+		Array.from({ length: 5000 }, (_, index) => [`another_rather_long_name_${index}`, 1]),
+	);
+	const start = performance.now();
+	const { problems } = plan([{ values }], { mode: 'create' }, table);
+	expect(problems).toHaveLength(5000);
+	expect(performance.now() - start).toBeLessThan(2000);
 });

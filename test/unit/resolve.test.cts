@@ -64,15 +64,6 @@ describe('reading a response', () => {
 		expect(failed.get(0)).toMatchObject({ id: 'first', message: 'a; b' });
 	});
 
-	test('all are counted as a success only if every record that did not fail is', () => {
-		const errors = [{ RecordIndex: 0 }];
-		expect(responseOf({ bulk: { successCount: 2 } }, 2).countsAsSuccess).toBe(true);
-		expect(responseOf({ bulk: { successCount: 1 } }, 2).countsAsSuccess).toBe(false);
-		expect(responseOf({ bulk: { successCount: 1 }, errors }, 2).countsAsSuccess).toBe(true);
-		expect(responseOf({ bulk: { successCount: 2 }, errors: [{}] }, 2).countsAsSuccess).toBe(false);
-		expect(responseOf({}, 2).countsAsSuccess).toBe(false);
-	});
-
 	test.each([
 		[{ insertedCount: 2, updatedCount: 0 }, true, false],
 		[{ insertedCount: 0, updatedCount: 2 }, false, true],

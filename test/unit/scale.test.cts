@@ -39,7 +39,7 @@ async function upsert(size: number, batchSize: number, parallelRequests = 0) {
 		mode: 'upsert',
 		empty: 'leave',
 		unknownFields: 'error',
-		duplicates: 'lastWins',
+		duplicates: 'merge',
 	});
 	const { watched, count } = counted(plan.records);
 	const { connection, sent, log } = fakePlatform(insertAll);
@@ -102,13 +102,13 @@ test('100,000 items with problems are planned without one copying the other', ()
 	expect(strict.problems).toHaveLength(200_000);
 	const fields = { ...people, fields: [...people.fields, fieldOf('x')] };
 	const good = many.map(({ index, values: { email } }) => ({ index, values: { email } }));
-	const lastWins = planRecords(fields, good, {
+	const merged = planRecords(fields, good, {
 		...options,
 		unknownFields: 'error',
-		duplicates: 'lastWins',
+		duplicates: 'merge',
 	});
-	expect(lastWins.records).toHaveLength(50_000);
-	expect(lastWins.superseded.size).toBe(50_000);
+	expect(merged.records).toHaveLength(50_000);
+	expect(merged.merged.size).toBe(50_000);
 });
 
 test('records that share one key are told apart without comparing each with each', () => {

@@ -140,7 +140,7 @@ describe('an item that no response confirms', () => {
 		const stored = storedOf({ id: 'r1', fields: { file: [{ fileId: 'f' }] } });
 		expect(resolve('update', [stored], lost, file).outcome).toBe('unknown');
 		expect(resolve('update', [{ ...stored, modified: SINCE }], lost, file).outcome).toBe('updated');
-		expect(resolve('update', [stored], silent, file).outcome).toBe('unchanged');
+		expect(resolve('update', [stored], silent, file).outcome).toBe('unknown');
 	});
 });
 

@@ -25,6 +25,9 @@ export function diffRecord(
 	isDryRun: boolean,
 ): RecordDiff {
 	const { mode, fields, key } = context;
+	if (mode === 'create' && isDryRun && (before || record.sharedKey?.isFirst === false)) {
+		return { change: prepareRecord(record), outcome: duplicateKeyOutcome(record, before) };
+	}
 	if (!before) {
 		const change = prepareRecord(record, record.fields, null);
 		if (mode === 'update' || mode === 'replace') {
@@ -35,18 +38,19 @@ export function diffRecord(
 			: { change };
 	}
 	const whole = prepareRecord(record);
-	if (mode === 'create') {
-		// Only a dry run looks before creating: the service decides what a taken key means.
-		return isDryRun
-			? { change: whole, outcome: duplicateKeyOutcome(record, before) }
-			: { change: whole };
-	}
+	// Only a dry run looks before creating: the service decides what a taken key means.
+	if (mode === 'create') return { change: whole };
 	const cleared = mode === 'replace' ? omittedFields(record, before, fields) : {};
+	// What it was found by, it holds; what can't be proven to be the same is written.
 	const changed = Object.entries({ ...cleared, ...record.fields }).filter(
-		([name, value]) => holdsValue(fields.get(name), getOwn(before.fields, name), value) !== true,
+		([name, value]) =>
+			!(mode === 'upsert' && name === key) &&
+			holdsValue(fields.get(name), getOwn(before.fields, name), value) !== true,
 	);
 	const { id, created, modified, ver } = before;
-	if (changed.length === 0) {
+	// Another item may have the same key in another form, and change the record before.
+	const isSkipped = changed.length === 0 && (isDryRun || !record.hasUncertainKey);
+	if (isSkipped) {
 		return { change: whole, outcome: { outcome: 'unchanged', id, created, modified, ver } };
 	}
 	const after = Object.fromEntries(changed);
@@ -62,9 +66,17 @@ export function diffRecord(
 	return { change: prepareRecord(record, after, before) };
 }
 
-const duplicateKeyOutcome = ({ key }: PlannedRecord, { id }: PlatformRecord): ItemOutcome => ({
-	outcome: 'failed',
-	id,
-	message: `A record with the import key '${key}' is there already`,
-	hint: "Use 'Create or Update Many' to update it.",
-});
+function duplicateKeyOutcome(
+	{ key, sharedKey }: PlannedRecord,
+	before: PlatformRecord | undefined,
+): ItemOutcome {
+	const name = `'${key ?? sharedKey?.text}'`;
+	return {
+		outcome: 'failed',
+		id: before?.id,
+		message: before
+			? `A record with the import key ${name} is there already`
+			: `An item before it has the same import key ${name}`,
+		hint: "Use 'Create or Update Many' to update it.",
+	};
+}

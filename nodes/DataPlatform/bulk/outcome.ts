@@ -32,8 +32,8 @@ export interface ItemOutcome {
 	status?: number;
 	/** Not sent because of the outcome of other items: those are the ones to report. */
 	isDerived?: boolean;
-	/** Not sent because this later item has the same key or id. */
-	supersededBy?: number;
+	/** The later item with the same key or id, whose record it is a part of. */
+	mergedInto?: number;
 	/** Dry run: the values that would change, as they are and as they would be. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;

@@ -4,7 +4,7 @@
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable } from '../fields';
 import { InputError } from '../transport/errors';
-import { toFieldValue, type EmptyPolicy } from '../fields/values';
+import { canBeKey, keyForm, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
@@ -22,8 +22,12 @@ export interface PlanInput {
 export interface PlannedRecord {
 	index: number;
 	id?: string;
-	/** Its import key's value as text; undefined where it can't identify the record. */
+	/** Its import key's value as the platform stores it; undefined where it can't identify the record. */
 	key?: string;
+	/** The key is as it was given: which stored value that is, only the platform knows. */
+	hasUncertainKey?: boolean;
+	/** The import key of a record to be created where other items have the same. */
+	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
 }
 
@@ -36,15 +40,15 @@ export interface Problem {
 export interface Plan {
 	records: PlannedRecord[];
 	problems: Problem[];
-	/** Items not sent because a later item has the same key or id; the later item's index. */
-	superseded: Map<number, number>;
+	/** Items that are part of a later item's record because of the same key or id; its index. */
+	merged: Map<number, number>;
 }
 
 export interface PlanOptions {
 	mode: WriteMode;
 	empty: EmptyPolicy;
 	unknownFields: 'error' | 'ignore';
-	duplicates: 'lastWins' | 'error';
+	duplicates: 'merge' | 'error';
 	/** The import key's name where the table's definition does not mark it. */
 	importKey?: string;
 }
@@ -52,18 +56,28 @@ export interface PlanOptions {
 /** Names that differ by more than this share of their letters are not offered as a correction. */
 const CLOSE_ENOUGH = 0.4;
 
+/** For how many unknown names a correction is looked for: nobody reads more of them. */
+const MAX_SUGGESTIONS = 20;
+
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;
 
-function editDistance(a: string, b: string): number {
-	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+/** How many letters two names differ by; `Infinity` where they are more than `limit`. */
+function editDistance(a: string, b: string, limit: number): number {
+	if (Math.abs(a.length - b.length) > limit) return Infinity;
+	let row = Uint16Array.from({ length: b.length + 1 }, (_, index) => index);
+	let next = new Uint16Array(row.length);
 	for (let i = 1; i <= a.length; i++) {
-		const next = [i];
+		const letter = a.charCodeAt(i - 1);
+		let least = (next[0] = i);
 		for (let j = 1; j <= b.length; j++) {
-			const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-			next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+			const replaced = row[j - 1]! + (letter === b.charCodeAt(j - 1) ? 0 : 1);
+			const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;
+			next[j] = replaced < added ? replaced : added;
+			if (next[j]! < least) least = next[j]!;
 		}
-		row = next;
+		if (least > limit) return Infinity;
+		[row, next] = [next, row];
 	}
 	return row[b.length]!;
 }
@@ -72,22 +86,37 @@ function editDistance(a: string, b: string): number {
 export function closestName(name: string, known: string[]): string | undefined {
 	if (name.length > 100) return undefined;
 	const plain = (text: string) => text.toLowerCase().replace(/[\s_-]/g, '');
-	const ranked = known
-		.map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))
-		.sort((a, b) => a.distance - b.distance);
-	const best = ranked[0];
-	return best && best.distance <= Math.max(1, best.candidate.length * CLOSE_ENOUGH)
-		? best.candidate
-		: undefined;
+	const wanted = plain(name);
+	let best: string | undefined;
+	let least = Infinity;
+	for (const candidate of known) {
+		const limit = Math.min(Math.max(1, candidate.length * CLOSE_ENOUGH), least);
+		const distance = editDistance(wanted, plain(candidate), limit);
+		if (distance > limit || distance >= least) continue;
+		best = candidate;
+		least = distance;
+	}
+	return best;
 }
 
 /**
- * The field that upsert matches by.
+ * The field that records are found by: the one that the table marks, as the platform itself knows
+ * no other; where it marks none, the one that is named.
  *
- * @throws {InputError} where the table has none, or not the one that was named
+ * @throws {InputError} where another one is named, or one that the table hasn't got
  */
 export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
-	if (!named) return importKeyOf(table);
+	const marked = importKeyOf(table);
+	if (!named || named === marked?.name) return marked;
+	if (marked) {
+		throw new InputError(
+			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
+			{
+				field: 'Import Key Field',
+				hint: "The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
+			},
+		);
+	}
 	const field = table.fields.find(({ name }) => name === named);
 	if (field) return field;
 	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
@@ -97,7 +126,7 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 }
 
 class Planner {
-	private readonly fields: Map<string, FieldDefinition>;
+	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly names: string[];
 	private readonly required: FieldDefinition[];
 	private readonly suggestions = new Map<string, string>();
@@ -149,7 +178,8 @@ class Planner {
 			const isReported = this.problems.slice(noted).some((known) => known.field === field.name);
 			if (isMissing(field) && !isReported) problem(`'${field.name}' is required`, field.name);
 		}
-		const key = this.key && !isMissing(this.key) ? String(fields[this.key.name]) : undefined;
+		const key =
+			this.key && !isMissing(this.key) ? keyForm(this.key, fields[this.key.name]!) : undefined;
 		if (this.options.mode === 'upsert' && key === undefined) {
 			problem(`the import key '${this.key!.name}' has no value`, this.key!.name);
 		}
@@ -158,67 +188,137 @@ class Planner {
 			problem('the record id is missing', 'id');
 		}
 		if (this.problems.length > noted) return undefined;
-		return { index, id: needsId ? (id as string).trim() : undefined, key, fields };
+		return {
+			index,
+			id: needsId ? (id as string).trim() : undefined,
+			key: key?.text,
+			...(key?.isCertain === false && { hasUncertainKey: true }),
+			fields,
+		};
 	}
 
 	private unknown(name: string): string {
 		let suggestion = this.suggestions.get(name);
-		if (suggestion === undefined) {
+		if (suggestion === undefined && this.suggestions.size < MAX_SUGGESTIONS) {
 			const closest = closestName(name, this.names);
 			suggestion = closest === undefined ? '' : `, did you mean '${closest}'?`;
 			this.suggestions.set(name, suggestion);
 		}
-		return `table '${this.table.header}' has no field '${name}'${suggestion}`;
+		return `table '${this.table.header}' has no field '${name}'${suggestion ?? ''}`;
 	}
 }
 
-/** Notes a problem for every item that has the key of an earlier one, or keeps the last of them. */
-function resolveDuplicates(plan: Plan, { mode, duplicates }: PlanOptions): Plan {
-	const identify =
-		mode === 'upsert' || mode === 'create'
-			? ({ key }: PlannedRecord) => key
-			: ({ id }: PlannedRecord) => id;
-	const byIdentity = new Map<string, PlannedRecord[]>();
-	for (const record of plan.records) {
-		const identity = identify(record);
+/** Items with the same key or id, in order. */
+function groupByIdentity(records: PlannedRecord[], mode: WriteMode): Map<string, PlannedRecord[]> {
+	const groups = new Map<string, PlannedRecord[]>();
+	for (const record of records) {
+		const identity = mode === 'upsert' || mode === 'create' ? record.key : record.id;
 		if (identity === undefined) continue;
-		const same = byIdentity.get(identity);
+		const same = groups.get(identity);
 		if (same) same.push(record);
-		else byIdentity.set(identity, [record]);
+		else groups.set(identity, [record]);
 	}
-	const dropped = new Set<PlannedRecord>();
-	for (const [identity, records] of byIdentity) {
-		if (records.length === 1) continue;
-		const last = records.at(-1)!;
-		for (const record of records) {
-			if (mode === 'create') {
-				// Each of them is to be created; the key they share can't tell them apart later.
-				record.key = undefined;
-			} else if (duplicates === 'error') {
-				// The first few are enough to name: with all of them the work would grow by the square.
-				const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
-				dropped.add(record);
-				plan.problems.push({
-					index: record.index,
-					message: `it has the same ${mode === 'upsert' ? 'import key' : 'record id'} '${identity}' as item ${others
-						.slice(0, OTHERS_SHOWN)
-						.map(({ index }) => index)
-						.join(', ')}`,
-				});
-			} else if (record !== last) {
-				dropped.add(record);
-				plan.superseded.set(record.index, last.index);
-			}
+	return groups;
+}
+
+/** The first few others are enough to name: with all of them the work would grow by the square. */
+function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, mode: WriteMode) {
+	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
+	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
+	const identity = mode === 'upsert' ? `import key '${record.key}'` : `record id '${record.id}'`;
+	return `it has the same ${identity} as item ${named.join(', ')}`;
+}
+
+/**
+ * One record that does what several do, one after the other: of each field the last value counts,
+ * changes of links and files add up. A replacement leaves nothing of what was before it.
+ *
+ * @returns the name of a field of which no single value does what the items ask for
+ */
+function mergeRecords(
+	records: PlannedRecord[],
+	mode: WriteMode,
+	fieldOf: (name: string) => FieldDefinition,
+): PlannedRecord | string {
+	const last = records.at(-1)!;
+	if (mode === 'replace') return last;
+	const merged = new Map<string, JsonValue>();
+	for (const { fields } of records) {
+		for (const [name, value] of Object.entries(fields)) {
+			const earlier = merged.get(name);
+			const both = earlier === undefined ? value : mergeValues(fieldOf(name), earlier, value);
+			if (both === undefined) return name;
+			merged.set(name, both);
 		}
 	}
-	if (dropped.size > 0) plan.records = plan.records.filter((record) => !dropped.has(record));
+	return { ...last, fields: Object.fromEntries(merged) };
+}
+
+/** Makes one record of items with the same key or id, or notes a problem for each of them. */
+function resolveDuplicates(
+	plan: Plan,
+	{ mode, duplicates }: PlanOptions,
+	fieldOf: (name: string) => FieldDefinition,
+): Plan {
+	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
+	for (const records of groupByIdentity(plan.records, mode).values()) {
+		if (records.length === 1) continue;
+		if (mode === 'create') {
+			// Each of them is to be created; the key they share can't tell them apart later.
+			for (const record of records) {
+				record.sharedKey = { text: record.key!, isFirst: record === records[0] };
+				record.key = undefined;
+			}
+			continue;
+		}
+		const result = duplicates === 'error' ? undefined : mergeRecords(records, mode, fieldOf);
+		for (const record of records) {
+			replaced.set(record, undefined);
+			if (typeof result === 'object') {
+				if (record.index !== result.index) plan.merged.set(record.index, result.index);
+				continue;
+			}
+			const why = sharedIdentity(records, record, mode);
+			plan.problems.push(
+				result === undefined
+					? { index: record.index, message: why }
+					: {
+							index: record.index,
+							field: result,
+							message: `${why}, and what they do to '${result}' can't be merged: give it in one item`,
+						},
+			);
+		}
+		if (typeof result === 'object') replaced.set(records.at(-1)!, result);
+	}
+	if (replaced.size === 0) return plan;
+	plan.records = plan.records.flatMap((record) =>
+		replaced.has(record) ? (replaced.get(record) ?? []) : [record],
+	);
 	return plan;
+}
+
+function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
+	if (!key) {
+		throw new InputError(`Table '${table.header}' has no import key field`, {
+			hint: "Mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
+		});
+	}
+	if (canBeKey(key)) return;
+	throw new InputError(
+		`The import key '${key.name}' of table '${table.header}' has the type '${key.type}', which can't be a key`,
+		{
+			field: key.name,
+			hint: 'Nothing was sent. Mark a field in the platform that holds text, a choice, a number, a date or a time.',
+		},
+	);
 }
 
 /**
  * Plans the writing of many records. Sends nothing.
  *
- * @throws {InputError} where no item could be written: the table has no import key
+ * @throws {InputError} where no item could be written: the table has no field that can be its
+ *   import key, or another one than is named
  */
 export function planRecords(
 	table: TableDefinition,
@@ -226,16 +326,13 @@ export function planRecords(
 	options: PlanOptions,
 ): Plan {
 	const key = keyField(table, options.importKey);
-	if (options.mode === 'upsert' && !key) {
-		throw new InputError(`Table '${table.header}' has no import key field`, {
-			hint: "Mark a field as import key in the platform, or name one in 'Import Key Field' in the options.",
-		});
-	}
+	if (options.mode === 'upsert') requireKey(table, key);
 	const planner = new Planner(table, options, key);
 	const records: PlannedRecord[] = [];
 	for (const row of rows) {
 		const record = planner.record(row);
 		if (record) records.push(record);
 	}
-	return resolveDuplicates({ records, problems: planner.problems, superseded: new Map() }, options);
+	const plan = { records, problems: planner.problems, merged: new Map<number, number>() };
+	return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
 }

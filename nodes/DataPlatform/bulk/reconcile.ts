@@ -2,7 +2,7 @@
  * Resolves items that a response does not mention, or that got none: reads what is stored, by id
  * or import key, or by the ids in the response.
  */
-import type { PlatformRecord, TableAddress } from '../api/types';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { countsAll, type BulkResponse } from './response';
@@ -40,8 +40,7 @@ export class OutcomeResolver {
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly mode: WriteMode,
-		/** The import key's name. */
-		private readonly key: string | undefined,
+		private readonly key: FieldDefinition | undefined,
 	) {}
 
 	/** What is stored of the records now, or why that can't be read. */

@@ -136,17 +136,19 @@ export function omittedFields(
 function differences(
 	prepared: PreparedRecord,
 	stored: PlatformRecord,
-	{ mode, fields }: Pick<WriteContext, 'mode' | 'fields'>,
+	{ mode, key, fields }: Pick<WriteContext, 'mode' | 'key' | 'fields'>,
 ) {
 	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
 	const states = Object.entries({ ...cleared, ...prepared.fields }).map(([name, sent]) => ({
 		name,
-		holds: holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
+		// The key that a record was found by, it holds.
+		holds:
+			(mode === 'upsert' && name === key) ||
+			holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
 	}));
-	return {
-		different: states.filter(({ holds }) => holds === false).map(({ name }) => name),
-		isSure: states.every(({ holds }) => holds !== undefined),
-	};
+	const named = (answer: boolean | undefined) =>
+		states.filter(({ holds }) => holds === answer).map(({ name }) => name);
+	return { different: named(false), unproven: named(undefined) };
 }
 
 /** What is known about items that no response confirms. */
@@ -226,7 +228,7 @@ function resolveFromStored(
 	const isUntouched =
 		response !== undefined && previousAttempt === undefined && listsAllChanges(response);
 	const isInserted = prepared.isInserted || (mode === 'upsert' && isNew(stored) && !isUntouched);
-	const { different, isSure } = differences(prepared, stored, context);
+	const { different, unproven } = differences(prepared, stored, context);
 	const isChanged = !isUntouched && (isAfter(modified, watermark) ?? false);
 	const name = different[0];
 	if (name !== undefined) {
@@ -241,8 +243,11 @@ function resolveFromStored(
 			field: name,
 		};
 	}
-	if (!isSure && !isChanged && !response?.countsAsSuccess) {
-		return { ...unknownItem(mode, cause?.message ?? 'the response did not mention it'), id };
+	if (unproven.length > 0 && !isChanged) {
+		const why = cause?.message ?? 'the response did not mention it';
+		const name = unproven[0]!;
+		const open = `whether '${name}' holds what was sent can't be seen from the record`;
+		return { ...unknownItem(mode, `${why}; ${open}`), id, field: name };
 	}
 	if (isInserted) return { outcome: 'inserted', ...written };
 	return { outcome: isChanged ? 'updated' : 'unchanged', ...written };

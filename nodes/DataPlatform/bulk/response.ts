@@ -13,8 +13,6 @@ export interface BulkResponse {
 	unattributedErrors: ErrorEntry[];
 	/** Confirmed records, in the order of the request. */
 	data: RecordMetadata[];
-	/** Whether the response counts every record that did not fail as a success. */
-	countsAsSuccess: boolean;
 	/** How many it says were inserted and updated; some services count records that they skipped as well. */
 	insertedCount?: number;
 	updatedCount?: number;
@@ -40,12 +38,11 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 		else failed.set(index, joined(failed.get(index), entry));
 	}
 	const bulk = isObject(body.bulk) ? body.bulk : {};
-	const { successCount, insertedCount, updatedCount } = bulk;
+	const { insertedCount, updatedCount } = bulk;
 	return {
 		failed,
 		unattributedErrors,
 		data: metadataList(body.data) ?? [],
-		countsAsSuccess: successCount === size - failed.size && unattributedErrors.length === 0,
 		insertedCount: typeof insertedCount === 'number' ? insertedCount : undefined,
 		updatedCount: typeof updatedCount === 'number' ? updatedCount : undefined,
 		allInserted: typeof insertedCount === 'number' && insertedCount > 0 && updatedCount === 0,

@@ -89,14 +89,15 @@ class BulkWriter {
 		const isCompared = skipUnchanged || dryRun;
 		this.congestion = new CongestionControl({
 			...options,
-			isOrdered: mode === 'create' && !dryRun,
+			// Two forms of an uncertain key may mean the same record.
+			isOrdered: !dryRun && (mode === 'create' || records.some((record) => record.hasUncertainKey)),
 		});
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
-		const key = keyField(table, importKey)?.name;
+		const key = keyField(table, importKey);
 		this.resolver = new OutcomeResolver(client, at, mode, key);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		this.context = { mode, key, fields, watermark };
+		this.context = { mode, key: key?.name, fields, watermark };
 	}
 
 	/** Resolves every record; why it stopped before the end, where it did. */

@@ -68,15 +68,15 @@ const skipUnchanged: INodeProperties = {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 };
 
-const duplicates = (what: string): INodeProperties => ({
+const duplicates = (what: string, more = ''): INodeProperties => ({
 	displayName: 'Duplicates in the Input',
 	name: 'duplicates',
 	type: 'options',
 	options: [
 		{
-			name: 'Last One Wins',
-			value: 'lastWins',
-			description: `Of several items with the same ${what}, the last is written`,
+			name: 'Merge',
+			value: 'merge',
+			description: `Items with the same ${what} are written as one record; of each field, the last value counts${more}`,
 		},
 		{
 			name: 'Treat as an Error',
@@ -84,7 +84,7 @@ const duplicates = (what: string): INodeProperties => ({
 			description: `Items with the same ${what} are not written`,
 		},
 	],
-	default: 'lastWins',
+	default: 'merge',
 });
 
 const importKey: INodeProperties = {
@@ -94,7 +94,7 @@ const importKey: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. email',
 	description:
-		'The field by which records are matched. Only needed if the table does not mark one.',
+		'The field by which records are matched, for a table that does not mark one. The platform matches by no other than the marked one.',
 };
 
 const shared = [
@@ -113,4 +113,8 @@ const shared = [
 /** The options of each kind of writing. */
 export const createManyOptions = options(...shared);
 export const upsertManyOptions = options(...shared, duplicates('import key'), skipUnchanged);
-export const updateManyOptions = options(...shared, duplicates('record ID'), skipUnchanged);
+export const updateManyOptions = options(
+	...shared,
+	duplicates('record ID', '. With Other Fields set to Clear, only the last item counts.'),
+	skipUnchanged,
+);

@@ -15,7 +15,7 @@ import { renamedFields } from './recordOutput';
 const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
 const OUTPUT_PARTS = [
 	...RECORD_PARTS,
-	...['event', 'outcome', 'supersededBy', 'before', 'after', 'uploaded', 'files'],
+	...['event', 'outcome', 'mergedInto', 'before', 'after', 'uploaded', 'files'],
 ];
 
 /** Reads the field values of one item. */

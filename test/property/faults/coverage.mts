@@ -33,11 +33,11 @@ export class Coverage {
 		if (evidence.summary) seen.add('summary');
 		if (evidence.stop) seen.add('stopped with an error');
 		if (seen.size === 2) seen.add('nothing went wrong');
-		for (const { outcome, supersededBy } of evidence.results) {
+		for (const { outcome, mergedInto } of evidence.results) {
 			const key = `${mode} ${outcome}`;
 			this.#outcomes.set(key, (this.#outcomes.get(key) ?? 0) + 1);
 			seen.add(outcome);
-			if (supersededBy !== undefined) seen.add('superseded');
+			if (mergedInto !== undefined) seen.add('superseded');
 		}
 		for (const name of seen) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
 	}

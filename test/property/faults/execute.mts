@@ -24,7 +24,7 @@ export interface ItemResult {
 	created?: string;
 	modified?: string;
 	ver?: number;
-	supersededBy?: number;
+	mergedInto?: number;
 	before?: IDataObject;
 	after?: IDataObject;
 	/** Why it did not succeed. */

@@ -16,7 +16,7 @@ export interface Options {
 	skipUnchanged: boolean;
 	dryRun: boolean;
 	emptyFields: 'leave' | 'clear' | 'error';
-	duplicates: 'lastWins' | 'error';
+	duplicates: 'merge' | 'error';
 	unknownFields: 'ignore' | 'error';
 	output: 'items' | 'summary';
 	/** The key field's name where the table does not mark it. */
@@ -83,7 +83,7 @@ const options: fc.Arbitrary<Options> = fc.record({
 	skipUnchanged: fc.constantFrom(false, false, true),
 	dryRun: fc.constantFrom(...Array<boolean>(9).fill(false), true),
 	emptyFields: fc.constantFrom('leave', 'leave', 'leave', 'clear', 'clear', 'clear', 'error'),
-	duplicates: fc.constantFrom('lastWins', 'lastWins', 'error'),
+	duplicates: fc.constantFrom('merge', 'merge', 'error'),
 	unknownFields: fc.constantFrom('ignore', 'error'),
 	output: fc.constantFrom('items', 'items', 'items', 'items', 'items', 'summary'),
 	importKey: fc.constantFrom('', '', KEY),

@@ -173,10 +173,10 @@ export class Trial {
 			if (this.requestsWith(item).some(mayBeTaken)) wrong.push(`it was sent: ${result.message}`);
 		}
 		if (this.testCase.options.dryRun) return wrong;
-		if (result.supersededBy !== undefined) {
-			return result.supersededBy === this.model.superseded.get(item.index)
+		if (result.mergedInto !== undefined) {
+			return result.mergedInto === this.model.superseded.get(item.index)
 				? wrong
-				: [...wrong, `superseded by ${result.supersededBy}`];
+				: [...wrong, `superseded by ${result.mergedInto}`];
 		}
 		if (SUCCESSES.has(result.outcome)) {
 			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
@@ -222,7 +222,7 @@ export class Trial {
 		for (const entry of result) {
 			const item = this.testCase.items[entry.index];
 			if (!item) continue;
-			const isFound = SUCCESSES.has(entry.outcome) && entry.supersededBy === undefined;
+			const isFound = SUCCESSES.has(entry.outcome) && entry.mergedInto === undefined;
 			const isInserted =
 				entry.outcome === 'inserted' ||
 				(isFound && this.#isResolvedLater(item) && !this.model.target(item));

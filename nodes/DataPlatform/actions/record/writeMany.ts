@@ -52,14 +52,14 @@ function inputError({ problems }: Plan): InputError {
 }
 
 const toOutput = (outcome: ItemOutcome, record: PlannedRecord): IDataObject => {
-	const { outcome: name, id, created, modified, ver, supersededBy, before, after } = outcome;
+	const { outcome: name, id, created, modified, ver, mergedInto, before, after } = outcome;
 	return omitUndefined({
 		outcome: name,
 		id,
 		created,
 		modified,
 		ver,
-		...(supersededBy !== undefined && { supersededBy }),
+		...(mergedInto !== undefined && { mergedInto }),
 		...(before && { before: before as IDataObject }),
 		...(after && { after: after as IDataObject }),
 		fields: record.fields as IDataObject,
@@ -90,30 +90,32 @@ class Outcomes {
 
 	constructor(
 		private readonly report: ItemResults,
-		private readonly superseded: Plan['superseded'],
+		private readonly merged: Plan['merged'],
 	) {}
 
 	settle(index: number, outcome: ItemOutcome, record?: PlannedRecord) {
-		if (this.superseded.size > 0) this.byIndex.set(index, outcome);
+		if (this.merged.size > 0) this.byIndex.set(index, outcome);
 		if (isSuccess(outcome)) this.report.done(index, [{ json: toOutput(outcome, record!) }]);
 		else this.report.failed(index, toItemFailure(outcome, record));
 	}
 
-	/** An item that was not sent has changed nothing, or shares the failure of the later one. */
-	settleSuperseded(records: Map<number, PlannedRecord>) {
-		for (const [index, supersededBy] of this.superseded) {
-			const winner = this.byIndex.get(supersededBy);
-			if (winner && isSuccess(winner)) {
-				const { id, created, modified, ver } = winner;
-				const outcome = { outcome: 'unchanged' as const, id, created, modified, ver, supersededBy };
-				this.settle(index, outcome, records.get(supersededBy));
-			} else {
-				this.settle(index, {
-					...(winner ?? { outcome: 'failed' }),
-					isDerived: true,
-					message: `Not sent: item ${supersededBy} has the same key, and it did not succeed: ${winner?.message ?? ''}`,
-				});
-			}
+	/** An item that is part of a later item's record shares its outcome. */
+	settleMerged(records: Map<number, PlannedRecord>) {
+		for (const [index, mergedInto] of this.merged) {
+			const outcome = this.byIndex.get(mergedInto) ?? { outcome: 'failed' as const };
+			const isGood = isSuccess(outcome);
+			this.settle(
+				index,
+				{
+					...outcome,
+					mergedInto,
+					...(!isGood && {
+						isDerived: true,
+						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
+					}),
+				},
+				records.get(mergedInto),
+			);
 		}
 	}
 }
@@ -194,12 +196,12 @@ export async function executeWriteMany(
 	const plan = planRecords(
 		table,
 		rowsOf(run, report, valuesReader(run, source, table), mode, unreadable),
-		planOptions(run, source, mode, run.option('options.duplicates', source, 'lastWins')),
+		planOptions(run, source, mode, run.option('options.duplicates', source, 'merge')),
 	);
 	plan.problems.push(...unreadable);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
 
-	const outcomes = new Outcomes(report, plan.superseded);
+	const outcomes = new Outcomes(report, plan.merged);
 	settleProblems(plan, outcomes);
 	const stopped = await writeMany(
 		client,
@@ -210,12 +212,13 @@ export async function executeWriteMany(
 		await reading,
 		(record, outcome) => outcomes.settle(record.index, outcome, record),
 	);
-	if (plan.superseded.size > 0) {
-		outcomes.settleSuperseded(new Map(plan.records.map((record) => [record.index, record])));
+	if (plan.merged.size > 0) {
+		outcomes.settleMerged(new Map(plan.records.map((record) => [record.index, record])));
 	}
 
 	const summary = {
 		sent: plan.records.length,
+		...(plan.merged.size > 0 && { merged: plan.merged.size }),
 		...totals(report),
 		...client.stats,
 		...(settings.dryRun && { dryRun: true }),

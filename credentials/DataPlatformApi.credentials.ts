@@ -124,6 +124,15 @@ export class DataPlatformApi implements ICredentialType {
 				'Other addresses that may receive the token, such as the one in the webhook URLs of workflows. Separate several with commas. The base URL needs no entry.',
 		},
 		{
+			displayName: 'Webhook Secret',
+			name: 'webhookSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description:
+				'Only for the Data Platform Webhook Trigger: a long random text that you make up. The platform must send it in the Authorization header, after "Bearer ". Never use the token here.',
+		},
+		{
 			displayName: 'Requests per Minute',
 			name: 'requestsPerMinute',
 			type: 'number',

@@ -159,6 +159,7 @@ const checks: Record<string, Check> = {
 	]),
 	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	e2e: nodeTest('e2e/n8n'),
+	schedulers: nodeTest('e2e/schedulers'),
 	browser: nodeTest('e2e/browser'),
 	queue: nodeTest('e2e/queue'),
 	crash: program('n8n and the sandbox, killed', [
@@ -180,7 +181,7 @@ const checks: Record<string, Check> = {
 };
 
 /** Checks that run only by name: they need n8n itself, or take minutes. */
-const HEAVY = ['scan', 'e2e', 'browser', 'queue', 'crash', 'soak'];
+const HEAVY = ['scan', 'e2e', 'schedulers', 'browser', 'queue', 'crash', 'soak'];
 
 async function main() {
 	const asked = process.argv.slice(2);

@@ -206,6 +206,8 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		if (!resources || !existsSync(folder)) return;
 		const described = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 			.filter((file) => file.endsWith('.json'))
+			// Those of nodes without operations, the triggers, stand above.
+			.filter((file) => file.split(/[\\/]/).length === 3)
 			.map((file) => file.split(/[\\/]/).slice(-2).join('/').replace('.json', ''));
 		const operations = description.properties
 			.filter(({ name }) => name === 'operation')

@@ -59,6 +59,7 @@ test('loads with n8n-workflow alone, every file of it', () => {
 	expect(printed.trim().split('\n')).toEqual([
 		'dataPlatform',
 		'dataPlatformTrigger',
+		'dataPlatformWebhookTrigger',
 		'dataPlatformApi',
 	]);
 });

@@ -84,10 +84,21 @@ test('what idle polls came to is known without being stored', () => {
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1, 700));
 });
 
-test('where watching begins is known before it is stored, and the first poll decides', () => {
-	expect(coordinator.begin(NODE, saved(1, 100))).toEqual(saved(1, 100));
-	expect(coordinator.begin(NODE, saved(2, 200))).toEqual(saved(1, 100));
+test('where watching begins is found by one poll, and known before it is stored', async () => {
+	const find = jest.fn(() => Promise.resolve(saved(1, 100)));
+	const both = await Promise.all([coordinator.begin(NODE, find), coordinator.begin(NODE, find)]);
+	expect(both).toEqual([
+		{ start: saved(1, 100), isOwn: true },
+		{ start: saved(1, 100), isOwn: false },
+	]);
+	expect(find).toHaveBeenCalledTimes(1);
 	expect(coordinator.resume(NODE, undefined)).toEqual(saved(1, 100));
+});
+
+test('a poll that could not find it leaves it to the next one', async () => {
+	await expect(coordinator.begin(NODE, () => Promise.reject(new Error('down')))).rejects.toThrow();
+	const { isOwn } = await coordinator.begin(NODE, () => Promise.resolve(saved(1)));
+	expect(isOwn).toBe(true);
 });
 
 test('the nodes polled least recently are forgotten', () => {

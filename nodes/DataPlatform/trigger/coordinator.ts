@@ -19,6 +19,8 @@ interface NodeMemory {
 	latest?: SavedState;
 	/** When its changes were returned to n8n, as long as no poll has seen it stored. */
 	unconfirmedSince?: number;
+	/** Where watching begins, while a poll is finding that out. */
+	starting?: Promise<SavedState>;
 	/** The poll that is under way, and when it must have ended. */
 	running?: { deadline: number };
 }
@@ -63,11 +65,25 @@ export class PollCoordinator {
 		return memory.latest;
 	}
 
-	/** Remembers where watching begins; another poll may have begun it already. */
-	begin(node: string, start: SavedState): SavedState {
+	/**
+	 * The state that watching begins with: what another poll has found already, or is finding now, or
+	 * what `find` returns.
+	 *
+	 * @returns the state, and whether this poll found it
+	 */
+	async begin(
+		node: string,
+		find: () => Promise<SavedState>,
+	): Promise<{ start: SavedState; isOwn: boolean }> {
 		const memory = this.memoryOf(node);
+		if (memory.latest) return { start: memory.latest, isOwn: false };
+		const isOwn = memory.starting === undefined;
+		memory.starting ??= find().finally(() => {
+			memory.starting = undefined;
+		});
+		const start = await memory.starting;
 		memory.latest ??= start;
-		return memory.latest;
+		return { start, isOwn };
 	}
 
 	/** Starts a poll; undefined while another poll of the node is under way. */

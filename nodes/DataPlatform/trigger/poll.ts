@@ -116,10 +116,15 @@ async function pollOnce(
 	if (known === 'unconfirmed') return NOTHING;
 	const startFrom = context.getNodeParameter('startFrom');
 	if (!known && startFrom === 'now') {
-		const latest = await readLatestChange(client, at);
-		const state = await startFromNow(pages, latest, options.overlapMs);
-		saveStart(context, coordinator.begin(node, newSavedState(identity, state, stored)));
-		return { items: [], mustStore: budget.isScheduledTask };
+		const { start, isOwn } = await coordinator.begin(node, async () => {
+			const latest = await readLatestChange(client, at);
+			const state = await startFromNow(pages, latest, options.overlapMs);
+			return newSavedState(identity, state, stored);
+		});
+		// The one who found it stores it; n8n itself stores what an activation leaves.
+		const mustStore = isOwn && budget.isScheduledTask;
+		if (mustStore || !budget.isScheduledTask) saveStart(context, start);
+		return { items: [], mustStore };
 	}
 	const turn = coordinator.startPoll(node, budget.deadline);
 	if (!turn) return NOTHING;

@@ -123,42 +123,51 @@ async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
 	);
 }
 
+async function countFailed(): Promise<number> {
+	const filter = encodeURIComponent(JSON.stringify({ workflowId, status: ['error'] }));
+	const { results } = await n8nApi.request<{ results: unknown[] }>(
+		'GET',
+		`/executions?filter=${filter}&limit=100`,
+	);
+	return results.length;
+}
+
 /** What all executions together were started with, as `created AAA`. */
-async function told(): Promise<string[]> {
+async function emitted(): Promise<string[]> {
 	return (await executed())
 		.flatMap((execution) => outputItems(execution, TRIGGER))
 		.map(({ json }) => `${String(json.event)} ${(json.fields as { iata: string }).iata}`)
 		.sort();
 }
 
-/** Waits until all of it was told, and one poll more, in which nothing may be told again. */
-async function expectTold(...codes: string[]): Promise<void> {
+/** Waits until all of it was emitted, and one poll more, in which nothing may come again. */
+async function expectEmitted(...codes: string[]): Promise<void> {
 	const expected = codes.map((code) => `created ${code}`).sort();
 	const end = Date.now() + PATIENCE_MS;
-	while ((await told()).length < expected.length && Date.now() < end) await sleep(500);
+	while ((await emitted()).length < expected.length && Date.now() < end) await sleep(500);
 	await sleep(SECONDS_BETWEEN_POLLS * 1000);
-	assert.deepEqual(await told(), expected);
+	assert.deepEqual(await emitted(), expected);
 }
 
 test('an active workflow is started with what changes from then on, each change once', async () => {
 	await create('AAA', 'BBB');
 	workflowId = await createWorkflow();
 	await activate();
-	assert.deepEqual(await told(), []);
+	assert.deepEqual(await emitted(), []);
 	await create('CCC', 'DDD', 'EEE');
-	await expectTold('CCC', 'DDD', 'EEE');
+	await expectEmitted('CCC', 'DDD', 'EEE');
 });
 
-test('n8n is killed and started again: nothing is lost, nothing told again', async () => {
+test('n8n is killed and started again: nothing is lost, nothing emitted twice', async () => {
 	process.kill(n8n.pid, 'SIGKILL');
 	await n8n.exited;
 	await create('FFF', 'GGG');
 	await start();
 	await create('HHH');
-	await expectTold('CCC', 'DDD', 'EEE', 'FFF', 'GGG', 'HHH');
+	await expectEmitted('CCC', 'DDD', 'EEE', 'FFF', 'GGG', 'HHH');
 });
 
-test('killed before it had anything to tell, it still begins where it was activated', async () => {
+test('killed before it emitted anything, it still begins where it was activated', async () => {
 	await n8nApi.unpublish(workflowId);
 	workflowId = await createWorkflow();
 	await activate();
@@ -166,52 +175,72 @@ test('killed before it had anything to tell, it still begins where it was activa
 	await n8n.exited;
 	await create('III');
 	await start();
-	await expectTold('III');
+	await expectEmitted('III');
 });
 
-test('instant events: the platform calls, and is refused without the header', async () => {
-	const platform = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-	const header = await n8nApi.createCredential({
-		name: 'What the platform sends',
-		type: 'httpHeaderAuth',
-		data: { name: 'Authorization', value: 'Bearer made up for this test' },
+test('instant events: the platform calls, and is refused without the secret', async () => {
+	const credential = sandboxCredential(environment.sandbox);
+	const id = await n8nApi.createCredential({
+		...credential,
+		data: { ...credential.data, webhookSecret: 'made up for this test' },
 	});
 	const example = withCredential(
 		await readExample('instant-events.json', environment.csvServer.url),
 		CREDENTIAL_TYPE,
-		{ id: platform, name: CREDENTIAL_NAME },
+		{ id, name: CREDENTIAL_NAME },
 	);
-	const nodes = example.nodes.map((node) =>
-		node.type === 'n8n-nodes-base.webhook'
-			? { ...node, credentials: { httpHeaderAuth: { id: header, name: 'Header' } } }
-			: node,
-	);
-	workflowId = await n8nApi.createWorkflow({ ...example, nodes });
+	const { webhookId } = example.nodes[0]!;
+	workflowId = await n8nApi.createWorkflow(example);
 	await n8nApi.publish(workflowId);
 	const contacts = `${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data`;
+	const headers = { Authorization: `Bearer ${environment.sandbox.tokens.role}` };
 	const { data } = await axios.get<{ data: Array<{ id: string }> }>(`${contacts}?limit=1`, {
-		headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` },
+		headers,
 	});
 	const recordId = data.data[0]!.id;
-	const call = async (headers: Record<string, string>) =>
+	const call = async (body: unknown, secret = 'made up for this test') =>
 		(
-			await axios.post(
-				`${n8n.url}/webhook/data-platform-events`,
-				{ recordId },
-				{ headers, validateStatus: () => true },
-			)
+			await axios.post(`${n8n.url}/webhook/${String(webhookId)}/webhook`, body, {
+				headers: { authorization: `Bearer ${secret}` },
+				validateStatus: () => true,
+			})
 		).status;
-	const authorization = 'Bearer made up for this test';
-	const end = Date.now() + PATIENCE_MS;
-	while ((await call({ authorization })) !== 200 && Date.now() < end) await sleep(200);
-	assert.equal(await call({}), 403);
-	let items: unknown[] = [];
-	while (items.length === 0 && Date.now() < end) {
-		await sleep(200);
-		items = (await executed()).flatMap((execution) => outputItems(execution, 'Go on from here'));
-	}
+	const itemsOf = async (node: string) =>
+		(await executed()).flatMap((execution) => outputItems(execution, node));
+	const waitForItems = async (node: string, count: number) => {
+		const end = Date.now() + PATIENCE_MS;
+		while ((await itemsOf(node)).length < count && Date.now() < end) await sleep(200);
+		return (await itemsOf(node)).map(({ json }) => ({ event: json.event, id: json.id }));
+	};
+
+	const registered = Date.now() + PATIENCE_MS;
+	while ((await call({})) === 404 && Date.now() < registered) await sleep(200);
+	assert.equal(await call({ recordId }), 200);
+	const afterOne = await waitForItems('Go on from here', 1);
+	assert.equal(await call({ recordId }, 'another secret'), 401);
+	assert.equal(await call({ id: recordId }), 400);
+	assert.equal(await call({ recordId }), 200);
+	await axios.delete(`${contacts}/${recordId}`, { headers });
+	assert.equal(await call({ recordId }), 200);
+	assert.deepEqual(await waitForItems('The record is gone', 1), [
+		{ event: 'deleted', id: recordId },
+	]);
+	assert.deepEqual(await itemsOf('Go on from here').then((items) => items.length), 1);
 	assert.deepEqual(
-		items.map((item) => (item as { json: { id: string } }).json.id),
+		afterOne.map((item) => item.id),
 		[recordId],
 	);
+
+	// The platform has its response by then; the failure is an execution of its own.
+	await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [
+		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 403 } },
+	]);
+	assert.equal(await call({ recordId: 'f0000000-0000-4000-8000-000000000000' }), 200);
+	const end = Date.now() + PATIENCE_MS;
+	let failed = 0;
+	while (failed === 0 && Date.now() < end) {
+		await sleep(200);
+		failed = await countFailed();
+	}
+	assert.equal(failed, 1);
 });

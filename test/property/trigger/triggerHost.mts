@@ -4,7 +4,7 @@
  * abandons polls, loses commits and ends without warning.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { IDataObject, INodeParameters, IPollFunctions } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
@@ -198,17 +198,9 @@ export class TriggerHost {
 		const workflow = await watch({ baseUrl, token }, this.#parameters, {
 			staticData,
 			workflowId: 'watched',
-			run: (context) => {
-				const own: Partial<IPollFunctions> = {
-					...(isTask && scheduler !== 'memory' && { getPollBudgetMs: () => BUDGET_MS }),
-					...(cursor && {
-						getWorkflowStaticData: (type: string) =>
-							type === 'node' ? cursor : context.getWorkflowStaticData(type),
-					}),
-				};
-				const wrapped = Object.assign(Object.create(context) as IPollFunctions, own);
-				return poll(wrapped, limits, main.coordinator);
-			},
+			cursor,
+			...(isTask && scheduler !== 'memory' && { pollBudgetMs: BUDGET_MS }),
+			run: (context) => poll(context, limits, main.coordinator),
 		});
 		return { workflow, cursor };
 	}

@@ -50,6 +50,7 @@ import {
 const PACKAGE_FOLDER = resolve(__dirname, '../../..');
 export const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
 export const TRIGGER_TYPE = 'n8n-nodes-data-platform.dataPlatformTrigger';
+export const WEBHOOK_TRIGGER_TYPE = 'n8n-nodes-data-platform.dataPlatformWebhookTrigger';
 export const ITEMS_TYPE = 'test.items';
 const CREDENTIAL_TYPE = 'dataPlatformApi';
 
@@ -106,6 +107,7 @@ export interface Credential {
 	token: string;
 	accessType?: string;
 	webhookOrigins?: string;
+	webhookSecret?: string;
 	requestsPerMinute?: number;
 	ignoreSslIssues?: boolean;
 }
@@ -222,7 +224,7 @@ export const fullNode = (node: WorkflowJson['nodes'][number], index: number): IN
 	position: [index * 200, 0],
 	parameters: {},
 	...node,
-	...([NODE_TYPE, TRIGGER_TYPE].includes(node.type) && {
+	...([NODE_TYPE, TRIGGER_TYPE, WEBHOOK_TRIGGER_TYPE].includes(node.type) && {
 		credentials: { [CREDENTIAL_TYPE]: { id: '1', name: 'Data Platform' } },
 	}),
 });

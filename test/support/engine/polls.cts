@@ -26,6 +26,10 @@ export interface WatchOptions {
 	workflowId?: string;
 	/** The workflow's time zone. */
 	timezone?: string;
+	/** What n8n grants a poll of the durable scheduler. */
+	pollBudgetMs?: number;
+	/** The node's static data where n8n stores it apart from the workflow's: a durable cursor. */
+	cursor?: IDataObject;
 	/** What is called in place of the node's `poll`. */
 	run?(context: IPollFunctions): Promise<INodeExecutionData[][] | null>;
 }
@@ -37,12 +41,26 @@ export interface Watching {
 	staticData(): string;
 }
 
+/** The context as another scheduler than the one in memory makes it. */
+const withScheduler = (
+	context: IPollFunctions,
+	{ pollBudgetMs, cursor }: WatchOptions,
+): IPollFunctions =>
+	Object.assign(Object.create(context) as IPollFunctions, {
+		...(pollBudgetMs !== undefined && { getPollBudgetMs: () => pollBudgetMs }),
+		...(cursor && {
+			getWorkflowStaticData: (type: string) =>
+				type === 'node' ? cursor : context.getWorkflowStaticData(type),
+		}),
+	});
+
 /** A workflow with the trigger in it: its static data lives on from poll to poll. */
 export async function watch(
 	credential: Credential,
 	parameters: INodeParameters,
-	{ staticData = '{}', workflowId = randomUUID(), timezone, run }: WatchOptions = {},
+	options: WatchOptions = {},
 ): Promise<Watching> {
+	const { staticData = '{}', workflowId = randomUUID(), timezone, run } = options;
 	await prepare();
 	const node = fullNode({ name: 'Trigger', type: TRIGGER_TYPE, parameters }, 0);
 	const workflow = new Workflow({
@@ -61,7 +79,8 @@ export async function watch(
 		async poll(mode = 'trigger') {
 			const data = additionalData(credential);
 			const context = new PollContext(workflow, complete, data, mode, 'activate');
-			const outputs = await (run ? run(context) : type.poll!.call(context));
+			const ofScheduler = withScheduler(context, options);
+			const outputs = await (run ? run(ofScheduler) : type.poll!.call(ofScheduler));
 			return outputs && (outputs[0] ?? []);
 		},
 		staticData: () => JSON.stringify(workflow.staticData),

@@ -1,0 +1,54 @@
+import {
+	NodeConnectionTypes,
+	type IHookFunctions,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+
+import { listSearch } from './methods/listSearch';
+import { receive, requireSecret } from './trigger/receive';
+import { webhookProperties } from './trigger/webhookParameters';
+
+export class DataPlatformWebhookTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Data Platform Webhook Trigger',
+		name: 'dataPlatformWebhookTrigger',
+		icon: { light: 'file:../../icons/platform.svg', dark: 'file:../../icons/platform.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle: 'record created, updated or deleted',
+		description: 'Starts the workflow at once when a workflow of the Data Platform sends a webhook',
+		defaults: { name: 'Data Platform Webhook Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'dataPlatformApi', required: true }],
+		webhooks: [
+			{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'webhook' },
+		],
+		properties: webhookProperties,
+	};
+
+	methods = { listSearch };
+
+	/** The platform's side is set up by a person: there is nothing that n8n could register. */
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				await requireSecret(this);
+				return true;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receive(this);
+	}
+}

@@ -1,0 +1,215 @@
+/** What the trigger stores, under each of n8n's schedulers, and what it makes of strange states. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { picked } from '../support/engine/engine.cts';
+import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
+import { APP, useHarness } from './fixtures.cts';
+
+const harness = useHarness();
+
+/** As n8n grants it to a poll of the durable scheduler. */
+const TASK: WatchOptions = { pollBudgetMs: 36_000 };
+
+const start = (more: IDataObject = {}, options?: WatchOptions) =>
+	watch(
+		harness.credential,
+		{
+			application: picked(APP),
+			table: picked('orders'),
+			triggerOn: 'createdOrUpdated',
+			...more,
+		} as INodeParameters,
+		options,
+	);
+
+const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
+
+/** Changes of the same millisecond have no order. */
+async function nextMillisecond() {
+	const now = Date.now();
+	while (Date.now() <= now) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+async function create(...numbers: string[]) {
+	await nextMillisecond();
+	for (const number of numbers) {
+		await harness.sandbox.client().post(path(), { fields: { number, buyer: 'Fox' } });
+		await nextMillisecond();
+	}
+}
+
+/** The numbers that a poll emits; null if it starts no execution. */
+const emitted = async (watching: Watching) =>
+	(await watching.poll())?.map(({ json }) => (json.fields as { number: string }).number) ?? null;
+
+describe('durable cursors', () => {
+	test('the start survives that n8n drops the state of the activation', async () => {
+		const workflowId = 'dropped activation';
+		const activation = await start({}, { workflowId, cursor: {} });
+		expect(await activation.poll()).toBeNull();
+		await create('1');
+		// Another process: what the first one knew is gone, and so is its cursor.
+		const cursor: IDataObject = {};
+		const staticData = activation.staticData();
+		const task = await start({}, { ...TASK, workflowId: 'restarted', cursor, staticData });
+		expect(await emitted(task)).toEqual(['1']);
+		expect(Object.keys(cursor)).toEqual(['watch']);
+	});
+
+	test('a start of another watch, or from before the stored state, does not count', async () => {
+		const activation = await start({}, { cursor: {} });
+		await activation.poll();
+		await create('1');
+		const staticData = activation.staticData();
+		const filter = {
+			filterMode: 'conditions',
+			conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
+		};
+		const other = await start(filter, { ...TASK, cursor: {}, staticData });
+		expect(await emitted(other)).toEqual([]);
+		const later: IDataObject = {};
+		const newer = await start(filter, { cursor: later, staticData });
+		await newer.poll();
+		const back = await start({}, { ...TASK, cursor: later, staticData });
+		expect(await emitted(back)).toEqual([]);
+	});
+});
+
+describe('durable polls', () => {
+	test('a start without an activation is stored by an execution without items', async () => {
+		const task = await start({}, TASK);
+		expect(await emitted(task)).toEqual([]);
+		await create('1');
+		const restarted = await start({}, { ...TASK, staticData: task.staticData() });
+		expect(await emitted(restarted)).toEqual(['1']);
+	});
+
+	test('an activation needs none', async () => {
+		expect(await (await start()).poll()).toBeNull();
+	});
+
+	test('a poll that emits nothing stores nothing', async () => {
+		const activation = await start();
+		await activation.poll();
+		const staticData = activation.staticData();
+		const task = await start({}, { ...TASK, staticData });
+		expect(await task.poll()).toBeNull();
+		expect(task.staticData()).toBe(staticData);
+	});
+
+	test('polls at the same time, each with a copy: each change once', async () => {
+		const options = { ...TASK, workflowId: 'several poll times' };
+		const activation = await start({}, { workflowId: options.workflowId });
+		await activation.poll();
+		await create('1', '2', '3');
+		const staticData = activation.staticData();
+		const copies = await Promise.all([1, 2, 3].map(() => start({}, { ...options, staticData })));
+		const results = await Promise.all(copies.map(emitted));
+		expect(results.flatMap((numbers) => numbers ?? [])).toEqual(['1', '2', '3']);
+		// A copy from before, a moment later.
+		expect(await emitted(await start({}, { ...options, staticData }))).toBeNull();
+	});
+
+	test('a slow platform ends a poll in words before n8n abandons it', async () => {
+		const activation = await start();
+		await activation.poll();
+		await create('1');
+		const staticData = activation.staticData();
+		const task = await start({}, { pollBudgetMs: 300, staticData });
+		await harness.faults({ fault: { kind: 'slowBefore', ms: 3000 } });
+		const began = Date.now();
+		await expect(task.poll()).rejects.toThrow('The poll did not end in the 0 s that n8n grants it');
+		expect(Date.now() - began).toBeLessThan(1500);
+		await harness.faults();
+		expect(await emitted(task)).toEqual(['1']);
+	});
+});
+
+describe('strange states', () => {
+	const filled = (watching: Watching) =>
+		JSON.parse(watching.staticData()) as Record<string, { watch: IDataObject }>;
+
+	test.each([
+		['of an older version', { identity: 'x', state: { told: {}, floor: { time: 1, id: '' } } }],
+		['of a later version', { format: 99, identity: 'x', revision: 1, state: { emitted: {} } }],
+		['that is text', 'state'],
+		['that is a list', [1]],
+		['that is null', null],
+	])('a state %s starts anew', async (_, watched) => {
+		await create('0');
+		const staticData = JSON.stringify({ 'node:Trigger': { watch: watched } });
+		const watching = await start({}, { staticData });
+		expect(await watching.poll()).toBeNull();
+		await create('1');
+		expect(await emitted(watching)).toEqual(['1']);
+	});
+
+	test.each([
+		['emitted', { a: 1 }],
+		['emitted', { a: ['1', 2] }],
+		['emitted', null],
+		['emitted', [1]],
+		['watermark', { time: 'soon', id: '' }],
+		['watermark', { time: 1 }],
+		['backlog', { earlier: 5 }],
+		['backlog', 'much'],
+		['digests', { a: 1 }],
+		['cursor', 'now'],
+	])('a damaged %s starts anew', async (part, value) => {
+		const first = await start();
+		await first.poll();
+		const data = filled(first);
+		delete (data as Record<string, unknown>).global;
+		const watched = data['node:Trigger']!.watch as { state: IDataObject };
+		watched.state = { ...watched.state, [part]: value };
+		const again = await start({}, { staticData: JSON.stringify(data) });
+		await create('1');
+		expect(await again.poll()).toBeNull();
+		await create('2');
+		expect(await emitted(again)).toEqual(['2']);
+	});
+
+	test('a damaged start does no harm', async () => {
+		const staticData = JSON.stringify({ global: { dataPlatformTrigger: 'x' } });
+		const watching = await start({}, { staticData });
+		expect(await watching.poll()).toBeNull();
+		await create('1');
+		expect(await emitted(watching)).toEqual(['1']);
+	});
+});
+
+describe('a strange platform', () => {
+	test('a table created again under its name: its records are new', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('1');
+		expect(await emitted(watching)).toEqual(['1']);
+		const client = harness.sandbox.client();
+		for (const { id } of await harness.records()) await client.delete(path(`/${id}`));
+		await create('2', '3');
+		const items = await watching.poll();
+		expect(items?.map(({ json }) => json.event)).toEqual(['created', 'created']);
+	});
+
+	test('a test in the editor: created if it was never changed, whatever its version', async () => {
+		const watching = await start();
+		await create('1');
+		const [record] = await harness.records();
+		const kind = async () => (await watching.poll('manual'))?.[0]?.json.event;
+		expect(await kind()).toBe('created');
+		await harness.sandbox.client().patch(path(`/${record!.id}`), { fields: { buyer: 'Hare' } });
+		expect(await kind()).toBe('updated');
+	});
+});
+
+test('the editor knows the fields of an item before the first event', async () => {
+	const schema = (await import('../../nodes/DataPlatform/__schema__/v1.0.0.json')) as unknown as {
+		properties: Record<string, { type: string }>;
+	};
+	const watching = await start({ startFrom: 'beginning' });
+	await create('1');
+	const [item] = (await watching.poll())!;
+	expect(Object.keys(item!.json).sort()).toEqual(Object.keys(schema.properties).sort());
+	for (const [name, { type }] of Object.entries(schema.properties)) {
+		expect([name, typeof item!.json[name]]).toEqual([name, type === 'integer' ? 'number' : type]);
+	}
+});

@@ -412,6 +412,17 @@ describe('while another writer is at work', () => {
 		expect(await harness.values('number')).toEqual(['4']);
 	});
 
+	test('record by record: one that is there and cannot be found all the same is a failure', async () => {
+		const id = await find('5');
+		await harness.faults({
+			match: { method: 'DELETE', path: `${id}$` },
+			fault: { kind: 'status', status: 404 },
+		});
+		const result = await deleteMany(any);
+		expect(result.error?.message).toContain('; 3 of 4 records were deleted');
+		expect(await harness.values('number')).toEqual(['4', '5']);
+	});
+
 	test('record by record: what ceases to match on the way stays', async () => {
 		await harness.fill('orders', ...numbered(60, { state: 'open' }));
 		// The first 20 are under way; number 50 is read again before it would be deleted.

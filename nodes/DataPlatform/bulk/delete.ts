@@ -8,7 +8,7 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import { InputError, ServiceError } from '../transport/errors';
 import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
-import { tryDeleteRecord, readPage, readRecords } from '../api/records';
+import { readPage, readRecords, tryDeleteRecord } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 export interface DeleteManyOptions {
@@ -47,18 +47,20 @@ const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`
  * deleted is no longer on it, nor what ceased to match.
  *
  * @param matched how many at most
- * @returns how many were deleted
+ * @throws {ServiceError} whose message says how many were deleted
  */
 async function deleteOneByOne(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	matched: number,
-): Promise<number> {
+): Promise<Deletion> {
 	const tried = new Set<string>();
 	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
 	let failure: ServiceError | undefined;
+	/** What the platform answered for records that it says it does not have. */
+	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
 		const limit = Math.min(RECHECK_EVERY, matched - tried.size);
 		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
@@ -73,7 +75,8 @@ async function deleteOneByOne(
 				tried.add(id);
 				const problem = await tryDeleteRecord(client, at, id);
 				if (!problem) deleted += 1;
-				else if (problem.status !== 404) failure ??= problem;
+				else if (problem.status === 404) gone.set(id, problem);
+				else failure ??= problem;
 			}
 		};
 		const before = tried.size;
@@ -81,7 +84,19 @@ async function deleteOneByOne(
 		if (failure) throw withCount(failure, deleted, matched);
 		if (tried.size === before) break;
 	}
-	return deleted;
+	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
+		throw new ServiceError(
+			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
+			{ ...error, delivery: 'ambiguous' },
+		);
+	});
+	if (remaining > 0 && gone.size > 0) {
+		const now = await matchingIds(client, at, filter, Infinity).catch((error: ServiceError) => {
+			throw withCount(error, deleted, matched);
+		});
+		for (const [id, error] of gone) if (now.has(id)) throw withCount(error, deleted, matched);
+	}
+	return { matched, deleted, remaining };
 }
 
 const withCount = (cause: ServiceError, deleted: number, matched: number) =>
@@ -189,12 +204,5 @@ export async function deleteMany(
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };
 	const query = asPlainQuery(filter);
 	if (query !== undefined) return await deleteByQuery(client, at, filter, query, matched);
-	const deleted = await deleteOneByOne(client, at, filter, matched);
-	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
-		throw new ServiceError(
-			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
-			{ ...error, delivery: 'ambiguous' },
-		);
-	});
-	return { matched, deleted, remaining };
+	return await deleteOneByOne(client, at, filter, matched);
 }

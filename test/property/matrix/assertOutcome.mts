@@ -74,6 +74,8 @@ function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 	return met.every((request) => isRead(request) || scenario.kind === 'harmless');
 }
 
+const isRefused = ({ prepared }: CaseRun, index: number) => prepared.isRefused?.(index) ?? false;
+
 const describe = (result: ItemResult) =>
 	'message' in result
 		? `reported as '${result.kind}' (${result.message})`
@@ -88,6 +90,9 @@ async function checkItem(run: CaseRun, index: number): Promise<string[]> {
 	const wrong: string[] = [];
 	if (typeof effect === 'object' && 'wrong' in effect) wrong.push(effect.wrong);
 	const isPart = typeof effect === 'object' && 'part' in effect;
+	if (isRefused(run, index) && (item.kind === 'done' || item.kind === 'unknown')) {
+		wrong.push('it had to be refused');
+	}
 	if (item.kind === 'done') {
 		if (!truth.payloadAltered)
 			wrong.push(...(await prepared.checkOutput(index, item.outputs, truth)));
@@ -133,8 +138,10 @@ export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[
 	const wrong = [...result.shapeErrors, ...checkStop(run)];
 	for (const index of result.items.keys()) wrong.push(...(await checkItem(run, index)));
 	if (scenario.kind === 'read' && truth.written.length > 0) wrong.push('a read wrote something');
-	if (mustSucceed(run, isOnce)) {
-		const bad = result.items.filter(({ kind }) => kind !== 'done');
+	const stoppedAt = result.stop?.item;
+	const isStoppedAsItMust = stoppedAt !== undefined && isRefused(run, stoppedAt);
+	if (mustSucceed(run, isOnce) && !isStoppedAsItMust) {
+		const bad = result.items.filter(({ kind }, index) => kind !== 'done' && !isRefused(run, index));
 		if (bad.length > 0) wrong.push(`${bad.length} items did not succeed, but could have`);
 	}
 	return wrong;

@@ -152,29 +152,40 @@ export const deleteMany: Scenario = {
 		);
 		await slot.createTable(records);
 		const isOne = random.happens(0.6);
+		const items: Array<{ group?: string; operator: string }> = GROUPS.map((group) => ({
+			group,
+			operator: 'eq',
+		}));
+		// An expression that returns nothing: with each of these operators it would match others.
+		const operator = random.of('contains', 'startswith', 'neq', 'notin', 'notcontains');
+		if (random.happens(0.4)) items.splice(1, 0, { operator });
 		const left = (index: number, truth: Truth) =>
-			truth.records.filter(({ fields }) => fields.group === GROUPS[index]).length;
-		const filter = conditions(['group', 'eq', '={{ $json.group }}'], ['name', 'eq', 'nobody']);
+			truth.records.filter(({ fields }) => fields.group === items[index]?.group).length;
+		const group: [string, string, string] = [
+			'group',
+			'={{ $json.operator }}',
+			'={{ $json.group }}',
+		];
+		const filter = conditions(group, ['name', 'eq', 'nobody']);
 		return {
 			parameters: {
 				resource: 'record',
 				operation: 'deleteMany',
 				...tableParameters(random),
 				maximum: 50,
-				...(isOne
-					? conditions(['group', 'eq', '={{ $json.group }}'])
-					: { ...filter, matchType: 'or' }),
+				...(isOne ? conditions(group) : { ...filter, matchType: 'or' }),
 			},
-			items: itemsOf(GROUPS.map((group) => ({ group }))),
+			items: itemsOf(items),
 			main: { method: 'DELETE', path: '/data/' },
 			// A request does not say which item it is for; any of them may be unclear then.
-			traces: GROUPS.map(() => ({ path: '/data/' })),
+			traces: items.map(() => ({ path: '/data/' })),
+			isRefused: (index) => items[index]?.group === undefined,
 			effect(index, truth) {
 				const rest = left(index, truth);
 				if (truth.records.filter(({ fields }) => fields.group === 'kept').length < PER_GROUP) {
 					return { wrong: 'records that do not match were deleted' };
 				}
-				if (rest === PER_GROUP) return 'none';
+				if (rest === PER_GROUP || items[index]?.group === undefined) return 'none';
 				return rest === 0 ? 'done' : { part: PER_GROUP - rest };
 			},
 			checkOutput: (_index, outputs) =>

@@ -23,6 +23,8 @@ export interface Prepared {
 	main: { method?: string; path: string };
 	/** What is in each such request for an item: a text in its body, or in its path. */
 	traces: Array<{ body: string } | { path: string }>;
+	/** Whether the node must refuse an item before anything is sent for it. */
+	isRefused?(index: number): boolean;
 	/** For what changes something. */
 	effect?(index: number, truth: Truth): Effect;
 	/** What is not true of a success. */

@@ -7,6 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { receive, requireSecret } from './trigger/receive';
 import { webhookProperties } from './trigger/webhookParameters';
@@ -23,14 +24,14 @@ export class DataPlatformWebhookTrigger implements INodeType {
 		defaults: { name: 'Data Platform Webhook Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'dataPlatformApi', required: true }],
+		credentials: [{ name: 'dataPlatformApi', required: true, testedBy: 'testDataPlatformApi' }],
 		webhooks: [
 			{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'webhook' },
 		],
 		properties: webhookProperties,
 	};
 
-	methods = { listSearch };
+	methods = { credentialTest, listSearch };
 
 	/** The platform's side is set up by a person: there is nothing that n8n could register. */
 	webhookMethods = {

@@ -86,7 +86,7 @@ async function createBareClient(task: AttachmentTask, folder: string) {
 /** The node in n8n's engine, with binary data in files. */
 async function createNodeClient(task: AttachmentTask, folder: string) {
 	process.env.N8N_USER_FOLDER = folder;
-	const { runOperation, picked } = await import('../../test/property/faults/engine.mts');
+	const { runOperation, picked } = await import('../../test/support/engine/outsideJest.mts');
 	const require = createRequire(import.meta.url);
 	const { Container } = require('@n8n/di') as typeof import('@n8n/di');
 	const { BinaryDataConfig, BinaryDataService } = require('n8n-core') as typeof import('n8n-core');

@@ -1,6 +1,6 @@
 /** The Data Platform node in n8n's engine, with the parameters that benchmarks have in common. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { automatic, picked, runOperation } from '../../test/property/faults/engine.mts';
+import { automatic, picked, runOperation } from '../../test/support/engine/outsideJest.mts';
 import { APP, TABLE } from '../benchTable.mts';
 
 /** Where the platform is, and a token for it. */

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { INode, INodeParameters, INodeType, IVersionedNodeType } from 'n8n-workflow';
 import { N8N_FOLDER } from '../../harness/install.mts';
-import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
+import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/support/engine/outsideJest.mts';
 import { BULK_PATH, createItems, DATA_PATH, splitIntoBatches } from '../benchTable.mts';
 import { toInput, type Target } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';

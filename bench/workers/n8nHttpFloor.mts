@@ -3,7 +3,7 @@
  * node that sends its requests through n8n can be faster with the same batches.
  */
 import type { IHttpRequestOptions, INodeType } from 'n8n-workflow';
-import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/property/faults/engine.mts';
+import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/support/engine/outsideJest.mts';
 import { BULK_PATH, bulkBody, createItems, splitIntoBatches } from '../benchTable.mts';
 import { forEachConcurrently } from '../concurrency.mts';
 import type { Batching } from './bareClient.mts';

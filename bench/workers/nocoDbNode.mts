@@ -9,7 +9,7 @@ import {
 	ownTypes,
 	picked,
 	runWorkflow,
-} from '../../test/property/faults/engine.mts';
+} from '../../test/support/engine/outsideJest.mts';
 import { createItems } from '../benchTable.mts';
 import { toInput } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';

@@ -75,14 +75,14 @@ test.each([
 	['slowAfter', { ms: 1200 }, 'abc'],
 ])('%s %j takes longer than the timeout', async (kind, options, written) => {
 	await expect(sendWith({ kind, ...options }, 300)).rejects.toThrow('timeout');
-	await sandbox.admin.settled();
+	await sandbox.admin.waitUntilIdle();
 	expect(await stored()).toBe(written);
 });
 
 test('a write completes after its client has timed out', async () => {
 	await expect(sendWith({ kind: 'slowBefore', ms: 1500 }, 200)).rejects.toThrow('timeout');
 	expect(await stored()).toBe('');
-	await sandbox.admin.settled();
+	await sandbox.admin.waitUntilIdle();
 	expect(await stored()).toBe('abc');
 	expect(await logged()).toMatchObject({ outcome: 'reset', status: null, busy: false });
 });

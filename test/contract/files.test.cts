@@ -172,7 +172,7 @@ test('a download that a fault drops leaves no open file', async () => {
 	for (let count = 0; count < 5; count += 1) {
 		await expect(download(file?.fileUrl ?? '')).rejects.toThrow();
 	}
-	await sandbox.admin.settled();
+	await sandbox.admin.waitUntilIdle();
 	const folder = `/proc/${sandbox.process.pid}/fd`;
 	const open = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
 	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);

@@ -200,7 +200,7 @@ describe('failures', () => {
 		const result = await start(url);
 		expect(result.error?.message).toContain('It is not known whether the workflow started');
 		expect(result.error?.description).toContain("workflow's runs");
-		await sandbox.admin.settled();
+		await sandbox.admin.waitUntilIdle();
 		expect((await runs()).length).toBeLessThanOrEqual(1);
 		const sent = (await sandbox.admin.requests()).filter(({ method }) => method === 'POST');
 		expect(sent).toHaveLength(1);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Agent as HttpAgent } from 'node:http';
 import { Agent } from 'node:https';
 import axios, { type AxiosInstance } from 'axios';
 
@@ -44,6 +45,12 @@ export interface LoggedRequest {
 	busy: boolean;
 }
 
+/** A run of a workflow of the platform. */
+export interface WorkflowRun {
+	id: string;
+	payload: Record<string, unknown>;
+}
+
 /** docs/sandbox.md, "Faults". */
 export interface FaultRule {
 	id?: string;
@@ -80,11 +87,20 @@ export interface SandboxAdmin {
 	requests(): Promise<LoggedRequest[]>;
 	clearRequests(): Promise<void>;
 	/** Waits until no request is at work any more, also none whose client has given up. */
-	settled(): Promise<void>;
+	waitUntilIdle(): Promise<void>;
 	createTable(table: NewTable): Promise<{ appId: string; tableId: string; internalName: string }>;
 	records(app: string, table: string): Promise<StoredRecord[]>;
 	history(app: string, table: string, record?: string): Promise<StoredVersion[]>;
-	/** Answers the token's value. */
+	/** A workflow of the platform; its webhook is open to the workflow token. */
+	createWorkflow(workflow: {
+		name: string;
+		script: string;
+		response?: string;
+	}): Promise<{ id: string; webhookUrl: string }>;
+	/** The runs of all workflows, or of one. */
+	workflowRuns(workflowId?: string): Promise<WorkflowRun[]>;
+	clearWorkflowRuns(): Promise<void>;
+	/** Returns the token's value. */
 	createToken(token: Record<string, unknown>): Promise<string>;
 	changeToken(name: string, change: Record<string, unknown>): Promise<void>;
 	/** For what has no function of its own: paths under `/sandbox`. */
@@ -98,10 +114,10 @@ export interface RunningSandbox {
 		string
 	>;
 	admin: SandboxAdmin;
-	/** An independent client with a token; it takes every status for an answer. */
+	/** An independent client with a token; it returns the response whatever its status. */
 	client(token?: string): AxiosInstance;
 	process: ChildProcess;
-	/** Ends it as Ctrl-C does, or at once and without mercy with SIGKILL. */
+	/** Ends it as Ctrl-C does, or at once with SIGKILL. */
 	stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -120,7 +136,7 @@ export async function startSandbox(options: { args?: string[] } = {}): Promise<R
 	const ready = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
 	return {
 		...ready,
-		admin: administration(ready.baseUrl),
+		admin: createSandboxAdmin(ready.baseUrl),
 		client: (token = ready.tokens.role) =>
 			httpClient(`${ready.baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
 		process: child,
@@ -133,11 +149,18 @@ export async function startSandbox(options: { args?: string[] } = {}): Promise<R
 	};
 }
 
-function administration(baseUrl: string): SandboxAdmin {
+/** The administration of a running sandbox; it throws if the sandbox refuses a request. */
+export function createSandboxAdmin(
+	baseUrl: string,
+	{ keepAlive = true }: { keepAlive?: boolean } = {},
+): SandboxAdmin {
 	const http = httpClient(`${baseUrl}/sandbox`);
+	// A connection that outlives the sandbox would break the first request after a restart.
+	if (!keepAlive) http.defaults.httpAgent = new HttpAgent({ keepAlive });
 	http.interceptors.response.use((response) => {
 		if (response.status < 400) return response;
-		throw new Error(`${response.config.url}: ${JSON.stringify(response.data)}`);
+		const { method, url } = response.config;
+		throw new Error(`${method} ${url}: ${response.status} ${JSON.stringify(response.data)}`);
 	});
 	const path = (app: string, table: string) =>
 		`/tables/${encodeURIComponent(app)}/${encodeURIComponent(table)}`;
@@ -158,14 +181,22 @@ function administration(baseUrl: string): SandboxAdmin {
 		async clearRequests() {
 			await http.delete('/requests');
 		},
-		async settled() {
-			while ((await read<LoggedRequest[]>('/requests')).some(({ busy }) => busy)) await pause(20);
+		async waitUntilIdle() {
+			const isAtWork = ({ busy, outcome }: LoggedRequest) => busy || outcome === 'running';
+			while ((await read<LoggedRequest[]>('/requests')).some(isAtWork)) await pause(20);
 		},
 		async createTable(table) {
 			return (await http.post('/tables', table)).data.data;
 		},
 		records: (app, table) => read(`${path(app, table)}/records`),
 		history: (app, table, record) => read(`${path(app, table)}/history`, { record }),
+		async createWorkflow(workflow) {
+			return (await http.post('/workflows', workflow)).data.data;
+		},
+		workflowRuns: (workflow) => read('/runs', { workflow }),
+		async clearWorkflowRuns() {
+			await http.delete('/runs');
+		},
 		async createToken(token) {
 			return (await http.post('/tokens', token)).data.data.value;
 		},
@@ -184,7 +215,7 @@ function httpClient(baseURL: string, headers: Record<string, string> = {}): Axio
 		maxBodyLength: Infinity,
 		maxContentLength: Infinity,
 		proxy: false,
-		// The sandbox's certificate is made at its start and known to nobody.
+		// The sandbox's certificate is self-signed and made at its start.
 		httpsAgent: new Agent({ rejectUnauthorized: false }),
 	});
 }

@@ -2,16 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import axios from 'axios';
 import { describeFailure } from '../../../harness/n8nApi.mts';
 import { linearWorkflow } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { countOutcomes, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
-	changeSettings,
 	fetchItemsNode,
-	readHistory,
 	createTables,
 	NOTES,
 	ORDERS,
@@ -32,7 +29,7 @@ after(async () => {
 
 test('workers that write the same keys at once: each record once, whole, of one of them', async (context) => {
 	await createTables(harness.environment.sandbox);
-	await changeSettings(harness.environment.sandbox, { latencyMs: 100 });
+	await harness.admin.settings({ latencyMs: 100 });
 	const before = await harness.executionsByWorker();
 	const names = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `run${index}`);
 	// Each begins elsewhere, so that they meet in the middle of each other's work.
@@ -42,7 +39,7 @@ test('workers that write the same keys at once: each record once, whole, of one 
 	const executions = await Promise.all(
 		workflows.map(async (workflow) => await harness.n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await changeSettings(harness.environment.sandbox, { latencyMs: 0 });
+	await harness.admin.settings({ latencyMs: 0 });
 	const shares = (await harness.executionsByWorker()).map(
 		(all, number) => all.length - before[number]!.length,
 	);
@@ -75,10 +72,9 @@ test('workers that write the same keys at once: each record once, whole, of one 
 test('more at once than the platform allows: all wait their turn, all is written once', async (context) => {
 	const { environment, n8nApi } = harness;
 	await createTables(environment.sandbox);
-	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
-	await axios.delete(requests);
+	await harness.admin.clearRequests();
 	// Eight syncs take more than 80 requests.
-	await changeSettings(environment.sandbox, { rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
+	await harness.admin.settings({ rateLimitPerMinute: 20, rateLimitWindowMs: 3_000 });
 	const workflows = await Promise.all(
 		Array.from(
 			{ length: RUNS_AT_ONCE },
@@ -88,23 +84,23 @@ test('more at once than the platform allows: all wait their turn, all is written
 	const executions = await Promise.all(
 		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await changeSettings(environment.sandbox, {
+	await harness.admin.settings({
 		rateLimitPerMinute: null,
 		rateLimitWindowMs: 60_000,
 	});
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
-	const log = (await axios.get<{ data: Array<{ status: number }> }>(requests)).data.data;
+	const log = await harness.admin.requests();
 	const refused = log.filter(({ status }) => status === 429).length;
 	context.diagnostic(`${refused} of ${log.length} requests were answered with 429`);
 	assert.ok(refused > 0);
 	const inserted = executions.reduce((sum, run) => sum + (countOutcomes(run).inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);
-	const versions = await readHistory(environment.sandbox, ORDERS);
+	const versions = await harness.admin.history(APP, ORDERS);
 	assert.equal(versions.filter(({ action }) => action === 'inserted').length, 1_000);
 });
 
 test('Retry On Fail on a worker: the second try creates nothing again', async () => {
-	await axios.put(`${harness.environment.sandbox.baseUrl}/sandbox/faults`, [
+	await harness.admin.faults([
 		{
 			match: { path: '/notes/data/bulk$' },
 			when: { nth: [2] },
@@ -143,6 +139,6 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 		assert.equal(stored.length, 300);
 		assert.equal(new Set(stored.map(({ fields }) => fields.text)).size, 300);
 	} finally {
-		await axios.delete(`${harness.environment.sandbox.baseUrl}/sandbox/faults`);
+		await harness.admin.faults([]);
 	}
 });

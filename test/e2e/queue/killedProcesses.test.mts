@@ -6,15 +6,7 @@ import { type Execution, describeFailure, outputItems } from '../../../harness/n
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
 import { isFinished, countOutcomes, QueueHarness } from './queueHarness.mts';
-import {
-	APP,
-	changeSettings,
-	countRecords,
-	readHistory,
-	createTables,
-	ORDERS,
-	waitUntil,
-} from './queueFixtures.mts';
+import { APP, countRecords, createTables, ORDERS, waitUntil } from './queueFixtures.mts';
 
 const ITEMS = 5_000;
 
@@ -37,7 +29,7 @@ after(async () => {
 
 beforeEach(async () => {
 	await createTables(harness.environment.sandbox);
-	await changeSettings(harness.environment.sandbox, { latencyMs: 100 });
+	await harness.admin.settings({ latencyMs: 100 });
 });
 
 const isPartWritten = async () =>
@@ -48,7 +40,7 @@ async function expectAllOnce(): Promise<void> {
 	const stored = await readRecords(harness.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, ITEMS);
 	assert.equal(new Set(stored.map(({ fields }) => fields.number)).size, ITEMS);
-	const versions = await readHistory(harness.environment.sandbox, ORDERS);
+	const versions = await harness.admin.history(APP, ORDERS);
 	assert.equal(versions.length, ITEMS);
 	assert.ok(versions.every(({ action }) => action === 'inserted'));
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
+import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
 import { BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
 import { type StubServer, startStubServer } from '../../support/stubServer.mts';
 
@@ -29,22 +30,8 @@ export async function createTables({ baseUrl }: RunningSandbox): Promise<void> {
 		},
 		{ internalName: NOTES, fields: [text('text')] },
 	];
-	for (const table of tables) {
-		await axios.post(`${baseUrl}/sandbox/tables`, { app: APP, timeZone: 'UTC', table });
-	}
-}
-
-/** A version of a record, of the sandbox's history. */
-export interface Version {
-	id: string;
-	ver: number;
-	action: 'inserted' | 'updated' | 'deleted';
-}
-
-/** Every version that was ever written to a table. */
-export async function readHistory({ baseUrl }: RunningSandbox, table: string): Promise<Version[]> {
-	const address = `${baseUrl}/sandbox/tables/${APP}/${table}/history`;
-	return (await axios.get<{ data: Version[] }>(address)).data.data;
+	const admin = createSandboxAdmin(baseUrl);
+	for (const table of tables) await admin.createTable({ app: APP, timeZone: 'UTC', table });
 }
 
 export async function countRecords(
@@ -55,10 +42,6 @@ export async function countRecords(
 	const headers = { Authorization: `Bearer ${tokens.role}` };
 	return (await axios.get<{ data: { countRecords: number } }>(address, { headers })).data.data
 		.countRecords;
-}
-
-export async function changeSettings(sandbox: RunningSandbox, settings: JsonObject): Promise<void> {
-	await axios.put(`${sandbox.baseUrl}/sandbox/settings`, settings);
 }
 
 /**

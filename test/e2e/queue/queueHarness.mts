@@ -15,6 +15,7 @@ import {
 	signIn,
 } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
+import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import {
 	fetchItemsNode,
@@ -52,11 +53,14 @@ export class QueueHarness {
 
 	readonly environment: QueueEnvironment;
 	readonly orders: StubServer;
+	/** The administration of the sandbox. */
+	readonly admin: SandboxAdmin;
 	n8nApi: N8nApi;
 
 	private constructor(environment: QueueEnvironment, orders: StubServer, n8nApi: N8nApi) {
 		this.environment = environment;
 		this.orders = orders;
+		this.admin = createSandboxAdmin(environment.sandbox.baseUrl);
 		this.n8nApi = n8nApi;
 	}
 

@@ -18,9 +18,7 @@ import { isFinished, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
 	attachmentNode,
-	changeSettings,
 	fetchItemsNode,
-	readHistory,
 	ORDERS,
 	triggerNode,
 	waitUntil,
@@ -41,15 +39,11 @@ let token: string;
 before(async () => {
 	harness = await QueueHarness.start();
 	({ environment, n8nApi } = harness);
-	const { data } = await axios.post<{ data: { value: string } }>(
-		`${environment.sandbox.baseUrl}/sandbox/tokens`,
-		{
-			name: 'searched-for',
-			type: 'role',
-			permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
-		},
-	);
-	token = data.data.value;
+	token = await harness.admin.createToken({
+		name: 'searched-for',
+		type: 'role',
+		permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
+	});
 	const made = sandboxCredential(environment.sandbox);
 	credential = await n8nApi.createCredential({ ...made, data: { ...made.data, token } });
 });
@@ -61,7 +55,7 @@ after(async () => {
 const tookUp = async () => (await harness.executionsByWorker()).flat();
 
 test('bulk syncs started by hand run on both workers, and what they write is there', async (context) => {
-	await changeSettings(environment.sandbox, { latencyMs: 200 });
+	await harness.admin.settings({ latencyMs: 200 });
 	const prefixes = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `${'ABCDEFGH'[index]}`);
 	const workflows = await Promise.all(
 		prefixes.map(
@@ -79,7 +73,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 	const executions = await Promise.all(
 		workflows.map(async (workflow) => await n8nApi.runWorkflow(workflow, 'Start')),
 	);
-	await changeSettings(environment.sandbox, { latencyMs: 0 });
+	await harness.admin.settings({ latencyMs: 0 });
 	for (const execution of executions) {
 		assert.equal(describeFailure(execution), undefined);
 		const outcomes = outputItems(execution, 'Write').map(({ json }) => json.outcome);
@@ -97,7 +91,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 		Array.from({ length: ITEMS_EACH }, (_, index) => `${prefix}${index + 1}`),
 	);
 	assert.deepEqual(stored.map(({ fields }) => fields.number).sort(), expected.sort());
-	assert.equal((await readHistory(environment.sandbox, ORDERS)).length, expected.length);
+	assert.equal((await harness.admin.history(APP, ORDERS)).length, expected.length);
 });
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -186,9 +180,8 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const workflow = await n8nApi.createWorkflow(
 		linearWorkflow('Watch', credential, [], triggerNode('Start', seconds)),
 	);
-	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
-	const polls = async () => (await axios.get<{ data: unknown[] }>(requests)).data.data.length;
-	await axios.delete(requests);
+	const polls = async () => (await harness.admin.requests()).length;
+	await harness.admin.clearRequests();
 	await harness.activate(workflow);
 	await waitUntil('n8n polls', async () => (await polls()) >= 2);
 	const isStored = async () =>
@@ -258,7 +251,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		{ kind: 'status', status: 500 },
 		{ kind: 'html', status: 403 },
 	]) {
-		await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [{ fault }]);
+		await harness.admin.faults([{ fault }]);
 		const write = writeManyNode('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
 		const url = `${harness.orders.url}/orders?prefix=X&count=3&run=x`;
@@ -269,7 +262,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		const failed = await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 		assert.equal(failed.status, 'error');
 	}
-	await axios.delete(`${environment.sandbox.baseUrl}/sandbox/faults`);
+	await harness.admin.faults([]);
 	const redisKeys = await environment.redis.dump();
 	await environment.stopN8n();
 	const database = await environment.postgres.dump(join(environment.folder, 'database.sql'));

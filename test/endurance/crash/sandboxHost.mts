@@ -3,7 +3,14 @@
 import { Agent } from 'node:http';
 import axios from 'axios';
 import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
-import type { FaultRule, LoggedRequest, NewTable, StoredRecord } from '../../support/sandbox.cts';
+import {
+	createSandboxAdmin,
+	type FaultRule,
+	type LoggedRequest,
+	type NewTable,
+	type SandboxAdmin,
+	type StoredRecord,
+} from '../../support/sandboxAdmin.mts';
 
 export const APP = 'crash';
 /** Written by the sync, and watched by the trigger. */
@@ -42,11 +49,14 @@ const TABLES: Array<NewTable['table']> = [
 export class SandboxHost {
 	#running: RunningSandbox;
 	readonly #file: string;
+	readonly #admin: SandboxAdmin;
 
 	/** @param running a sandbox that keeps its data in `file` */
 	constructor(running: RunningSandbox, file: string) {
 		this.#running = running;
 		this.#file = file;
+		// It keeps its port over a restart.
+		this.#admin = createSandboxAdmin(running.baseUrl, { keepAlive: false });
 	}
 
 	get sandbox(): RunningSandbox {
@@ -54,29 +64,29 @@ export class SandboxHost {
 	}
 
 	async createTables(): Promise<void> {
-		for (const table of TABLES) await this.#call('POST', '/tables', { app: APP, table });
+		for (const table of TABLES) await this.#admin.createTable({ app: APP, table });
 	}
 
-	/** How long it takes before each request is served, and after each write until its answer. */
+	/** How long it takes before each request is served, and after each write until its response. */
 	async slowDown(ms: number): Promise<void> {
-		await this.#call('PUT', '/settings', { latencyMs: ms });
+		await this.#admin.settings({ latencyMs: ms });
 		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({
 			match: { method },
 			fault: { kind: 'slowAfter', ms },
 		}));
-		await this.#call('PUT', '/faults', ms > 0 ? rules : []);
+		await this.#admin.faults(ms > 0 ? rules : []);
 	}
 
 	async records(table: string): Promise<StoredRecord[]> {
-		return await this.#read<StoredRecord[]>(`/tables/${APP}/${table}/records`);
+		return await this.#admin.records(APP, table);
 	}
 
 	async requests(): Promise<LoggedRequest[]> {
-		return await this.#read<LoggedRequest[]>('/requests');
+		return await this.#admin.requests();
 	}
 
 	async clearRequests(): Promise<void> {
-		await this.#call('DELETE', '/requests');
+		await this.#admin.clearRequests();
 	}
 
 	/** The requests that wrote or write. */
@@ -113,14 +123,5 @@ export class SandboxHost {
 
 	async stop(): Promise<void> {
 		await this.#running.stop();
-	}
-
-	async #read<Data>(path: string): Promise<Data> {
-		return ((await this.#call('GET', path)) as { data: Data }).data;
-	}
-
-	async #call(method: string, path: string, body?: object): Promise<unknown> {
-		const url = `${this.#running.baseUrl}/sandbox${path}`;
-		return (await client.request<unknown>({ method, url, data: body })).data;
 	}
 }

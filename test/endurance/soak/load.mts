@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SandboxAddress, LoadWorker } from './loadWorker.mts';
 import { memoryNow, countOpen } from './processMetrics.mts';
+import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
 import { WORKLOADS } from './workloads.mts';
 
 export interface LoadSettings extends SandboxAddress {
@@ -38,6 +39,7 @@ export type Message =
 	  };
 
 const settings = JSON.parse(process.argv[2] ?? '') as LoadSettings;
+const admin = createSandboxAdmin(settings.baseUrl);
 const load = createRequire(import.meta.url);
 const { Container } = load('@n8n/di') as typeof import('@n8n/di');
 const { BinaryDataConfig } = load('n8n-core') as typeof import('n8n-core');
@@ -75,8 +77,8 @@ async function tidy(workers: LoadWorker[]): Promise<void> {
 	for (const worker of workers) await worker.forgetDeleted();
 	const files = join(Container.get(BinaryDataConfig).localStoragePath, 'workflows');
 	if (existsSync(files)) await rm(files, { recursive: true });
-	await fetch(`${settings.baseUrl}/sandbox/requests`, { method: 'DELETE' });
-	await fetch(`${settings.baseUrl}/sandbox/runs`, { method: 'DELETE' });
+	await admin.clearRequests();
+	await admin.clearWorkflowRuns();
 }
 
 const workers = Array.from(
@@ -94,7 +96,7 @@ while (Date.now() - started < settings.seconds * 1000) {
 	report({ kind: 'sample', at, memory: memoryNow(), open: countOpen('self'), resources });
 }
 
-await fetch(`${settings.baseUrl}/sandbox/faults`, { method: 'DELETE' });
+await admin.faults([]);
 for (const worker of workers)
 	wrong.push(...(await worker.unemittedChanges()).map((text) => `trigger: ${text}`));
 report({

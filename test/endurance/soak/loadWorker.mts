@@ -3,8 +3,12 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { automatic, picked, runOperation } from '../../property/faults/engine.mts';
-import type { StoredRecord } from '../../support/sandbox.cts';
+import { automatic, picked, runOperation } from '../../support/engine/outsideJest.mts';
+import {
+	createSandboxAdmin,
+	type SandboxAdmin,
+	type StoredRecord,
+} from '../../support/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { watch, type Watching } from '../../property/trigger/engine.mts';
 
@@ -35,7 +39,8 @@ export interface NodeOutput {
 export class LoadWorker {
 	readonly table: string;
 	readonly random: SeededRandom;
-	readonly #platform: SandboxAddress;
+	readonly #address: SandboxAddress;
+	readonly #admin: SandboxAdmin;
 	#watching: Watching | undefined;
 	/** The version of each record that the trigger emitted last. */
 	readonly #versions = new Map<string, number>();
@@ -45,7 +50,8 @@ export class LoadWorker {
 	#fresh = 0;
 
 	constructor(address: SandboxAddress, number: number, seed: number) {
-		this.#platform = address;
+		this.#address = address;
+		this.#admin = createSandboxAdmin(address.baseUrl);
 		this.table = `lane${number}`;
 		this.random = new SeededRandom(seed * 1000 + number);
 	}
@@ -61,17 +67,16 @@ export class LoadWorker {
 			{ name: 'amount', type: 'number' },
 			{ name: 'papers', type: 'file' },
 		];
-		await this.#admin('POST', '/tables', {
+		await this.#admin.createTable({
 			app: APP,
 			table: { internalName: this.table, fields },
 		});
-		const made = (await this.#admin('POST', '/workflows', {
+		this.#workflow = await this.#admin.createWorkflow({
 			name: this.table,
 			script: 'return { echo: svc.workflow.payloadRequest.call };',
 			response: 'output',
-		})) as { data: { id: string; webhookUrl: string } };
-		this.#workflow = made.data;
-		this.#watching = await watch(this.#platform, {
+		});
+		this.#watching = await watch(this.#address, {
 			triggerOn: 'createdOrUpdated',
 			startFrom: 'beginning',
 			application: picked(APP),
@@ -87,18 +92,13 @@ export class LoadWorker {
 
 	/** The records in the sandbox's database. */
 	async storedRecords(): Promise<StoredRecord[]> {
-		const { data } = (await this.#admin('GET', `/tables/${APP}/${this.table}/records`)) as {
-			data: StoredRecord[];
-		};
-		return data;
+		return await this.#admin.records(APP, this.table);
 	}
 
-	/** How often the platform's workflow was started with this call. */
+	/** How often the platform's workflow was started with this `call`. */
 	async countStarts(call: string): Promise<number> {
-		const { data } = (await this.#admin('GET', `/runs?workflow=${this.#workflow.id}`)) as {
-			data: Array<{ payload: { call: string } }>;
-		};
-		return data.filter(({ payload }) => payload.call === call).length;
+		const runs = await this.#admin.workflowRuns(this.#workflow.id);
+		return runs.filter(({ payload }) => payload.call === call).length;
 	}
 
 	/** Runs an operation of the node on the lane's table. */
@@ -108,7 +108,7 @@ export class LoadWorker {
 		parameters: IDataObject,
 		input: INodeExecutionData[] = [{ json: {} }],
 	): Promise<NodeOutput> {
-		const result = await runOperation(this.#platform, {
+		const result = await runOperation(this.#address, {
 			input,
 			onError: 'continueErrorOutput',
 			parameters: {
@@ -170,18 +170,5 @@ export class LoadWorker {
 	async forgetDeleted(): Promise<void> {
 		const there = new Set((await this.storedRecords()).map(({ id }) => id));
 		for (const id of this.#versions.keys()) if (!there.has(id)) this.#versions.delete(id);
-	}
-
-	async #admin(method: string, path: string, body?: object): Promise<unknown> {
-		const response = await fetch(`${this.#platform.baseUrl}/sandbox${path}`, {
-			method,
-			...(body && {
-				body: JSON.stringify(body),
-				headers: { 'content-type': 'application/json' },
-			}),
-		});
-		const text = await response.text();
-		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-		return text === '' ? undefined : JSON.parse(text);
 	}
 }

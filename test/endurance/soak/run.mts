@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startProcess } from '../../../harness/processes.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
-import type { FaultRule } from '../../support/sandbox.cts';
+import { createSandboxAdmin, type FaultRule } from '../../support/sandboxAdmin.mts';
 import type { Message, LoadSettings } from './load.mts';
 import { countOpen, residentMemory } from './processMetrics.mts';
 import { assessTrends, type Sample } from './trends.mts';
@@ -65,16 +65,9 @@ console.log(
 const folder = await mkdtemp(join(tmpdir(), 'data-platform-soak-'));
 // On a file, so that what it stores does not count as its memory.
 const sandbox = await startSandbox({ db: join(folder, 'sandbox.sqlite') });
-const put = async (path: string, body: object) => {
-	const response = await fetch(`${sandbox.baseUrl}/sandbox${path}`, {
-		method: 'PUT',
-		body: JSON.stringify(body),
-		headers: { 'content-type': 'application/json' },
-	});
-	if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-};
-await put('/settings', { history: false });
-await put('/faults', faults);
+const admin = createSandboxAdmin(sandbox.baseUrl);
+await admin.settings({ history: false });
+await admin.faults(faults);
 
 const settings: LoadSettings = {
 	baseUrl: sandbox.baseUrl,

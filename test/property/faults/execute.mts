@@ -1,7 +1,12 @@
 /** Runs a case through n8n's engine against a sandbox, and collects the node's results and the stored records. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { StoredRecord } from '../../support/sandbox.cts';
-import { automatic, picked, runOperation, type RunResult } from './engine.mts';
+import {
+	automatic,
+	picked,
+	runOperation,
+	type RunResult,
+} from '../../support/engine/outsideJest.mts';
 import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import { APP, TABLE } from './constants.mts';
 import type { Case } from './schedule.mts';

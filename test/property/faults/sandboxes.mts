@@ -1,6 +1,7 @@
-/** A thread of its own that serves as many sandboxes as it is asked for, on free ports. */
+/** A thread that serves the requested number of sandboxes, on free ports. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSandbox } from '../../../sandbox/sandbox.mts';
+import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
 import { APP } from './constants.mts';
 
 export interface SandboxAddress {
@@ -13,16 +14,11 @@ export interface SandboxAddress {
 const addresses: SandboxAddress[] = [];
 for (let count = 0; count < (workerData as number); count += 1) {
 	const { baseUrl, tokens } = await openSandbox({ port: 0, file: ':memory:', seeded: false });
-	const response = await fetch(`${baseUrl}/sandbox/tokens`, {
-		method: 'POST',
-		headers: { 'content-type': 'application/json' },
-		body: JSON.stringify({
-			name: 'write-only',
-			type: 'role',
-			permissions: [{ app: APP, table: '*', allow: ['structure', 'create', 'update'] }],
-		}),
+	const writeOnlyToken = await createSandboxAdmin(baseUrl).createToken({
+		name: 'write-only',
+		type: 'role',
+		permissions: [{ app: APP, table: '*', allow: ['structure', 'create', 'update'] }],
 	});
-	const { data } = (await response.json()) as { data: { value: string } };
-	addresses.push({ baseUrl, token: tokens.role!, writeOnlyToken: data.value });
+	addresses.push({ baseUrl, token: tokens.role!, writeOnlyToken });
 }
 parentPort?.postMessage(addresses);

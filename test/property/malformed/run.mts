@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { runCase, type Verdict } from '../matrix/runCase.mts';
 import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
-import { startSandbox } from '../matrix/engine.mts';
+import { startSandbox } from '../../support/sandboxAdmin.mts';
 import { EVENTS, runPolls } from '../matrix/runPolls.mts';
 import { scenarios } from '../matrix/scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';

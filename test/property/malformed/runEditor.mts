@@ -9,8 +9,8 @@ import {
 	NODE_TYPE,
 	nodeTypes,
 	searchList,
-	type RunningSandbox,
-} from '../matrix/engine.mts';
+} from '../../support/engine/outsideJest.mts';
+import { type RunningSandbox } from '../../support/sandboxAdmin.mts';
 import { APP, TABLE, idOf } from '../matrix/sandboxSlot.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
 import { messageErrors } from '../matrix/parseResult.mts';
@@ -18,9 +18,13 @@ import type { MalformedSandbox } from './malformedSandbox.mts';
 
 const KINDS = { listSearch: searchList, loadOptions, resourceMapping: loadColumns } as const;
 
-/** Every method that fills something of the editor, as `kind: method`. */
+/**
+ * Every method that fills something of the editor, as `kind: method`. Credential tests are no such
+ * methods: test/integration/credentialTest.test.cts.
+ */
 export function editorMethods(): string[] {
-	const methods = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods ?? {};
+	const { credentialTest: _, ...methods } =
+		nodeTypes.getByNameAndVersion(NODE_TYPE, 1).methods ?? {};
 	return Object.entries(methods).flatMap(([kind, named]) =>
 		Object.keys(named ?? {}).map((method) => `${kind}: ${method}`),
 	);

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type { INodeExecutionData } from 'n8n-workflow';
 import type * as Core from 'n8n-core';
-import type { RunResult } from './engine.mts';
+import type { RunResult } from '../../support/engine/outsideJest.mts';
 import { hash } from './scenarios/attachments.mts';
 import type { Output } from './scenarios/scenario.mts';
 

@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
-import { startSandbox } from './engine.mts';
+import { startSandbox } from '../../support/sandboxAdmin.mts';
 import { SandboxSlot } from './sandboxSlot.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';

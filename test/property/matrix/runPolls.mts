@@ -7,7 +7,7 @@ import { SeededRandom } from '../../support/seededRandom.mts';
 import { describeRequests, whenOf, type Plan, type Verdict } from './runCase.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
-import { watch } from './engine.mts';
+import { watch } from '../../support/engine/outsideJest.mts';
 import { FAULT, isMet, countRepeats } from './assertOutcome.mts';
 import { idOf, type SandboxSlot } from './sandboxSlot.mts';
 import { tableParameters } from './scenarios/scenario.mts';

@@ -1,5 +1,4 @@
-/** A sandbox process of its own for one run at a time: what is set up before, what is true after. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** A sandbox process for one run at a time: what is set up before, what is true after. */
 import type {
 	FaultRule,
 	LoggedRequest,
@@ -7,16 +6,11 @@ import type {
 	RunningSandbox,
 	StoredRecord,
 	StoredVersion,
-} from './engine.mts';
+	WorkflowRun,
+} from '../../support/sandboxAdmin.mts';
 
 export const APP = 'shop';
 export const TABLE = 'things';
-
-/** A run of a workflow of the platform. */
-export interface WorkflowRun {
-	id: string;
-	payload: Record<string, unknown>;
-}
 
 /** What the sandbox knows after a run. */
 export interface Truth {
@@ -55,9 +49,9 @@ export class SandboxSlot {
 		return { baseUrl: this.sandbox.baseUrl, token: this.sandbox.tokens.role };
 	}
 
-	/** Makes the table anew. */
+	/** Replaces the table. */
 	async createTable(records: NonNullable<NewTable['records']>, isKeyed = true): Promise<void> {
-		await this.#admin('POST', '/tables', {
+		await this.sandbox.admin.createTable({
 			app: APP,
 			timeZone: 'Europe/Berlin',
 			table: { internalName: TABLE, fields: fieldsOf(isKeyed) },
@@ -67,74 +61,59 @@ export class SandboxSlot {
 
 	/** Makes a workflow that does nothing; its webhook URL. */
 	async createWorkflow(): Promise<string> {
-		await this.#admin('DELETE', '/runs');
-		const workflow = { name: 'Under test', script: 'return 1;', response: 'accepted' };
-		const made = (await this.#admin('POST', '/workflows', workflow)) as {
-			webhookUrl: string;
-		};
+		const { admin, baseUrl } = this.sandbox;
+		await admin.clearWorkflowRuns();
+		const { webhookUrl } = await admin.createWorkflow({
+			name: 'Under test',
+			script: 'return 1;',
+			response: 'accepted',
+		});
 		this.#hasWorkflow = true;
 		// The node sees the platform where its credential says that it is.
-		return made.webhookUrl.replace(this.sandbox.baseUrl, this.credential.baseUrl);
+		return webhookUrl.replace(baseUrl, this.credential.baseUrl);
 	}
 
-	/** What the platform answers to a client of another kind, in `data`. */
+	/** The `data` that the platform returns to a client other than the node. */
 	async readFromPlatform(path: string): Promise<unknown> {
 		return await this.requestAsOtherClient('GET', path);
 	}
 
-	/** A request of another client than the node. */
+	/** A request of a client other than the node. */
 	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
-		return await this.#send(method, `/api/v2${path}`, body);
+		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({
+			method,
+			url: path,
+			data: body,
+		});
+		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
+		return data.data;
 	}
 
-	/** From here on all is the run's. */
+	/** From here on everything in the log is the run's. */
 	async begin(rules: FaultRule[]): Promise<void> {
-		this.#before = (await this.#admin('GET', `/tables/${APP}/${TABLE}/records`)) as StoredRecord[];
-		await this.#admin('DELETE', '/requests');
-		await this.#admin('PUT', '/faults', rules);
+		const { admin } = this.sandbox;
+		this.#before = await admin.records(APP, TABLE);
+		await admin.clearRequests();
+		await admin.faults(rules);
 	}
 
-	/** What is true once every request has come to its end, those that nobody waits for too. */
+	/** What is true once every request has ended, also those whose client has given up. */
 	async truth(): Promise<Truth> {
-		const log = async () => (await this.#admin('GET', '/requests')) as LoggedRequest[];
-		let requests = await log();
-		while (requests.some(({ busy, outcome }) => busy || outcome === 'running')) {
-			await sleep(20);
-			requests = await log();
-		}
-		await this.#admin('DELETE', '/faults');
+		const { admin } = this.sandbox;
+		await admin.waitUntilIdle();
+		const requests = await admin.requests();
+		await admin.faults([]);
 		const numbers = new Set(requests.map(({ number }) => number));
-		const at = `/tables/${APP}/${TABLE}`;
-		const history = (await this.#admin('GET', `${at}/history`)) as StoredVersion[];
-		const workflowRuns = this.#hasWorkflow ? await this.#admin('GET', '/runs') : [];
+		const history = await admin.history(APP, TABLE);
+		const workflowRuns = this.#hasWorkflow ? await admin.workflowRuns() : [];
 		this.#hasWorkflow = false;
 		return {
 			before: this.#before,
-			records: (await this.#admin('GET', `${at}/records`)) as StoredRecord[],
+			records: await admin.records(APP, TABLE),
 			written: history.filter(({ request }) => numbers.has(request)),
 			requests,
-			workflowRuns: workflowRuns as WorkflowRun[],
+			workflowRuns,
 			payloadAltered: false,
 		};
-	}
-
-	async #admin(method: string, path: string, body?: object): Promise<unknown> {
-		return await this.#send(method, `/sandbox${path}`, body);
-	}
-
-	/** The answer's `data`. */
-	async #send(method: string, path: string, body?: object): Promise<unknown> {
-		const { token } = this.credential;
-		const response = await fetch(`${this.sandbox.baseUrl}${path}`, {
-			method,
-			headers: {
-				authorization: `Bearer ${token}`,
-				...(body && { 'content-type': 'application/json' }),
-			},
-			...(body && { body: JSON.stringify(body) }),
-		});
-		const text = await response.text();
-		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-		return text === '' ? undefined : (JSON.parse(text) as { data: unknown }).data;
 	}
 }

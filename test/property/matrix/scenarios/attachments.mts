@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
-import { automatic } from '../engine.mts';
+import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
 import {
 	tableParameters,

@@ -1,5 +1,5 @@
 /** A scenario for each operation of the node: one that has none stops the run. */
-import { NODE_TYPE, nodeTypes, prepare } from '../engine.mts';
+import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios } from './attachments.mts';
 import { createMany, deleteMany, updateMany, upsertMany } from './many.mts';
 import { readingScenarios } from './reading.mts';

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
-import { automatic } from '../engine.mts';
+import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
 	tableParameters,

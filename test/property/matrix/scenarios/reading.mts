@@ -1,6 +1,6 @@
 /** Operations that only read. What is right is asked of the platform by another client before. */
 import { isDeepStrictEqual } from 'node:util';
-import { picked } from '../engine.mts';
+import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf, type SandboxSlot } from '../sandboxSlot.mts';
 import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 

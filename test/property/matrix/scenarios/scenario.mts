@@ -1,7 +1,7 @@
 /** The parameters and items that an operation runs with, and how its output is checked. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
-import { picked } from '../engine.mts';
+import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
 
 /** An output item, its files as hashes of their bytes. */

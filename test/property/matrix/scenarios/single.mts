@@ -1,6 +1,6 @@
 /** Operations that write one record for each item. */
 import { isDeepStrictEqual } from 'node:util';
-import { automatic } from '../engine.mts';
+import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
 	tableParameters,

@@ -1,0 +1,28 @@
+/** n8n's engine with the built package in it (engine.cts, polls.cts), outside Jest. */
+import { createRequire } from 'node:module';
+import '../compileCommonJs.mts';
+import type * as Engine from './engine.cts';
+import type * as Polls from './polls.cts';
+
+const require = createRequire(import.meta.url);
+
+export const {
+	runOperation,
+	runWorkflow,
+	prepare,
+	nodeTypes,
+	ownTypes,
+	ownCredentials,
+	searchList,
+	loadOptions,
+	loadColumns,
+	picked,
+	automatic,
+	ITEMS_TYPE,
+	NODE_TYPE,
+} = require('./engine.cts') as typeof Engine;
+
+export const { watch } = require('./polls.cts') as typeof Polls;
+
+export type { RunResult } from './engine.cts';
+export type { Watching } from './polls.cts';

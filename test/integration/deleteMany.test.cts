@@ -339,6 +339,10 @@ test('values between commas in a tree are several', async () => {
 	const spared = await deleteMany(tree('notin', 'open, sent'));
 	expect(spared.json()).toMatchObject([{ matched: 0 }]);
 	expect(await harness.records()).toHaveLength(5);
+	const listed = await deleteMany(
+		where({ field: 'state', operator: 'notin', value: '["open", "sent"]' }),
+	);
+	expect(listed.json()).toMatchObject([{ matched: 0 }]);
 	const one = await deleteMany(tree('in', 'sent,gone'));
 	expect(one.json()).toMatchObject([{ deletedCount: 2 }]);
 });

@@ -219,9 +219,21 @@ describe('what an expression leaves empty when reading', () => {
 		[{ fieldsToLoad: '={{ [{}] }}' }, "'Field Names or IDs' must be text"],
 		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
 		[{ sort: { by: [{ field: 'a(desc),b' }] } }, "No field is called 'a(desc),b'"],
+		[{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } }, "neither 'asc' nor 'desc'"],
 	])('%j is refused in words', async (options, message) => {
 		const result = await harness.run('getAll', { options });
 		expect(result.error?.message).toContain(message);
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test.each([
+		[{ returnAll: '={{ "false" }}' }, "'Return All' must be true or false"],
+		[{ returnAll: nothing }, "'Return All' must be true or false"],
+		[{ returnAll: false, limit: nothing }, "'Limit' must be a number at least 1, it is empty"],
+		[{ returnAll: false, limit: '={{ NaN }}' }, "'Limit' must be a number at least 1, not NaN"],
+	])('%j are refused in words', async (parameters, message) => {
+		const result = await harness.run('getAll', { parameters });
+		expect(result.error?.message).toBe(message);
 		expect(await harness.requests()).toEqual([]);
 	});
 
@@ -268,6 +280,13 @@ describe('a pasted address', () => {
 	test.each([
 		['/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
 		['/apps/crm/tables/contacts/data/r1/', 'crm', 'contacts', 'r1'],
+		['/apps/crm/tables/contacts/data/r1?back=/apps/a/tables/b/data/c', 'crm', 'contacts', 'r1'],
+		[
+			'/?v=/apps/a/tables/b/data/c#/apps/crm/tables/contacts/data/r1?tab=2',
+			'crm',
+			'contacts',
+			'r1',
+		],
 		['/apps/crm/tables/contacts/data/r1?tab=2#x', 'crm', 'contacts', 'r1'],
 		['/ui/v3/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
 		['/#/apps/crm/tables/contacts/data/r1', 'crm', 'contacts', 'r1'],
@@ -291,6 +310,8 @@ describe('a pasted address', () => {
 		['https://platform.example.com/', 'Application'],
 		['https://platform.example.com/apps/', 'Application'],
 		['https://platform.example.com/apps', 'Application'],
+		['https://platform.example.com?next=/apps/crm', 'Application'],
+		['https://platform.example.com/login?next=/apps/crm/tables/contacts', 'Application'],
 	])('%s leads to none', async (address, label) => {
 		const result = await runOperation(harness.credential, {
 			parameters: {

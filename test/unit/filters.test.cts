@@ -174,6 +174,22 @@ describe('a tree that a user wrote', () => {
 		]);
 	});
 
+	test('takes a JSON list in a text as a list, and other brackets as they are', () => {
+		const values = (value: string) =>
+			(parseTree([{ field: 'a', operator: 'notin', value }]).filter[0] as { value: string[] })
+				.value;
+		expect(values(' ["open", "a,b", 1]')).toEqual(['open', 'a,b', '1']);
+		expect(values('[x],y')).toEqual(['[x]', 'y']);
+		for (const value of ['[]', '[""]', '[null]', '["x", []]'])
+			expect(() => values(value)).toThrow();
+	});
+
+	test('has a depth that can be handled', () => {
+		let tree: object = { field: 'a', operator: 'empty' };
+		for (let depth = 0; depth < 20_000; depth += 1) tree = { filter: [tree] };
+		expect(() => parseTree(tree)).toThrow('more than 100 deep');
+	});
+
 	test('may name no condition at all, but a group in it must', () => {
 		expect(parseTree([])).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());

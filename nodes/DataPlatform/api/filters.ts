@@ -3,7 +3,7 @@
  * conditions joined by AND in the query string.
  */
 import { InputError } from '../transport/errors';
-import { isObject } from '../transport/json';
+import { isObject, parseJson } from '../transport/json';
 import { encodeUrlComponent } from '../transport/urlEncoding';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
@@ -235,13 +235,22 @@ export function asPlainQuery(filter: Group): string | undefined {
 	return fitsQuery(text) ? text : undefined;
 }
 
+/** Deeper than any filter that somebody means. */
+const MAX_DEPTH = 100;
+
 /**
  * Reads a filter tree that a user wrote as JSON. Without conditions it matches every record; a
  * group inside it must have some.
  *
  * @throws {InputError} that names the place in the tree
  */
-export function parseTree(value: unknown, place = 'filter'): Group {
+export function parseTree(value: unknown, place = 'filter', depth = 0): Group {
+	if (depth > MAX_DEPTH) {
+		throw new InputError(`Groups lie in each other more than ${MAX_DEPTH} deep`, {
+			field: 'Filter Tree',
+			hint: 'Join conditions in fewer groups.',
+		});
+	}
 	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
 	const filterOperator = isObject(value) ? (value.filterOperator ?? 'and') : 'and';
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
@@ -263,7 +272,7 @@ export function parseTree(value: unknown, place = 'filter'): Group {
 			if (!('filter' in entry)) {
 				return parseCondition(entry, `The condition at '${at}'`, 'Filter Tree');
 			}
-			const group = parseTree(entry, at);
+			const group = parseTree(entry, at, depth + 1);
 			if (group.filter.length > 0) return group;
 			throw new InputError(`The group at '${at}' has no condition`, {
 				field: 'Filter Tree',
@@ -328,9 +337,15 @@ export function parseCondition(
 		: wrong(`${what} takes one value, not ${texts.length}`, "For several values use 'in'.");
 }
 
-/** The values between commas; a comma inside a value has a backslash before it, or two. */
-const splitList = (text: string) =>
-	text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
+/**
+ * The values of a text: those of a JSON list, which is what a list becomes inside a text, else those
+ * between commas; a comma inside a value has a backslash before it, or two.
+ */
+function splitList(text: string): unknown[] {
+	const list = text.trimStart().startsWith('[') ? parseJson(text) : undefined;
+	if (Array.isArray(list)) return list;
+	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
+}
 
 const isDate = (value: unknown): value is Date =>
 	Object.prototype.toString.call(value) === '[object Date]';

@@ -32,7 +32,8 @@ function decode(text: string): string {
 
 /** @throws {InputError} where the address holds no such name */
 function nameInAddress(address: string, parameter: string, label: string): string {
-	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
+	// Another address may stand in the query; behind a # the path may go on.
+	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/\?[^#]*/g, '');
 	for (const form of ADDRESSES[parameter] ?? []) {
 		const name = form.exec(path)?.[1];
 		if (name) return decode(name).trim();
@@ -52,7 +53,7 @@ function nameInAddress(address: string, parameter: string, label: string): strin
  * @throws {InputError} where it is no text and no number
  */
 export function parameterText(value: unknown, parameter: string, label: string): string {
-	if (isObject(value) && 'mode' in value && 'value' in value) {
+	if (isObject(value) && '__rl' in value) {
 		const text = parameterText(value.value, parameter, label);
 		return value.mode === 'url' && text !== '' ? nameInAddress(text, parameter, label) : text;
 	}

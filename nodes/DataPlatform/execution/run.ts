@@ -23,7 +23,8 @@ export function requireNumber(
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
 	if (typeof number === 'number' && number >= min && number <= max) return number;
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-	const given = value === undefined ? 'it is empty' : `not ${JSON.stringify(value)}`;
+	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
+	const given = value === undefined ? 'it is empty' : `not ${shown}`;
 	throw new InputError(`'${label}' must be a number ${bounds}, ${given}`, { field: label });
 }
 

@@ -50,11 +50,17 @@ const sort: INodeProperties = {
 /** @throws {InputError} where a field to sort by is no name */
 function sortText(entries: unknown): string {
 	return (Array.isArray(entries) ? entries : [])
-		.map((entry: { field?: unknown; direction?: unknown }) => {
-			const field = parameterText(entry.field, 'sort', 'Sort');
+		.map(({ field: name, direction = 'asc' }: Record<string, unknown>) => {
+			const field = parameterText(name, 'sort', 'Sort');
 			if (field === '') throw new InputError("A field under 'Sort' has no name", { field: 'Sort' });
-			if (!/[(),]/.test(field)) return entry.direction === 'desc' ? `${field}(desc)` : field;
-			throw new InputError(`No field is called '${field}'; nothing was sent`, { field: 'Sort' });
+			if (/[(),]/.test(field)) {
+				throw new InputError(`No field is called '${field}'; nothing was sent`, { field: 'Sort' });
+			}
+			if (direction === 'asc') return field;
+			if (direction === 'desc') return `${field}(desc)`;
+			throw new InputError(`The direction to sort '${field}' is neither 'asc' nor 'desc'`, {
+				field: 'Sort',
+			});
 		})
 		.join(',');
 }
@@ -88,9 +94,9 @@ export const getMany: ItemOperation = {
 		options(fieldsToLoad, savedView, sort, ...callSettings),
 	],
 	execute: async (run, index) => {
-		const limit = run.parameter('returnAll', index)
+		const limit = run.flag('returnAll', 'Return All', index)
 			? Infinity
-			: run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 });
+			: Math.floor(run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 }));
 		const reading = {
 			filter: filterOf(run.readerOf(index)),
 			fields: run.names('options.fieldsToLoad', 'Field Names or IDs', index),

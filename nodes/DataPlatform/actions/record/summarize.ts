@@ -62,13 +62,17 @@ function aggregationsByField(entries: unknown): Record<string, Aggregation[]> {
 	for (const { field: name, aggregations } of entries as Array<Record<string, unknown>>) {
 		const field = parameterText(name, 'summaries', 'Fields to Summarize');
 		if (field === '') throw wrong('A field to summarize has no name');
-		if (!Array.isArray(aggregations) || aggregations.length === 0) {
-			throw wrong(`Nothing is chosen to compute of '${field}'`);
+		const list: unknown[] =
+			typeof aggregations === 'string'
+				? aggregations.split(',').map((entry) => entry.trim())
+				: Array.isArray(aggregations)
+					? aggregations
+					: [];
+		if (list.length === 0) throw wrong(`Nothing is chosen to compute of '${field}'`);
+		if (!list.every(isAggregation)) {
+			throw wrong(`Of '${field}' only ${AGGREGATIONS.join(', ')} can be computed`);
 		}
-		if (!aggregations.every(isAggregation)) {
-			throw wrong(`Of '${field}' something else is to be computed than ${AGGREGATIONS.join(', ')}`);
-		}
-		result.set(field, [...new Set([...(result.get(field) ?? []), ...aggregations])]);
+		result.set(field, [...new Set([...(result.get(field) ?? []), ...list])]);
 	}
 	return Object.fromEntries(result);
 }

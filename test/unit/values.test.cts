@@ -72,6 +72,27 @@ const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: F
 	['schema_link', '{"add":["a"],"remove":[]}', { add: ['a'], remove: [] }, { multiple: true }],
 	['picture', 'https://example.com/a.png', 'https://example.com/a.png'],
 	['file', [{ filename: 'a' }], [{ filename: 'a' }]],
+	['text', 9007199254740991, '9007199254740991'],
+	['text', 1e-7, '1e-7'],
+	['text', 5n, '5'],
+	['number', '7.0', 7],
+	['number', '-0', 0],
+	['number', -0, 0],
+	['number', 12n, 12],
+	['decimal', 0.1 + 0.2, 0.30000000000000004],
+	['decimal', '0.30000000000000004', 0.30000000000000004],
+	['decimal', '000123.4500', 123.45],
+	['decimal', '1000000000000000000000', 1e21],
+	['decimal', '5e-324', 5e-324],
+	['date', '2026-11-21Z', '2026-11-21'],
+	['date', '2026-11-21 23:30:00Z', '2026-11-21T23:30:00Z'],
+	['datetime', '2025-12-31Z', '2025-12-31T00:00:00Z'],
+	['dropdownmulti', [5n], ['5']],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+	],
 	['file', { remove: ['id-1'] }, { remove: ['id-1'] }],
 ];
 
@@ -122,6 +143,52 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 	['schema_link', [1], expect.stringContaining('takes record ids') as never, { multiple: true }],
 	['schema_link', {}, expect.stringContaining('takes record ids') as never, { multiple: true }],
 	['picture', 5, expect.stringContaining('takes a web address') as never],
+	['text', Number.NaN, 'takes text, not NaN'],
+	['text', -Infinity, 'takes text, not -Infinity'],
+	['text', () => 1, expect.stringContaining('takes text, not ()') as never],
+	['text', 12345678901234567890, expect.stringContaining('may have lost digits') as never],
+	['decimal', '12345678901234567890.12', expect.stringContaining('would become') as never],
+	['decimal', '0.1000000000000000000001', expect.stringContaining('would become 0.1') as never],
+	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
+	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],
+	['percentage', 'NaN', 'takes a number, not "NaN"'],
+	['money', '1.5 EUR', 'takes a number, not "1.5 EUR"'],
+	['date', '2026-11-21xyz', 'takes a date such as 2026-11-21, not "2026-11-21xyz"'],
+	['date', '2026-11-21T99:99Z', 'takes a date such as 2026-11-21, not "2026-11-21T99:99Z"'],
+	['date', '2026-11-21T00:00+99:00', expect.stringContaining('takes a date') as never],
+	['date', '2026-02-30T10:00:00Z', expect.stringContaining('takes a date') as never],
+	['datetime', '2026-11-21T09:30:00Zx', expect.stringContaining('takes a date and time') as never],
+	['datetime', '2026-02-30Z', expect.stringContaining('takes a date and time') as never],
+	['chips', ['a', { b: 1 }], 'takes a list of texts, not ["a",{"b":1}]'],
+	['chips', { a: 1 }, 'takes a list of texts, not {"a":1}'],
+	['chips', [Number.NaN], 'takes a list of texts, not a list'],
+	['chips', [['a']], 'takes a list of texts, not [["a"]]'],
+	[
+		'money_with_currency',
+		{ amount: NaN, currency: 'EUR' },
+		expect.stringContaining('takes an object') as never,
+	],
+	['money_with_currency', { amount: 1, currency: 5 }, "takes text as 'currency', not 5"],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: 'soon' },
+		expect.stringContaining("as 'date'") as never,
+	],
+	['url_link', { href: 5 }, "takes text as 'href', not 5"],
+	['url_link', { href: 'x', description: {} }, "takes text as 'description', not {}"],
+	['checklist', { lists: 'a' }, `takes a list of objects as 'lists', not "a"`],
+	['checklist', { lists: [5] }, `takes a list of objects as 'lists', not [5]`],
+	['chat', { messages: { text: 'a' } }, expect.stringContaining("as 'messages'") as never],
+	['schema_link', { id: '' }, 'takes the id of one record, not {"id":""}'],
+	[
+		'schema_link',
+		['a', ''],
+		expect.stringContaining('takes record ids') as never,
+		{ multiple: true },
+	],
+	['file', [5], expect.stringContaining('takes a web address') as never],
+	['file', { add: 'x' }, expect.stringContaining('takes a web address') as never],
+	['calculated', 'x', 'is read-only'],
 	['file', { fileId: 'x' }, expect.stringContaining('takes a web address') as never],
 ];
 
@@ -186,6 +253,63 @@ const held: Held[] = [
 	['picture', [], null, true],
 	['file', null, [{ filename: 'a' }], false],
 	['file', [], { remove: ['a'] }, undefined],
+	['file', [{ fileId: 'a' }], { remove: ['a'] }, false],
+	['file', [{ fileId: 'b' }], { remove: ['a'] }, undefined],
+	['text', 'a', 'a ', false],
+	['text', 7, '7', undefined],
+	['a type of tomorrow', 'x', 'x', true],
+	['a type of tomorrow', 'x', 'y', undefined],
+	['a type of tomorrow', { a: 1 }, 'x', undefined],
+	['number', 1, 2, false],
+	['number', '1', 1, true],
+	['decimal', '1.50', 1.5, true],
+	['decimal', 0.3, 0.30000000000000004, false],
+	['decimal', 'much', 1, undefined],
+	['checkbox', true, true, true],
+	['checkbox', false, true, false],
+	['checkbox', 'true', true, undefined],
+	['checkbox', null, false, undefined],
+	['checkbox', null, true, false],
+	['date', '2026-11-21xyz', '2026-11-21', undefined],
+	['date', '2026-11-21T00:00:00Z', '2026-11-21', true],
+	['date', '2026-11-23', '2026-11-21T23:00:00Z', false],
+	['date', '2026-11-19', '2026-11-21T23:00:00Z', false],
+	['date', '2026-11-22', '2026-11-21T23:00:00Z', undefined],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-21T08:30:01', false],
+	['datetime', '2026-11-21T09:30:00Z', '2026-11-23T09:30:00', false],
+	['datetime', '2026-11-21T09:30:00', '2026-11-21T09:31:00', undefined],
+	['datetime', '2026-11-21T09:30', '2026-11-21T09:30:00.000', true],
+	['datetime', '2026-11-21T09:30:00.1234Z', '2026-11-21T09:30:00.123Z', undefined],
+	['datetime', '2026-11-21T09:30:00.1230Z', '2026-11-21T09:30:00.123Z', true],
+	['datetime', 'xyz', '2026-11-21T09:30:00Z', undefined],
+	['chips', ['a', 'b'], ['a', 'b'], true],
+	['chips', ['a', 'b'], ['a'], false],
+	['chips', ['a', 'b'], ['b', 'c'], false],
+	['chips', ['a', 'a'], ['a'], undefined],
+	['chips', ['a', 'b', 'b'], ['a', 'a', 'b'], undefined],
+	['chips', 'a', ['a'], undefined],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'EUR' }, true],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 1, currency: 'USD' }, false],
+	['money_with_currency', { amount: 1, currency: 'EUR' }, { amount: 2, currency: 'EUR' }, false],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+		true,
+	],
+	[
+		'money_with_currency',
+		{ amount: 1, currency: 'EUR' },
+		{ amount: 1, currency: 'EUR', date: '2021-05-06' },
+		false,
+	],
+	['url_link', { href: 'x', description: 'd' }, { href: 'x' }, undefined],
+	['url_link', { href: 'x' }, { href: 'x', description: 'd' }, false],
+	['url_link', { href: 'x' }, { href: 'y' }, false],
+	['url_link', { href: 'x', title: 't' }, { href: 'x' }, undefined],
+	['schema_link', { id: 'A' }, { id: 'a' }, undefined],
+	['schema_link', 'a', { id: 'a' }, true],
+	['schema_link', null, { id: 'a' }, false],
 	['chat', { messages: [] }, { messages: [] }, true],
 ];
 
@@ -199,4 +323,51 @@ test('a link to many holds nothing when it counts none, and cannot be compared o
 	expect(holdsValue(field, { count: 2, url: '/x' }, null)).toBe(false);
 	expect(holdsValue(field, { count: 2, url: '/x' }, { add: ['a'] })).toBeUndefined();
 	expect(holdsValue(field, { count: 0, url: '/x' }, { remove: ['a'] })).toBeUndefined();
+});
+
+describe('checklists and chats', () => {
+	const item = (header: string, checked?: boolean, id?: string) => ({
+		...(id !== undefined && { id }),
+		header,
+		...(checked !== undefined && { checked }),
+	});
+	const lists = (...items: object[]) =>
+		({
+			lists: [{ id: 'l', header: 'h', items, checkedCount: 1, progress: 0.5 }],
+			progress: 0.5,
+		}) as JsonValue;
+	const given = (...items: object[]) => ({ lists: [{ header: 'h', items }] }) as JsonValue;
+	const stored = lists(item('a', true, '1'), item('b', false, '2'));
+
+	test.each<[JsonValue, boolean | undefined]>([
+		[given(item('a', true), item('b', false)), true],
+		[stored, true],
+		[given(item('a', true, '1'), item('b', false, '2')), true],
+		[given(item('a', true, '3'), item('b', false, '2')), undefined],
+		[given(item('a', true)), false],
+		[given(item('a', true), item('b', false), item('c', false)), false],
+		[given(item('b', false), item('a', true)), false],
+		[given(item('a', false), item('b', false)), false],
+		[given(item('a'), item('b', false)), undefined],
+		[{ lists: [] }, false],
+	])('%j: holds it %s', (sent, holds) => {
+		expect(holdsValue(fieldOf('f', 'checklist'), stored, sent)).toBe(holds);
+	});
+
+	const message = { id: '1', author: 'x', text: 'Hello' };
+	test.each<[JsonValue, boolean | undefined]>([
+		[{ messages: [message] }, true],
+		[{ messages: [{ text: 'Hello' }] }, undefined],
+		[{ messages: [{ ...message, text: 'Bye' }] }, undefined],
+		[{ messages: [message, message] }, undefined],
+	])('%j: holds it %s', (sent, holds) => {
+		const chat = { lastChange: '2026-11-21T09:30:00Z', messages: [message] };
+		expect(holdsValue(fieldOf('f', 'chat'), chat, sent)).toBe(holds);
+	});
+});
+
+test('a value that holds itself is refused, not followed', () => {
+	const endless: Record<string, unknown> = { href: 'x' };
+	endless.self = endless;
+	expect(convert('url_link', endless)).toEqual({ problem: expect.stringContaining('an object') });
 });

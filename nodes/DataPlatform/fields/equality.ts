@@ -46,7 +46,9 @@ export const sameParts =
 				const [held, given] = [getOwn(stored, name), getOwn(sent, name)];
 				if (isCleared(held) && isCleared(given)) return true;
 				if (isCleared(held) && name in parts) return false;
-				if (isCleared(held) || isCleared(given)) return undefined;
+				// An empty list is a value of a part that is a list; anything else empty is left out.
+				const isLeftOut = isCleared(given) && !(name in parts && Array.isArray(given));
+				if (isCleared(held) || isLeftOut) return undefined;
 				return (getOwn(parts, name) ?? sameOrUnknown)(held as JsonValue, given as JsonValue);
 			}),
 		);

@@ -37,7 +37,7 @@ export class Coverage {
 			const key = `${mode} ${outcome}`;
 			this.#outcomes.set(key, (this.#outcomes.get(key) ?? 0) + 1);
 			seen.add(outcome);
-			if (mergedInto !== undefined) seen.add('superseded');
+			if (mergedInto !== undefined) seen.add('merged');
 		}
 		for (const name of seen) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
 	}

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { StoredRecord } from '../../support/sandbox.cts';
 import type { Outcome } from './execute.mts';
 import type { Case, CaseItem } from './schedule.mts';
-import { KEY, type Fields, type Json } from './table.mts';
+import { KEY, type Fields, type Json, type Value } from './table.mts';
 
 export const sameFields = (one: object, other: object) => isDeepStrictEqual(one, other);
 
@@ -11,11 +11,11 @@ export class ReferenceModel {
 	readonly #given: Case;
 	readonly #before: Map<string, StoredRecord>;
 	readonly #byKey: Map<Json, StoredRecord>;
-	/** The identity of each item that is sent or superseded. */
+	/** The identity of each item that is sent or merged. */
 	readonly #identities = new Map<number, Json>();
 	readonly #flawed = new Set<number>();
-	/** The later item that is sent in place of an item. */
-	readonly superseded = new Map<number, number>();
+	/** The later item that an item is merged into. */
+	readonly merged = new Map<number, number>();
 
 	constructor(given: Case, before: StoredRecord[]) {
 		this.#given = given;
@@ -52,7 +52,8 @@ export class ReferenceModel {
 	}
 
 	/** What a record holds after the item is written to it. */
-	applied({ values }: CaseItem, previous: object = {}): Fields {
+	applied(item: CaseItem, previous: object = {}): Fields {
+		const { values } = this.whole(item);
 		const { mode, options } = this.#given;
 		const isWhole = mode === 'create' || mode === 'replace';
 		const fields: Fields = isWhole ? {} : { ...(previous as Fields) };
@@ -65,7 +66,8 @@ export class ReferenceModel {
 	}
 
 	/** Whether the platform finds fault with the item; undefined where that depends on others. */
-	isRefused(item: CaseItem): boolean | undefined {
+	isRefused(given: CaseItem): boolean | undefined {
+		const item = this.whole(given);
 		const target = this.target(item);
 		const fields = this.applied(item, target?.fields);
 		const isWhole = !target || this.#given.mode === 'replace';
@@ -79,7 +81,7 @@ export class ReferenceModel {
 		if (key === undefined) return false;
 		const owner = this.#byKey.get(key);
 		const isClaimed = this.#given.items.some(
-			(other) => other !== item && other.values[KEY]?.stored === key && !this.isFlawed(other),
+			(other) => other !== given && other.values[KEY]?.stored === key && !this.isFlawed(other),
 		);
 		const isMoved = this.isUpdate && this.#given.items.some((other) => other.values[KEY]);
 		if (this.#given.mode === 'upsert') return false;
@@ -96,11 +98,9 @@ export class ReferenceModel {
 	/** The outcome when nothing goes wrong; several where that can't be foreseen. */
 	expected(item: CaseItem): Outcome[] {
 		if (this.isFlawed(item)) return ['failed'];
-		const winner = this.superseded.get(item.index);
+		const winner = this.merged.get(item.index);
 		if (winner !== undefined) {
-			const outcomes = this.expected(this.#given.items[winner]!);
-			const isGood = (outcome: Outcome) => outcome !== 'failed' && outcome !== 'notFound';
-			return outcomes.map((outcome) => (isGood(outcome) ? 'unchanged' : outcome));
+			return this.expected(this.#given.items[winner]!);
 		}
 		const target = this.target(item);
 		if (this.isUpdate && !target) return ['notFound'];
@@ -108,7 +108,13 @@ export class ReferenceModel {
 		const isRefused = this.isRefused(item);
 		if (isRefused) return ['failed'];
 		const written: Outcome = !target ? 'inserted' : this.isIdle(item) ? 'unchanged' : 'updated';
-		return isRefused === false ? [written] : [written, 'failed'];
+		// The platform does not mention it, and from the record nobody can see what it holds.
+		const isOpen = written === 'unchanged' && this.isVague(item);
+		return [
+			written,
+			...(isOpen ? (['unknown'] as const) : []),
+			...(isRefused === false ? [] : (['failed'] as const)),
+		];
 	}
 
 	/** Items that are sent and have the same identity as this one. */
@@ -119,18 +125,36 @@ export class ReferenceModel {
 		);
 	}
 
+	/** Whether only the platform knows what some of the values become. */
+	isVague(item: CaseItem): boolean {
+		return Object.values(this.whole(item).values).some((value) => value.isVague);
+	}
+
+	/** The item with the values of those that are merged into it: of each field the last counts. */
+	whole(item: CaseItem): CaseItem {
+		const { items, mode, options } = this.#given;
+		const isPart = ({ index }: CaseItem) => this.merged.get(index) === item.index;
+		if (mode === 'replace' || !items.some(isPart)) return item;
+		const isSent = ({ stored, flaw }: Value) =>
+			stored !== undefined || flaw === 'platform' || options.emptyFields === 'clear';
+		const parts = [...items.filter(isPart), item].flatMap(({ values }) =>
+			Object.entries(values).filter(([, value]) => isSent(value)),
+		);
+		return { ...item, values: Object.fromEntries(parts) };
+	}
+
 	#foreseen(item: CaseItem): Outcome[] {
-		const isVague = Object.values(item.values).some((value) => value.isVague);
 		const target = this.target(item);
 		if (target) {
-			const isWrong = Object.values(item.values).some((value) => value.flaw === 'platform');
+			const { values } = this.whole(item);
+			const isWrong = Object.values(values).some((value) => value.flaw === 'platform');
 			if (isWrong || !this.isIdle(item)) return ['updated'];
-			return isVague ? ['updated', 'unchanged'] : ['unchanged'];
+			return this.isVague(item) ? ['updated', 'unchanged'] : ['unchanged'];
 		}
 		const key = item.values[KEY]?.stored;
 		const isTaken = this.#hasKey && key !== undefined && this.#byKey.has(key);
-		if (!isTaken || this.#given.mode !== 'create') return ['inserted'];
-		return this.sameIdentity(item).length > 1 ? ['inserted', 'failed'] : ['failed'];
+		if (this.#given.mode !== 'create') return ['inserted'];
+		return isTaken || (this.sameIdentity(item)[0] ?? item) !== item ? ['failed'] : ['inserted'];
 	}
 
 	#isSent({ values }: CaseItem, name: string): boolean {
@@ -171,7 +195,7 @@ export class ReferenceModel {
 			const last = same.at(-1);
 			if (!last || same.length === 1) continue;
 			if (options.duplicates === 'error') this.#flawed.add(item.index);
-			else if (item !== last) this.superseded.set(item.index, last.index);
+			else if (item !== last) this.merged.set(item.index, last.index);
 		}
 	}
 }

@@ -146,8 +146,8 @@ function recordsOf({ records, shape }: Drawn, isKeyed: boolean): Case['records']
 	return records.map(({ key, fields }, index) => {
 		const isNeeded = isKeyed && shape.isKeyRequired;
 		let choice = key ?? (isNeeded ? index : undefined);
-		while (isNeeded && taken.has(keyValue(shape.keyType, choice!).raw)) choice = choice! + 1;
-		const value = choice === undefined ? undefined : keyValue(shape.keyType, choice).raw;
+		while (isNeeded && taken.has(keyValue(shape.keyType, choice!).stored!)) choice = choice! + 1;
+		const value = choice === undefined ? undefined : keyValue(shape.keyType, choice).stored;
 		const isTaken = value === undefined || (isKeyed && taken.has(value));
 		if (!isTaken) taken.add(value);
 		return {
@@ -196,7 +196,7 @@ function trace({ id, values }: CaseItem, mode: Mode, marking: Marking): string |
 		mode === 'upsert' ? [KEY, values[KEY]] : ['mark', values.mark];
 	if (mode === 'update' || mode === 'replace') return `"${id}"`;
 	if (mode === 'create' && marking === 'none') return '"bulk"';
-	return value && `${JSON.stringify(name)}:${JSON.stringify(value.stored)}`;
+	return value && `${JSON.stringify(name)}:${JSON.stringify(value.sent ?? value.stored)}`;
 }
 
 /** A drawn schedule in full. */

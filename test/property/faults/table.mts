@@ -13,6 +13,8 @@ export interface Value {
 	raw: Json;
 	/** What is stored of it; undefined where it is empty. */
 	stored?: Json;
+	/** What the node sends, where that is another form than the stored one. */
+	sent?: Json;
 	/** What finds fault with it: the node before the first request, or the platform alone. */
 	flaw?: 'node' | 'platform';
 	/** Nobody but the platform knows what becomes of it. */
@@ -74,11 +76,53 @@ const VALUES = {
 	unheardOf: among([{ raw: 'x', flaw: 'node' }]),
 } satisfies Record<string, fc.Arbitrary<Value>>;
 
+const onFirst = (raw: string): Value => ({ raw, stored: '2026-01-01', sent: '2026-01-01' });
+const atTen = (raw: string): Value => ({ raw, stored: '2026-01-01T10:00:00.000Z', sent: raw });
+const inBerlin = (raw: string): Value => ({
+	raw,
+	stored: new Date(`${raw}+01:00`).toISOString(),
+	sent: raw,
+	isVague: true,
+});
+
 /** Keys look alike on purpose: other case, commas, blanks. */
 const KEYS = {
 	text: plain('k1', 'K1', 'k2', 'a,b', 'a', ' k3', 'k4', '__proto__', 'ü', 'k5', 'k6', 'k7'),
-	number: plain(1, 2, 3, 4, 5, 6, 7, 8, 9),
-};
+	number: [
+		...plain(1, 2, 3, 4, 5, 6, 7, 8),
+		{ raw: '1', stored: 1 },
+		{ raw: ' 2.0 ', stored: 2 },
+		{ raw: '3e0', stored: 3 },
+	],
+	decimal: [
+		...plain(0.1, 0.2, 0.3, 1.5, -1, 10, 1e21),
+		{ raw: '0.10', stored: 0.1 },
+		{ raw: '.3', stored: 0.3 },
+		{ raw: '15e-1', stored: 1.5 },
+	],
+	date: [
+		...plain('2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04', '2026-01-05'),
+		...['2026-01-01T00:00:00Z', '2026-01-01Z', '2026-01-01T00:00:00+05:00'].map(onFirst),
+		{
+			raw: '2026-02-01T23:30:00Z',
+			stored: '2026-02-02',
+			sent: '2026-02-01T23:30:00Z',
+			isVague: true,
+		},
+		{
+			raw: '2026-03-01 23:30:00Z',
+			stored: '2026-03-02',
+			sent: '2026-03-01T23:30:00Z',
+			isVague: true,
+		},
+	],
+	datetime: [
+		...plain('2026-01-01T10:00:00.000Z', '2026-01-01T10:00:01.000Z', '2026-01-02T00:00:00.000Z'),
+		...['2026-01-01T10:00:00Z', '2026-01-01T11:00:00+01:00', '2026-01-01T10:00Z'].map(atTen),
+		{ raw: '2026-01-02Z', stored: '2026-01-02T00:00:00.000Z', sent: '2026-01-02T00:00:00Z' },
+		...['2026-02-01T10:00:00', '2026-02-02T10:00:00'].map(inBerlin),
+	],
+} satisfies Record<string, Value[]>;
 
 export type KeyType = keyof typeof KEYS;
 
@@ -86,7 +130,7 @@ export type KeyType = keyof typeof KEYS;
 export const KEY = 'code';
 
 export const keyValue = (type: KeyType, choice: number): Value =>
-	KEYS[type][choice % KEYS[type].length]!;
+	(KEYS[type] as Value[])[choice % KEYS[type].length]!;
 
 export type FieldValues = Record<string, Value>;
 
@@ -137,7 +181,15 @@ export interface TableShape {
 
 export const tableShape = fc.record<TableShape>({
 	keyed: fc.constantFrom('yes', 'yes', 'yes', 'yes', 'whereNeeded', 'whereNeeded', 'no'),
-	keyType: fc.constantFrom<KeyType>('text', 'text', 'text', 'number'),
+	keyType: fc.constantFrom<KeyType>(
+		'text',
+		'text',
+		'text',
+		'number',
+		'decimal',
+		'date',
+		'datetime',
+	),
 	isKeyRequired: fc.boolean(),
 	isNameRequired: fc.constantFrom(true, false, false),
 	hasSystemField: fc.constantFrom(true, false, false),

@@ -62,7 +62,7 @@ export class Trial {
 			request.outcome !== 'completed' ||
 			request.status === 403;
 		if (this.evidence.requests.some(isStopper)) return true;
-		const isPoisoned = item.values.name?.raw === POISON;
+		const isPoisoned = this.model.whole(item).values.name?.raw === POISON;
 		return this.requestsWith(item)
 			.flatMap(faultsOf)
 			.some((name) => FAULTS[name].effect !== 'answer' && (!isByValue(name) || isPoisoned));
@@ -90,7 +90,7 @@ export class Trial {
 		const isBlind =
 			!this.testCase.canRead ||
 			this.evidence.requests.some((request) => !isWrite(request) && faultsOf(request).length > 0);
-		const isVague = Object.values(item.values).some((value) => value.isVague);
+		const isVague = this.model.isVague(item);
 		return isBlind || (isIncomplete && (isKeyless || isVague));
 	}
 
@@ -120,7 +120,7 @@ export class Trial {
 		const wrong: string[] = [];
 		if (options.dryRun && written.length > 0) wrong.push('a dry run wrote something');
 		const sent = items.filter(
-			(item) => !this.model.isFlawed(item) && !this.model.superseded.has(item.index),
+			(item) => !this.model.isFlawed(item) && !this.model.merged.has(item.index),
 		);
 		const state = new Map(before.map(({ id, fields }) => [id, fields]));
 		for (const { id } of before) {
@@ -149,7 +149,7 @@ export class Trial {
 	#expectation(item: CaseItem, { outcome, message }: ItemResult): string[] {
 		const expected = this.model.expected(item);
 		if (expected.includes(outcome)) return [];
-		const winner = this.testCase.items[this.model.superseded.get(item.index) ?? -1] ?? item;
+		const winner = this.testCase.items[this.model.merged.get(item.index) ?? -1] ?? item;
 		const failureAllowed = this.failureAllowed(winner);
 		if (outcome === 'unknown' && this.unknownAllowed(winner)) return [];
 		if (outcome !== 'unknown' && failureAllowed) {
@@ -174,9 +174,14 @@ export class Trial {
 		}
 		if (this.testCase.options.dryRun) return wrong;
 		if (result.mergedInto !== undefined) {
-			return result.mergedInto === this.model.superseded.get(item.index)
-				? wrong
-				: [...wrong, `superseded by ${result.mergedInto}`];
+			const winner = this.evidence.results.find(({ index }) => index === result.mergedInto);
+			if (result.mergedInto !== this.model.merged.get(item.index)) {
+				wrong.push(`merged into ${result.mergedInto}`);
+			}
+			if (winner && (winner.outcome !== result.outcome || winner.id !== result.id)) {
+				wrong.push(`merged into ${result.mergedInto}, which is '${winner.outcome}' ${winner.id}`);
+			}
+			return wrong;
 		}
 		if (SUCCESSES.has(result.outcome)) {
 			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
@@ -221,8 +226,9 @@ export class Trial {
 		for (const { action, fields } of written) if (action === 'inserted') at(fields!).fresh += 1;
 		for (const entry of result) {
 			const item = this.testCase.items[entry.index];
-			if (!item) continue;
-			const isFound = SUCCESSES.has(entry.outcome) && entry.mergedInto === undefined;
+			// One that is merged shares its record with the item that it is a part of.
+			if (!item || this.model.merged.has(entry.index)) continue;
+			const isFound = SUCCESSES.has(entry.outcome);
 			const isInserted =
 				entry.outcome === 'inserted' ||
 				(isFound && this.#isResolvedLater(item) && !this.model.target(item));

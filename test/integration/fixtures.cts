@@ -57,6 +57,9 @@ export interface Run extends Omit<OperationRun, 'parameters'> {
 
 export type OnError = NonNullable<OperationRun['onError']>;
 
+/** Operations that map the item's values to fields. */
+const WRITES = /^(create|update|upsert)/;
+
 /** The parameters of a record operation on a table of the shop, mapped automatically. */
 export const recordParameters = (
 	operation: string,
@@ -66,7 +69,7 @@ export const recordParameters = (
 	operation,
 	application: picked(APP),
 	table: picked(table),
-	columns: automatic,
+	...(WRITES.test(operation) && { columns: automatic }),
 	options,
 	...parameters,
 });

@@ -291,11 +291,12 @@ describe('__proto__ in what comes back', () => {
 					operation,
 					application: picked('crm'),
 					table: picked('t'),
-					recordId: { __rl: true, mode: 'id', value: 'r1' },
-					columns: automatic,
-					options: {},
 					...more,
 				} as INodeParameters,
+				defaults: {
+					recordId: { __rl: true, mode: 'id', value: 'r1' },
+					columns: automatic as unknown as INodeParameters,
+				},
 				items,
 			},
 		);

@@ -24,8 +24,6 @@ const contacts = {
 	resource: 'record',
 	application: picked('crm'),
 	table: picked('contacts'),
-	columns: automatic,
-	options: {},
 };
 
 const run = async (
@@ -40,7 +38,7 @@ const run = async (
 ) =>
 	await runOperation(
 		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role, ...credential },
-		{ parameters: parameters as never, items },
+		{ parameters: parameters as never, defaults: { columns: automatic }, items },
 	);
 
 describe('the token stays where it belongs', () => {
@@ -203,7 +201,7 @@ describe('a server that echoes what it was sent', () => {
 	const secret = 'made-up/secret+that=is-echoed';
 	const forms = [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
 	const credential = () => ({ baseUrl: stranger.origin, token: secret });
-	const record = { recordId: { __rl: true, mode: 'id', value: 'r' }, fileField: 'a' };
+	const record = { recordId: { __rl: true, mode: 'id', value: 'r' } };
 
 	test.each([
 		[
@@ -225,7 +223,7 @@ describe('a server that echoes what it was sent', () => {
 				{ ...contacts, operation: 'getAll' },
 				{ ...contacts, operation: 'get', ...record },
 				{ ...contacts, operation: 'upsertMany' },
-				{ ...contacts, resource: 'attachment', operation: 'download', ...record, outputField: 'x' },
+				{ ...contacts, resource: 'attachment', operation: 'download', ...record, fileField: 'a', outputField: 'x' },
 				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
 			]) {
 				const options = { maxRetryWait: 0, ...parameters.options };

@@ -47,6 +47,8 @@ import {
 	type ResourceMapperFields,
 } from 'n8n-workflow';
 
+import { knownParameters, unknownParameters } from './knownParameters.cts';
+
 const PACKAGE_FOLDER = resolve(__dirname, '../../..');
 export const NODE_TYPE = 'n8n-nodes-data-platform.dataPlatform';
 export const TRIGGER_TYPE = 'n8n-nodes-data-platform.dataPlatformTrigger';
@@ -273,7 +275,10 @@ export async function runWorkflow(
 }
 
 export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
+	/** The operation's own; another is an error. */
 	parameters: INodeParameters;
+	/** Set where the operation has them, for tests of several operations. */
+	defaults?: INodeParameters;
 	items?: IDataObject[];
 	/** Whole items, with binary data, in place of `items`. */
 	input?: INodeExecutionData[];
@@ -283,15 +288,34 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 	onStart?: (cancel: () => void) => void;
 }
 
-/** Runs one operation of the node in a workflow of its own: items in, items out. */
+/**
+ * Runs one operation of the node in a workflow of its own: items in, items out.
+ *
+ * @throws where it is given a parameter that the operation does not have
+ */
 export async function runOperation(
 	credential: Credential,
-	{ parameters, items = [{}], input, onError, retry, timezone, onStart }: OperationRun,
+	{
+		parameters,
+		defaults = {},
+		items = [{}],
+		input,
+		onError,
+		retry,
+		timezone,
+		onStart,
+	}: OperationRun,
 ): Promise<RunResult> {
+	await prepare();
+	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
+	const unknown = unknownParameters(properties, parameters);
+	if (unknown.length > 0) {
+		throw new Error(`The operation has no parameter '${unknown.join("', '")}'`);
+	}
 	const platform = {
 		name: PLATFORM,
 		type: NODE_TYPE,
-		parameters,
+		parameters: { ...knownParameters(properties, parameters, defaults), ...parameters },
 		onError,
 		...(retry && { retryOnFail: true, waitBetweenTries: 1, ...retry }),
 	};

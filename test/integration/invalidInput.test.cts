@@ -143,7 +143,7 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a number from 0 to 1000, not "many"`],
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
-		const parameters = { recordId: 'x' };
+		const parameters: IDataObject = operation === 'updateMany' ? { recordId: 'x' } : {};
 		const result = await harness.run(operation, { items: numbered(3), options, parameters });
 		expect(result.error?.message).toBe(error);
 		expect(await harness.requests()).toEqual([]);

@@ -6,7 +6,12 @@ import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n
 
 import { createClient, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { findOperation } from './index';
-import type { ItemOperation, Operation } from '../execution/operation';
+import {
+	OutputWithFiles,
+	type ItemOperation,
+	type ItemOutput,
+	type Operation,
+} from '../execution/operation';
 import {
 	ItemResults,
 	toFailure,
@@ -28,9 +33,11 @@ async function failureOf(work: () => Promise<void>): Promise<Failure | undefined
 	}
 }
 
-// A record may have fields called json and binary; it always has more than those.
-const isOutput = (value: object): value is INodeExecutionData =>
-	Object.keys(value).length === 2 && 'json' in value && 'binary' in value;
+/** What an operation returned, as the items of the node's output. */
+const toItems = (output: ItemOutput): INodeExecutionData[] => {
+	if (output instanceof OutputWithFiles) return [{ json: output.json, binary: output.binary }];
+	return (Array.isArray(output) ? output : [output]).map((json) => ({ json }));
+};
 
 async function runItem(
 	operation: ItemOperation,
@@ -39,13 +46,7 @@ async function runItem(
 	index: number,
 ) {
 	const failure = await failureOf(async () => {
-		const result = await operation.execute(run, index);
-		if (Array.isArray(result))
-			report.done(
-				index,
-				result.map((json) => ({ json })),
-			);
-		else report.done(index, [isOutput(result) ? result : { json: result }]);
+		report.done(index, toItems(await operation.execute(run, index)));
 	});
 	if (failure) report.failed(index, failure);
 	return failure === undefined;

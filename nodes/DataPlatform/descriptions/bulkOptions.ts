@@ -1,9 +1,9 @@
 /**
  * The options of the operations that write many records.
  */
-import type { INodeProperties } from 'n8n-workflow';
 
-import { callSettings, emptyFields, options, skipAudit, unknownFields } from './common';
+import { callSettings, emptyFields, skipAudit, unknownFields } from './common';
+import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
 export const AUTOMATIC = 0;
@@ -11,7 +11,7 @@ export const MAX_BATCH_SIZE = 1000;
 export const MAX_PARALLEL_REQUESTS = 10;
 export const DEFAULT_MAX_BATCH_SIZE_MIB = 4;
 
-const batchSize: INodeProperties = {
+const batchSize: Parameter<'batchSize'> = {
 	displayName: 'Batch Size',
 	name: 'batchSize',
 	type: 'number',
@@ -21,7 +21,7 @@ const batchSize: INodeProperties = {
 		'Max number of records in one request, from 1 to 1000. With 0 (automatic), batches grow as long as the platform is fast, and shrink if it rejects them as too large or does not respond.',
 };
 
-const maxBatchSizeMiB: INodeProperties = {
+const maxBatchSizeMiB: Parameter<'maxBatchSizeMiB'> = {
 	displayName: 'Batch Size (MiB)',
 	name: 'maxBatchSizeMiB',
 	type: 'number',
@@ -30,7 +30,7 @@ const maxBatchSizeMiB: INodeProperties = {
 	description: 'Max size of one request. A larger record is sent on its own.',
 };
 
-const parallelRequests: INodeProperties = {
+const parallelRequests: Parameter<'parallelRequests'> = {
 	displayName: 'Parallel Requests',
 	name: 'parallelRequests',
 	type: 'number',
@@ -40,7 +40,7 @@ const parallelRequests: INodeProperties = {
 		'Max number of requests at the same time, from 1 to 10. With 0 (automatic), up to 4 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
 };
 
-const dryRun: INodeProperties = {
+const dryRun: Parameter<'dryRun'> = {
 	displayName: 'Dry Run',
 	name: 'dryRun',
 	type: 'boolean',
@@ -48,7 +48,7 @@ const dryRun: INodeProperties = {
 	description: 'Whether to return what would be written, without writing anything',
 };
 
-const output: INodeProperties = {
+const output: Parameter<'output'> = {
 	displayName: 'Output',
 	name: 'output',
 	type: 'options',
@@ -59,7 +59,7 @@ const output: INodeProperties = {
 	default: 'items',
 };
 
-const skipUnchanged: INodeProperties = {
+const skipUnchanged: Parameter<'skipUnchanged'> = {
 	displayName: 'Skip Unchanged',
 	name: 'skipUnchanged',
 	type: 'boolean',
@@ -68,7 +68,7 @@ const skipUnchanged: INodeProperties = {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 };
 
-const duplicates = (what: string, more = ''): INodeProperties => ({
+const duplicates = (what: string, more = ''): Parameter<'duplicates'> => ({
 	displayName: 'Duplicates in the Input',
 	name: 'duplicates',
 	type: 'options',
@@ -87,7 +87,7 @@ const duplicates = (what: string, more = ''): INodeProperties => ({
 	default: 'merge',
 });
 
-const importKey: INodeProperties = {
+const importKey: Parameter<'importKey'> = {
 	displayName: 'Import Key Field',
 	name: 'importKey',
 	type: 'string',
@@ -111,10 +111,10 @@ const shared = [
 ];
 
 /** The options of each kind of writing. */
-export const createManyOptions = options(...shared);
-export const upsertManyOptions = options(...shared, duplicates('import key'), skipUnchanged);
-export const updateManyOptions = options(
+export const createManyOptions = shared;
+export const upsertManyOptions = [...shared, duplicates('import key'), skipUnchanged];
+export const updateManyOptions = [
 	...shared,
 	duplicates('record ID', '. With Other Fields set to Clear, only the last item counts.'),
 	skipUnchanged,
-);
+];

@@ -5,13 +5,17 @@ import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflo
 
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { applicationLocator, tableLocator } from './locators';
+import type { Parameter } from '../execution/operation';
 
-export const tableParameters: INodeProperties[] = [applicationLocator, tableLocator];
+export const tableParameters: Array<Parameter<'application' | 'table'>> = [
+	applicationLocator,
+	tableLocator,
+];
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 
 /** The mapper from the item's data to the table's fields. */
-export const columns = (resourceMapperMethod: ColumnsMethod): INodeProperties => ({
+export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns'> => ({
 	displayName: 'Fields',
 	name: 'columns',
 	type: 'resourceMapper',
@@ -32,7 +36,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): INodeProperties =>
 	},
 });
 
-export const emptyFields: INodeProperties = {
+export const emptyFields: Parameter<'emptyFields'> = {
 	displayName: 'Empty Values',
 	name: 'emptyFields',
 	type: 'options',
@@ -53,7 +57,7 @@ export const emptyFields: INodeProperties = {
 	description: 'What an empty text, an empty list or null means',
 };
 
-export const unknownFields: INodeProperties = {
+export const unknownFields: Parameter<'unknownFields'> = {
 	displayName: 'Unknown Input Fields',
 	name: 'unknownFields',
 	type: 'options',
@@ -74,7 +78,7 @@ export const unknownFields: INodeProperties = {
 		'What to do with input fields that the table does not have or that are read-only, when fields are mapped automatically',
 };
 
-export const skipAudit: INodeProperties = {
+export const skipAudit: Parameter<'skipAudit'> = {
 	displayName: 'Skip Audit',
 	name: 'skipAudit',
 	type: 'boolean',
@@ -82,7 +86,7 @@ export const skipAudit: INodeProperties = {
 	description: "Whether to leave the change out of the platform's audit log",
 };
 
-export const timeout: INodeProperties = {
+export const timeout: Parameter<'timeout'> = {
 	displayName: 'Request Timeout (Seconds)',
 	name: 'timeout',
 	type: 'number',
@@ -91,7 +95,7 @@ export const timeout: INodeProperties = {
 	description: 'How long one request may take',
 };
 
-export const maxRetryWait: INodeProperties = {
+export const maxRetryWait: Parameter<'maxRetryWait'> = {
 	displayName: 'Longest Wait (Seconds)',
 	name: 'maxRetryWait',
 	type: 'number',
@@ -102,7 +106,7 @@ export const maxRetryWait: INodeProperties = {
 };
 
 /** A collection of optional settings, in alphabetical order as the editor shows them. */
-export const options = (...entries: INodeProperties[]): INodeProperties => ({
+export const options = (...entries: INodeProperties[]): Parameter<'options'> => ({
 	displayName: 'Options',
 	name: 'options',
 	type: 'collection',
@@ -115,4 +119,4 @@ export const options = (...entries: INodeProperties[]): INodeProperties => ({
 export const callSettings = [maxRetryWait, timeout];
 
 /** Settings of the operations that write one record for each item. */
-export const singleWriteOptions = options(emptyFields, skipAudit, unknownFields, ...callSettings);
+export const singleWriteOptions = [emptyFields, skipAudit, unknownFields, ...callSettings];

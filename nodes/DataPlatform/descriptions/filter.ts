@@ -5,10 +5,12 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { OPERATORS_WITHOUT_VALUE } from '../api/filters';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
+import type { FilterParameter } from '../execution/filterInput';
+import type { Parameter } from '../execution/operation';
 
 const USUAL_OPERATOR = 'eq';
 
-const matchType: INodeProperties = {
+const matchType: Parameter<'matchType'> = {
 	displayName: 'Match',
 	name: 'matchType',
 	type: 'options',
@@ -20,7 +22,7 @@ const matchType: INodeProperties = {
 	description: 'Whether a record must meet every condition and group, or one of them',
 };
 
-const conditions: INodeProperties = {
+const conditions: Parameter<'conditions'> = {
 	displayName: 'Conditions',
 	name: 'conditions',
 	type: 'fixedCollection',
@@ -63,7 +65,7 @@ const conditions: INodeProperties = {
 	],
 };
 
-const groups: INodeProperties = {
+const groups: Parameter<'groups'> = {
 	displayName: 'Groups',
 	name: 'groups',
 	type: 'fixedCollection',
@@ -75,13 +77,13 @@ const groups: INodeProperties = {
 	options: [{ displayName: 'Group', name: 'group', values: [matchType, conditions] }],
 };
 
-const shownFor = (filterMode: string, field: INodeProperties): INodeProperties => ({
+const shownFor = <P extends INodeProperties>(filterMode: string, field: P): P => ({
 	...field,
 	displayOptions: { show: { filterMode: [filterMode] } },
 });
 
 /** The parameters of the filter builder. */
-export const filterParameters: INodeProperties[] = [
+export const filterParameters: Array<Parameter<FilterParameter>> = [
 	{
 		displayName: 'Filter',
 		name: 'filterMode',

@@ -1,7 +1,8 @@
 /**
  * The parameters that say which application, table and record to work on.
  */
-import type { INodeProperties, INodePropertyTypeOptions } from 'n8n-workflow';
+import type { INodePropertyTypeOptions } from 'n8n-workflow';
+import type { Parameter } from '../execution/operation';
 
 /**
  * What the editor checks in a pasted address; `execution/locator` takes the name out of it. They
@@ -19,7 +20,7 @@ const addressWith = (part: string) => ({
 	],
 });
 
-export const applicationLocator: INodeProperties = {
+export const applicationLocator: Parameter<'application'> = {
 	displayName: 'Application',
 	name: 'application',
 	type: 'resourceLocator',
@@ -50,7 +51,7 @@ export const applicationLocator: INodeProperties = {
 	],
 };
 
-export const tableLocator: INodeProperties = {
+export const tableLocator: Parameter<'table'> = {
 	displayName: 'Table',
 	name: 'table',
 	type: 'resourceLocator',
@@ -91,7 +92,7 @@ export const loadOptionsFrom = (
 	...loadOptionsDependsOn: string[]
 ): INodePropertyTypeOptions => ({ loadOptionsMethod, loadOptionsDependsOn });
 
-export const recordId: INodeProperties = {
+export const recordId: Parameter<'recordId'> = {
 	displayName: 'Record',
 	name: 'recordId',
 	type: 'resourceLocator',

@@ -1,11 +1,11 @@
 /**
  * Options of whatever reads many records.
  */
-import type { INodeProperties } from 'n8n-workflow';
 
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
+import type { Parameter } from '../execution/operation';
 
-export const fieldsToLoad: INodeProperties = {
+export const fieldsToLoad: Parameter<'fieldsToLoad'> = {
 	displayName: 'Field Names or IDs',
 	name: 'fieldsToLoad',
 	type: 'multiOptions',
@@ -15,7 +15,7 @@ export const fieldsToLoad: INodeProperties = {
 		'The fields to load, all if none is chosen. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
-export const savedView: INodeProperties = {
+export const savedView: Parameter<'savedView'> = {
 	displayName: 'Saved View Name or ID',
 	name: 'savedView',
 	type: 'options',

@@ -4,6 +4,10 @@
 import { parseCondition, parseTree, type Condition, type Group } from '../api/filters';
 import { InputError } from '../transport/errors';
 import { isObject, parseJson } from '../transport/json';
+import type { ParameterPath } from './run';
+
+/** The parameters of the filter builder. */
+export type FilterParameter = 'filterMode' | 'matchType' | 'conditions' | 'groups' | 'filterTree';
 
 /** The platform's `===`: n8n takes a value that begins with = for an expression. */
 export const EXACTLY = 'exactly';
@@ -61,7 +65,7 @@ function treeOf(value: unknown): unknown {
  * @param read gives a parameter's value, undefined where it has none
  * @throws {InputError} where it can't be read, or an expression left a part of it empty
  */
-export function filterOf(read: (name: string) => unknown): Group {
+export function filterOf(read: (name: ParameterPath<FilterParameter>) => unknown): Group {
 	const filterMode = read('filterMode');
 	switch (filterMode) {
 		case 'none':

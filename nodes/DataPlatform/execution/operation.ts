@@ -2,10 +2,13 @@
  * The shape of a resource and of its operations. An operation is one file: its entry in the
  * editor, its fields, and what it does.
  */
-import type { IDataObject, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { ItemResults } from './itemResults';
 import type { RunContext } from './run';
+
+/** A parameter of the editor whose name the compiler knows. */
+export type Parameter<Name extends string = string> = INodeProperties & { name: Name };
 
 interface OperationBase {
 	/** Stored in saved workflows: never renamed. */
@@ -26,16 +29,26 @@ interface OperationBase {
 	retriesUnknown?: boolean;
 }
 
+/** An item's JSON together with files. A type of its own: a record may have any fields. */
+export class OutputWithFiles {
+	constructor(
+		readonly json: IDataObject,
+		readonly binary: IBinaryKeyData,
+	) {}
+}
+
+export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
+	new OutputWithFiles(json, binary);
+
+/** One output item, or one for each entry of a list. */
+export type ItemOutput = IDataObject | IDataObject[] | OutputWithFiles;
+
 /** Runs for each item by itself. */
 export interface ItemOperation extends OperationBase {
 	kind: 'item';
 	/** How many items may be worked on at a time; 1 where not given. */
 	concurrency?: number;
-	/** One output item, or one for each entry of a list. */
-	execute(
-		run: RunContext,
-		index: number,
-	): Promise<IDataObject | IDataObject[] | INodeExecutionData>;
+	execute(run: RunContext, index: number): Promise<ItemOutput>;
 }
 
 /** Sees all items and reports on each. */

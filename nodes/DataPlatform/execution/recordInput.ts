@@ -78,7 +78,11 @@ function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
  *
  * @param index the item that says how it is mapped, which is the same for all
  */
-export function valuesReader(run: RunContext, index: number, table: TableDefinition): ValuesReader {
+export function valuesReader(
+	run: RunContext<'columns'>,
+	index: number,
+	table: TableDefinition,
+): ValuesReader {
 	const isAutomatic =
 		run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
 	if (isAutomatic) return itemReader(run, table);
@@ -87,18 +91,22 @@ export function valuesReader(run: RunContext, index: number, table: TableDefinit
 		run.context.getNodeParameter('columns.value', at, {}, { skipValidation: true }) ?? {};
 }
 
+/** Options of every operation that writes fields. */
+type FieldOptions = 'options.emptyFields' | 'options.unknownFields';
+
 export function planOptions(
-	run: RunContext,
+	run: RunContext<FieldOptions>,
 	index: number,
 	mode: PlanOptions['mode'],
 	duplicates: PlanOptions['duplicates'],
+	importKey?: string,
 ): PlanOptions {
 	return {
 		mode,
 		duplicates,
 		empty: run.option<EmptyPolicy>('options.emptyFields', index, 'leave'),
 		unknownFields: run.option('options.unknownFields', index, 'error'),
-		importKey: run.option('options.importKey', index, '') || undefined,
+		importKey,
 	};
 }
 
@@ -116,7 +124,7 @@ function without(name: string, table: TableDefinition, values: unknown) {
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
-	run: RunContext,
+	run: RunContext<'application' | 'table' | 'columns' | FieldOptions>,
 	index: number,
 	mode: PlanOptions['mode'],
 	id?: string,

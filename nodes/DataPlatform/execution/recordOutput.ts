@@ -1,17 +1,18 @@
 /**
  * A record as the node gives it: the fields nested, so that none can be taken for something else.
  */
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues, PlatformRecord } from '../api/types';
 import type { WriteOptions } from '../api/records';
 import { omitUndefined } from './itemResults';
 import type { RunContext } from './run';
+import type { Parameter } from './operation';
 
 export const recordOutput = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
 	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
-export const simple: INodeProperties = {
+export const simple: Parameter<'simple'> = {
 	displayName: 'Simplify',
 	name: 'simple',
 	type: 'boolean',
@@ -52,11 +53,14 @@ export const simplified = ({ id, created, modified, ver, fields }: PlatformRecor
 
 /** What becomes of a record that was read, as the parameter Simplify says. */
 export const outputOf = (
-	run: RunContext,
+	run: RunContext<'simple'>,
 	index: number,
 ): ((record: PlatformRecord) => IDataObject) =>
 	run.parameter('simple', index) === true ? simplified : recordOutput;
 
-export const writeOptions = (run: RunContext, index: number): WriteOptions => ({
+export const writeOptions = (
+	run: RunContext<'options.skipAudit'>,
+	index: number,
+): WriteOptions => ({
 	skipAudit: run.option('options.skipAudit', index, false),
 });

@@ -31,7 +31,16 @@ export function requireNumber(
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 
-export class RunContext {
+/** A parameter, or what is inside it, such as `options.timeout`. */
+export type ParameterPath<Name extends string> = Name | `${Name}.${string}`;
+
+/** Reads parameters by name. Of a method's type, so that a reader of more names fits one of fewer. */
+type ParameterReader<Name extends string> = {
+	read(name: ParameterPath<Name>): unknown;
+}['read'];
+
+/** @typeParam Name the parameters that the operation has; reading another does not compile */
+export class RunContext<Name extends string = string> {
 	readonly items: INodeExecutionData[];
 	readonly isTool: boolean;
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
@@ -45,17 +54,17 @@ export class RunContext {
 	}
 
 	/** A parameter's value, resolved for one item; undefined where it has none. */
-	parameter(name: string, index: number): unknown {
+	parameter(name: ParameterPath<Name>, index: number): unknown {
 		return this.context.getNodeParameter(name, index, null) ?? undefined;
 	}
 
 	/** A parameter as it stands in the workflow, expressions unresolved. */
-	private raw(name: string): unknown {
+	private raw(name: ParameterPath<Name>): unknown {
 		return this.context.getNodeParameter(name, 0, null, { rawExpressions: true });
 	}
 
 	/** The parameters of one item, to be read by name. */
-	readerOf(index: number): (name: string) => unknown {
+	readerOf(index: number): ParameterReader<Name> {
 		return (name) => this.parameter(name, index);
 	}
 
@@ -65,7 +74,7 @@ export class RunContext {
 	 * @param label what the editor calls it
 	 * @throws {InputError}
 	 */
-	text(name: string, label: string, index: number): string {
+	text(name: ParameterPath<Name>, label: string, index: number): string {
 		const text = this.optionalText(name, label, index);
 		if (text !== '') return text;
 		throw new InputError(`'${label}' is empty`, {
@@ -82,7 +91,7 @@ export class RunContext {
 	 * @param label what the editor calls it
 	 * @throws {InputError} where an expression returned something else
 	 */
-	optionalText(name: string, label: string, index: number): string {
+	optionalText(name: ParameterPath<Name>, label: string, index: number): string {
 		return parameterText(this.parameter(name, index), name, label);
 	}
 
@@ -93,7 +102,7 @@ export class RunContext {
 	 * @param label what the editor calls it
 	 * @throws {InputError}
 	 */
-	narrowingText(name: string, label: string, index: number): string {
+	narrowingText(name: ParameterPath<Name>, label: string, index: number): string {
 		const text = this.optionalText(name, label, index);
 		if (text !== '' || !this.isExpression(name)) return text;
 		throw new InputError(`'${label}' is empty: its expression returned nothing`, {
@@ -108,7 +117,7 @@ export class RunContext {
 	 * @param label what the editor calls it
 	 * @throws {InputError} where an expression gives neither true nor false
 	 */
-	flag(name: string, label: string, index: number): boolean {
+	flag(name: ParameterPath<Name>, label: string, index: number): boolean {
 		const value = this.parameter(name, index);
 		if (typeof value === 'boolean') return value;
 		if (value === undefined && !this.isExpression(name)) return false;
@@ -124,7 +133,7 @@ export class RunContext {
 	 * @param label what the editor calls it
 	 * @throws {InputError} where it is no list of texts
 	 */
-	names(name: string, label: string, index: number): string[] {
+	names(name: ParameterPath<Name>, label: string, index: number): string[] {
 		const value = this.parameter(name, index) ?? [];
 		const entries: unknown[] =
 			typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [value];
@@ -136,7 +145,7 @@ export class RunContext {
 	 *
 	 * @param name such as `options.batchSize`
 	 */
-	option<T>(name: string, index: number, fallback: T): T {
+	option<T>(name: ParameterPath<Name>, index: number, fallback: T): T {
 		return this.context.getNodeParameter(name, index, fallback) as T;
 	}
 
@@ -150,7 +159,7 @@ export class RunContext {
 	 *
 	 * @param name such as `table` or `options.savedView`
 	 */
-	isExpression(name: string): boolean {
+	isExpression(name: ParameterPath<Name>): boolean {
 		return holdsExpression(this.raw(name));
 	}
 
@@ -160,12 +169,14 @@ export class RunContext {
 	 * @throws {InputError} where its expression gave nothing
 	 */
 	application(index: number): string | undefined {
-		return pickedApplication(this.parameter('application', index), this.raw('application'));
+		const run: RunContext = this;
+		return pickedApplication(run.parameter('application', index), run.raw('application'));
 	}
 
 	/** @throws {InputError} where no table is chosen */
 	table(index: number): TableAddress {
-		return { application: this.application(index), table: this.text('table', 'Table', index) };
+		const run: RunContext = this;
+		return { application: run.application(index), table: run.text('table', 'Table', index) };
 	}
 
 	/** A table's definition, read once in a run. */

@@ -75,11 +75,14 @@ export async function runCase(slot: SandboxSlot, scenario: Scenario, plan: Plan)
 	await slot.begin(rulesOf(plan, prepared, random));
 	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
 	const { parameters, items } = prepared;
+	const { options, ...own } = parameters;
 	const runResult = await onVirtualClock(
 		timeout,
 		async () =>
 			await runOperation(slot.credential, {
-				parameters: { ...parameters, options: { ...(parameters.options as object), timeout } },
+				parameters: own,
+				// Some operations have none.
+				defaults: { options: { ...(options as object), timeout } },
 				input: items,
 				onError,
 			}),

@@ -1,9 +1,8 @@
 import { readApplication, readTables } from '../../api/tables';
 import { applicationLocator } from '../../descriptions/locators';
-import type { ItemOperation } from '../../execution/operation';
+import { itemOperation } from '../../descriptions/operation';
 
-export const get: ItemOperation = {
-	kind: 'item',
+export const get = itemOperation({
 	value: 'get',
 	name: 'Get',
 	action: 'Get application',
@@ -24,4 +23,4 @@ export const get: ItemOperation = {
 			})),
 		};
 	},
-};
+});

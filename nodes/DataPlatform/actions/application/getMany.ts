@@ -1,8 +1,7 @@
 import { readApplications } from '../../api/tables';
-import type { ItemOperation } from '../../execution/operation';
+import { itemOperation } from '../../descriptions/operation';
 
-export const getMany: ItemOperation = {
-	kind: 'item',
+export const getMany = itemOperation({
 	value: 'getAll',
 	name: 'Get Many',
 	action: 'Get many applications',
@@ -14,4 +13,4 @@ export const getMany: ItemOperation = {
 			name,
 			internalName,
 		})),
-};
+});

@@ -1,12 +1,13 @@
-import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { Attachment } from '../../api/types';
 import { InputError } from '../../transport/errors';
 import { downloadFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
-import type { ItemOperation } from '../../execution/operation';
-import { callSettings, options } from '../../descriptions/common';
+import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
+import { callSettings } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 import { isErrorItem } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import { chosenFiles } from './input';
@@ -39,11 +40,13 @@ function keptJson(json: IDataObject = {}): IDataObject {
 	return { field_error: error, ...rest };
 }
 
+type DownloadParameter = 'fileField' | 'recordId' | 'outputField' | 'fileId';
+
 async function download(
-	run: RunContext,
+	run: RunContext<DownloadParameter>,
 	index: number,
 	kind: Kind,
-): Promise<INodeExecutionData | IDataObject> {
+): Promise<ItemOutput> {
 	const at = run.table(index);
 	const field = run.text('fileField', 'Field', index);
 	const id = run.text('recordId', 'Record', index);
@@ -80,18 +83,19 @@ async function download(
 			);
 		});
 	}
-	return { json: keptJson(run.json(index)), binary };
+	return withFiles(keptJson(run.json(index)), binary);
 }
 
 const operation = (
 	kind: Kind,
 	entry: Pick<ItemOperation, 'value' | 'name' | 'action' | 'description'>,
-): ItemOperation => ({
-	...entry,
-	kind: 'item',
-	fields: [...recordParameters, fileField, fileId, outputField, options(...callSettings)],
-	execute: async (run, index) => await download(run, index, kind),
-});
+): ItemOperation =>
+	itemOperation({
+		...entry,
+		fields: [...recordParameters, fileField, fileId, outputField],
+		options: callSettings,
+		execute: async (run, index) => await download(run, index, kind),
+	});
 
 export const downloadFiles = operation('file', {
 	value: 'download',

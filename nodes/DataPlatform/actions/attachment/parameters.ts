@@ -1,14 +1,13 @@
 /**
  * Parameters that attachment operations share.
  */
-import type { INodeProperties } from 'n8n-workflow';
-
 import { TABLE_DEPENDENCIES, loadOptionsFrom, recordId } from '../../descriptions/locators';
 import { tableParameters } from '../../descriptions/common';
+import type { Parameter } from '../../execution/operation';
 
-export const recordParameters: INodeProperties[] = [...tableParameters, recordId];
+export const recordParameters = [...tableParameters, recordId];
 
-export const fileField: INodeProperties = {
+export const fileField: Parameter<'fileField'> = {
 	displayName: 'Field Name or ID',
 	name: 'fileField',
 	type: 'options',
@@ -19,7 +18,7 @@ export const fileField: INodeProperties = {
 		'The picture or file field. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
-export const fileId: INodeProperties = {
+export const fileId: Parameter<'fileId'> = {
 	displayName: 'File ID',
 	name: 'fileId',
 	type: 'string',
@@ -28,7 +27,7 @@ export const fileId: INodeProperties = {
 	description: 'The ID of one file of the field; all files of the field if it is empty',
 };
 
-export const outputField: INodeProperties = {
+export const outputField: Parameter<'outputField'> = {
 	displayName: 'Put Output File in Field',
 	name: 'outputField',
 	type: 'string',

@@ -1,16 +1,15 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import type { Attachment, PlatformRecord } from '../../api/types';
 import { InputError } from '../../transport/errors';
 import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
-import type { ItemOperation } from '../../execution/operation';
-import { callSettings, options } from '../../descriptions/common';
+import type { Parameter } from '../../execution/operation';
+import { callSettings } from '../../descriptions/common';
 import type { RunContext } from '../../execution/run';
 import { chosenFiles, filesIn, ifAllowed } from './input';
 import { fileField, fileId, recordParameters } from './parameters';
+import { itemOperation } from '../../descriptions/operation';
 
-const removeMode: INodeProperties = {
+const removeMode: Parameter<'removeMode'> = {
 	displayName: 'Files to Remove',
 	name: 'removeMode',
 	type: 'options',
@@ -53,8 +52,7 @@ async function filesToRemove(
 	return record ? told(chosenFiles(record, field, file)) : [{ fileId: file }];
 }
 
-export const remove: ItemOperation = {
-	kind: 'item',
+export const remove = itemOperation({
 	value: 'remove',
 	name: 'Remove',
 	action: 'Remove attachments',
@@ -79,8 +77,8 @@ export const remove: ItemOperation = {
 			displayOptions: { show: { removeMode: ['name'] } },
 			description: 'The name of the file; all files of that name are removed',
 		},
-		options(...callSettings),
 	],
+	options: [...callSettings],
 	// A second try would not find what the first has removed.
 	notIdempotent: true,
 	execute: async (run, index) => {
@@ -93,4 +91,4 @@ export const remove: ItemOperation = {
 		const after = await removeFiles(run.client, at, id, field, ids);
 		return { id, removed, remaining: filesOf(after, field).length };
 	},
-};
+});

@@ -7,14 +7,13 @@ import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadStream';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import { recordId } from '../../descriptions/locators';
-import type { ItemOperation } from '../../execution/operation';
+import type { Parameter } from '../../execution/operation';
 import { plannedRecord } from '../../execution/recordInput';
 import { recordOutput, writeOptions } from '../../execution/recordOutput';
 import {
 	columns,
 	emptyFields,
 	maxRetryWait,
-	options,
 	skipAudit,
 	tableParameters,
 	timeout,
@@ -23,13 +22,14 @@ import {
 import type { RunContext } from '../../execution/run';
 import { ifAllowed, uploadsOf } from './input';
 import { fileField } from './parameters';
+import { itemOperation } from '../../descriptions/operation';
 
 const MIB = 1024 * 1024;
 
 /** The platform works on a large file for a while before it answers. */
 const TIMEOUT_S = 300;
 
-const target: INodeProperties = {
+const target: Parameter<'target'> = {
 	displayName: 'Upload To',
 	name: 'target',
 	type: 'options',
@@ -44,7 +44,7 @@ const target: INodeProperties = {
 	default: 'existing',
 };
 
-const existingFiles: INodeProperties = {
+const existingFiles: Parameter<'existingFiles'> = {
 	displayName: 'Files Already There',
 	name: 'existingFiles',
 	type: 'options',
@@ -55,12 +55,12 @@ const existingFiles: INodeProperties = {
 	default: 'append',
 };
 
-const shown = (field: INodeProperties, show: Record<string, unknown[]>): INodeProperties => ({
+const shown = <P extends INodeProperties>(field: P, show: Record<string, unknown[]>): P => ({
 	...field,
 	displayOptions: { show: show as Record<string, string[]> },
 });
 
-const maximumSize: INodeProperties = {
+const maximumSize: Parameter<'maximumSize'> = {
 	displayName: 'Maximum Size (MiB)',
 	name: 'maximumSize',
 	type: 'number',
@@ -69,7 +69,7 @@ const maximumSize: INodeProperties = {
 	description: 'Larger files are refused before anything is sent. With 0 there is no limit.',
 };
 
-const skipExisting: INodeProperties = {
+const skipExisting: Parameter<'skipExisting'> = {
 	displayName: 'Skip Existing',
 	name: 'skipExisting',
 	type: 'boolean',
@@ -110,8 +110,7 @@ const output = (record: PlatformRecord, field: string, uploaded: string[]): IDat
 	files: filesOf(record, field) as unknown as IDataObject[],
 });
 
-export const upload: ItemOperation = {
-	kind: 'item',
+export const upload = itemOperation({
 	value: 'upload',
 	name: 'Upload',
 	action: 'Upload attachments',
@@ -142,10 +141,18 @@ export const upload: ItemOperation = {
 		),
 		shown(columns('getColumnsToUpdate'), { target: ['existing'], updateOtherFields: [true] }),
 		shown(columns('getColumnsToCreate'), { target: ['new'] }),
-		options(maximumSize, skipExisting, emptyFields, unknownFields, skipAudit, maxRetryWait, {
+	],
+	options: [
+		maximumSize,
+		skipExisting,
+		emptyFields,
+		unknownFields,
+		skipAudit,
+		maxRetryWait,
+		{
 			...timeout,
 			default: TIMEOUT_S,
-		}),
+		},
 	],
 	notIdempotent: true,
 	timeoutSeconds: TIMEOUT_S,
@@ -182,4 +189,4 @@ export const upload: ItemOperation = {
 			files.map((entry) => entry.name),
 		);
 	},
-};
+});

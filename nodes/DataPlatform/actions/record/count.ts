@@ -1,18 +1,18 @@
 import { countRecords } from '../../api/aggregates';
-import type { ItemOperation } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { filterOf } from '../../execution/filterInput';
-import { callSettings, options, tableParameters } from '../../descriptions/common';
+import { callSettings, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-export const count: ItemOperation = {
-	kind: 'item',
+export const count = itemOperation({
 	value: 'count',
 	name: 'Count',
 	action: 'Count records',
 	description: 'Count the records of a table that match a filter',
-	fields: [...tableParameters, ...filterParameters, options(...callSettings)],
+	fields: [...tableParameters, ...filterParameters],
+	options: [...callSettings],
 	concurrency: 4,
 	execute: async (run, index) => ({
 		count: await countRecords(run.client, run.table(index), filterOf(run.readerOf(index))),
 	}),
-};
+});

@@ -1,17 +1,17 @@
 import { keyField } from '../../bulk/plan';
 import { createRecord } from '../../api/records';
-import type { ItemOperation } from '../../execution/operation';
 import { plannedRecord } from '../../execution/recordInput';
 import { recordOutput, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-export const create: ItemOperation = {
-	kind: 'item',
+export const create = itemOperation({
 	value: 'create',
 	name: 'Create',
 	action: 'Create record',
 	description: 'Create a new record in a table',
-	fields: [...tableParameters, columns('getColumnsToCreate'), singleWriteOptions],
+	fields: [...tableParameters, columns('getColumnsToCreate')],
+	options: singleWriteOptions,
 	notIdempotent: true,
 	execute: async (run, index) => {
 		const at = run.table(index);
@@ -22,4 +22,4 @@ export const create: ItemOperation = {
 			await createRecord(run.client, at, fields, writeOptions(run, index), recordKey),
 		);
 	},
-};
+});

@@ -1,15 +1,15 @@
-import type { BulkOperation } from '../../execution/operation';
 import { createManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
+import { bulkOperation } from '../../descriptions/operation';
 
-export const createMany: BulkOperation = {
-	kind: 'bulk',
+export const createMany = bulkOperation({
 	value: 'createMany',
 	name: 'Create Many',
 	action: 'Create many records',
 	description: 'Create a new record for each item, many in one request, and report on each',
-	fields: [...tableParameters, columns('getColumnsToCreate'), createManyOptions],
+	fields: [...tableParameters, columns('getColumnsToCreate')],
+	options: createManyOptions,
 	notIdempotent: true,
 	execute: async (run, report) => await executeWriteMany(run, report, () => 'create'),
-};
+});

@@ -1,15 +1,15 @@
 import { deleteRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
-import type { ItemOperation } from '../../execution/operation';
-import { callSettings, options, tableParameters } from '../../descriptions/common';
+import { callSettings, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-export const deleteOne: ItemOperation = {
-	kind: 'item',
+export const deleteOne = itemOperation({
 	value: 'delete',
 	name: 'Delete',
 	action: 'Delete record',
 	description: 'Delete one record permanently, by its ID',
-	fields: [...tableParameters, recordId, options(...callSettings)],
+	fields: [...tableParameters, recordId],
+	options: [...callSettings],
 	// A second try would not find what the first has deleted.
 	notIdempotent: true,
 	concurrency: 4,
@@ -18,4 +18,4 @@ export const deleteOne: ItemOperation = {
 		await deleteRecord(run.client, run.table(index), id);
 		return { deleted: true, id };
 	},
-};
+});

@@ -1,11 +1,10 @@
 import { deleteMany as deleteRecords } from '../../bulk/delete';
-import type { ItemOperation } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { filterOf } from '../../execution/filterInput';
-import { callSettings, options, tableParameters } from '../../descriptions/common';
+import { callSettings, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-export const deleteMany: ItemOperation = {
-	kind: 'item',
+export const deleteMany = itemOperation({
 	value: 'deleteMany',
 	name: 'Delete Many',
 	action: 'Delete many records',
@@ -30,16 +29,16 @@ export const deleteMany: ItemOperation = {
 			default: false,
 			description: 'Whether a filter without conditions means every record of the table',
 		},
-		options(
-			{
-				displayName: 'Dry Run',
-				name: 'dryRun',
-				type: 'boolean',
-				default: false,
-				description: 'Whether to only count the records that match, without deleting any',
-			},
-			...callSettings,
-		),
+	],
+	options: [
+		{
+			displayName: 'Dry Run',
+			name: 'dryRun',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to only count the records that match, without deleting any',
+		},
+		...callSettings,
 	],
 	execute: async (run, index) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
@@ -56,4 +55,4 @@ export const deleteMany: ItemOperation = {
 		const { matched, deleted, remaining } = deletion;
 		return { deleted: !dryRun, matched, deletedCount: deleted, remaining };
 	},
-};
+});

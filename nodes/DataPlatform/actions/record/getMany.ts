@@ -1,17 +1,18 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { readRecords } from '../../api/records';
 import { InputError } from '../../transport/errors';
 import { parameterText } from '../../execution/locator';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
 import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
-import type { ItemOperation } from '../../execution/operation';
+import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { filterOf } from '../../execution/filterInput';
 import { outputOf, simple } from '../../execution/recordOutput';
-import { callSettings, options, tableParameters } from '../../descriptions/common';
+import { callSettings, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-const sort: INodeProperties = {
+const sort: Parameter<'sort'> = {
 	displayName: 'Sort',
 	name: 'sort',
 	type: 'fixedCollection',
@@ -65,8 +66,7 @@ function sortText(entries: unknown): string {
 		.join(',');
 }
 
-export const getMany: ItemOperation = {
-	kind: 'item',
+export const getMany = itemOperation({
 	value: 'getAll',
 	name: 'Get Many',
 	action: 'Get many records',
@@ -91,8 +91,8 @@ export const getMany: ItemOperation = {
 		},
 		...filterParameters,
 		simple,
-		options(fieldsToLoad, savedView, sort, ...callSettings),
 	],
+	options: [fieldsToLoad, savedView, sort, ...callSettings],
 	execute: async (run, index) => {
 		const limit = run.flag('returnAll', 'Return All', index)
 			? Infinity
@@ -119,4 +119,4 @@ export const getMany: ItemOperation = {
 		}
 		return records;
 	},
-};
+});

@@ -2,7 +2,7 @@
  * Parameters of the operations that write many records: some are each item's own, others hold for
  * all items of the run, because many items share a request.
  */
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { Problem } from '../../bulk/plan';
 import { updateManyOptions } from '../../descriptions/bulkOptions';
@@ -36,10 +36,7 @@ function sharedLabel(name: string): string {
 const SHARED = { application: 'Application', table: 'Table', updateMode: 'Other Fields' };
 
 const OPTION_LABELS = Object.fromEntries(
-	(updateManyOptions.options as INodeProperties[]).map(({ name, displayName }) => [
-		name,
-		displayName,
-	]),
+	updateManyOptions.map(({ name, displayName }) => [name, displayName]),
 );
 
 /** The values of all shared parameters that an item gives, as JSON. */

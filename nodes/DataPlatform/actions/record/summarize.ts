@@ -1,15 +1,16 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
 import { AGGREGATIONS, summarizeRecords, type Aggregation } from '../../api/aggregates';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
 import { parameterText } from '../../execution/locator';
-import type { ItemOperation } from '../../execution/operation';
+import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { filterOf } from '../../execution/filterInput';
-import { callSettings, options, tableParameters } from '../../descriptions/common';
+import { callSettings, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-const summaries: INodeProperties = {
+const summaries: Parameter<'summaries'> = {
 	displayName: 'Fields to Summarize',
 	name: 'summaries',
 	type: 'fixedCollection',
@@ -77,14 +78,14 @@ function aggregationsByField(entries: unknown): Record<string, Aggregation[]> {
 	return Object.fromEntries(result);
 }
 
-export const summarize: ItemOperation = {
-	kind: 'item',
+export const summarize = itemOperation({
 	value: 'summarize',
 	name: 'Summarize',
 	action: 'Summarize records',
 	description:
 		'Compute the sum, average, minimum or maximum of fields over the records that match a filter',
-	fields: [...tableParameters, summaries, ...filterParameters, options(...callSettings)],
+	fields: [...tableParameters, summaries, ...filterParameters],
+	options: [...callSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(run.parameter('summaries.summary', index));
@@ -93,4 +94,4 @@ export const summarize: ItemOperation = {
 		const { count, fields } = await summarizeRecords(run.client, at, filter, wanted);
 		return { count, fields: fields as IDataObject };
 	},
-};
+});

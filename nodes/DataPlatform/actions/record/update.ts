@@ -1,13 +1,12 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { updateRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
-import type { ItemOperation } from '../../execution/operation';
+import type { Parameter } from '../../execution/operation';
 import { plannedRecord } from '../../execution/recordInput';
 import { recordOutput, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../descriptions/operation';
 
-export const updateMode: INodeProperties = {
+export const updateMode: Parameter<'updateMode'> = {
 	displayName: 'Other Fields',
 	name: 'updateMode',
 	type: 'options',
@@ -27,19 +26,13 @@ export const updateMode: INodeProperties = {
 	description: 'What happens to the fields that are not given',
 };
 
-export const update: ItemOperation = {
-	kind: 'item',
+export const update = itemOperation({
 	value: 'update',
 	name: 'Update',
 	action: 'Update record',
 	description: 'Update one record by its ID',
-	fields: [
-		...tableParameters,
-		recordId,
-		columns('getColumnsToUpdate'),
-		updateMode,
-		singleWriteOptions,
-	],
+	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode],
+	options: singleWriteOptions,
 	execute: async (run, index) => {
 		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
 		const id = run.text('recordId', 'Record', index);
@@ -56,4 +49,4 @@ export const update: ItemOperation = {
 			),
 		);
 	},
-};
+});

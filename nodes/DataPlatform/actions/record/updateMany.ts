@@ -1,11 +1,10 @@
-import type { BulkOperation } from '../../execution/operation';
 import { updateManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
 import { updateMode } from './update';
+import { bulkOperation } from '../../descriptions/operation';
 
-export const updateMany: BulkOperation = {
-	kind: 'bulk',
+export const updateMany = bulkOperation({
 	value: 'updateMany',
 	name: 'Update Many',
 	action: 'Update many records',
@@ -22,12 +21,12 @@ export const updateMany: BulkOperation = {
 		},
 		columns('getColumnsToUpdate'),
 		updateMode,
-		updateManyOptions,
 	],
+	options: updateManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) =>
 		await executeWriteMany(run, report, (source) =>
 			run.parameter('updateMode', source) === 'replace' ? 'replace' : 'update',
 		),
-};
+});

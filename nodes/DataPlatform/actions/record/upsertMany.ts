@@ -1,17 +1,17 @@
-import type { BulkOperation } from '../../execution/operation';
 import { upsertManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
+import { bulkOperation } from '../../descriptions/operation';
 
-export const upsertMany: BulkOperation = {
-	kind: 'bulk',
+export const upsertMany = bulkOperation({
 	value: 'upsertMany',
 	name: 'Create or Update Many',
 	action: 'Create or update many records',
 	description:
 		"Create a new record for each item, or update the one with the same value in the table's import key field; many in one request, with a report on each item",
-	fields: [...tableParameters, columns('getColumnsToUpsert'), upsertManyOptions],
+	fields: [...tableParameters, columns('getColumnsToUpsert')],
+	options: upsertManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) => await executeWriteMany(run, report, () => 'upsert'),
-};
+});

@@ -196,7 +196,13 @@ export async function executeWriteMany(
 	const plan = planRecords(
 		table,
 		rowsOf(run, report, valuesReader(run, source, table), mode, unreadable),
-		planOptions(run, source, mode, run.option('options.duplicates', source, 'merge')),
+		planOptions(
+			run,
+			source,
+			mode,
+			run.option('options.duplicates', source, 'merge'),
+			settings.importKey,
+		),
 	);
 	plan.problems.push(...unreadable);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);

@@ -1,10 +1,9 @@
 import { readTables } from '../../api/tables';
 import { applicationLocator } from '../../descriptions/locators';
-import type { ItemOperation } from '../../execution/operation';
 import { tableOutput } from './output';
+import { itemOperation } from '../../descriptions/operation';
 
-export const getMany: ItemOperation = {
-	kind: 'item',
+export const getMany = itemOperation({
 	value: 'getAll',
 	name: 'Get Many',
 	action: 'Get many tables',
@@ -20,4 +19,4 @@ export const getMany: ItemOperation = {
 		const application = run.text('application', 'Application', index);
 		return (await readTables(run.client, application)).map(tableOutput);
 	},
-};
+});

@@ -1,12 +1,11 @@
 import { readCurrentUser } from '../../api/tables';
-import type { ItemOperation } from '../../execution/operation';
+import { itemOperation } from '../../descriptions/operation';
 
-export const getCurrent: ItemOperation = {
-	kind: 'item',
+export const getCurrent = itemOperation({
 	value: 'getCurrent',
 	name: 'Get Current',
 	action: 'Get current user',
 	description: 'Retrieve the user that the token belongs to',
 	fields: [],
 	execute: async (run) => await readCurrentUser(run.client),
-};
+});

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { InputError } from '../../transport/errors';
 import { describeKind, isObject, parseJson } from '../../transport/json';
 import { startWorkflow } from '../../api/workflows';
-import type { ItemOperation } from '../../execution/operation';
+import type { Parameter } from '../../execution/operation';
 import { omitUndefined } from '../../execution/itemResults';
-import { callSettings, options } from '../../descriptions/common';
+import { callSettings } from '../../descriptions/common';
 import type { RunContext } from '../../execution/run';
+import { itemOperation } from '../../descriptions/operation';
 
-const bodySource: INodeProperties = {
+const bodySource: Parameter<'bodySource'> = {
 	displayName: 'Body',
 	name: 'bodySource',
 	type: 'options',
@@ -22,7 +23,7 @@ const bodySource: INodeProperties = {
 	description: 'What the workflow gets as svc.workflow.payloadRequest; always a JSON object',
 };
 
-const bodyFields: INodeProperties = {
+const bodyFields: Parameter<'bodyFields'> = {
 	displayName: 'Body Fields',
 	name: 'bodyFields',
 	type: 'fixedCollection',
@@ -48,7 +49,7 @@ const bodyFields: INodeProperties = {
 	],
 };
 
-const bodyJson: INodeProperties = {
+const bodyJson: Parameter<'bodyJson'> = {
 	displayName: 'JSON',
 	name: 'bodyJson',
 	type: 'json',
@@ -57,7 +58,7 @@ const bodyJson: INodeProperties = {
 	description: 'A JSON object, such as {"firstname":"Ada"}',
 };
 
-const correlationHeader: INodeProperties = {
+const correlationHeader: Parameter<'correlationHeader'> = {
 	displayName: 'Correlation ID Header',
 	name: 'correlationHeader',
 	type: 'string',
@@ -67,7 +68,7 @@ const correlationHeader: INodeProperties = {
 		'The name of a header that gets a new ID with each call; the ID is in the output, so that the run can be found in the platform',
 };
 
-const fullResponse: INodeProperties = {
+const fullResponse: Parameter<'fullResponse'> = {
 	displayName: 'Full Response',
 	name: 'fullResponse',
 	type: 'boolean',
@@ -79,7 +80,7 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 const OWN_HEADERS = new Set(['authorization', 'content-type', 'content-length', 'host', 'accept']);
 
 function correlation(
-	run: RunContext,
+	run: RunContext<'options.correlationHeader'>,
 	index: number,
 ): { headers: Record<string, string>; id?: string } {
 	const name = run.optionalText('options.correlationHeader', 'Correlation ID Header', index);
@@ -121,7 +122,10 @@ interface BodyField {
 }
 
 /** @throws {InputError} where it is no JSON object */
-function payload(run: RunContext, index: number): IDataObject {
+function payload(
+	run: RunContext<'bodySource' | 'bodyFields' | 'bodyJson'>,
+	index: number,
+): IDataObject {
 	switch (run.parameter('bodySource', index)) {
 		case 'fields':
 			return fieldsBody(run.parameter('bodyFields.field', index));
@@ -141,8 +145,7 @@ function payload(run: RunContext, index: number): IDataObject {
 	}
 }
 
-export const trigger: ItemOperation = {
-	kind: 'item',
+export const trigger = itemOperation({
 	value: 'trigger',
 	name: 'Trigger',
 	action: 'Trigger workflow',
@@ -162,8 +165,8 @@ export const trigger: ItemOperation = {
 		bodySource,
 		bodyFields,
 		bodyJson,
-		options(correlationHeader, fullResponse, ...callSettings),
 	],
+	options: [correlationHeader, fullResponse, ...callSettings],
 	notIdempotent: true,
 	execute: async (run, index) => {
 		const url = run.text('webhookUrl', 'Webhook URL', index);
@@ -176,4 +179,4 @@ export const trigger: ItemOperation = {
 			correlationId: id,
 		});
 	},
-};
+});

@@ -1,0 +1,46 @@
+/**
+ * Operations whose parameters the compiler knows: what `execute` reads is checked against the
+ * operation's fields and options, so that a misspelt name does not compile.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { ItemResults } from '../execution/itemResults';
+import type { BulkOperation, ItemOperation, Parameter } from '../execution/operation';
+import type { RunContext } from '../execution/run';
+import { options } from './common';
+
+/** The parameters that an operation has: its fields, and its options by their path. */
+type Names<Field extends string, Option extends string> = Field | `options.${Option}`;
+
+type Definition<Kind, Field extends string, Option extends string> = Omit<
+	Kind,
+	'kind' | 'fields' | 'execute'
+> & {
+	fields: Array<Parameter<Field>>;
+	/** What the collection Options offers; it is the last field. */
+	options?: Array<Parameter<Option>>;
+};
+
+const allFields = (fields: INodeProperties[], entries: INodeProperties[]) =>
+	entries.length > 0 ? [...fields, options(...entries)] : fields;
+
+/** An operation that runs for each item by itself. */
+export const itemOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options: entries = [],
+	...operation
+}: Definition<ItemOperation, Field, Option> & {
+	execute(
+		run: RunContext<Names<Field, Option>>,
+		index: number,
+	): ReturnType<ItemOperation['execute']>;
+}): ItemOperation => ({ ...operation, kind: 'item', fields: allFields(fields, entries) });
+
+/** An operation that sees all items and reports on each. */
+export const bulkOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options: entries = [],
+	...operation
+}: Definition<BulkOperation, Field, Option> & {
+	execute(run: RunContext<Names<Field, Option>>, report: ItemResults): Promise<void>;
+}): BulkOperation => ({ ...operation, kind: 'bulk', fields: allFields(fields, entries) });

@@ -1,0 +1,53 @@
+import { unknownParameters } from '../support/engine/knownParameters.cts';
+import { properties } from '../../nodes/DataPlatform/actions/index.ts';
+import { callSettings, tableParameters } from '../../nodes/DataPlatform/descriptions/common.ts';
+import { itemOperation } from '../../nodes/DataPlatform/descriptions/operation.ts';
+
+/** Parameter names: known to the compiler in operations, and to the harness in tests. */
+const field = { displayName: 'Limit', name: 'limit', type: 'number', default: 1 } as const;
+
+test('an operation that reads a parameter which it does not have fails to compile', () => {
+	const operation = itemOperation({
+		value: 'made',
+		name: 'Made',
+		action: 'Made',
+		description: 'Made for this test',
+		fields: [...tableParameters, field],
+		options: callSettings,
+		execute: async (run, index) => ({
+			known: [String(run.parameter('limit', index)), run.option('options.timeout', index, 1)],
+			// @ts-expect-error misspelt
+			field: String(run.parameter('limt', index)),
+			// @ts-expect-error not one of the options
+			option: run.option('options.timeuot', index, 1),
+		}),
+	});
+	expect(operation.fields.map(({ name }) => name)).toEqual([
+		'application',
+		'table',
+		'limit',
+		'options',
+	]);
+});
+
+const record = { resource: 'record', table: 'orders' };
+
+test.each([
+	[{ ...record, operation: 'getAll', limit: 5, options: { timeout: 3 } }, []],
+	[
+		{ ...record, operation: 'getAll', limt: 5, options: { timeuot: 3 } },
+		['limt', 'options.timeuot'],
+	],
+	[{ ...record, operation: 'createMany', recordId: 'x' }, ['recordId']],
+	[
+		{
+			...record,
+			operation: 'count',
+			conditions: { condition: [{ field: 'a', value: 'b', operater: 'eq' }], conditon: [] },
+		},
+		['conditions.condition.operater', 'conditions.conditon'],
+	],
+	[{ ...record, operation: 'madeUp', limit: 5 }, []],
+])('the harness refuses what the operation does not have: %j', (parameters, unknown) => {
+	expect(unknownParameters(properties, parameters)).toEqual(unknown);
+});

@@ -79,6 +79,25 @@ test('a canceled execution requests no further page', async () => {
 	expect(sent.length).toBeLessThanOrEqual(2);
 });
 
+test.each([
+	['r999', false],
+	['r5', true],
+])('a page that begins with %s, which was read before: shifted %s', async (first, hasShifted) => {
+	const serve = table(1500);
+	const { connection } = fakePlatform((options, count) => {
+		if (count === 1) return serve(options, count);
+		const data = [first, 'r1000', 'r1001'].map((id) => ({ id, fields: {} }));
+		return answer(200, { data });
+	});
+	const notes = { hasShifted: false };
+	let count = 0;
+	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
+		count += page.length;
+	}
+	expect(count).toBe(1002);
+	expect(notes).toEqual({ hasShifted });
+});
+
 test('a table whose pages never meet ends in an error', async () => {
 	let number = 0;
 	const { connection, sent } = fakePlatform(({ url }) => {

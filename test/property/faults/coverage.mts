@@ -1,12 +1,58 @@
 /** How often each thing happened: a generator that never makes something is seen here. */
 import { OUTCOMES, type Evidence } from './execute.mts';
-import { FAULT_NAMES, faultsOf } from './faults.mts';
+import type { LoggedRequest } from '../../support/sandbox.cts';
+import { FAULT_NAMES, faultsOf, isAmbiguous } from './faults.mts';
 import type { Case } from './schedule.mts';
 
 const MODES = ['create', 'upsert', 'update', 'replace'] as const;
 
 /** Of a thousand schedules, in how many each must have been seen at least. */
 const LEAST_PER_THOUSAND = 2;
+
+/** What random faults alone would hardly ever lead to. */
+const RARE = [
+	'more than 1,000 items',
+	'several batches under way',
+	'lost, then rejected',
+	'401 while a batch is divided',
+];
+
+const writesOf = ({ requests }: Evidence) =>
+	requests.filter(({ path }) => path.endsWith('/data/bulk'));
+
+const endOf = ({ startedAt, milliseconds }: LoggedRequest) =>
+	Date.parse(startedAt) + (milliseconds ?? 0);
+
+const hasParallelWrites = (evidence: Evidence) =>
+	writesOf(evidence).some(
+		({ startedAt }, at, writes) => at > 0 && Date.parse(startedAt) < endOf(writes[at - 1]!),
+	);
+
+/** The marks of the items in a request. */
+const itemsOf = ({ faults }: LoggedRequest) => faults.filter((id) => id.startsWith('item '));
+
+const sharesItem = (one: LoggedRequest, other: LoggedRequest) =>
+	itemsOf(one).some((id) => other.faults.includes(id));
+
+const hasLostThenRejected = (evidence: Evidence) => {
+	const writes = writesOf(evidence);
+	const isRejected = ({ status }: LoggedRequest) => [400, 413, 422].includes(status ?? 0);
+	return writes.some(
+		(lost, at) =>
+			isAmbiguous(lost) &&
+			writes.slice(at + 1).some((later) => isRejected(later) && sharesItem(lost, later)),
+	);
+};
+
+const isDeniedAfterRejection = (evidence: Evidence) => {
+	const writes = writesOf(evidence);
+	return writes.some(
+		(rejected, at) =>
+			[400, 422].includes(rejected.status ?? 0) &&
+			itemsOf(rejected).length > 1 &&
+			writes.slice(at + 1).some((later) => later.status === 401 && sharesItem(rejected, later)),
+	);
+};
 
 export class Coverage {
 	readonly #counts = new Map<string, number>();
@@ -15,7 +61,7 @@ export class Coverage {
 	#requests = 0;
 
 	add(
-		{ mode, options, tries, onError, isKeyed, canRead, settings }: Case,
+		{ mode, options, tries, onError, isKeyed, canRead, settings, items }: Case,
 		evidence: Evidence,
 	): void {
 		this.#schedules += 1;
@@ -29,6 +75,10 @@ export class Coverage {
 		if (options.dryRun) seen.add('dry run');
 		if (options.skipUnchanged && mode !== 'create') seen.add('skip unchanged');
 		if (tries > 1) seen.add('retry on fail');
+		if (items.length > 1000) seen.add('more than 1,000 items');
+		if (hasParallelWrites(evidence)) seen.add('several batches under way');
+		if (hasLostThenRejected(evidence)) seen.add('lost, then rejected');
+		if (isDeniedAfterRejection(evidence)) seen.add('401 while a batch is divided');
 		if (onError === 'continueErrorOutput') seen.add('error output');
 		if (evidence.summary) seen.add('summary');
 		if (evidence.stop) seen.add('stopped with an error');
@@ -45,7 +95,9 @@ export class Coverage {
 	/** What was seen too seldom. */
 	get missing(): string[] {
 		const least = Math.floor((this.#schedules / 1000) * LEAST_PER_THOUSAND);
-		return [...OUTCOMES, ...FAULT_NAMES].filter((name) => (this.#counts.get(name) ?? 0) < least);
+		return [...OUTCOMES, ...FAULT_NAMES, ...RARE].filter(
+			(name) => (this.#counts.get(name) ?? 0) < least,
+		);
 	}
 
 	/** The table to print. */

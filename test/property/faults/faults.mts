@@ -182,7 +182,7 @@ export interface PlannedFault {
 	size: number;
 }
 
-export const plannedFault: fc.Arbitrary<PlannedFault> = fc.record({
+const plannedFault: fc.Arbitrary<PlannedFault> = fc.record({
 	name: fc.oneof(
 		...FAULT_NAMES.map((name) => ({ weight: FAULTS[name].weight, arbitrary: fc.constant(name) })),
 	),
@@ -190,6 +190,31 @@ export const plannedFault: fc.Arbitrary<PlannedFault> = fc.record({
 	nth: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 4 }),
 	size: fc.integer({ min: 1, max: 4 }),
 });
+
+const constantFault = (name: FaultName, nth: number, size = 1): PlannedFault => ({
+	name,
+	on: 'write',
+	nth: [nth],
+	size,
+});
+
+/** Faults that only matter one after the other. */
+const sequence: fc.Arbitrary<PlannedFault[]> = fc.integer({ min: 1, max: 3 }).chain((nth) =>
+	fc.constantFrom<PlannedFault[]>(
+		// A lost response, then the same batch is rejected.
+		[constantFault('resetAfter', nth), constantFault('refused400', nth + 1)],
+		[constantFault('resetBefore', nth), constantFault('refused413', nth + 1)],
+		[constantFault('html502After', nth), constantFault('refusedForValue422', 1)],
+		// The token expires while a rejected batch is divided.
+		[constantFault('refused400', nth), constantFault('denied401', nth + 2)],
+		[constantFault('refusedForValue400', 1), constantFault('denied401', nth + 1)],
+	),
+);
+
+export const plannedFaults: fc.Arbitrary<PlannedFault[]> = fc.oneof(
+	{ weight: 9, arbitrary: fc.array(plannedFault, { maxLength: 4, size: 'max' }) },
+	{ weight: 1, arbitrary: sequence },
+);
 
 const WRITES = '/data/bulk$';
 const READS = '/data$|/data/filter$|/data/(?!bulk$|filter$)[^/]+$';

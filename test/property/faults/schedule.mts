@@ -1,7 +1,7 @@
 /** A schedule: a table, items, options and faults, drawn at random and made concrete. */
 import fc from 'fast-check';
 import type { FaultRule, NewTable } from '../../support/sandbox.cts';
-import { mark, needsShortTimeout, plannedFault, SHORT_TIMEOUT_S, toRule } from './faults.mts';
+import { mark, needsShortTimeout, plannedFaults, SHORT_TIMEOUT_S, toRule } from './faults.mts';
 import type { PlannedFault } from './faults.mts';
 import { KEY, itemValues, keyValue, recordFields, tableOf, tableShape } from './table.mts';
 import type { Fields, FieldValues, Json, TableShape, Value } from './table.mts';
@@ -12,6 +12,7 @@ export type Marking = 'each' | 'some' | 'none';
 export interface Options {
 	batchSize: number;
 	maxBatchSizeMiB: number;
+	parallelRequests: number;
 	maxRetryWait: number;
 	skipUnchanged: boolean;
 	dryRun: boolean;
@@ -36,6 +37,8 @@ interface Drawn {
 		target: number;
 		values: FieldValues;
 	}>;
+	/** How many more items an upsert has, more than a page; every second one is stored already. */
+	extraItems: number;
 	/** Whether items may be wrong in a way that the node sees before it sends anything. */
 	hasFlaws: boolean;
 	isDirect: boolean;
@@ -54,6 +57,8 @@ export interface CaseItem {
 	id?: string;
 	values: FieldValues;
 	json: Record<string, Json>;
+	/** What it shares with others: a rule for each of a thousand items would take too long. */
+	block?: string;
 }
 
 /** A schedule made concrete: all that a run needs, and a person who reads it. */
@@ -77,7 +82,9 @@ export interface Case {
 const rarely = fc.constantFrom(false, false, false, false, true);
 
 const options: fc.Arbitrary<Options> = fc.record({
-	batchSize: fc.integer({ min: 1, max: 7 }),
+	// 0 is automatic.
+	batchSize: fc.constantFrom(0, 1, 1, 2, 2, 3, 4, 5, 6, 7),
+	parallelRequests: fc.constantFrom(0, 0, 0, 1, 2, 3),
 	maxBatchSizeMiB: fc.constantFrom(4, 4, 4, 0.001),
 	maxRetryWait: fc.constantFrom(4, 4, 4, 2, 0),
 	skipUnchanged: fc.constantFrom(false, false, true),
@@ -119,6 +126,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 			}),
 			{ minLength: 1, maxLength: 14, size: 'max' },
 		),
+		extraItems: fc.constantFrom(...Array<number>(29).fill(0), 1100),
 		hasFlaws: rarely,
 		isDirect: rarely,
 		onError: fc.constantFrom<Drawn['onError']>(
@@ -131,7 +139,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		canRead: fc.constantFrom(...Array<boolean>(9).fill(true), false),
 		options,
 		settings,
-		faults: fc.array(plannedFault, { maxLength: 4, size: 'max' }),
+		faults: plannedFaults,
 	}),
 );
 
@@ -187,11 +195,37 @@ function itemsOf({ items, shape, mode, marking, records, hasFlaws }: Drawn): Cas
 	});
 }
 
+const hasExtraItems = ({ extraItems, mode, shape }: Drawn) =>
+	extraItems > 0 && mode === 'upsert' && shape.keyType === 'text';
+
+const blockOf = (number: number) => `extra${Math.floor(number / 100)}-`;
+
+const extraFields = (number: number) => ({ [KEY]: `${blockOf(number)}${number}`, name: 'x' });
+
+/** Items that are written without any trouble of their own. */
+function extraItemsOf({ extraItems, items }: Drawn): CaseItem[] {
+	return Array.from({ length: extraItems }, (_, number) => {
+		const json = extraFields(number);
+		const values = Object.fromEntries(
+			Object.entries(json).map(([name, raw]) => [name, { raw, stored: raw }]),
+		);
+		return { index: items.length + number, values, json, block: blockOf(number) };
+	});
+}
+
+const extraRecordsOf = ({ extraItems }: Drawn): Case['records'] =>
+	Array.from({ length: Math.ceil(extraItems / 2) }, (_, number) => ({
+		id: idOf(1000 + number),
+		fields: extraFields(2 * number),
+	}));
+
 /** The id of the rule that marks the requests in which an item is. */
-export const markOf = ({ index }: CaseItem) => `item ${index}`;
+export const markOf = ({ index, block }: CaseItem) =>
+	block === undefined ? `item ${index}` : `item ${block}`;
 
 /** The text of an item that each request that writes it contains; undefined if there is none. */
-function trace({ id, values }: CaseItem, mode: Mode, marking: Marking): string | undefined {
+function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): string | undefined {
+	if (block !== undefined) return `${JSON.stringify(KEY)}:"${block}`;
 	const [name, value]: [string, Value | undefined] =
 		mode === 'upsert' ? [KEY, values[KEY]] : ['mark', values.mark];
 	if (mode === 'update' || mode === 'replace') return `"${id}"`;
@@ -203,11 +237,14 @@ function trace({ id, values }: CaseItem, mode: Mode, marking: Marking): string |
 export function toCase(schedule: Drawn): Case {
 	const { mode, shape, marking, isDirect, onError, tries, faults, canRead } = schedule;
 	const isKeyed = shape.keyed === 'yes' || (shape.keyed === 'whereNeeded' && mode === 'upsert');
-	const items = itemsOf(schedule);
-	const marks = items.flatMap((item) => {
-		const text = trace(item, mode, marking);
-		return text === undefined ? [] : [mark(markOf(item), text)];
-	});
+	const isLarge = hasExtraItems(schedule);
+	const items = [...itemsOf(schedule), ...(isLarge ? extraItemsOf(schedule) : [])];
+	const marks = new Map(
+		items.flatMap((item) => {
+			const text = trace(item, mode, marking);
+			return text === undefined ? [] : [[markOf(item), text] as const];
+		}),
+	);
 	// The platform refuses to upsert by a field that it does not mark itself.
 	const importKey = isKeyed || mode === 'upsert' ? '' : schedule.options.importKey;
 	const timeout = faults.some(needsShortTimeout) ? SHORT_TIMEOUT_S : 30;
@@ -217,14 +254,19 @@ export function toCase(schedule: Drawn): Case {
 		marking,
 		isDirect,
 		table: tableOf(shape, isKeyed),
-		records: recordsOf(schedule, isKeyed),
+		records: [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])],
 		items,
 		onError,
 		tries,
-		options: { ...schedule.options, importKey, timeout },
+		options: {
+			...schedule.options,
+			importKey,
+			timeout,
+			...(isLarge && { batchSize: 0, maxBatchSizeMiB: 4, skipUnchanged: true }),
+		},
 		canRead,
 		settings: schedule.settings,
 		faults,
-		rules: [...marks, ...faults.map(toRule)],
+		rules: [...[...marks].map(([id, text]) => mark(id, text)), ...faults.map(toRule)],
 	};
 }

@@ -75,7 +75,7 @@ export class Trial {
 		if (this.#isHasty || this.#isResolvedLater(item)) return true;
 		if (requestsWith.length === 0) return false;
 		// Where items share a mark, any of these may be the last request with this one.
-		const isTraceable = marking === 'each' || mode !== 'create';
+		const isTraceable = item.block === undefined && (marking === 'each' || mode !== 'create');
 		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
 		// A later request without a conclusive response says nothing about the one before it.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
@@ -268,7 +268,8 @@ export class Trial {
 	}
 
 	/** Whether no other item has the same mark. */
-	#isSingular({ index, id, values }: CaseItem): boolean {
+	#isSingular({ index, id, values, block }: CaseItem): boolean {
+		if (block !== undefined) return false;
 		const { mode, items } = this.testCase;
 		return items.every(
 			(other) =>

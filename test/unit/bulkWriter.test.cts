@@ -52,10 +52,19 @@ interface Setup {
 	options?: Partial<WriteManyOptions>;
 	watermark?: Watermark | ServiceError;
 	planned?: PlannedRecord[];
+	/** Time for retries; none by default. */
+	retryBudgetMs?: number;
 }
 
 /** Writes records to a stub; what was sent and what came of each record. */
-async function write({ count, serve = inserted, options, watermark = 'none', planned }: Setup) {
+async function write({
+	count,
+	serve = inserted,
+	options,
+	watermark = 'none',
+	planned,
+	retryBudgetMs = 0,
+}: Setup) {
 	let underWay = 0;
 	let mostUnderWay = 0;
 	const fake = fakePlatform(
@@ -67,7 +76,7 @@ async function write({ count, serve = inserted, options, watermark = 'none', pla
 			underWay -= 1;
 			return result;
 		},
-		{ retryBudgetMs: 0 },
+		{ retryBudgetMs },
 	);
 	const outcomes: ItemOutcome[] = [];
 	const stopped = await writeMany(
@@ -222,6 +231,35 @@ describe('a failure', () => {
 		const { outcomes } = await write({ count: 6, serve, options: { batchSize: 2 } });
 		expect(outcomes).toEqual(['unknown', 'unknown', ...times(4, 'inserted')]);
 	});
+});
+
+test('what a lost request may have written is looked up, also if the run stops before it is sent again', async () => {
+	let writes = 0;
+	const serve: Serve = (request) => {
+		if (isWrite(request)) {
+			writes += 1;
+			// Written without a response; the retry is rejected as too large; then the token expires.
+			return writes === 1 ? networkError('ECONNRESET') : status(writes === 2 ? 413 : 401);
+		}
+		const keys = [...new Set(String(request.body).match(/k\d/g))];
+		return answer(200, {
+			data: keys.map((key) => ({
+				id: `id-${key}`,
+				created: TIME,
+				modified: TIME,
+				ver: 0,
+				fields: { email: key, surname: 'Fox' },
+			})),
+		});
+	};
+	const { batches, outcomes } = await write({
+		count: 9,
+		serve,
+		options: { batchSize: 5, parallelRequests: 1 },
+		retryBudgetMs: 5000,
+	});
+	expect(batches).toEqual([5, 5, 2]);
+	expect(outcomes).toEqual([...times(5, 'inserted'), ...times(4, 'not sent')]);
 });
 
 test('rejected batches are divided a bounded number of times', async () => {

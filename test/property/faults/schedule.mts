@@ -235,10 +235,16 @@ function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): s
 
 /** A drawn schedule in full. */
 export function toCase(schedule: Drawn): Case {
-	const { mode, shape, marking, isDirect, onError, tries, faults, canRead } = schedule;
+	const { mode, shape, marking, isDirect, onError, tries, canRead } = schedule;
 	const isKeyed = shape.keyed === 'yes' || (shape.keyed === 'whereNeeded' && mode === 'upsert');
 	const isLarge = hasExtraItems(schedule);
 	const items = [...itemsOf(schedule), ...(isLarge ? extraItemsOf(schedule) : [])];
+	// Two records a request would be hundreds of requests.
+	const { maxBulkRecords, ...otherSettings } = schedule.settings;
+	const scale = isLarge ? 60 : 1;
+	const faults = schedule.faults.map((fault) =>
+		fault.name === 'refusedAbove' ? { ...fault, size: fault.size * scale } : fault,
+	);
 	const marks = new Map(
 		items.flatMap((item) => {
 			const text = trace(item, mode, marking);
@@ -265,7 +271,10 @@ export function toCase(schedule: Drawn): Case {
 			...(isLarge && { batchSize: 0, maxBatchSizeMiB: 4, skipUnchanged: true }),
 		},
 		canRead,
-		settings: schedule.settings,
+		settings: {
+			...otherSettings,
+			maxBulkRecords: maxBulkRecords ? Number(maxBulkRecords) * scale : null,
+		},
 		faults,
 		rules: [...[...marks].map(([id, text]) => mark(id, text)), ...faults.map(toRule)],
 	};

@@ -94,6 +94,7 @@ const operation = (
 		...entry,
 		fields: [...recordParameters, fileField, fileId, outputField],
 		options: callSettings,
+		concurrency: 4,
 		execute: async (run, index) => await download(run, index, kind),
 	});
 

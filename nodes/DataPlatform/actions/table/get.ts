@@ -3,6 +3,7 @@ import { tableOutput } from './output';
 import { itemOperation } from '../../descriptions/operation';
 
 export const get = itemOperation({
+	concurrency: 4,
 	value: 'get',
 	name: 'Get',
 	action: 'Get table',

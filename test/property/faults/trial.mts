@@ -255,7 +255,12 @@ export class Trial {
 	 */
 	#isResolvedLater(item: CaseItem): boolean {
 		const { mode, tries } = this.testCase;
-		return tries > 1 && mode !== 'create' && this.requestsWith(item).some(isAmbiguous);
+		if (tries === 1 || mode === 'create') return false;
+		// The first try may also have failed to look up what it had written.
+		const isUnread = this.evidence.requests.some(
+			(request) => !isWrite(request) && faultsOf(request).length > 0,
+		);
+		return isUnread || this.requestsWith(item).some(isAmbiguous);
 	}
 
 	/** Whether the answer counts the item and leaves its record out, so that nobody knows its id. */

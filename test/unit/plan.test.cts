@@ -69,6 +69,12 @@ describe('checking an item', () => {
 		]);
 	});
 
+	test('a wrong import key is reported once', () => {
+		expect(plan([{ values: { email: { a: 1 } } }], { mode: 'upsert' }).problems).toEqual([
+			{ index: 0, field: 'email', message: "'email' takes text, not a list or an object" },
+		]);
+	});
+
 	test.each(['upsert', 'update'] as const)('%s asks for no other field', (mode) => {
 		const { problems } = plan([{ values: { email: 'a@x' }, id: 'r1' }], { mode });
 		expect(problems).toEqual([]);

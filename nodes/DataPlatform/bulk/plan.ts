@@ -174,13 +174,15 @@ class Planner {
 		// A field may be called `constructor`: only the record's own values count.
 		const isMissing = ({ name }: FieldDefinition) =>
 			!Object.hasOwn(fields, name) || fields[name] === null;
+		const isReported = ({ name }: FieldDefinition) =>
+			this.problems.slice(noted).some((known) => known.field === name);
 		for (const field of this.required) {
-			const isReported = this.problems.slice(noted).some((known) => known.field === field.name);
-			if (isMissing(field) && !isReported) problem(`'${field.name}' is required`, field.name);
+			if (isMissing(field) && !isReported(field))
+				problem(`'${field.name}' is required`, field.name);
 		}
 		const key =
 			this.key && !isMissing(this.key) ? keyForm(this.key, fields[this.key.name]!) : undefined;
-		if (this.options.mode === 'upsert' && key === undefined) {
+		if (this.options.mode === 'upsert' && key === undefined && !isReported(this.key!)) {
 			problem(`the import key '${this.key!.name}' has no value`, this.key!.name);
 		}
 		const needsId = this.options.mode === 'update' || this.options.mode === 'replace';

@@ -253,7 +253,7 @@ describe('Run As', () => {
 		const url = await workflow(writes, settings);
 		const credential = { token: sandbox.tokens[token] };
 		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
-		expect(result.error).toBeDefined();
+		expect(result.error?.message).toContain("does not have the right 'create'");
 		expect(await stored()).toEqual([]);
 		expect(await runs()).toMatchObject([{ status: 'failed' }]);
 	});

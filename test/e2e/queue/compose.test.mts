@@ -118,7 +118,9 @@ test('the health check of main and workers is code that runs', async () => {
 });
 
 test('the image is of the pinned n8n, and has the package where n8n looks for it', async () => {
-	const pinned = JSON.parse(await readFile(join(ROOT, 'n8n', 'package.json'), 'utf8')) as {
+	const pinned = JSON.parse(
+		await readFile(join(ROOT, 'harness', 'n8n', 'package.json'), 'utf8'),
+	) as {
 		dependencies: { n8n: string };
 	};
 	assert.match(dockerfile, new RegExp(`^FROM \\S+/n8n:${pinned.dependencies.n8n}$`, 'm'));
@@ -141,5 +143,8 @@ test('the image is of the pinned n8n, and has the package where n8n looks for it
 	});
 	assert.equal(code, 0, output);
 	const installed = join(home, '.n8n', 'nodes', 'node_modules', name);
-	assert.ok(existsSync(join(installed, 'dist', 'nodes', 'Platform', 'Platform.node.js')), output);
+	assert.ok(
+		existsSync(join(installed, 'dist', 'nodes', 'DataPlatform', 'DataPlatform.node.js')),
+		output,
+	);
 });

@@ -113,7 +113,7 @@ const MAX_CONDITIONS = 100;
 
 /**
  * Filters that together match the records whose field holds one of the values, each small enough
- * for one request. `in` may ignore the case of letters: compare what is found with what is meant.
+ * for one request. `in` may ignore case: compare the values of the records found.
  */
 export function oneOf(field: string, values: Iterable<string>): Group[] {
 	const distinct = [...new Set(values)];
@@ -225,7 +225,7 @@ export const fitsQuery = (text: string): boolean =>
 const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
 
 /**
- * The filter as a query string that can't be misread; undefined where there is none: it joins by
+ * The filter as a query string that can't be misread; undefined if it has none, because it joins by
  * OR, has a value that would need escaping, or is too long for an address.
  */
 export function asPlainQuery(filter: Group): string | undefined {
@@ -235,7 +235,7 @@ export function asPlainQuery(filter: Group): string | undefined {
 	return fitsQuery(text) ? text : undefined;
 }
 
-/** Deeper than any filter that somebody means. */
+/** Deeper than any sensible filter. */
 const MAX_DEPTH = 100;
 
 /**
@@ -284,7 +284,7 @@ export function parseTree(value: unknown, place = 'filter', depth = 0): Group {
 
 /**
  * Reads one condition. A condition without a field, an operator or a value is an error: left out
- * or sent as it is, it would match other records than those meant.
+ * or sent as it is, it would match other records than the user wants.
  *
  * @param place what a message calls it
  * @param parameter the parameter that holds it
@@ -350,7 +350,7 @@ function splitList(text: string): unknown[] {
 const isDate = (value: unknown): value is Date =>
 	Object.prototype.toString.call(value) === '[object Date]';
 
-/** A single value as text; empty where there is none, undefined where it is no single value. */
+/** A single value as text; empty if it is missing, undefined if it is not a single value. */
 function textOf(value: unknown): string | undefined {
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return value;

@@ -35,8 +35,8 @@ const PARALLEL_DELETES = 4;
 const RECHECK_EVERY = 20;
 
 /**
- * As many records are told apart from those that others add meanwhile; of more only the numbers
- * are compared.
+ * Up to this many records are distinguished from those that others add meanwhile; beyond it, only
+ * the numbers are compared.
  */
 const MAX_COMPARED = 10_000;
 
@@ -59,7 +59,7 @@ async function deleteOneByOne(
 	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
 	let failure: ServiceError | undefined;
-	/** What the platform answered for records that it says it does not have. */
+	/** The 404 responses, by record. */
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
 		const limit = Math.min(RECHECK_EVERY, matched - tried.size);

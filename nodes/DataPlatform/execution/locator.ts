@@ -87,6 +87,6 @@ export function pickedApplication(value: unknown, raw: unknown): string | undefi
 	if (!holdsExpression(raw)) return undefined;
 	throw new InputError("'Application' is empty: its expression returned nothing", {
 		field: 'Application',
-		hint: 'Correct the expression. To address the table by its name alone, clear the parameter.',
+		hint: 'Correct the expression. To address the table only by its name, clear the parameter.',
 	});
 }

@@ -97,7 +97,7 @@ export class RunContext<Name extends string = string> {
 
 	/**
 	 * A text parameter that narrows down what is read: it may be left empty, but an expression in it
-	 * may not return nothing, as more would be read than meant.
+	 * may not return nothing, because more would be read than the user wants.
 	 *
 	 * @param label what the editor calls it
 	 * @throws {InputError}
@@ -166,7 +166,7 @@ export class RunContext<Name extends string = string> {
 	/**
 	 * The application that is chosen; undefined where none is.
 	 *
-	 * @throws {InputError} where its expression gave nothing
+	 * @throws {InputError} where its expression returned nothing
 	 */
 	application(index: number): string | undefined {
 		const run: RunContext = this;

@@ -86,12 +86,12 @@ export class DataPlatformApi implements ICredentialType {
 				{
 					name: 'API Token With Role',
 					value: 'role',
-					description: 'For integrations: has the rights of its role and no others',
+					description: 'For integrations; has only the rights of its role',
 				},
 				{
 					name: 'Standard JWT Token',
 					value: 'jwt',
-					description: 'For administration: has all rights of the person who made it',
+					description: 'For administration; has all rights of the person who created it',
 				},
 				{
 					name: 'Short API Token',
@@ -139,7 +139,7 @@ export class DataPlatformApi implements ICredentialType {
 			typeOptions: { minValue: 0 },
 			default: 0,
 			description:
-				'How many requests one execution sends in a minute at most. With 0 it sends as fast as it can and waits when the platform asks for it.',
+				'Max number of requests that one execution sends per minute. With 0 it sends as fast as it can, and waits when the platform asks it to.',
 		},
 		{
 			displayName: 'Ignore SSL Issues',

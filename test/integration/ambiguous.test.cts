@@ -102,7 +102,7 @@ describe('a single create without an answer', () => {
 		});
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		const [item] = result.output('Data Platform');
-		expectErrorItem(item!, 0, 'It is not known whether the record was created');
+		expectErrorItem(item!, 0, 'Unknown whether the record was created');
 		expect(item!.json.message).toContain("'Create or Update'");
 		expect(await harness.records()).toHaveLength(kind === 'resetAfter' ? 2 : 0);
 		expect(await harness.writes()).toHaveLength(2);

@@ -110,7 +110,7 @@ describe('an upload', () => {
 		await faults({ match: write, fault: { kind } });
 		const { error } = await upload('a.txt', { options: { timeout: 1 } });
 		expect(error!.message).toMatch(
-			/^It is not known whether the files were stored: .*does not have 'a\.txt' yet/,
+			/^Unknown whether the files were stored: .*does not have 'a\.txt' yet/,
 		);
 		expect(error!.description).toContain('Skip Existing');
 		expect(await harness.names()).toEqual(['a.txt']);
@@ -126,7 +126,7 @@ describe('an upload', () => {
 			},
 		);
 		const { error } = await upload();
-		expect(error!.message).toMatch(/^It is not known whether the files were stored/);
+		expect(error!.message).toMatch(/^Unknown whether the files were stored/);
 	});
 
 	test('an answer that is no record', async () => {
@@ -148,7 +148,7 @@ describe('an upload', () => {
 		const { error } = await upload('a', {
 			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
 		});
-		expect(error!.message).toMatch(/not known whether the record was created.*has a record/);
+		expect(error!.message).toMatch(/Unknown whether the record was created.*has a record/);
 		expect(await harness.records()).toHaveLength(2);
 	});
 

@@ -126,7 +126,7 @@ describe('a short token', () => {
 	test('reports an upload without a response as unknown', async () => {
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('a.txt', short());
-		expect(error!.message).toMatch(/not known whether the files were stored.*may not read/);
+		expect(error!.message).toMatch(/Unknown whether the files were stored.*may not read/);
 		expect(await harness.writes()).toHaveLength(1);
 	});
 

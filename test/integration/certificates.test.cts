@@ -44,9 +44,8 @@ const kinds = {
 	expired: 'it has expired (CERT_HAS_EXPIRED)',
 	'not valid yet': 'it is not valid yet (CERT_NOT_YET_VALID)',
 	'for another name': 'it is for another host name (ERR_TLS_CERT_ALTNAME_INVALID)',
-	'signed by itself': 'it is signed by nobody but itself (DEPTH_ZERO_SELF_SIGNED_CERT)',
-	'of an unknown authority':
-		'it is signed by an authority that n8n does not know (UNABLE_TO_VERIFY',
+	'signed by itself': 'it is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)',
+	'of an unknown authority': 'n8n does not know the authority that signed it (UNABLE_TO_VERIFY',
 };
 type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
@@ -201,7 +200,9 @@ test('a server that speaks plain HTTP gets nothing over HTTPS, and the error say
 	const { port } = server.address() as { port: number };
 	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
 	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
-	expect(error?.message).toContain('No secure connection came about (EPROTO), nothing was sent');
+	expect(error?.message).toContain(
+		'Could not establish a secure connection (EPROTO), nothing was sent',
+	);
 	expect(error?.description).toContain('port');
 	expect(heard.join('')).not.toContain(token);
 	server.close();

@@ -157,14 +157,14 @@ describe('an answer that is no JSON', () => {
 	test('to a read', async () => {
 		await harness.faults({ fault: { kind: 'html', status: 200 } });
 		const result = await harness.run('getAll', { options: { maxRetryWait: 0 } });
-		expect(result.error?.message).toContain("The platform's answer could not be read (text/html");
+		expect(result.error?.message).toContain("The platform's response could not be read (text/html");
 	});
 
 	test('a redirect is not followed, and the token stays at home', async () => {
 		await harness.faults({ fault: { kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' } });
 		const result = await harness.run('getAll');
 		expect(result.error?.message).toContain(
-			'answered with a redirect (307), which is not followed',
+			'responded with a redirect (307), which is not followed',
 		);
 	});
 });

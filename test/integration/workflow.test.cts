@@ -174,7 +174,7 @@ describe('failures', () => {
 
 	test('of the middle item stop the node without Continue On Fail', async () => {
 		const result = await start(await workflow(script), { items });
-		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(await runs()).toHaveLength(2);
 	});
@@ -198,7 +198,7 @@ describe('failures', () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([{ match: { path: '^/(?!sandbox)' }, fault }]);
 		const result = await start(url);
-		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect(result.error?.description).toContain("workflow's runs");
 		await sandbox.admin.waitUntilIdle();
 		expect((await runs()).length).toBeLessThanOrEqual(1);
@@ -219,7 +219,7 @@ describe('failures', () => {
 	test("are not returned twice with n8n's Retry On Fail", async () => {
 		const url = await workflow(script);
 		const result = await start(url, { items, retry: { maxTries: 3 } });
-		expect(result.error?.message).toContain('It is not known whether the workflow started');
+		expect(result.error?.message).toContain('Unknown whether the workflow started');
 		expect((await runs()).map(({ payload }) => payload.n)).toEqual([0, 1, 2]);
 	});
 });

@@ -90,7 +90,7 @@ describe('answers', () => {
 		[429, 'notApplied', 'The platform asked to wait: too many requests'],
 		[500, 'ambiguous', 'The platform failed (500)'],
 		[503, 'ambiguous', 'The platform failed (503)'],
-		[307, 'rejected', 'answered with a redirect (307), which is not followed'],
+		[307, 'rejected', 'responded with a redirect (307), which is not followed'],
 	])('%d is %s', async (status, delivery, message) => {
 		const { result } = await attempt(script(answer(status, '')), create, { retryBudgetMs: 0 });
 		expect(isFailure(result)).toMatchObject({ status, delivery });
@@ -145,7 +145,7 @@ describe('failures without an answer', () => {
 		for (const code of ['ETIMEDOUT', 'ECONNABORTED']) {
 			expect(toServiceError(networkError(code))).toMatchObject({
 				delivery: 'ambiguous',
-				message: 'The platform did not answer in time',
+				message: 'The platform did not respond in time',
 			});
 		}
 	});
@@ -266,7 +266,7 @@ describe('trying again', () => {
 			delivery: 'notApplied',
 			status: 429,
 			message: expect.stringContaining('would pass the limit of 12 s for this execution'),
-			hint: expect.stringContaining("'Longest Wait'"),
+			hint: expect.stringContaining("'Max Retry Wait'"),
 		});
 	});
 

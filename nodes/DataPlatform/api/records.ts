@@ -250,13 +250,10 @@ export async function createRecord(
 	if (!(written instanceof ServiceError)) return written;
 	if (written.delivery !== 'ambiguous') throw written;
 	const trace = key ? await describeExisting(client, at, key) : '';
-	throw new ServiceError(
-		`It is not known whether the record was created: ${written.message}${trace}`,
-		{
-			...written,
-			hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
-		},
-	);
+	throw new ServiceError(`Unknown whether the record was created: ${written.message}${trace}`, {
+		...written,
+		hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+	});
 }
 
 /** The record in the response to a write; without one nobody knows what was written. */
@@ -276,7 +273,7 @@ function writtenRecord(
 /** A failure that leaves open what became of a record, though it is safe to repeat. */
 function asUnknownWrite(error: ServiceError, what: string): ServiceError {
 	if (error.delivery !== 'ambiguous') return error;
-	return new ServiceError(`It is not known whether the record was ${what}: ${error.message}`, {
+	return new ServiceError(`Unknown whether the record was ${what}: ${error.message}`, {
 		...error,
 		hint: 'It is safe to run it again.',
 	});

@@ -55,7 +55,7 @@ export async function startWorkflow(
 		return { status: result.status, headers: result.headers ?? {}, body: readBody(result.text) };
 	}
 	if (result.delivery !== 'ambiguous') throw result;
-	throw new ServiceError(`It is not known whether the workflow started: ${result.message}`, {
+	throw new ServiceError(`Unknown whether the workflow started: ${result.message}`, {
 		...result,
 		hint: "Look at the workflow's runs in the platform before you start it again.",
 	});

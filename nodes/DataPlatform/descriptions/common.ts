@@ -44,17 +44,17 @@ export const emptyFields: Parameter<'emptyFields'> = {
 		{
 			name: 'Clear the Field',
 			value: 'clear',
-			description: 'An empty value empties the field in the platform',
+			description: 'Clear the field in the platform',
 		},
 		{
 			name: 'Leave the Field as It Is',
 			value: 'leave',
-			description: 'An empty value is not sent',
+			description: 'Do not send the value',
 		},
-		{ name: 'Treat as an Error', value: 'error', description: 'Nothing is written' },
+		{ name: 'Treat as an Error', value: 'error', description: 'Write nothing' },
 	],
 	default: 'leave',
-	description: 'What an empty text, an empty list or null means',
+	description: 'What to do with an empty text, an empty list or null',
 };
 
 export const unknownFields: Parameter<'unknownFields'> = {
@@ -92,17 +92,17 @@ export const timeout: Parameter<'timeout'> = {
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: DEFAULT_TIMEOUT_S,
-	description: 'How long one request may take',
+	description: 'How long a single request may take',
 };
 
 export const maxRetryWait: Parameter<'maxRetryWait'> = {
-	displayName: 'Longest Wait (Seconds)',
+	displayName: 'Max Retry Wait (Seconds)',
 	name: 'maxRetryWait',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: DEFAULT_MAX_WAIT_S,
 	description:
-		'How long the execution may wait in all to try again, when the platform is busy or cannot be reached',
+		'How long the whole execution may wait for retries when the platform is busy or unreachable',
 };
 
 /** A collection of optional settings, in alphabetical order as the editor shows them. */

@@ -169,13 +169,13 @@ export class RunContext<Name extends string = string> {
 	 * @throws {InputError} where its expression returned nothing
 	 */
 	application(index: number): string | undefined {
-		const run: RunContext = this;
+		const run = this as RunContext;
 		return pickedApplication(run.parameter('application', index), run.raw('application'));
 	}
 
 	/** @throws {InputError} where no table is chosen */
 	table(index: number): TableAddress {
-		const run: RunContext = this;
+		const run = this as RunContext;
 		return { application: run.application(index), table: run.text('table', 'Table', index) };
 	}
 

@@ -100,7 +100,7 @@ export async function uploadFiles(
 	} else if (result.delivery !== 'ambiguous') {
 		throw result;
 	}
-	const why = result instanceof ServiceError ? result.message : 'The answer holds no record';
+	const why = result instanceof ServiceError ? result.message : 'The response contains no record';
 	return await confirmUpload(client, target, uploads, why);
 }
 
@@ -119,9 +119,9 @@ async function confirmUpload(
 ): Promise<PlatformRecord> {
 	if (!id) {
 		const trace = key ? await describeExisting(client, at, key) : '';
-		throw unknown(`It is not known whether the record was created: ${why}${trace}`);
+		throw unknown(`Unknown whether the record was created: ${why}${trace}`);
 	}
-	const doubt = `It is not known whether the files were stored: ${why}`;
+	const doubt = `Unknown whether the files were stored: ${why}`;
 	if (!before) throw unknown(`${doubt}; the token may not read the record`);
 	const record = await readRecord(client, at, id).catch((error: ServiceError) => error);
 	if (record instanceof Error) {
@@ -166,7 +166,7 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 		...error,
 		hint:
 			error.status === 404
-				? 'The record tells of the file, but the platform does not have it: look at the record.'
+				? 'The record lists the file, but the platform does not have it: check the record.'
 				: error.hint,
 	});
 }
@@ -197,13 +197,15 @@ export async function downloadFile(
 		...from,
 		retryMode: 'read',
 		purpose: 'attachments',
-		// Nobody tells a thumbnail's size.
+		// The platform does not report the size of a thumbnail.
 		expectedBytes: isFile ? file.fileSize : 'some',
 		receive: async (bytes, headers) => {
 			const type = headers['content-type'];
 			const told = typeof type === 'string' ? type : undefined;
 			if (!isFile && told && NO_PICTURE.test(told)) {
-				throw new ServiceError(`The answer is no picture but ${told}`, { delivery: 'ambiguous' });
+				throw new ServiceError(`The response is not a picture but ${told}`, {
+					delivery: 'ambiguous',
+				});
 			}
 			await store(bytes, (isFile && file.mimetype) || told);
 		},
@@ -245,7 +247,7 @@ export async function removeFiles(
 	});
 	if (result instanceof ServiceError) {
 		if (result.delivery !== 'ambiguous') throw result;
-		throw new ServiceError(`It is not known whether the files were removed: ${result.message}`, {
+		throw new ServiceError(`Unknown whether the files were removed: ${result.message}`, {
 			...result,
 			hint: 'Look at the record in the platform before you run it again.',
 		});

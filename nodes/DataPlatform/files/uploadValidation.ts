@@ -86,7 +86,7 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	throw new InputError(
 		types
 			? `'${name}' says it is a picture, but its type is ${mimetype}`
-			: `'${name}' is no picture that the field '${field.name}' takes`,
+			: `'${name}' is not a picture that the field '${field.name}' takes`,
 		{
 			field: field.name,
 			hint: `Nothing was sent. Pictures are ${Object.keys(PICTURES).join(', ')}; other files go into a field of the type 'file'.`,

@@ -200,7 +200,7 @@ export class ApiClient {
 				retryAfterMs: cause.retryAfterMs,
 				hint:
 					this.settings.retryBudgetHint ??
-					"Raise 'Longest Wait' in the options, or send fewer records in one execution.",
+					"Raise 'Max Retry Wait' in the options, or send fewer records in one execution.",
 			},
 		);
 	}
@@ -371,7 +371,7 @@ const canceled = () => new ServiceError('The execution was canceled', { delivery
 /** What was on its way when the execution was cancelled may have been done. */
 const canceledInFlight = ({ delivery: certainty }: ServiceError) =>
 	certainty === 'ambiguous'
-		? new ServiceError('The execution was canceled before the platform answered', {
+		? new ServiceError('The execution was canceled before the platform responded', {
 				delivery: certainty,
 			})
 		: canceled();

@@ -47,12 +47,12 @@ const CERTIFICATE_PROBLEMS: Record<string, string> = {
 	CERT_HAS_EXPIRED: 'it has expired',
 	CERT_NOT_YET_VALID: 'it is not valid yet',
 	CERT_REVOKED: 'it was revoked',
-	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is signed by nobody but itself',
+	DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
 	ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
-	SELF_SIGNED_CERT_IN_CHAIN: 'it is signed by an authority that n8n does not know',
-	UNABLE_TO_GET_ISSUER_CERT: 'it is signed by an authority that n8n does not know',
-	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'it is signed by an authority that n8n does not know',
-	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'it is signed by an authority that n8n does not know',
+	SELF_SIGNED_CERT_IN_CHAIN: 'n8n does not know the authority that signed it',
+	UNABLE_TO_GET_ISSUER_CERT: 'n8n does not know the authority that signed it',
+	UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'n8n does not know the authority that signed it',
+	UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'n8n does not know the authority that signed it',
 };
 
 const isCertificateCode = (code: string) =>
@@ -83,9 +83,9 @@ export function toServiceError(error: unknown): ServiceError {
 		});
 	}
 	if (isHandshakeCode(code)) {
-		return new ServiceError(`No secure connection came about (${code}), nothing was sent`, {
+		return new ServiceError(`Could not establish a secure connection (${code}), nothing was sent`, {
 			delivery: 'rejected',
-			hint: 'Check the address and its port: HTTPS is not spoken there, or in an outdated form alone.',
+			hint: 'Check the address and its port: the server may not speak HTTPS, or only an outdated version of it.',
 		});
 	}
 	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
@@ -96,7 +96,7 @@ export function toServiceError(error: unknown): ServiceError {
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
-	return new ServiceError(`The connection broke before the answer was complete (${reason})`, {
+	return new ServiceError(`The connection broke before the response was complete (${reason})`, {
 		delivery: 'ambiguous',
 		hint: CHECK,
 	});
@@ -106,7 +106,7 @@ const CHECK = 'Check the platform and the network, then run it again.';
 
 /** The failure of a call that was given up. */
 export const timeoutError = () =>
-	new ServiceError('The platform did not answer in time', {
+	new ServiceError('The platform did not respond in time', {
 		delivery: 'ambiguous',
 		mayStillApply: true,
 		hint: CHECK,
@@ -151,7 +151,7 @@ export function parseResponse(
 	if (status >= 200 && status < 300) {
 		if (json && entry && expect !== 'anything' && hasNoData(json)) {
 			return new ServiceError(
-				`The platform answered with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
+				`The platform responded with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
 				{ delivery: 'ambiguous', status, code: entry.id, body: json },
 			);
 		}
@@ -160,7 +160,7 @@ export function parseResponse(
 		if (expect === 'anything' || isNothing) return { ...parsed, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
-			`The platform's answer could not be read (${type}, ${body.length} characters)`,
+			`The platform's response could not be read (${type}, ${body.length} characters)`,
 			{
 				delivery: 'ambiguous',
 				status,
@@ -170,7 +170,7 @@ export function parseResponse(
 	}
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
-			`The platform answered with a redirect (${status}), which is not followed so that the token stays where it belongs`,
+			`The platform responded with a redirect (${status}), which is not followed so that the token stays where it belongs`,
 			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to in its place.' },
 		);
 	}

@@ -95,12 +95,12 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 		}
 		waitingSince = undefined;
 		if (size === 0 && expected.mustNotBeEmpty) {
-			throw new ServiceError('The answer was empty', { delivery: 'ambiguous' });
+			throw new ServiceError('The response was empty', { delivery: 'ambiguous' });
 		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
 		throw new ServiceError(`${size} bytes came instead of ${expected.bytes}`, {
 			delivery: 'ambiguous',
-			hint: 'The download was cut off, or the platform tells a wrong size. Run it again.',
+			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});
 	}
 	return streamOf(pass(), bytes);

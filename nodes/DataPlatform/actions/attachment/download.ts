@@ -56,7 +56,7 @@ async function download(
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
 	}
-	// n8n hands an agent no files and no word about them.
+	// n8n gives an agent no files, and does not say so.
 	if (run.isTool) {
 		return {
 			files: files.map(({ fileId, fileName, fileSize, mimetype }) => {

@@ -78,7 +78,7 @@ export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 	if (Array.isArray(value)) {
 		throw new ServiceError(`The files in '${field}' of record '${record.id}' can't be read`, {
 			delivery: 'notApplied',
-			hint: 'The platform tells of files without their ids.',
+			hint: 'The platform returned files without their IDs.',
 		});
 	}
 	throw new InputError(

@@ -24,7 +24,7 @@ export const fileId: Parameter<'fileId'> = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. 9b2f64c0-0f0e-4f6e-8a53-2f1f6b7f6a10',
-	description: 'The ID of one file of the field; all files of the field if it is empty',
+	description: 'The ID of one file in the field. Leave empty for all files.',
 };
 
 export const outputField: Parameter<'outputField'> = {
@@ -34,5 +34,5 @@ export const outputField: Parameter<'outputField'> = {
 	required: true,
 	default: 'data',
 	description:
-		'The name of the output field for the file. Further files get the same name with _1, _2 and so on.',
+		'The name of the output field for the file. More files get the same name with _1, _2 and so on, skipping names that the item already has.',
 };

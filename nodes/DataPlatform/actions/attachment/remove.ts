@@ -26,11 +26,11 @@ function filesByName(record: PlatformRecord, field: string, name: string): Attac
 	if (files.length > 0) return files;
 	throw new InputError(`Record '${record.id}' has no file '${name}' in the field '${field}'`, {
 		field: 'File Name',
-		hint: 'The name must be the same to the letter.',
+		hint: 'The name must match exactly, including upper and lower case.',
 	});
 }
 
-const told = (files: Attachment[]) =>
+const summaryOf = (files: Attachment[]) =>
 	files.map(({ fileId: id, fileName }) => ({ fileId: id, fileName }));
 
 /** The files that are meant, with their names where the token may read them. */
@@ -42,21 +42,21 @@ async function filesToRemove(
 ): Promise<Array<{ fileId: string; fileName?: string }>> {
 	const read = async () => await readRecord(run.client, run.table(index), id);
 	const by = run.parameter('removeMode', index);
-	if (by === 'all') return told(filesIn(await read(), field));
+	if (by === 'all') return summaryOf(filesIn(await read(), field));
 	if (by === 'name') {
 		const name = run.text('fileName', 'File Name', index);
-		return told(filesByName(await read(), field, name));
+		return summaryOf(filesByName(await read(), field, name));
 	}
 	const file = run.text('fileId', 'File ID', index);
 	const record = await ifAllowed(read());
-	return record ? told(chosenFiles(record, field, file)) : [{ fileId: file }];
+	return record ? summaryOf(chosenFiles(record, field, file)) : [{ fileId: file }];
 }
 
 export const remove = itemOperation({
 	value: 'remove',
 	name: 'Remove',
 	action: 'Remove attachments',
-	description: 'Take files off a record permanently: one by its ID, by name, or all of a field',
+	description: 'Permanently remove files from a record: one by its ID, by name, or all of a field',
 	fields: [
 		...recordParameters,
 		fileField,
@@ -75,7 +75,7 @@ export const remove = itemOperation({
 			default: '',
 			placeholder: 'e.g. invoice.pdf',
 			displayOptions: { show: { removeMode: ['name'] } },
-			description: 'The name of the file; all files of that name are removed',
+			description: 'The name of the file. All files with this name are removed.',
 		},
 	],
 	options: [...callSettings],

@@ -37,19 +37,19 @@ const target: Parameter<'target'> = {
 		{
 			name: 'Existing Record',
 			value: 'existing',
-			description: 'Put the files on a record that is there',
+			description: 'Add the files to an existing record',
 		},
-		{ name: 'New Record', value: 'new', description: 'Create a record with the files on it' },
+		{ name: 'New Record', value: 'new', description: 'Create a record that has the files' },
 	],
 	default: 'existing',
 };
 
 const existingFiles: Parameter<'existingFiles'> = {
-	displayName: 'Files Already There',
+	displayName: 'Existing Files',
 	name: 'existingFiles',
 	type: 'options',
 	options: [
-		{ name: 'Keep', value: 'append', description: 'Add the new files to them' },
+		{ name: 'Keep', value: 'append', description: 'Add the new files to the existing ones' },
 		{ name: 'Replace', value: 'replace', description: 'Only the new files remain' },
 	],
 	default: 'append',
@@ -66,7 +66,8 @@ const maximumSize: Parameter<'maximumSize'> = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
-	description: 'Larger files are refused before anything is sent. With 0 there is no limit.',
+	description:
+		'Max size of a file. Larger files are rejected before anything is sent; 0 means no limit.',
 };
 
 const skipExisting: Parameter<'skipExisting'> = {
@@ -74,7 +75,7 @@ const skipExisting: Parameter<'skipExisting'> = {
 	name: 'skipExisting',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to leave out files that the field has already with the same name and size',
+	description: 'Whether to skip files that the field already has with the same name and size',
 };
 
 /** The other fields to write in the same request, and the import key of a new record. */
@@ -114,7 +115,7 @@ export const upload = itemOperation({
 	value: 'upload',
 	name: 'Upload',
 	action: 'Upload attachments',
-	description: 'Put one or several files into a picture or file field of a record',
+	description: 'Upload one or several files to a picture or file field of a record',
 	fields: [
 		...tableParameters,
 		target,
@@ -131,11 +132,11 @@ export const upload = itemOperation({
 		shown(existingFiles, { target: ['existing'] }),
 		shown(
 			{
-				displayName: 'Write Other Fields Too',
+				displayName: 'Update Other Fields',
 				name: 'updateOtherFields',
 				type: 'boolean',
 				default: false,
-				description: 'Whether to write other fields of the record in the same request',
+				description: 'Whether to update other fields of the record in the same request',
 			},
 			{ target: ['existing'] },
 		),
@@ -174,7 +175,7 @@ export const upload = itemOperation({
 		);
 		const { fields, key } = await otherFields(run, index, name, id);
 
-		// Read first: a record that is not there is told before a large file has travelled.
+		// Read first: a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(client, at, id);
 		const skips = run.option('options.skipExisting', index, false);
 		const before = reading && (await (skips ? reading : ifAllowed(reading)));

@@ -14,16 +14,16 @@ export const updateMode: Parameter<'updateMode'> = {
 		{
 			name: 'Leave as They Are',
 			value: 'partial',
-			description: 'Only the fields that are given change',
+			description: 'Change only the fields that are sent',
 		},
 		{
 			name: 'Clear',
 			value: 'replace',
-			description: 'Fields that are not given are emptied in the platform',
+			description: 'Clear the fields that are not sent',
 		},
 	],
 	default: 'partial',
-	description: 'What happens to the fields that are not given',
+	description: 'What to do with the fields that are not sent',
 };
 
 export const update = itemOperation({

@@ -20,7 +20,7 @@ const bodySource: Parameter<'bodySource'> = {
 		{ name: 'From JSON', value: 'json', description: 'A JSON object' },
 	],
 	default: 'item',
-	description: 'What the workflow gets as svc.workflow.payloadRequest; always a JSON object',
+	description: 'What the workflow receives as svc.workflow.payloadRequest, always a JSON object',
 };
 
 const bodyFields: Parameter<'bodyFields'> = {
@@ -65,7 +65,7 @@ const correlationHeader: Parameter<'correlationHeader'> = {
 	default: '',
 	placeholder: 'e.g. X-Correlation-ID',
 	description:
-		'The name of a header that gets a new ID with each call; the ID is in the output, so that the run can be found in the platform',
+		'The name of a header to send a new ID in with each request. The output includes the ID, so that you can find the run in the platform.',
 };
 
 const fullResponse: Parameter<'fullResponse'> = {
@@ -73,7 +73,7 @@ const fullResponse: Parameter<'fullResponse'> = {
 	name: 'fullResponse',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to return the status code and headers of the answer with its body',
+	description: 'Whether to return the status code and headers of the response with its body',
 };
 
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
@@ -160,7 +160,7 @@ export const trigger = itemOperation({
 			default: '',
 			placeholder: 'e.g. https://platform.example.com/webhooks/…',
 			description:
-				"The address that the platform shows in the workflow's webhook trigger. Its host must be the one of the base URL, or be listed under 'Webhook Origins' in the credential.",
+				"The address that the platform shows in the workflow's webhook trigger. Its host must be that of the base URL, or be listed under 'Webhook Origins' in the credential.",
 		},
 		bodySource,
 		bodyFields,

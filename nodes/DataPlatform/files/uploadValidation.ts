@@ -7,8 +7,7 @@ import { PICTURES } from '../fields/types/files';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { Upload } from './uploadStream';
-
-const MIB = 1024 * 1024;
+import { MIB } from '../transport/streams';
 
 /** What turns the direction of text could show one name and mean another. */
 const INVISIBLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,33 +1,33 @@
 import type { IDataObject } from 'n8n-workflow';
 
 /**
- * What can be said for certain about a call that did not succeed:
- * - `unsent`: nothing was done (not reached, asked to wait, stopped before, or it only reads),
- * - `refused`: the service answered that it will not do it,
+ * What is certain about a request that did not succeed:
+ * - `notApplied`: nothing was done (not reached, asked to wait, stopped before, or it only reads),
+ * - `rejected`: the service responded that it will not do it,
  * - `ambiguous`: it may have been done or not,
- * - `cancelled`: the execution was cancelled.
+ * - `canceled`: the execution was canceled.
  */
 export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
 export interface ServiceErrorDetails {
 	delivery: Delivery;
-	/** HTTP status, where there was an answer. */
+	/** HTTP status, where there was a response. */
 	status?: number;
-	/** The service's own code for it (contract.md section 2), such as `parameterParseFailedException`. */
+	/** The service's own code for it, such as `parameterParseFailedException`. */
 	code?: string;
 	/** What the user can do. */
 	hint?: string;
 	/** How long the service asked to wait. */
 	retryAfterMs?: number;
-	/** The answer that came with the failure, where it was JSON. */
+	/** The response's body, where it was JSON. */
 	body?: IDataObject;
-	/** Whether the service may still be at work on it. */
+	/** Whether the service may still apply it. */
 	mayStillApply?: boolean;
-	/** A try before it of which nobody knows whether it was done. */
+	/** An earlier attempt that may have been done. */
 	previousAttempt?: ServiceError;
 }
 
-/** A call to the service that did not succeed; `message` says what happened, in the user's words. */
+/** A request to the service that did not succeed; `message` says what happened, in the user's words. */
 export class ServiceError extends Error {
 	readonly delivery: Delivery;
 	readonly status?: number;

@@ -1,16 +1,16 @@
 /**
- * When a call is repeated, and after how long. Pure: no clock, no network.
+ * When a request is retried, and after how long. Pure: no clock, no network.
  */
 import type { ServiceError } from './errors';
 
-/** Without `Retry-After` a 429 means: the token's minute is used up (contract.md section 2). */
+/** Without `Retry-After` a 429 means: the token's minute is used up. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
 /** Backoff: 0.5 s, 1 s, 2 s, … up to 30 s, each shortened at random so that clients spread out. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
-/** How often one call is repeated after failures other than 429. */
+/** How often one request is retried after failures other than 429. */
 export const MAX_RETRIES = 5;
 
 /**
@@ -29,9 +29,9 @@ export const isWaitRequest = (error: ServiceError) =>
 	error.status === 429 || (error.status === 503 && error.retryAfterMs !== undefined);
 
 /**
- * The wait before the same call is sent again, in milliseconds; undefined where it must not be.
- * Follows the table in design.md: a refusal is final, an ambiguous failure is repeated only where
- * repeating is harmless, and a call that the service did not work on is always repeated.
+ * The wait before the same request is sent again, in milliseconds; undefined where it must not be.
+ * A rejection is final, an ambiguous failure is retried only where that is safe, and a request that
+ * the service did not apply is always retried.
  *
  * @param retries how often the call was repeated after a failure already
  * @param random 0 ≤ random < 1

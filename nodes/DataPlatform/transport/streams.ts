@@ -5,6 +5,9 @@ import { sleep } from 'n8n-workflow';
 
 import { ServiceError } from './errors';
 
+/** Bytes of a mebibyte. */
+export const MIB = 1024 * 1024;
+
 export interface ByteStream extends AsyncIterable<Uint8Array> {
 	destroy(error?: Error): void;
 	on(event: 'error', listener: (error: Error) => void): unknown;

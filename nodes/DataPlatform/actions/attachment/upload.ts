@@ -23,8 +23,7 @@ import type { RunContext } from '../../execution/run';
 import { ifAllowed, uploadsOf } from './input';
 import { fileField } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
-
-const MIB = 1024 * 1024;
+import { MIB } from '../../transport/streams';
 
 /** The platform works on a large file for a while before it answers. */
 const TIMEOUT_S = 300;

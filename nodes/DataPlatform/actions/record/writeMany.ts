@@ -24,8 +24,7 @@ import {
 } from '../../descriptions/bulkOptions';
 import { readItem, sharedSource } from './sharedParameters';
 import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
-
-const MIB = 1024 * 1024;
+import { MIB } from '../../transport/streams';
 
 /** How many problems an error names one by one. */
 const PROBLEMS_SHOWN = 10;

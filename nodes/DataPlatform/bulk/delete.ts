@@ -58,7 +58,7 @@ async function deleteOneByOne(
 	const tried = new Set<string>();
 	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
-	let failure: ServiceError | undefined;
+	const failures: ServiceError[] = [];
 	/** The 404 responses, by record. */
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
@@ -71,16 +71,18 @@ async function deleteOneByOne(
 		const queue = page.filter(({ id }) => !tried.has(id)).values();
 		const work = async () => {
 			for (const { id } of queue) {
-				if (failure) return;
+				if (failures.length > 0) return;
 				tried.add(id);
 				const problem = await tryDeleteRecord(client, at, id);
 				if (!problem) deleted += 1;
 				else if (problem.status === 404) gone.set(id, problem);
-				else failure ??= problem;
+				else failures.push(problem);
 			}
 		};
 		const before = tried.size;
 		await Promise.all(Array.from({ length: PARALLEL_DELETES }, work));
+		// What may have been deleted weighs more than what was rejected.
+		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
 		if (failure) throw withCount(failure, deleted, matched);
 		if (tried.size === before) break;
 	}
@@ -99,8 +101,13 @@ async function deleteOneByOne(
 	return { matched, deleted, remaining };
 }
 
-const withCount = (cause: ServiceError, deleted: number, matched: number) =>
-	new ServiceError(`${cause.message}; ${deleted} of ${plural(matched)} were deleted`, cause);
+function withCount(cause: ServiceError, deleted: number, matched: number): ServiceError {
+	const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
+	return new ServiceError(
+		`${cause.message}; ${least}${deleted} of ${plural(matched)} were deleted`,
+		cause,
+	);
+}
 
 async function matchingIds(
 	client: ApiClient,

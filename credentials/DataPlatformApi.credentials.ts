@@ -13,7 +13,7 @@ import {
 	safeUrl,
 } from '../nodes/DataPlatform/transport/allowedOrigins';
 
-/** Attaches the token, to a request that may carry it (contract.md section 1). */
+/** Attaches the token, to a request that may carry it. */
 export async function authenticate(
 	credentials: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,

@@ -223,7 +223,14 @@ describe('a server that echoes what it was sent', () => {
 				{ ...contacts, operation: 'getAll' },
 				{ ...contacts, operation: 'get', ...record },
 				{ ...contacts, operation: 'upsertMany' },
-				{ ...contacts, resource: 'attachment', operation: 'download', ...record, fileField: 'a', outputField: 'x' },
+				{
+					...contacts,
+					resource: 'attachment',
+					operation: 'download',
+					...record,
+					fileField: 'a',
+					outputField: 'x',
+				},
 				{ resource: 'workflow', operation: 'trigger', webhookUrl, options: { fullResponse: true } },
 			]) {
 				const options = { maxRetryWait: 0, ...parameters.options };

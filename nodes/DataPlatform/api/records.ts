@@ -26,7 +26,7 @@ export const invalidResponse = (what: string, status: number) =>
 	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		status,
-		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
 	});
 
 /** @throws {ServiceError} */
@@ -252,7 +252,7 @@ export async function createRecord(
 	const trace = key ? await describeExisting(client, at, key) : '';
 	throw new ServiceError(`Unknown whether the record was created: ${written.message}${trace}`, {
 		...written,
-		hint: "Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+		hint: { code: 'lookBeforeCreatingAgain' },
 	});
 }
 

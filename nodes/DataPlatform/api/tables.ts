@@ -15,7 +15,7 @@ const read = async (client: ApiClient, path: string) =>
 const unreadable = (what: string) =>
 	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
-		hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
 	});
 
 /** @throws {ServiceError} */
@@ -66,7 +66,7 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	if (found.length > 1) {
 		const where = found.map(({ application }) => application.name).join(', ');
 		throw new InputError(`Several applications have a table '${name}': ${where}`, {
-			hint: "Choose one in 'Application'.",
+			hint: { code: 'chooseApplication' },
 		});
 	}
 	const only = found[0];

@@ -74,7 +74,7 @@ export interface TableDefinition {
 	savedViews: SavedView[];
 }
 
-/** A file on a record (contract.md "Attachments"); sizes in bytes. */
+/** A file on a record; sizes in bytes. */
 export interface Attachment {
 	fileId: string;
 	fileName: string;

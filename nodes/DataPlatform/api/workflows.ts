@@ -1,5 +1,5 @@
 /**
- * Starting the platform's workflows by their webhook URL (contract.md section 4). The URL is
+ * Starting the platform's workflows by their webhook URL. The URL is
  * opaque: nothing but its origin is looked at.
  */
 import type { IDataObject } from 'n8n-workflow';
@@ -39,7 +39,7 @@ export async function startWorkflow(
 	if (!client.origins.has(origin)) {
 		throw new OriginError(
 			`'Webhook URL' leads to ${origin}, where the token is not sent; nothing was sent`,
-			`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
+			{ code: 'allowWebhookOrigin', origin },
 		);
 	}
 	const result = await client.tryRequest({

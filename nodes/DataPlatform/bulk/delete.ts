@@ -198,14 +198,14 @@ export async function deleteMany(
 	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
 		throw new InputError('Nothing was deleted: there is no filter', {
-			hint: "Add a condition, or turn on 'Delete All Records' to delete every record of the table.",
+			hint: { code: 'filterOrDeleteAll' },
 		});
 	}
 	const matched = await countRecords(client, at, filter);
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
-			{ hint: "Narrow the filter, or raise 'Maximum' to delete all of them." },
+			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
 		);
 	}
 	if (matched === 0 || dryRun) return { matched, deleted: 0, remaining: matched };

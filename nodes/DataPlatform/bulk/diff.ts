@@ -77,6 +77,6 @@ function duplicateKeyOutcome(
 		message: before
 			? `A record with the import key ${name} is there already`
 			: `An item before it has the same import key ${name}`,
-		hint: "Use 'Create or Update Many' to update it.",
+		hint: { code: 'updateInstead' },
 	};
 }

@@ -1,3 +1,5 @@
+import type { Hint } from '../transport/errors';
+
 /**
  * The outcome of one item: only what the service confirmed or a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
@@ -25,7 +27,7 @@ export interface ItemOutcome {
 	/** Why it was not written, or is not known to be. */
 	message?: string;
 	/** What the user can do. */
-	hint?: string;
+	hint?: Hint;
 	field?: string;
 	/** The service's own code and the HTTP status of the rejection. */
 	code?: string;

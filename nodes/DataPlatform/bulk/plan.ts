@@ -113,7 +113,7 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
 			{
 				field: 'Import Key Field',
-				hint: "The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
+				hint: { code: 'chooseMarkedImportKey' },
 			},
 		);
 	}
@@ -121,7 +121,7 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 	if (field) return field;
 	throw new InputError(`Table '${table.header}' has no field '${named}'`, {
 		field: named,
-		hint: "Correct 'Import Key Field' in the options, or leave it empty.",
+		hint: { code: 'correctImportKey' },
 	});
 }
 
@@ -303,7 +303,7 @@ function resolveDuplicates(
 function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
 	if (!key) {
 		throw new InputError(`Table '${table.header}' has no import key field`, {
-			hint: "Mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
+			hint: { code: 'markImportKey' },
 		});
 	}
 	if (canBeKey(key)) return;

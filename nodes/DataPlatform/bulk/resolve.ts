@@ -7,7 +7,7 @@ import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } fro
 import { isWritable } from '../fields';
 import { show } from '../fields/convert';
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { ServiceError } from '../transport/errors';
+import type { Hint, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { holdsValue } from '../fields/values';
 import { contradictsItself, listsAllChanges, type BulkResponse } from './response';
@@ -159,9 +159,8 @@ export interface UnresolvedContext {
 	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
 }
 
-const HINT_IF_UNKNOWN: Record<WriteMode, string> = {
-	create:
-		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
+const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
+	create: { code: 'lookBeforeCreatingManyAgain' },
 	upsert: 'It is safe to run it again: with the same import key nothing is doubled.',
 	update: 'It is safe to run it again.',
 	replace: 'It is safe to run it again.',

@@ -12,6 +12,7 @@ import {
 
 import { InputError, ServiceError } from '../transport/errors';
 import { OriginError } from '../transport/allowedOrigins';
+import { hintText } from './hints';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
@@ -39,7 +40,7 @@ export function toFailure(error: unknown): Failure {
 		const outcome = certainty === 'ambiguous' ? 'unknown' : 'failed';
 		return {
 			message,
-			hint,
+			hint: hintText(hint),
 			status,
 			retryAfterMs,
 			details: omitUndefined({ outcome, status, code }),
@@ -47,10 +48,16 @@ export function toFailure(error: unknown): Failure {
 	}
 	if (error instanceof InputError) {
 		const { message, hint, field, item } = error;
-		return { message, hint, item, details: omitUndefined({ outcome: 'failed', field }) };
+		return {
+			message,
+			hint: hintText(hint),
+			item,
+			details: omitUndefined({ outcome: 'failed', field }),
+		};
 	}
 	const details = { outcome: 'failed' };
-	if (error instanceof OriginError) return { message: error.message, hint: error.hint, details };
+	if (error instanceof OriginError)
+		return { message: error.message, hint: hintText(error.hint), details };
 	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
 		return { message: error.message, hint: error.description ?? undefined, details };
 	}

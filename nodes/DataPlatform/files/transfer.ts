@@ -1,6 +1,6 @@
 /**
- * Files on records, of any size: sent and received as streams. Follows contract.md "Attachments
- * (adopted)".
+ * Files on records, of any size: sent and received as streams. Forms: contract/openapi.yaml,
+ * `Attachment`.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -107,7 +107,7 @@ export async function uploadFiles(
 const unknown = (message: string) =>
 	new ServiceError(message, {
 		delivery: 'ambiguous',
-		hint: "Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
+		hint: { code: 'skipExistingFiles' },
 	});
 
 /** Settles an upload of unknown result by what the record holds now. */

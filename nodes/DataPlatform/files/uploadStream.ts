@@ -1,5 +1,5 @@
 /**
- * A JSON body with files in it as base64, made while it is sent (contract.md "Attachments"). Its
+ * A JSON body with files in it as base64, made while it is sent. Its
  * length is known beforehand, and memory does not grow with the files.
  */
 import { randomUUID } from 'node:crypto';

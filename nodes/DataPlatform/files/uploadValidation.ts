@@ -110,7 +110,7 @@ export function guardUpload(
 		const [size, limit] = [upload.bytes, maxBytes].map((bytes) => (bytes / MIB).toFixed(1));
 		throw new InputError(`'${upload.name}' has ${size} MiB, more than the limit of ${limit} MiB`, {
 			field: field?.name,
-			hint: "Nothing was sent. Raise 'Maximum Size (MiB)' in the options if it is meant.",
+			hint: { code: 'raiseMaximumSize' },
 		});
 	}
 	return field?.type === 'picture' ? guardPicture(field, upload) : upload;

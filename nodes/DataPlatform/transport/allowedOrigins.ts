@@ -1,13 +1,15 @@
 /**
- * Where a token may travel (contract.md section 1): over HTTPS, or HTTP on a loopback host, to
+ * Where a token may travel: over HTTPS, or HTTP on a loopback host, to
  * the base URL's origin and to the origins that the credential names; nowhere else.
  */
 
+import type { Hint } from './errors';
+
 export class OriginError extends Error {
 	/** What the user can do about it. */
-	readonly hint: string;
+	readonly hint: Hint;
 
-	constructor(message: string, hint: string) {
+	constructor(message: string, hint: Hint) {
 		super(message);
 		this.name = 'OriginError';
 		this.hint = hint;
@@ -41,7 +43,7 @@ export function safeUrl(address: string, label: string): URL {
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
 		throw new OriginError(
 			`'${label}' must use HTTPS, nothing was sent`,
-			`Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer alone (localhost, 127.0.0.1, [::1]).`,
+			`Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).`,
 		);
 	}
 	return url;

@@ -19,9 +19,9 @@ import {
 	type BodyRequirement,
 	type ParsedResponse,
 } from './response';
-import { ServiceError } from './errors';
+import { ServiceError, type TokenPurpose } from './errors';
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
-import { tokenHint, type TokenInfo, type TokenPurpose } from './tokens';
+import { tokenHint, type TokenInfo } from './tokens';
 import { RateLimiter } from './rateLimiter';
 import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay, type RetryMode } from './retryPolicy';
@@ -198,9 +198,7 @@ export class ApiClient {
 				mayStillApply: cause.mayStillApply,
 				code: cause.code,
 				retryAfterMs: cause.retryAfterMs,
-				hint:
-					this.settings.retryBudgetHint ??
-					"Raise 'Max Retry Wait' in the options, or send fewer records in one execution.",
+				hint: this.settings.retryBudgetHint ?? { code: 'raiseRetryBudget' },
 			},
 		);
 	}

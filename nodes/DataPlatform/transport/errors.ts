@@ -9,6 +9,36 @@ import type { IDataObject } from 'n8n-workflow';
  */
 export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
+/**
+ * What the user can do: plain text or, where the sentence names labels of the editor, a code with
+ * data. `execution/hints` has the words for each.
+ */
+export type Hint =
+	| string
+	| { code: 'allowWebhookOrigin'; origin: string }
+	| { code: 'chooseApplication' }
+	| { code: 'chooseMarkedImportKey' }
+	| { code: 'correctImportKey' }
+	| { code: 'markImportKey' }
+	| { code: 'lookBeforeCreatingAgain' }
+	| { code: 'lookBeforeCreatingManyAgain' }
+	| { code: 'updateInstead' }
+	| { code: 'filterOrDeleteAll' }
+	| { code: 'narrowFilterOrRaiseMaximum' }
+	| { code: 'skipExistingFiles' }
+	| { code: 'raiseMaximumSize' }
+	| { code: 'raiseRetryBudget' }
+	| { code: 'trustCertificate' }
+	| { code: 'checkBaseUrl' }
+	| { code: 'sendSmallerRequests' }
+	| { code: 'limitRequestRate' }
+	| { code: 'checkToken' }
+	| { code: 'replaceExpiredToken'; expires: string }
+	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };
+
+/** What a token is used for. */
+export type TokenPurpose = 'data' | 'attachments' | 'workflows';
+
 export interface ServiceErrorDetails {
 	delivery: Delivery;
 	/** HTTP status, where there was a response. */
@@ -16,7 +46,7 @@ export interface ServiceErrorDetails {
 	/** The service's own code for it, such as `parameterParseFailedException`. */
 	code?: string;
 	/** What the user can do. */
-	hint?: string;
+	hint?: Hint;
 	/** How long the service asked to wait. */
 	retryAfterMs?: number;
 	/** The response's body, where it was JSON. */
@@ -32,7 +62,7 @@ export class ServiceError extends Error {
 	readonly delivery: Delivery;
 	readonly status?: number;
 	readonly code?: string;
-	readonly hint?: string;
+	readonly hint?: Hint;
 	readonly retryAfterMs?: number;
 	readonly body?: IDataObject;
 	readonly mayStillApply?: boolean;
@@ -55,11 +85,11 @@ export class ServiceError extends Error {
 /** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
 export class InputError extends Error {
 	readonly field?: string;
-	readonly hint?: string;
+	readonly hint?: Hint;
 	/** The item it is about, where several are worked on at once. */
 	readonly item?: number;
 
-	constructor(message: string, details: { field?: string; hint?: string; item?: number } = {}) {
+	constructor(message: string, details: { field?: string; hint?: Hint; item?: number } = {}) {
 		super(message);
 		this.name = 'InputError';
 		this.field = details.field;

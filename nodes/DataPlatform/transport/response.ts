@@ -1,11 +1,10 @@
 /**
- * What the service's answer means for the call, and what it means where none came (contract.md
- * section 2).
+ * What a response means for its request, and what it means when none arrived.
  */
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { toErrorEntries } from './errorEntries';
-import { ServiceError } from './errors';
+import { ServiceError, type Hint } from './errors';
 import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
 
@@ -67,7 +66,7 @@ export function toServiceError(error: unknown): ServiceError {
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
 	if (parsed instanceof ServiceError) return parsed;
 	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
-		| (NetworkError & { hint?: string })
+		| (NetworkError & { hint?: Hint })
 		| undefined;
 	if (origin) {
 		return new ServiceError(origin.message ?? '', { delivery: 'rejected', hint: origin.hint });
@@ -79,7 +78,7 @@ export function toServiceError(error: unknown): ServiceError {
 		const what = problem ? `${problem} (${code})` : code;
 		return new ServiceError(`The platform's certificate was not accepted: ${what}`, {
 			delivery: 'rejected',
-			hint: "Nothing was sent. Check the address, and have the certificate put right. Where you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+			hint: { code: 'trustCertificate' },
 		});
 	}
 	if (isHandshakeCode(code)) {
@@ -91,7 +90,7 @@ export function toServiceError(error: unknown): ServiceError {
 	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
 		return new ServiceError(`The platform could not be reached (${code})`, {
 			delivery: 'notApplied',
-			hint: "Check the 'Base URL' in the credential and that the platform is up.",
+			hint: { code: 'checkBaseUrl' },
 		});
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
@@ -115,10 +114,10 @@ export const timeoutError = () =>
 /** A gateway gave up waiting; what is behind it may not have. */
 const GATEWAY_TIMEOUT = 504;
 
-const HINTS: Record<number, string> = {
+const HINTS: Record<number, Hint> = {
 	404: 'Check the application, the table and the id; they may have been renamed or deleted.',
-	413: "Lower 'Batch Size' or send less in one record.",
-	429: "Set 'Requests per Minute' in the credential to what the platform allows.",
+	413: { code: 'sendSmallerRequests' },
+	429: { code: 'limitRequestRate' },
 };
 
 const WHAT: Record<number, string> = {
@@ -164,7 +163,7 @@ export function parseResponse(
 			{
 				delivery: 'ambiguous',
 				status,
-				hint: 'A proxy or gateway may answer in its place: check the Base URL and the network.',
+				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
 			},
 		);
 	}

@@ -1,11 +1,10 @@
 /**
- * Token types, and what to say when one does not fit (contract.md section 1). The token itself is
- * read here once for its expiry, and kept nowhere.
+ * Token types, and what to do when one does not fit. The token itself is read here once for its
+ * expiry, and kept nowhere.
  */
 
+import type { Hint, TokenPurpose } from './errors';
 import { isObject, parseJson } from './json';
-
-export type TokenPurpose = 'data' | 'attachments' | 'workflows';
 
 export interface TokenInfo {
 	/** The type chosen in the credential. */
@@ -14,24 +13,17 @@ export interface TokenInfo {
 	expires?: string;
 }
 
-const NAMES: Record<string, string> = {
-	role: 'API Token With Role',
-	jwt: 'Standard JWT Token',
-	short: 'Short API Token',
-	workflow: 'Workflow Execution Token',
-};
-
-const FITTING: Record<TokenPurpose, { types: string[]; what: string }> = {
-	data: { types: ['role', 'jwt'], what: 'Reading and writing data' },
-	attachments: { types: ['role', 'jwt', 'short'], what: 'Uploading and changing attachments' },
-	workflows: { types: ['role', 'workflow', 'jwt'], what: 'Starting workflows' },
+const FITTING_TYPES: Record<TokenPurpose, string[]> = {
+	data: ['role', 'jwt'],
+	attachments: ['role', 'jwt', 'short'],
+	workflows: ['role', 'workflow', 'jwt'],
 };
 
 /** A shorter one may be a word of its own. */
 const MIN_TOKEN_LENGTH = 8;
 
 /**
- * Takes a token out of what came back: a gateway or a webhook may tell what it was sent, and items,
+ * Redacts a token in what came back: a gateway or a webhook may echo what it was sent, and items,
  * errors and logs are no place for a token.
  */
 export function tokenRedactor(token: string): (text: string) => string {
@@ -68,25 +60,20 @@ export const describeToken = (type: string, token: string): TokenInfo => ({
 	expires: jwtExpiry(token),
 });
 
-/** What to do about a 401 or 403, in plain words; undefined for other answers. */
+/** What to do about a 401 or 403; undefined for other responses. */
 export function tokenHint(
 	status: number | undefined,
 	{ type, expires }: TokenInfo,
 	purpose: TokenPurpose,
-): string | undefined {
-	const isExpired = expires !== undefined && Date.parse(expires) < Date.now();
+): Hint | undefined {
 	if (status === 401) {
-		return isExpired
-			? `The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Make a new one in the platform and enter it in the credential.`
-			: "Check 'Token' in the credential: it may be mistyped, expired or revoked.";
+		const isExpired = expires !== undefined && Date.parse(expires) < Date.now();
+		return isExpired ? { code: 'replaceExpiredToken', expires } : { code: 'checkToken' };
 	}
 	if (status !== 403) return undefined;
-	const { types, what } = FITTING[purpose];
-	if (types.includes(type)) {
-		return type === 'role'
-			? "Give the token's role the right to do this in the platform, or choose another table."
-			: 'Ask for a token that has this right, or choose another table.';
-	}
-	const names = types.map((name) => `'${NAMES[name]}'`).join(' or ');
-	return `${what} takes a token of the type ${names}; the credential has a '${NAMES[type] ?? type}'.`;
+	const types = FITTING_TYPES[purpose];
+	if (!types.includes(type)) return { code: 'useTokenOfType', purpose, types, type };
+	return type === 'role'
+		? "Give the token's role the right to do this in the platform, or choose another table."
+		: 'Ask for a token that has this right, or choose another table.';
 }

@@ -15,6 +15,7 @@ import {
 import { readWatermark, writeMany, type WriteManyOptions } from '../../bulk/write';
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
+import { hintText } from '../../execution/hints';
 import type { RunContext } from '../../execution/run';
 import {
 	AUTOMATIC,
@@ -69,7 +70,7 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
 	return {
 		message,
-		hint,
+		hint: hintText(hint),
 		status,
 		isDerived: outcome.isDerived,
 		details: omitUndefined({

@@ -1,0 +1,64 @@
+/**
+ * What the user can do, in the words of the editor: the one place below the descriptions that names
+ * its labels.
+ */
+import type { Hint, TokenPurpose } from '../transport/errors';
+
+const TOKEN_TYPES: Record<string, string> = {
+	role: 'API Token With Role',
+	jwt: 'Standard JWT Token',
+	short: 'Short API Token',
+	workflow: 'Workflow Execution Token',
+};
+
+const PURPOSES: Record<TokenPurpose, string> = {
+	data: 'Reading and writing data',
+	attachments: 'Uploading and changing attachments',
+	workflows: 'Starting workflows',
+};
+
+type HintOf<C> = Extract<Hint, { code: C }>;
+type HintCode = Exclude<Hint, string>['code'];
+
+const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
+	allowWebhookOrigin: ({ origin }) =>
+		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
+	chooseApplication: "Choose one in 'Application'.",
+	chooseMarkedImportKey:
+		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
+	correctImportKey: "Correct 'Import Key Field' in the options, or leave it empty.",
+	markImportKey:
+		"Mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
+	lookBeforeCreatingAgain:
+		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+	lookBeforeCreatingManyAgain:
+		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
+	updateInstead: "Use 'Create or Update Many' to update it.",
+	filterOrDeleteAll:
+		"Add a condition, or turn on 'Delete All Records' to delete every record of the table.",
+	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Maximum' to delete all of them.",
+	skipExistingFiles:
+		"Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
+	raiseMaximumSize: "Nothing was sent. Raise 'Maximum Size (MiB)' in the options if it is meant.",
+	raiseRetryBudget:
+		"Raise 'Max Retry Wait' in the options, or send fewer records in one execution.",
+	trustCertificate:
+		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+	checkBaseUrl: "Check the 'Base URL' in the credential and that the platform is up.",
+	sendSmallerRequests: "Lower 'Batch Size' or send less in one record.",
+	limitRequestRate: "Set 'Requests per Minute' in the credential to what the platform allows.",
+	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
+	replaceExpiredToken: ({ expires }) =>
+		`The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Make a new one in the platform and enter it in the credential.`,
+	useTokenOfType: ({ purpose, types, type }) =>
+		`${PURPOSES[purpose]} takes a token of the type ${types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ')}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`,
+};
+
+/** A hint as the user reads it. */
+export function hintText(hint: Hint): string;
+export function hintText(hint: Hint | undefined): string | undefined;
+export function hintText(hint: Hint | undefined): string | undefined {
+	if (hint === undefined || typeof hint === 'string') return hint;
+	const text = TEXTS[hint.code] as string | ((hint: Hint) => string);
+	return typeof text === 'string' ? text : text(hint);
+}

@@ -27,11 +27,11 @@ describe('pictures', () => {
 	});
 
 	test.each([
-		['notes.txt', 'text/plain', 'no picture'],
+		['notes.txt', 'text/plain', 'is not a picture'],
 		['photo.png', 'text/html', 'its type is text/html'],
-		['photo', 'application/octet-stream', 'no picture'],
-		['photo.gif', 'image/gif', 'no picture'],
-		['photo.constructor', 'image/png', 'no picture'],
+		['photo', 'application/octet-stream', 'is not a picture'],
+		['photo.gif', 'image/gif', 'is not a picture'],
+		['photo.constructor', 'image/png', 'is not a picture'],
 	])('%s as %s is refused, nothing is sent', async (name, type, message) => {
 		const { error } = await into(name, type);
 		expect(error!.message).toContain(message);

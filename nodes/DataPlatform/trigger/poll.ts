@@ -15,13 +15,13 @@ import {
 	type Limits,
 	type Selection,
 } from '../changes/tracker';
-import { createClient, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { createClient } from '../execution/createClient';
 import { toFailure, toNodeError, type Failure } from '../execution/itemResults';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { PollCoordinator } from './coordinator';
 import { newSavedState, readStart, readState, saveStart, saveState } from './savedState';
-import { readStartDate, readWatch, toItem, type Watch } from './watch';
+import { readStartDate, readStartFrom, readTimeout, readWatch, toItem, type Watch } from './watch';
 
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
@@ -33,6 +33,9 @@ export const POLL_LIMITS: Readonly<PollLimits> = { ...LIMITS, maxRetryWaitS: 20 
 
 /** What n8n grants a poll that it never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
+
+/** A longer one would overflow a timer. */
+const MAX_BUDGET_MS = 24 * 86_400_000;
 
 /** Of the time that n8n grants a poll, the part after which no further page is read. */
 const READING_SHARE = 0.6;
@@ -114,7 +117,7 @@ async function pollOnce(
 	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
 	const known = coordinator.resume(node, own);
 	if (known === 'unconfirmed') return NOTHING;
-	const startFrom = context.getNodeParameter('startFrom');
+	const startFrom = readStartFrom(context);
 	if (!known && startFrom === 'now') {
 		const { start, isOwn } = await coordinator.begin(node, async () => {
 			const latest = await readLatestChange(client, at);
@@ -137,13 +140,21 @@ async function pollOnce(
 		const emits = changes.length > 0;
 		const next =
 			emits || !known ? newSavedState(identity, state, known ?? stored) : { ...known, state };
+		// Before anything is remembered: what can't be emitted must come again.
+		const items = changes.map((change) => toItem(watch, change));
 		turn.finish(next, emits);
 		// Only together with changes: n8n may store the state of an idle poll after that of a later one.
 		if (emits) saveState(context, next);
-		return { items: changes.map((change) => toItem(watch, change)) };
+		return { items };
 	} finally {
 		turn.end();
 	}
+}
+
+/** How long this poll may take, in ms. */
+function budgetOf(context: IPollFunctions): number {
+	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
+	return budgetMs > 0 ? Math.min(budgetMs, MAX_BUDGET_MS) : UNLIMITED_BUDGET_MS;
 }
 
 const tooSlow = (budgetMs: number) =>
@@ -162,8 +173,7 @@ async function pollWithinBudget(
 	coordinator: PollCoordinator,
 ): Promise<PollResult | Failure> {
 	const started = Date.now();
-	const budgetMs = context.getPollBudgetMs?.() ?? UNLIMITED_BUDGET_MS;
-	const timeout = context.getNodeParameter('options.timeout', DEFAULT_TIMEOUT_S) as number;
+	const budgetMs = budgetOf(context);
 	const expired = new AbortController();
 	const ended = new AbortController();
 	// Rejects when the poll has ended before its time is up.
@@ -172,7 +182,7 @@ async function pollWithinBudget(
 		() => undefined,
 	);
 	const request = {
-		timeout,
+		timeout: readTimeout(context),
 		maxRetryWait: Math.min(limits.maxRetryWaitS, (budgetMs / 1000) * RETRY_SHARE),
 		canceled: expired.signal,
 	};

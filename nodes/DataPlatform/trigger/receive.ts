@@ -13,13 +13,13 @@ import type {
 import { readPage, readRecord } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { isFirstVersion } from '../changes/tracker';
-import { createClient, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { createClient } from '../execution/createClient';
 import { toFailure, toNodeError } from '../execution/itemResults';
 import { recordOutput } from '../execution/recordOutput';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
-import { readTableAddress } from './watch';
+import { readTableAddress, readTimeout } from './watch';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 
 const CREDENTIAL = 'dataPlatformApi';
@@ -115,8 +115,8 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const responded = respond(200, { received: true });
 	try {
-		const timeout = context.getNodeParameter('options.timeout', DEFAULT_TIMEOUT_S) as number;
-		const client = await createClient(context, { timeout, maxRetryWait: MAX_RETRY_WAIT_S });
+		const limits = { timeout: readTimeout(context), maxRetryWait: MAX_RETRY_WAIT_S };
+		const client = await createClient(context, limits);
 		const record = await findRecord(client, readTableAddress(context), id);
 		const data = context.getWorkflowStaticData('node');
 		const emitted = emittedOf(context);

@@ -9,12 +9,16 @@ import type { RecordQuery } from '../api/records';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { filterOf } from '../execution/filterInput';
 import { parameterText, pickedApplication } from '../execution/locator';
+import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput } from '../execution/recordOutput';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
 
-const KINDS: Record<string, ChangeKind[]> = {
+/** A longer one would overflow a timer. */
+const MAX_TIMEOUT_S = 24 * 86_400;
+
+const KINDS: Record<'created' | 'updated' | 'createdOrUpdated', ChangeKind[]> = {
 	created: ['created'],
 	updated: ['updated'],
 	createdOrUpdated: ['created', 'updated'],
@@ -62,31 +66,78 @@ export function readTableAddress(context: Pick<IPollFunctions, 'getNodeParameter
 	return { application, table };
 }
 
+/** A number of the options; the default if it is empty or no number. */
+function numberOption(
+	context: Pick<IPollFunctions, 'getNodeParameter'>,
+	name: string,
+	min: number,
+	fallback: number,
+): number {
+	const value = context.getNodeParameter(`options.${name}`, fallback) as unknown;
+	const number = value === null || value === '' ? NaN : Number(value);
+	return Number.isFinite(number) ? Math.max(min, number) : fallback;
+}
+
+/** How long one request may take, in seconds. */
+export const readTimeout = (context: Pick<IPollFunctions, 'getNodeParameter'>): number =>
+	Math.min(numberOption(context, 'timeout', 1, DEFAULT_TIMEOUT_S), MAX_TIMEOUT_S);
+
+/** Names of fields; an expression may also give them as text, separated by commas. */
+function fieldsOption(context: IPollFunctions, name: string, label: string): string[] {
+	const value = context.getNodeParameter(`options.${name}`, []) as unknown;
+	const list = typeof value === 'string' ? value.split(',') : (value ?? []);
+	if (Array.isArray(list) && list.every((entry) => typeof entry === 'string')) {
+		return list.map((entry) => entry.trim()).filter((entry) => entry !== '');
+	}
+	throw new InputError(`'${label}' must be a list of field names, not ${JSON.stringify(value)}`, {
+		field: label,
+	});
+}
+
+/** A parameter with a fixed set of values. @throws {InputError} where an expression gives another */
+function choice<T extends string>(
+	context: IPollFunctions,
+	name: string,
+	label: string,
+	values: readonly T[],
+): T {
+	const value: unknown = context.getNodeParameter(name, values[0]);
+	const known = values.find((entry) => entry === value);
+	if (known !== undefined) return known;
+	throw new InputError(`'${label}' must be ${values.join(', ')}, not ${JSON.stringify(value)}`, {
+		field: label,
+	});
+}
+
+/** Where watching starts. @throws {InputError} */
+export const readStartFrom = (context: IPollFunctions) =>
+	choice(context, 'startFrom', 'Start From', ['now', 'beginning', 'date']);
+
 /** @throws {InputError} */
 export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const read = (name: string): unknown => context.getNodeParameter(name, null) ?? undefined;
-	const option = <T>(name: string, fallback: T) =>
-		context.getNodeParameter(`options.${name}`, fallback) as T;
-	const number = (name: string, least: number, fallback: number) => {
-		const value = Number(option<unknown>(name, fallback));
-		return Number.isFinite(value) ? Math.max(least, value) : fallback;
-	};
 	const at = readTableAddress(context);
-	const outputFields = option<string[]>('fieldsToLoad', []);
-	const watchedFields = option<string[]>('watchedFields', []);
+	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Fields to Load');
+	const watchedFields = fieldsOption(context, 'watchedFields', 'Only When These Fields Changed');
+	const savedView = context.getNodeParameter('options.savedView', '') as unknown;
+	const triggerOn = choice(context, 'triggerOn', 'Trigger On', [
+		'createdOrUpdated',
+		'created',
+		'updated',
+	]);
 	const { baseUrl } = await context.getCredentials('dataPlatformApi');
 	return {
 		at,
 		outputFields,
 		query: {
 			filter: filterOf(read),
-			savedView: option<string>('savedView', ''),
+			savedView: String(savedView ?? '').trim(),
 			fields: outputFields.length > 0 ? [...new Set([...outputFields, ...watchedFields])] : [],
 		},
 		changes: {
-			kinds: new Set(KINDS[String(read('triggerOn'))] ?? KINDS.createdOrUpdated!),
-			overlapMs: number('overlap', 0, DEFAULT_OVERLAP_S) * 1000,
-			maximum: number('maximum', 1, DEFAULT_MAXIMUM),
+			kinds: new Set(KINDS[triggerOn]),
+			overlapMs: numberOption(context, 'overlap', 0, DEFAULT_OVERLAP_S) * 1000,
+			maximum: numberOption(context, 'maximum', 1, DEFAULT_MAXIMUM),
 			...(watchedFields.length > 0 && { digest: digestOf(watchedFields) }),
 		},
 		identity: identityOf(context, baseUrl, at),

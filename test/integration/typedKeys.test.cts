@@ -264,10 +264,13 @@ describe('what can not be proven to be the same', () => {
 		const links = { code: 1, links: [order!.id] };
 		expect(outcomes(await run([links], skipping))).toEqual(['updated']);
 		await harness.sandbox.admin.clearRequests();
-		await run([links], skipping);
-		expect(await harness.writes()).toHaveLength(1);
+		const paths = async () => (await harness.writes()).map(({ path }) => path.split('/data/')[1]);
+		const [record] = await harness.records('typed');
+		// The batch's response leaves out what did not change: the record by itself proves it.
+		expect(outcomes(await run([links], skipping))).toEqual(['unchanged']);
+		expect(await paths()).toEqual(['bulk', record!.id]);
 		await run([{ code: 1, at: '2026-01-01T10:00:00' }], skipping);
-		expect(await harness.writes()).toHaveLength(2);
+		expect((await paths())[2]).toBe('bulk');
 	});
 
 	test('an item that the service skips is not unchanged on faith', async () => {
@@ -276,6 +279,20 @@ describe('what can not be proven to be the same', () => {
 		const [other] = await harness.fill('orders', { number: '2', buyer: 'Owl' });
 		await harness.faults({ ...onBulk, fault: { kind: 'skipRecords', indexes: [0] } });
 		const result = await run([{ code: 1, links: { add: [other!.id] } }]);
-		expect(outcomes(result)).toEqual(['unknown']);
+		expect(outcomes(result)).toEqual(['updated']);
+		expect(await run([{ code: 1, links: { add: [other!.id] } }]).then(outcomes)).toEqual([
+			'unchanged',
+		]);
+	});
+
+	test('nor where writing it by itself fails too', async () => {
+		const [order] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
+		const item = { code: 1, links: { add: [order!.id] } };
+		await run([item]);
+		await harness.faults({
+			match: { method: 'PATCH', path: '/data/[^/]+$' },
+			fault: { kind: 'status', status: 500 },
+		});
+		expect(outcomes(await run([item], { options: { maxRetryWait: 0 } }))).toEqual(['unknown']);
 	});
 });

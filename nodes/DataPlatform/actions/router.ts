@@ -22,6 +22,7 @@ import {
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, requireNumber, RunContext } from '../execution/run';
 import { maxRetryWait, timeout } from '../descriptions/common';
+import { forEachConcurrent } from '../transport/concurrency';
 
 /** Runs `work`; its error as a value, in the user's words. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
@@ -58,17 +59,12 @@ async function runItems(
 	report: ItemResults,
 	continueOnFail: boolean,
 ) {
-	const queue = run.items.keys();
 	let isStopped = false;
-	const work = async () => {
-		for (const index of queue) {
-			if (isStopped) return;
-			if (report.hasResult(index)) continue;
-			const isDone = await runItem(operation, run, report, index);
-			if (!isDone && !continueOnFail) isStopped = true;
-		}
-	};
-	await Promise.all(Array.from({ length: operation.concurrency ?? 1 }, work));
+	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
+		if (isStopped || report.hasResult(index)) return;
+		const isDone = await runItem(operation, run, report, index);
+		if (!isDone && !continueOnFail) isStopped = true;
+	});
 }
 
 /** With 0 every request would be given up at once. */

@@ -304,7 +304,7 @@ export async function upsertRecord(
 }
 
 /**
- * Updates a record: `partial` leaves the other fields as they are, `full` clears them.
+ * Updates a record: `partial` leaves the other fields as they are, `replace` clears them.
  *
  * @throws {ServiceError}
  */

@@ -10,6 +10,7 @@ import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../
 import { countRecords } from '../api/aggregates';
 import { readPage, readRecords, tryDeleteRecord } from '../api/records';
 import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
 
 export interface DeleteManyOptions {
 	/** More matches than this and nothing is deleted. */
@@ -68,19 +69,16 @@ async function deleteOneByOne(
 				throw withCount(error, deleted, matched);
 			},
 		);
-		const queue = page.filter(({ id }) => !tried.has(id)).values();
-		const work = async () => {
-			for (const { id } of queue) {
-				if (failures.length > 0) return;
-				tried.add(id);
-				const problem = await tryDeleteRecord(client, at, id);
-				if (!problem) deleted += 1;
-				else if (problem.status === 404) gone.set(id, problem);
-				else failures.push(problem);
-			}
-		};
 		const before = tried.size;
-		await Promise.all(Array.from({ length: PARALLEL_DELETES }, work));
+		const untried = page.filter(({ id }) => !tried.has(id));
+		await forEachConcurrent(untried, PARALLEL_DELETES, async ({ id }) => {
+			if (failures.length > 0) return;
+			tried.add(id);
+			const problem = await tryDeleteRecord(client, at, id);
+			if (!problem) deleted += 1;
+			else if (problem.status === 404) gone.set(id, problem);
+			else failures.push(problem);
+		});
 		// What may have been deleted weighs more than what was rejected.
 		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
 		if (failure) throw withCount(failure, deleted, matched);

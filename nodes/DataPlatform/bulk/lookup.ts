@@ -8,23 +8,11 @@ import { getOwn } from '../transport/json';
 import { oneOf, type Group } from '../api/filters';
 import { readRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
 import type { PlannedRecord } from './plan';
 
 /** How many single records are read at a time. */
 const PARALLEL_READS = 4;
-
-/** Works off a queue, a few at a time. @throws once no request is under way any more */
-async function inParallel<T>(queue: Iterable<T>, work: (entry: T) => Promise<void>): Promise<void> {
-	const entries = queue[Symbol.iterator]();
-	let failure: unknown;
-	const worker = async () => {
-		for (let next = entries.next(); !next.done && failure === undefined; next = entries.next()) {
-			await work(next.value).catch((error) => (failure ??= error));
-		}
-	};
-	await Promise.all(Array.from({ length: PARALLEL_READS }, worker));
-	if (failure !== undefined) throw failure;
-}
 
 const keyText = ({ key, sharedKey }: PlannedRecord) => key ?? sharedKey?.text;
 
@@ -82,7 +70,7 @@ async function lookUpByKey(
 		}
 		if (!isComparable) for (const text of certain) if (!found.has(text)) uncertain.add(text);
 	}
-	await inParallel(uncertain, async (text) => {
+	await forEachConcurrent(uncertain, PARALLEL_READS, async (text) => {
 		found.set(text, await readByKey(client, at, key, text, fields));
 	});
 	return found;
@@ -102,7 +90,7 @@ export async function lookUpByIds(
 	ids: string[],
 ): Promise<Map<string, PlatformRecord | null>> {
 	const found = new Map<string, PlatformRecord | null>();
-	await inParallel(ids, async (id) => {
+	await forEachConcurrent(ids, PARALLEL_READS, async (id) => {
 		found.set(id, await readRecord(client, at, id).catch(nullIf404));
 	});
 	return found;

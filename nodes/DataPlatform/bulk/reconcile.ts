@@ -4,7 +4,9 @@
  */
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
+import { updateRecord, type WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
 import { countsAll, type BulkResponse } from './response';
 import type { PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
@@ -12,11 +14,15 @@ import type { ItemOutcome } from './outcome';
 import type { PlannedRecord, WriteMode } from './plan';
 import {
 	alignByContent,
+	failedItem,
 	unknownItem,
 	resolveUnreported,
 	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
+
+/** How many records are written by themselves at a time. */
+const PARALLEL_WRITES = 4;
 
 export interface Resolution {
 	outcomes: Array<[PreparedRecord, ItemOutcome]>;
@@ -41,6 +47,7 @@ export class OutcomeResolver {
 		private readonly at: TableAddress,
 		private readonly mode: WriteMode,
 		private readonly key: FieldDefinition | undefined,
+		private readonly options: WriteOptions,
 	) {}
 
 	/** What is stored of the records now, or why that can't be read. */
@@ -74,9 +81,43 @@ export class OutcomeResolver {
 					)
 				: resolveUnreported(prepared, stored.get(prepared.record) ?? [], unresolved, context),
 		]);
+		await forEachConcurrent(outcomes, PARALLEL_WRITES, async (entry) => {
+			const [prepared, { outcome, id, ver }] = entry;
+			// The response came and rejected nothing, but what is stored proves nothing either.
+			const isUnproven = outcome === 'unknown' && id !== undefined && unresolved.response;
+			if (!isUnproven || prepared.previousAttempt) return;
+			entry[1] = (await this.writeAlone(prepared, { id, ver })) ?? entry[1];
+		});
 		if (rest.length > 0)
 			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
 		return { outcomes, failure: stored instanceof ServiceError ? stored : undefined };
+	}
+
+	/**
+	 * Writes one record again, by itself: unlike that of a batch, the response holds the record, whether
+	 * or not it changed.
+	 *
+	 * @returns undefined where that is still unknown
+	 */
+	private async writeAlone(
+		{ fields }: PreparedRecord,
+		stored: { id: string; ver?: number },
+	): Promise<ItemOutcome | undefined> {
+		const updateMode = this.mode === 'replace' ? 'replace' : 'partial';
+		const written = await updateRecord(
+			this.client,
+			this.at,
+			stored.id,
+			fields,
+			updateMode,
+			this.options,
+		).catch(failureAsValue);
+		if (written instanceof ServiceError) {
+			return written.delivery === 'rejected' ? failedItem(written) : undefined;
+		}
+		const { id, created, modified, ver } = written;
+		const isSame = ver !== undefined && ver === stored.ver;
+		return { outcome: isSame ? 'unchanged' : 'updated', id, created, modified, ver };
 	}
 
 	/** Created records without a key: the response's records are read back and compared. */

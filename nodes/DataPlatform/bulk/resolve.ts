@@ -246,7 +246,7 @@ function resolveFromStored(
 		const why = cause?.message ?? 'the response did not mention it';
 		const name = unproven[0]!;
 		const open = `whether '${name}' holds what was sent can't be seen from the record`;
-		return { ...unknownItem(mode, `${why}; ${open}`), id, field: name };
+		return { ...unknownItem(mode, `${why}; ${open}`), id, ver, field: name };
 	}
 	if (isInserted) return { outcome: 'inserted', ...written };
 	return { outcome: isChanged ? 'updated' : 'unchanged', ...written };

@@ -95,7 +95,7 @@ class BulkWriter {
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
 		const key = keyField(table, importKey);
-		this.resolver = new OutcomeResolver(client, at, mode, key);
+		this.resolver = new OutcomeResolver(client, at, mode, key, options);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.context = { mode, key: key?.name, fields, watermark };
 	}

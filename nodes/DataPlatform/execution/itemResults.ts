@@ -137,6 +137,7 @@ export class ItemResults {
 	private readonly possiblyDone = new Map<number, Failure>();
 	/** Replaces the items in the output, where set. */
 	private summary?: IDataObject;
+	private isDryRun = false;
 
 	constructor(size: number) {
 		this.results = new Array<undefined>(size).fill(undefined);
@@ -185,15 +186,21 @@ export class ItemResults {
 		};
 	}
 
+	/** Says that the run writes nothing, whatever the items' results. */
+	markDryRun() {
+		this.isDryRun = true;
+	}
+
 	/** What a later try must know: what succeeded, and what may have. */
 	progress(): Array<[number, ItemResult]> {
+		if (this.isDryRun) return [];
 		return [...this.results.entries()].filter(
 			(entry): entry is [number, ItemResult] =>
 				Array.isArray(entry[1]) || entry[1]?.details?.outcome === 'unknown',
 		);
 	}
 
-	/** What the items are told to have come to, where it was told; of earlier tries too. */
+	/** The outcomes of the items that have one, those of earlier tries included. */
 	*outcomes(): Generator<string> {
 		for (const result of this.results) {
 			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;

@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import type { FaultRule, NewTable } from '../../support/sandbox.cts';
 import { mark, needsShortTimeout, plannedFaults, SHORT_TIMEOUT_S, toRule } from './faults.mts';
 import type { PlannedFault } from './faults.mts';
-import { KEY, itemValues, keyValue, recordFields, tableOf, tableShape } from './table.mts';
+import {
+	KEY,
+	itemValues,
+	keyCount,
+	keyValue,
+	recordFields,
+	tableOf,
+	tableShape,
+} from './table.mts';
 import type { Fields, FieldValues, Json, TableShape, Value } from './table.mts';
 
 export type Mode = 'create' | 'upsert' | 'update' | 'replace';
@@ -148,17 +156,24 @@ const idOf = (number: number) => `00000000-0000-4000-8000-${String(number).padSt
 const rawOf = (values: FieldValues) =>
 	Object.fromEntries(Object.entries(values).map(([name, { raw }]) => [name, raw]));
 
-/** The records that are there before: no key twice, and a key where the table asks for it. */
+/**
+ * The records that are there before: no key twice, and a key where the table asks for it. A type has
+ * only so many keys: records for which none is left are left out.
+ */
 function recordsOf({ records, shape }: Drawn, isKeyed: boolean): Case['records'] {
 	const taken = new Set<Json>();
-	return records.map(({ key, fields }, index) => {
-		const isNeeded = isKeyed && shape.isKeyRequired;
-		let choice = key ?? (isNeeded ? index : undefined);
-		while (isNeeded && taken.has(keyValue(shape.keyType, choice!).stored!)) choice = choice! + 1;
+	const isNeeded = isKeyed && shape.isKeyRequired;
+	const freeKey = (first: number) =>
+		Array.from({ length: keyCount(shape.keyType) }, (_, step) => first + step).find(
+			(choice) => !taken.has(keyValue(shape.keyType, choice).stored!),
+		);
+	return records.flatMap(({ key, fields }, index) => {
+		const choice = isNeeded ? freeKey(key ?? index) : key;
+		if (isNeeded && choice === undefined) return [];
 		const value = choice === undefined ? undefined : keyValue(shape.keyType, choice).stored;
 		const isTaken = value === undefined || (isKeyed && taken.has(value));
 		if (!isTaken) taken.add(value);
-		return {
+		const record = {
 			id: idOf(index),
 			fields: {
 				...(!isTaken && { [KEY]: value }),
@@ -166,6 +181,7 @@ function recordsOf({ records, shape }: Drawn, isKeyed: boolean): Case['records']
 				...fields,
 			},
 		};
+		return [record];
 	});
 }
 

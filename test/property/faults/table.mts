@@ -129,6 +129,9 @@ export type KeyType = keyof typeof KEYS;
 /** The field that may be the import key. */
 export const KEY = 'code';
 
+/** How many choices of a key there are before they repeat. */
+export const keyCount = (type: KeyType): number => KEYS[type].length;
+
 export const keyValue = (type: KeyType, choice: number): Value =>
 	(KEYS[type] as Value[])[choice % KEYS[type].length]!;
 

@@ -190,6 +190,7 @@ export async function executeWriteMany(
 	const mode = modeOf(source);
 	const settings = writeManyOptions(run, source, mode);
 	const at = run.table(source);
+	if (settings.dryRun) report.markDryRun();
 	const reading = settings.dryRun ? undefined : readWatermark(client, at);
 	// Both are read at the same time, and none is left behind where the other one fails.
 	const table = await run.definition(at).finally(async () => await reading);

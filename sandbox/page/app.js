@@ -26,7 +26,7 @@ async function show() {
 	// A refresh keeps what the user has expanded, scrolled to or focused.
 	const restoreState = navigated ? undefined : saveState();
 	document.title = `${title} · Sandbox`;
-	content.rerouteChildren(element('h2', {}, title), ...nodes);
+	content.replaceChildren(element('h2', {}, title), ...nodes);
 	restoreState?.();
 	if (navigated && shown) content.focus();
 	shown = route;
@@ -67,7 +67,7 @@ function drawSections(tables, route) {
 	]) {
 		items.push(link(name, text, undefined, route));
 	}
-	sections.rerouteChildren(...items);
+	sections.replaceChildren(...items);
 	for (const node of sections.querySelectorAll('a')) if (node.hash === focused) node.focus();
 }
 
@@ -86,6 +86,7 @@ function refresh() {
 			await show();
 			state.textContent = 'Live';
 		} catch (error) {
+			console.error(error);
 			state.textContent = `Out of date: ${error.message}`;
 		}
 	}, pause);

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { APP, numbered, useHarness } from './fixtures.cts';
+import type { StoredRecord } from '../support/sandbox.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
@@ -429,10 +430,15 @@ describe('while another writer is at work', () => {
 
 	test('record by record: what ceases to match on the way stays', async () => {
 		await harness.fill('orders', ...numbered(60, { state: 'open' }));
-		// The first 20 are under way; number 50 is read again before it would be deleted.
-		other.before((_target, count) => (count === 5 ? change('50', { state: 'sent' }) : undefined));
+		// In the node's order: records created in one millisecond are sorted by their random IDs.
+		const { data } = await api().get<{ data: StoredRecord[] }>(at, {
+			params: { sort: 'created,id', limit: 100 },
+		});
+		const last = data.data.at(-1)!.fields.number as string;
+		// The first 20 are under way; the last one is read again before it would be deleted.
+		other.before((_target, count) => (count === 5 ? change(last, { state: 'sent' }) : undefined));
 		expect(await run(any)).toEqual(done(60, 59, 0));
-		expect(await harness.values('number')).toEqual(['50']);
+		expect(await harness.values('number')).toEqual([last]);
 	});
 
 	test('record by record: not more than matched, and never more than the maximum', async () => {

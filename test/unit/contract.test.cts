@@ -148,12 +148,22 @@ describe('a table', () => {
 		for (const none of [undefined, null, [], {}, 'x']) expect(toTable(none)).toBeUndefined();
 	});
 
+	test.each([[{}], [{ type: null }], [{ type: '' }], [{ type: 5 }]])(
+		'with a field whose type is missing or none (%j) is not readable',
+		(type) => {
+			const typed = { name: 'a', type: 'text' };
+			expect(toTable({ id: 't', items: [typed] })).toBeDefined();
+			expect(toTable({ id: 't', items: [typed, { name: 'b', ...type }] })).toBeUndefined();
+		},
+	);
+
 	test.each([
 		[{ metadata: { importKey: true } }],
 		[{ metadata: { isImportKey: true } }],
 		[{ importKey: true }],
 	])('its import key is marked by %j', (mark) => {
-		const table = toTable({ id: 't', items: [{ name: 'a' }, { name: 'b', ...mark }] });
+		const [a, b] = ['a', 'b'].map((name) => ({ name, type: 'text' }));
+		const table = toTable({ id: 't', items: [a, { ...b, ...mark }] });
 		expect(importKeyOf(table!)?.name).toBe('b');
 	});
 
@@ -163,7 +173,7 @@ describe('a table', () => {
 		[{ calculated: true }],
 		[{ isCalculated: true }],
 	])('a field with %j is not written', (metadata) => {
-		const table = toTable({ id: 't', items: [{ name: 'a', metadata }] });
+		const table = toTable({ id: 't', items: [{ name: 'a', type: 'text', metadata }] });
 		expect(isWritable(table!.fields[0]!)).toBe(false);
 	});
 });

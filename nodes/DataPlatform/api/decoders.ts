@@ -53,14 +53,17 @@ const flag = (source: Record<string, unknown>, ...names: string[]) =>
 function toField(value: unknown): FieldDefinition | null | undefined {
 	if (!isObject(value)) return undefined;
 	const name = text(value.name) ?? text(value.id);
-	const { metadata = {}, type } = value;
-	if (!isObject(metadata) || (type !== undefined && !text(type))) return undefined;
+	const { metadata = {} } = value;
+	if (!isObject(metadata)) return undefined;
 	if (name === undefined) return null;
+	// Taken for text, a number or a list of files would be written wrongly.
+	const type = text(value.type);
+	if (type === undefined) return undefined;
 	const flags = { ...value, ...metadata };
 	return {
 		name,
 		header: text(value.header) ?? name,
-		type: text(value.type) ?? 'text',
+		type,
 		metadata: {
 			description: text(metadata.description),
 			required: flag(flags, 'required'),

@@ -111,7 +111,7 @@ test('100,000 items with problems are planned without one copying the other', ()
 	expect(merged.merged.size).toBe(50_000);
 });
 
-test('records that share one key are told apart without comparing each with each', () => {
+test('records that share one key are distinguished without comparing each with each', () => {
 	const same = Array.from({ length: 20_000 }, (_, index) => ({
 		index,
 		values: { email: 'same@example.com' },

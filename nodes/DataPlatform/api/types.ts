@@ -20,7 +20,7 @@ export interface TableAddress {
 	table: string;
 }
 
-/** What every answer about one record tells; times are ISO 8601 with offset. */
+/** What every response about one record has; times are ISO 8601 with offset. */
 export interface RecordMetadata {
 	id: string;
 	created?: string;

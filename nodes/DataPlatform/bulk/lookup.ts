@@ -1,5 +1,5 @@
 /**
- * Looking records up: what an answer left unsaid is read, never assumed.
+ * Looking records up: what a response does not mention is read, never assumed.
  */
 import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '../api/types';
 import { keyForm } from '../fields/values';

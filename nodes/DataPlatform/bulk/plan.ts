@@ -266,7 +266,7 @@ function resolveDuplicates(
 	for (const records of groupByIdentity(plan.records, mode).values()) {
 		if (records.length === 1) continue;
 		if (mode === 'create') {
-			// Each of them is to be created; the key they share can't tell them apart later.
+			// Each of them is to be created; the key they share can't distinguish them later.
 			for (const record of records) {
 				record.sharedKey = { text: record.key!, isFirst: record === records[0] };
 				record.key = undefined;

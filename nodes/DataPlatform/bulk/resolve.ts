@@ -146,8 +146,8 @@ function differences(
 			(mode === 'upsert' && name === key) ||
 			holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
 	}));
-	const named = (answer: boolean | undefined) =>
-		states.filter(({ holds }) => holds === answer).map(({ name }) => name);
+	const named = (state: boolean | undefined) =>
+		states.filter(({ holds }) => holds === state).map(({ name }) => name);
 	return { different: named(false), unproven: named(undefined) };
 }
 

@@ -16,7 +16,7 @@ import { describeToken, tokenRedactor } from '../transport/tokens';
 
 const CREDENTIAL = 'dataPlatformApi';
 
-/** How long one request may take, and how long an execution may wait in all, unless told otherwise. */
+/** How long one request may take, and how long an execution may wait in all, by default. */
 export const DEFAULT_TIMEOUT_S = 60;
 export const DEFAULT_MAX_WAIT_S = 300;
 

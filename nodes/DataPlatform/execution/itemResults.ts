@@ -16,7 +16,7 @@ import { hintText } from './hints';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
-/** What is told about an item that did not succeed. */
+/** Why an item did not succeed. */
 export interface Failure {
 	message: string;
 	hint?: string;
@@ -71,7 +71,7 @@ export const omitUndefined = (data: IDataObject): IDataObject =>
 		? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
 		: data;
 
-/** What n8n's back-off makes of it; only what the answer proves. */
+/** What n8n's back-off makes of it; only what the response proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
 	if (status === 429) return { cause: 'rate-limited', retryAfterMs };
 	if (status === 401) return { cause: 'credential-invalid' };
@@ -226,7 +226,7 @@ export class ItemResults {
 		return index < 0 ? undefined : { index, failure: this.results[index] as Failure };
 	}
 
-	/** The first item that failed by itself: the one to tell about. */
+	/** The first item that failed by itself: the one to report. */
 	primaryFailure(): { index: number; failure: Failure } | undefined {
 		const index = this.results.findIndex(
 			(result) => result !== undefined && !Array.isArray(result) && !result.isDerived,

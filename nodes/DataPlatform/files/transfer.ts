@@ -171,7 +171,7 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 	});
 }
 
-/** What a gateway or a proxy answers in the platform's place. */
+/** What a gateway or a proxy may send in the platform's place. */
 const NO_PICTURE = /^(text\/|application\/json)/i;
 
 /**
@@ -201,13 +201,13 @@ export async function downloadFile(
 		expectedBytes: isFile ? file.fileSize : 'some',
 		receive: async (bytes, headers) => {
 			const type = headers['content-type'];
-			const told = typeof type === 'string' ? type : undefined;
-			if (!isFile && told && NO_PICTURE.test(told)) {
-				throw new ServiceError(`The response is not a picture but ${told}`, {
+			const mediaType = typeof type === 'string' ? type : undefined;
+			if (!isFile && mediaType && NO_PICTURE.test(mediaType)) {
+				throw new ServiceError(`The response is not a picture but ${mediaType}`, {
 					delivery: 'ambiguous',
 				});
 			}
-			await store(bytes, (isFile && file.mimetype) || told);
+			await store(bytes, (isFile && file.mimetype) || mediaType);
 		},
 	});
 	if (!(result instanceof ServiceError)) return;
@@ -215,7 +215,7 @@ export async function downloadFile(
 	throw downloadFailure(result, what, from.to?.url);
 }
 
-/** The record after a change that the platform confirmed without telling what it made of it. */
+/** The record after a change that the platform confirmed without returning it. */
 async function readAfter(client: ApiClient, at: TableAddress, id: string) {
 	return await readRecord(client, at, id).catch((error: ServiceError) => {
 		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;

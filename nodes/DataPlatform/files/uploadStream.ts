@@ -57,7 +57,7 @@ async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 	let size = 0;
 	for await (const chunk of named(source, upload)) {
 		size += chunk.length;
-		// More than was told would not fit the length that the service was told.
+		// More would not fit the Content-Length that was sent.
 		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);
 		const missing = held.length > 0 ? 3 - held.length : 0;
 		const bytes = asBuffer(chunk);

@@ -29,7 +29,7 @@ import { readText, withStallTimeout, type BodyStream, type ByteStream } from './
 
 /** What a connection needs of n8n. */
 export interface HttpTransport {
-	/** Sends with the credential's token; throws n8n's error where no answer came. */
+	/** Sends with the credential's token; throws n8n's error where no response arrived. */
 	send(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
 	/** Sends without it. */
 	sendWithoutToken(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
@@ -45,7 +45,7 @@ export interface ClientSettings {
 	webhookOrigins: string;
 	ignoreSslIssues: boolean;
 	token: TokenInfo;
-	/** Takes the token out of an answer's text. */
+	/** Redacts the token in a response's text. */
 	redactToken: (text: string) => string;
 	/** How long one request may take. */
 	timeoutMs: number;
@@ -70,13 +70,13 @@ export interface ApiRequest {
 	/** Takes a success as a stream of bytes, in place of JSON; its failure counts as the call's. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
 	/**
-	 * How many bytes `receive` must get, or that there must be some; as many as the answer says
+	 * How many bytes `receive` must get, or that there must be some; as many as the response says
 	 * where this is not known.
 	 */
 	expectedBytes?: number | 'some';
 	/** Whether it may be repeated after a failure that leaves open whether it was done. */
 	retryMode: RetryMode;
-	/** What a success must carry; an answer without it counts as unreadable. JSON by default. */
+	/** What a success must carry; a response without it is invalid. JSON by default. */
 	bodyRequirement?: BodyRequirement;
 	/** What the token is needed for, where that is not reading and writing data. */
 	purpose?: TokenPurpose;
@@ -87,7 +87,7 @@ export interface ApiRequest {
 }
 
 export interface ApiResponse extends ParsedResponse {
-	/** Whether an earlier try, of which no answer came, may have been done too. */
+	/** Whether an earlier attempt without a response may have been applied too. */
 	repeated: boolean;
 	/** What became of that try. */
 	previousAttempt?: ServiceError;
@@ -233,7 +233,7 @@ export class ApiClient {
 			disableFollowRedirect: true,
 			skipSslCertificateValidation: this.settings.ignoreSslIssues,
 			timeout: Math.min(MAX_TIMER_MS, this.settings.timeoutMs),
-			// As text: a gateway's HTML must not be mistaken for an answer.
+			// As text: a gateway's HTML must not be mistaken for a response.
 			encoding: request.receive ? 'stream' : 'text',
 		};
 		if (stream) {
@@ -295,7 +295,7 @@ function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** The length that an answer tells; a packed one tells another than what arrives. */
+/** The response's length; that of a compressed one is not what arrives. */
 function contentLength(headers: IDataObject): number | undefined {
 	const length = Number(headers['content-length'] ?? NaN);
 	return Number.isInteger(length) && !headers['content-encoding'] ? length : undefined;
@@ -303,7 +303,7 @@ function contentLength(headers: IDataObject): number | undefined {
 
 /**
  * Ends the call with a signal of our own too. n8n puts the execution's in its place; destroying
- * the answer's stream does not always close the connection behind it.
+ * the response's stream does not always close the connection behind it.
  */
 function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, canceled?: AbortSignal) {
 	const signal = canceled ? AbortSignal.any([canceled, own]) : own;
@@ -311,7 +311,7 @@ function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, cance
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
 
-/** The answer, with the token hidden wherever text may hold it. */
+/** The response, with the token redacted wherever text may hold it. */
 function redact(
 	response: IN8nHttpFullResponse,
 	{ redactToken }: Pick<ClientSettings, 'redactToken'>,
@@ -345,8 +345,8 @@ async function receiveBytes(
 	try {
 		if (isFile) await receive!(bytes, headers);
 		else {
-			const answer = { ...response, body: (await readText(bytes)) as never };
-			return parseResponse(redact(answer, settings), 'json');
+			const asText = { ...response, body: (await readText(bytes)) as never };
+			return parseResponse(redact(asText, settings), 'json');
 		}
 		return { status, body: {} };
 	} catch (error) {

@@ -10,9 +10,9 @@ import { parseRetryAfter } from './retryPolicy';
 
 export interface ParsedResponse {
 	status: number;
-	/** The answer's JSON object; empty where it was none and none was expected. */
+	/** The response's JSON object; empty where it was none and none was expected. */
 	body: IDataObject;
-	/** The answer as it came, and its headers; none where bytes were received. */
+	/** The response as it came, and its headers; none where bytes were received. */
 	text?: string;
 	headers?: IDataObject;
 }
@@ -41,7 +41,7 @@ function* causes(error: unknown): Generator<NetworkError> {
 	}
 }
 
-/** What is wrong with a certificate, by the code that Node gives; others are told as they are. */
+/** What is wrong with a certificate, by the code that Node gives; others are shown as they are. */
 const CERTIFICATE_PROBLEMS: Record<string, string> = {
 	CERT_HAS_EXPIRED: 'it has expired',
 	CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -60,7 +60,7 @@ const isCertificateCode = (code: string) =>
 /** There was no handshake: the other side may speak plain HTTP, or an outdated TLS alone. */
 const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
 
-/** Tells what a failure without an answer means for the call. */
+/** What a failure without a response means for the request. */
 export function toServiceError(error: unknown): ServiceError {
 	const chain = [...causes(error)];
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
@@ -133,10 +133,10 @@ export type BodyRequirement = 'json' | 'jsonOrNoContent' | 'anything';
 
 const NO_CONTENT = 204;
 
-/** Whether it tells of nothing that was read or written. */
+/** Whether it names nothing that was read or written. */
 const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
 
-/** What an answer says: its JSON, or why it is none. */
+/** What a response says: its JSON, or why it has none. */
 export function parseResponse(
 	response: IN8nHttpFullResponse,
 	expect: BodyRequirement,

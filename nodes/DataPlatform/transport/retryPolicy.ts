@@ -61,7 +61,7 @@ export function retryDelay(
 /**
  * Reads a `Retry-After` header: seconds, or an HTTP date.
  *
- * @param now the service's own time where it told it (`Date` header), else this computer's
+ * @param now the service's own time, from its `Date` header, else this computer's
  * @returns milliseconds, at least 0; undefined where the header says nothing usable
  */
 export function parseRetryAfter(header: unknown, now: number): number | undefined {

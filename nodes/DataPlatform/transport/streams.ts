@@ -109,10 +109,10 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	return streamOf(pass(), bytes);
 }
 
-/** How much of an answer that is no file is read to find out why. */
+/** How much of a response that is no file is read to find out why. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** The beginning of an answer, as text; what came of it where it breaks off. */
+/** The beginning of a response, as text; as much as arrived where it breaks off. */
 export async function readText(bytes: ByteStream): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;

@@ -15,7 +15,7 @@ import type { RunContext } from '../../execution/run';
 /** Large reads are few; a multiple of three becomes base64 without a rest. */
 const CHUNK_BYTES = 3 * 64 * 1024;
 
-/** n8n tells the size where the data is stored; data kept in memory is read to count it. */
+/** n8n knows the size of stored data; data kept in memory is read to count it. */
 async function toUpload(run: RunContext, index: number, name: string): Promise<Upload> {
 	const { helpers } = run.context;
 	const binary: IBinaryData = helpers.assertBinaryData(index, name);

@@ -25,7 +25,7 @@ import { fileField } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
 import { MIB } from '../../transport/streams';
 
-/** The platform works on a large file for a while before it answers. */
+/** The platform works on a large file for a while before it responds. */
 const TIMEOUT_S = 300;
 
 const target: Parameter<'target'> = {

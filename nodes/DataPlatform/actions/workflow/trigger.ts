@@ -171,11 +171,11 @@ export const trigger = itemOperation({
 	execute: async (run, index) => {
 		const url = run.text('webhookUrl', 'Webhook URL', index);
 		const { headers, id } = correlation(run, index);
-		const answer = await startWorkflow(run.client, url, payload(run, index), headers);
+		const response = await startWorkflow(run.client, url, payload(run, index), headers);
 		const isFull = run.option<boolean>('options.fullResponse', index, false);
 		return omitUndefined({
-			...(isFull && { statusCode: answer.status, headers: answer.headers }),
-			body: answer.body as IDataObject,
+			...(isFull && { statusCode: response.status, headers: response.headers }),
+			body: response.body as IDataObject,
 			correlationId: id,
 		});
 	},

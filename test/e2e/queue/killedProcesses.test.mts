@@ -10,6 +10,9 @@ import { APP, countRecords, createTables, ORDERS, waitUntil } from './queueFixtu
 
 const ITEMS = 5_000;
 
+/** Fifty requests one after the other: time enough to kill a process in the middle. */
+const SLOWLY = { batchSize: 100, parallelRequests: 1 };
+
 /** A dead worker is missed sooner than by n8n's own values: a minute, 10 s, 30 s. */
 const LOCK = {
 	QUEUE_WORKER_LOCK_DURATION: '15000',
@@ -46,7 +49,7 @@ async function expectAllOnce(): Promise<void> {
 }
 
 test('a worker killed in mid-job: the run ends as failed, a rerun completes it, nothing twice', async (context) => {
-	const workflow = await harness.createSyncWorkflow('one', ITEMS);
+	const workflow = await harness.createSyncWorkflow('one', ITEMS, 0, SLOWLY);
 	const run = harness.n8nApi.runWorkflow(workflow, 'Start');
 	await waitUntil('a part is written', isPartWritten);
 	const victim = await harness.latestWorker();
@@ -92,7 +95,12 @@ test('the error workflow runs for an execution that died with its worker', async
 		webhookId: 'b7f6f4f0-2a52-4c56-8a0e-0d6c5a5f0002',
 	};
 	const sync = await n8nApi.createWorkflow({
-		...linearWorkflow('Sync when called', credential, harness.syncSteps('called', ITEMS), webhook),
+		...linearWorkflow(
+			'Sync when called',
+			credential,
+			harness.syncSteps('called', ITEMS, 0, SLOWLY),
+			webhook,
+		),
 		settings: { errorWorkflow: alarm },
 	});
 	await harness.activate(sync);
@@ -114,7 +122,7 @@ test('the error workflow runs for an execution that died with its worker', async
 
 test('main killed in mid-job: the worker goes on, and main finds the run ended well', async () => {
 	const { environment } = harness;
-	const workflow = await harness.createSyncWorkflow('main', ITEMS);
+	const workflow = await harness.createSyncWorkflow('main', ITEMS, 0, SLOWLY);
 	// Its answer is lost with main.
 	const lost = harness.n8nApi.runWorkflow(workflow, 'Start').catch(() => undefined);
 	await waitUntil('a part is written', isPartWritten);
@@ -131,7 +139,7 @@ test('main killed in mid-job: the worker goes on, and main finds the run ended w
 
 test('a worker asked to stop ends its job first', async () => {
 	const { environment, n8nApi } = harness;
-	const workflow = await harness.createSyncWorkflow('stop', ITEMS);
+	const workflow = await harness.createSyncWorkflow('stop', ITEMS, 0, SLOWLY);
 	const run = n8nApi.runWorkflow(workflow, 'Start');
 	await waitUntil('a part is written', isPartWritten);
 	const asked = await harness.latestWorker();

@@ -78,6 +78,7 @@ export const writeManyNode = (
 	operation: string,
 	table: string,
 	settings: JsonObject = {},
+	options: JsonObject = {},
 ): Step => ({
 	name: 'Write',
 	type: NODE_TYPE,
@@ -92,7 +93,7 @@ export const writeManyNode = (
 			matchingColumns: [],
 			schema: [],
 		},
-		options: {},
+		options,
 	},
 	...settings,
 });

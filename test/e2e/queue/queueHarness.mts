@@ -13,6 +13,7 @@ import {
 	parseExecutionData,
 	type N8nApi,
 	signIn,
+	type JsonObject,
 } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
@@ -91,17 +92,22 @@ export class QueueHarness {
 	}
 
 	/** Steps that write so many orders, beginning behind the first `skipped` ones. */
-	syncSteps(run: string, items: number, skipped = 0): Step[] {
+	syncSteps(run: string, items: number, skipped = 0, options: JsonObject = {}): Step[] {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
 		return [
 			fetchItemsNode(`${this.orders.url}/orders?${query}`),
-			writeManyNode('upsertMany', ORDERS),
+			writeManyNode('upsertMany', ORDERS, {}, options),
 		];
 	}
 
 	/** Stores a workflow of such steps that is started by hand; its id. */
-	async createSyncWorkflow(run: string, items: number, skipped = 0): Promise<string> {
-		const steps = this.syncSteps(run, items, skipped);
+	async createSyncWorkflow(
+		run: string,
+		items: number,
+		skipped = 0,
+		options: JsonObject = {},
+	): Promise<string> {
+		const steps = this.syncSteps(run, items, skipped, options);
 		return await this.n8nApi.createWorkflow(linearWorkflow(`Sync ${run}`, this.credential, steps));
 	}
 

@@ -40,8 +40,8 @@ export async function countRecords(
 ): Promise<number> {
 	const address = `${baseUrl}/api/v2/apps/${APP}/tables/${table}/data/count`;
 	const headers = { Authorization: `Bearer ${tokens.role}` };
-	return (await axios.get<{ data: { countRecords: number } }>(address, { headers })).data.data
-		.countRecords;
+	const { data } = await axios.get<{ data: { count: number } }>(address, { headers });
+	return data.data.count;
 }
 
 /**

@@ -111,14 +111,12 @@ export class LoadWorker {
 		const result = await runOperation(this.#address, {
 			input,
 			onError: 'continueErrorOutput',
-			parameters: {
-				resource,
-				operation,
+			parameters: { resource, operation, ...parameters } as never,
+			defaults: {
 				application: picked(APP),
 				table: picked(this.table),
 				columns: automatic,
 				options: {},
-				...parameters,
 			} as never,
 		});
 		if (result.error) throw new Error(`${resource} ${operation}: ${result.error.message}`);

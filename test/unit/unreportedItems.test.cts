@@ -7,7 +7,7 @@ import {
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
-import { SINCE, responseOf, context, timedOut } from './outcomeFixtures.cts';
+import { LATER, SINCE, responseOf, context, timedOut } from './outcomeFixtures.cts';
 
 describe('an item that no response confirms', () => {
 	const sent = sendableOf({ key: 'a', id: 'r1', fields: { code: 'a', n: 1 } });
@@ -37,6 +37,27 @@ describe('an item that no response confirms', () => {
 		const older = resolve('create', [holding({})], lost);
 		expect(older).toMatchObject({ outcome: 'unknown' });
 		expect(older.message).toContain("only an older record has the import key 'a'");
+	});
+
+	test('a new record with the key that holds other values is another writer’s', () => {
+		const others = [holding({ n: 2 }, { created: SINCE, modified: SINCE })];
+		const { outcome, id, message } = resolve('create', others, lost);
+		expect([outcome, id]).toEqual(['unknown', undefined]);
+		expect(message).toContain("the record holds 2 in 'n'");
+		const response = responseOf({ data: [], errors: [{ message: 'must be unique' }] });
+		expect(resolve('create', others, { response })).toMatchObject({
+			outcome: 'failed',
+			message: 'must be unique',
+		});
+	});
+
+	test('an upsert did not insert a new record that it changed later, or that the response does not count', () => {
+		const changed = [holding({}, { created: SINCE, modified: LATER })];
+		expect(resolve('upsert', changed, silent)).toMatchObject({ outcome: 'updated' });
+		const same = [holding({}, { created: SINCE, modified: SINCE })];
+		expect(resolve('upsert', same, silent)).toMatchObject({ outcome: 'inserted' });
+		const response = responseOf({ bulk: { insertedCount: 0 }, data: [] });
+		expect(resolve('upsert', same, { response })).toMatchObject({ outcome: 'updated' });
 	});
 
 	test('a created record that is not there stays unknown after a failure', () => {

@@ -217,7 +217,6 @@ function resolveFromStored(
 
 	const { id, created, modified, ver } = stored;
 	const written = { id, created, modified, ver };
-	if (mode === 'create') return { outcome: 'inserted', ...written };
 	const listed = confirmed.get(id);
 	if (response && listed) {
 		// What is stored now may have been changed by somebody else since.
@@ -226,13 +225,29 @@ function resolveFromStored(
 	// What the only attempt wrote is in its response, if that lists as many records as it counts.
 	const isUntouched =
 		response !== undefined && previousAttempt === undefined && listsAllChanges(response);
-	const isInserted = prepared.isInserted || (mode === 'upsert' && isNew(stored) && !isUntouched);
+	// A new record that the only attempt did not insert, or changed later, is another writer's.
+	const isOthers =
+		response !== undefined &&
+		previousAttempt === undefined &&
+		(response.insertedCount === 0 ||
+			(created !== undefined && modified !== undefined && !isSameTime(created, modified)));
+	const isInserted =
+		prepared.isInserted || (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
 	const { different, unproven } = differences(prepared, stored, context);
 	const isChanged = !isUntouched && (isAfter(modified, watermark) ?? false);
 	const name = different[0];
 	if (name !== undefined) {
-		if (rejection) return { ...rejection, id };
 		const still = `the record holds ${show(getOwn(stored.fields, name) ?? null)} in '${name}'`;
+		if (mode === 'create') {
+			// Without its id: another writer may have inserted it, or changed it since.
+			if (rejection) return rejection;
+			if (response?.unattributedErrors.length) {
+				return resolveNotFound(prepared, found, { response }, mode);
+			}
+			const why = cause?.message ?? 'the response did not mention it';
+			return unknownItem(mode, `${why}; ${still}`);
+		}
+		if (rejection) return { ...rejection, id };
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
 		const entry =
 			response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
@@ -242,6 +257,7 @@ function resolveFromStored(
 			field: name,
 		};
 	}
+	if (mode === 'create') return { outcome: 'inserted', ...written };
 	if (unproven.length > 0 && !isChanged) {
 		const why = cause?.message ?? 'the response did not mention it';
 		const name = unproven[0]!;

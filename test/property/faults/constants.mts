@@ -4,5 +4,8 @@
 export const APP = 'shop';
 export const TABLE = 'things';
 
+/** The name of the other writer's token. */
+export const OTHER_WRITER = 'other-writer';
+
 /** The value that rules on the platform's side refuse, in the field `name`. */
 export const POISON = 'poison';

@@ -15,6 +15,7 @@ const RARE = [
 	'several batches under way',
 	'lost, then rejected',
 	'401 while a batch is divided',
+	'another writer',
 ];
 
 const writesOf = ({ requests }: Evidence) =>
@@ -81,6 +82,7 @@ export class Coverage {
 		if (isDeniedAfterRejection(evidence)) seen.add('401 while a batch is divided');
 		if (onError === 'continueErrorOutput') seen.add('error output');
 		if (evidence.summary) seen.add('summary');
+		if (evidence.history.length > evidence.written.length) seen.add('another writer');
 		if (evidence.stop) seen.add('stopped with an error');
 		if (seen.size === 2) seen.add('nothing went wrong');
 		for (const { outcome, mergedInto } of evidence.results) {

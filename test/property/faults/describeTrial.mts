@@ -22,6 +22,7 @@ export function describeTrial(trial: Trial): string {
 		),
 		'  Faults:',
 		...lines(faults),
+		...(testCase.otherWrite ? ['  Another writer:', ...lines([testCase.otherWrite])] : []),
 		'  Records before:',
 		...lines(records),
 		'  Items:',
@@ -33,7 +34,7 @@ export function describeTrial(trial: Trial): string {
 		),
 		'  Written:',
 		...lines(
-			evidence.written.map(({ id, ver, action, request, fields }) => ({
+			evidence.history.map(({ id, ver, action, request, fields }) => ({
 				request,
 				action,
 				id,

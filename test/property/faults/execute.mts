@@ -9,6 +9,7 @@ import {
 } from '../../support/engine/outsideJest.mts';
 import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import { APP, TABLE } from './constants.mts';
+import { openGateway } from './otherWriter.mts';
 import type { Case } from './schedule.mts';
 
 export const OUTCOMES = [
@@ -84,7 +85,10 @@ function parameters({ mode, isDirect, options }: Case): INodeParameters {
 export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
 	const { settings, table, records, rules, items, onError, tries } = testCase;
 	const before = await slot.prepare(settings, table, records, rules);
-	const { baseUrl, token, writeOnlyToken } = slot.address;
+	const { token, writeOnlyToken } = slot.address;
+	const { otherWrite } = testCase;
+	const gateway = otherWrite && (await openGateway(slot.address, otherWrite));
+	const { baseUrl } = gateway ?? slot.address;
 	const result = await runOperation(
 		{ baseUrl, token: testCase.canRead ? token : writeOnlyToken },
 		{
@@ -94,6 +98,7 @@ export async function execute(slot: SandboxSlot, testCase: Case): Promise<Eviden
 			...(tries > 1 && { retry: { maxTries: tries } }),
 		},
 	);
+	gateway?.close();
 	const truth = await slot.truth();
 	return { ...truth, before, ...parseResult(result, testCase) };
 }

@@ -8,14 +8,17 @@ import {
 	type StoredRecord,
 	type StoredVersion,
 } from '../../support/sandboxAdmin.mts';
-import { APP, TABLE } from './constants.mts';
+import { APP, OTHER_WRITER, TABLE } from './constants.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 
 /** What the sandbox knows after a run. */
 export interface Truth {
 	records: StoredRecord[];
-	/** Without what was there before: the versions that the run wrote. */
+	/** Without what was there before: every version since, also those of the other writer. */
+	history: StoredVersion[];
+	/** The versions that the node wrote. */
 	written: StoredVersion[];
+	/** The node's requests. */
 	requests: LoggedRequest[];
 }
 
@@ -46,9 +49,17 @@ export class SandboxSlot {
 	/** What is true once every request has ended, also those whose client has given up. */
 	async truth(): Promise<Truth> {
 		await this.#admin.waitUntilIdle();
-		const requests = await this.#admin.requests();
+		const all = await this.#admin.requests();
+		const isOthers = ({ token }: LoggedRequest) => token === OTHER_WRITER;
+		const others = new Set(all.filter(isOthers).map(({ number }) => number));
 		const records = await this.#admin.records(APP, TABLE);
-		const history = await this.#admin.history(APP, TABLE);
-		return { records, requests, written: history.filter(({ request }) => request > 0) };
+		const versions = await this.#admin.history(APP, TABLE);
+		const history = versions.filter(({ request }) => request > 0);
+		return {
+			records,
+			requests: all.filter((request) => !isOthers(request)),
+			history,
+			written: history.filter(({ request }) => !others.has(request)),
+		};
 	}
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { FaultRule, NewTable } from '../../support/sandbox.cts';
 import { mark, needsShortTimeout, plannedFaults, SHORT_TIMEOUT_S, toRule } from './faults.mts';
 import type { PlannedFault } from './faults.mts';
+import type { OtherWrite } from './otherWriter.mts';
 import {
 	KEY,
 	itemValues,
@@ -57,6 +58,8 @@ interface Drawn {
 	options: Options;
 	settings: Record<string, string | boolean | number | null>;
 	faults: PlannedFault[];
+	/** Before which request another writer changes what an item is about. */
+	otherWriter: { before: number; item: number; isDelete: boolean } | undefined;
 }
 
 export interface CaseItem {
@@ -84,6 +87,7 @@ export interface Case {
 	options: Options & { timeout: number };
 	settings: Drawn['settings'];
 	faults: PlannedFault[];
+	otherWrite: OtherWrite | undefined;
 	rules: FaultRule[];
 }
 
@@ -148,6 +152,17 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		options,
 		settings,
 		faults: plannedFaults,
+		otherWriter: fc.oneof(
+			{ weight: 5, arbitrary: fc.constant(undefined) },
+			{
+				weight: 1,
+				arbitrary: fc.record({
+					before: fc.constantFrom(1, 2, 3, 3, 4, 5),
+					item: fc.nat(13),
+					isDelete: fc.boolean(),
+				}),
+			},
+		),
 	}),
 );
 
@@ -235,6 +250,29 @@ const extraRecordsOf = ({ extraItems }: Drawn): Case['records'] =>
 		fields: extraFields(2 * number),
 	}));
 
+/** Changes or deletes the record of an item; inserts its key where there is no record yet. */
+function otherWriteOf(
+	{ otherWriter, shape, mode }: Drawn,
+	items: CaseItem[],
+	records: Case['records'],
+): OtherWrite | undefined {
+	if (!otherWriter) return undefined;
+	const { before, isDelete } = otherWriter;
+	const { id, values } = items[otherWriter.item % items.length]!;
+	const key = values[KEY]?.stored;
+	const isTarget = (record: Case['records'][number]) =>
+		mode === 'update' || mode === 'replace'
+			? record.id === id
+			: key !== undefined && record.fields[KEY] === key;
+	const target = records.find(isTarget);
+	if (target && isDelete) return { before, action: 'delete', id: target.id };
+	const fields = { name: 'other' };
+	if (target) return { before, action: 'update', id: target.id, fields };
+	if (key === undefined) return undefined;
+	const needed = shape.isNameRequired || !isDelete ? fields : {};
+	return { before, action: 'insert', fields: { [KEY]: key, ...needed } };
+}
+
 /** The id of the rule that marks the requests in which an item is. */
 export const markOf = ({ index, block }: CaseItem) =>
 	block === undefined ? `item ${index}` : `item ${block}`;
@@ -251,7 +289,7 @@ function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): s
 
 /** A drawn schedule in full. */
 export function toCase(schedule: Drawn): Case {
-	const { mode, shape, marking, isDirect, onError, tries, canRead } = schedule;
+	const { mode, shape, marking, isDirect, canRead } = schedule;
 	const isKeyed = shape.keyed === 'yes' || (shape.keyed === 'whereNeeded' && mode === 'upsert');
 	const isLarge = hasExtraItems(schedule);
 	const items = [...itemsOf(schedule), ...(isLarge ? extraItemsOf(schedule) : [])];
@@ -267,6 +305,11 @@ export function toCase(schedule: Drawn): Case {
 			return text === undefined ? [] : [[markOf(item), text] as const];
 		}),
 	);
+	const records = [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])];
+	const otherWrite = isLarge ? undefined : otherWriteOf(schedule, items, records);
+	// Beside another writer, one run reports each item: only that can be compared with the history.
+	const isStopping = schedule.onError === 'stopWorkflow';
+	const onError = otherWrite && isStopping ? 'continueRegularOutput' : schedule.onError;
 	// The platform refuses to upsert by a field that it does not mark itself.
 	const importKey = isKeyed || mode === 'upsert' ? '' : schedule.options.importKey;
 	const timeout = faults.some(needsShortTimeout) ? SHORT_TIMEOUT_S : 30;
@@ -276,14 +319,15 @@ export function toCase(schedule: Drawn): Case {
 		marking,
 		isDirect,
 		table: tableOf(shape, isKeyed),
-		records: [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])],
+		records,
 		items,
 		onError,
-		tries,
+		tries: otherWrite ? 1 : schedule.tries,
 		options: {
 			...schedule.options,
 			importKey,
 			timeout,
+			...(otherWrite && { output: 'items' }),
 			...(isLarge && { batchSize: 0, maxBatchSizeMiB: 4, skipUnchanged: true }),
 		},
 		canRead,
@@ -292,6 +336,7 @@ export function toCase(schedule: Drawn): Case {
 			maxBulkRecords: maxBulkRecords ? Number(maxBulkRecords) * scale : null,
 		},
 		faults,
+		otherWrite,
 		rules: [...[...marks].map(([id, text]) => mark(id, text)), ...faults.map(toRule)],
 	};
 }

@@ -1,5 +1,5 @@
 /** Whether the node's results of a run agree with the stored records. */
-import type { LoggedRequest } from '../../support/sandbox.cts';
+import type { LoggedRequest, StoredVersion } from '../../support/sandbox.cts';
 import type { Evidence, Outcome, ItemResult } from './execute.mts';
 import {
 	FAULTS,
@@ -13,6 +13,8 @@ import { ReferenceModel, sameFields } from './referenceModel.mts';
 import { POISON } from './constants.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
 import { checkStop, checkSummary } from './runChecks.mts';
+import type { Fields } from './table.mts';
+import { Touched } from './touched.mts';
 
 const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
 
@@ -27,6 +29,7 @@ const isByValue = (name: FaultName) => 'isByValue' in FAULTS[name];
 /** A run and all that is known about it. */
 export class Trial {
 	readonly model: ReferenceModel;
+	readonly #touched: Touched;
 	readonly writes: LoggedRequest[];
 	readonly #carriers = new Map<number, LoggedRequest[]>();
 	readonly testCase: Case;
@@ -36,6 +39,7 @@ export class Trial {
 		this.testCase = testCase;
 		this.evidence = evidence;
 		this.model = new ReferenceModel(testCase, evidence.before);
+		this.#touched = new Touched(testCase, evidence);
 		this.writes = evidence.requests.filter(isWrite);
 		for (const item of testCase.items) {
 			const id = markOf(item);
@@ -79,6 +83,9 @@ export class Trial {
 		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
 		// A later request without a conclusive response says nothing about the one before it.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
+		// Another writer may have changed what the response leaves out.
+		const isLeftOut = last.some((request) => hasEffect(request, 'answer', 'records'));
+		if (isLeftOut && this.#touched.hasItem(item)) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
 		const isIncomplete =
@@ -115,7 +122,7 @@ export class Trial {
 
 	/** What must hold whatever the outcomes are. */
 	#integrity(): string[] {
-		const { before, records, written } = this.evidence;
+		const { before, records, written, history } = this.evidence;
 		const { items, options } = this.testCase;
 		const wrong: string[] = [];
 		if (options.dryRun && written.length > 0) wrong.push('a dry run wrote something');
@@ -124,30 +131,44 @@ export class Trial {
 		);
 		const state = new Map(before.map(({ id, fields }) => [id, fields]));
 		for (const { id } of before) {
+			if (this.#touched.hasRecord(id)) continue;
 			if (!records.some((record) => record.id === id)) wrong.push(`record ${id} is gone`);
 		}
 		const left = new Set(sent);
-		for (const version of written) {
+		for (const version of history) {
 			const { id, fields, action } = version;
 			const previous = state.get(id);
+			state.set(id, fields ?? {});
+			if (!written.includes(version)) continue;
 			const isIts = (item: CaseItem) =>
-				fields !== null && sameFields(fields, this.model.applied(item, previous));
+				fields !== null && this.#touched.fits(item, fields as Fields, previous as Fields);
 			const author =
 				action === 'inserted'
 					? [...left].find(
-							(item) => !this.model.target(item) && !this.model.isUpdate && isIts(item),
+							(item) =>
+								(this.#touched.hasItem(item) || !this.model.target(item)) &&
+								!this.model.isUpdate &&
+								isIts(item),
 						)
-					: sent.find((item) => this.model.target(item)?.id === id && isIts(item));
+					: sent.find((item) => this.#isTarget(item, version) && isIts(item));
 			if (author) left.delete(author);
 			else wrong.push(`${action} ${id} is no item's: ${JSON.stringify(fields)}`);
-			state.set(id, fields ?? {});
 		}
 		return wrong;
+	}
+
+	/** Whether an item is about the record of a version, with or without what another writer did. */
+	#isTarget(item: CaseItem, { id, fields }: StoredVersion): boolean {
+		// What was deleted is inserted again; what was not sent before, in a second write.
+		const isAgain = this.model.target(item) !== undefined && this.#touched.hasItem(item);
+		if (isAgain && !this.model.isUpdate && this.#touched.hasKey(fields)) return true;
+		return [this.model, this.#touched.model].some((model) => model.target(item)?.id === id);
 	}
 
 	/** The outcome against what was to be expected, where nothing else can be the cause. */
 	#expectation(item: CaseItem, { outcome, message }: ItemResult): string[] {
 		const expected = this.model.expected(item);
+		if (this.#touched.hasItem(item)) expected.push(...this.#touched.model.expected(item));
 		if (expected.includes(outcome)) return [];
 		const winner = this.testCase.items[this.model.merged.get(item.index) ?? -1] ?? item;
 		const failureAllowed = this.failureAllowed(winner);
@@ -182,6 +203,10 @@ export class Trial {
 				wrong.push(`merged into ${result.mergedInto}, which is '${winner.outcome}' ${winner.id}`);
 			}
 			return wrong;
+		}
+		if (this.#touched.hasItem(item)) {
+			const isLost = this.requestsWith(item).some(isAmbiguous);
+			return [...wrong, ...this.#touched.check(item, result, isLost)];
 		}
 		if (SUCCESSES.has(result.outcome)) {
 			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
@@ -223,11 +248,15 @@ export class Trial {
 			if (!tally.has(text)) tally.set(text, { fresh: 0, inserted: [], unknown: 0 });
 			return tally.get(text)!;
 		};
-		for (const { action, fields } of written) if (action === 'inserted') at(fields!).fresh += 1;
+		for (const { action, fields } of written) {
+			// What another writer touched is compared with the history instead.
+			if (action === 'inserted' && !this.#touched.hasKey(fields)) at(fields!).fresh += 1;
+		}
 		for (const entry of result) {
 			const item = this.testCase.items[entry.index];
 			// One that is merged shares its record with the item that it is a part of.
 			if (!item || this.model.merged.has(entry.index)) continue;
+			if (this.#touched.hasItem(item)) continue;
 			const isFound = SUCCESSES.has(entry.outcome);
 			const isInserted =
 				entry.outcome === 'inserted' ||

@@ -1,0 +1,110 @@
+/** What another writer touched while the node ran, and what is true of the items about that. */
+import type { StoredRecord } from '../../support/sandbox.cts';
+import type { Evidence, ItemResult, Outcome } from './execute.mts';
+import { ReferenceModel, sameFields } from './referenceModel.mts';
+import type { Case, CaseItem } from './schedule.mts';
+import { KEY, type Fields, type Json } from './table.mts';
+
+export class Touched {
+	readonly #testCase: Case;
+	readonly #evidence: Evidence;
+	readonly #ids: Set<string>;
+	readonly #keys: Set<Json>;
+	/** What is expected if the other writer was faster than the node. */
+	readonly model: ReferenceModel;
+
+	constructor(testCase: Case, evidence: Evidence) {
+		this.#testCase = testCase;
+		this.#evidence = evidence;
+		const records = new Map<string, StoredRecord>(
+			evidence.before.map((record) => [record.id, record]),
+		);
+		const theirs = evidence.history.filter((version) => !evidence.written.includes(version));
+		this.#ids = new Set(theirs.map(({ id }) => id));
+		const states = [...evidence.before.filter(({ id }) => this.#ids.has(id)), ...theirs];
+		this.#keys = new Set(states.flatMap(({ fields }) => (fields?.[KEY] as Json | undefined) ?? []));
+		for (const { id, ver, at, fields } of theirs) {
+			if (fields) records.set(id, { id, ver, created: at, modified: at, fields });
+			else records.delete(id);
+		}
+		this.model = new ReferenceModel(testCase, [...records.values()]);
+	}
+
+	hasRecord = (id: string) => this.#ids.has(id);
+
+	hasKey = (fields: object | null) => this.#keys.has((fields as Fields | null)?.[KEY] ?? null);
+
+	hasItem = ({ id, values }: CaseItem) =>
+		this.#ids.has(id ?? '') || this.#keys.has(values[KEY]?.stored ?? null);
+
+	/**
+	 * Whether a version may be what the item made of the one before. What a record held when it was
+	 * looked up is not sent with Skip Unchanged: there another writer's value may stay.
+	 */
+	fits(item: CaseItem, fields: Fields, previous: Fields = {}): boolean {
+		const applied = this.model.applied(item, previous);
+		if (sameFields(fields, applied)) return true;
+		if (!this.#testCase.options.skipUnchanged || !this.hasItem(item)) return false;
+		const { before, history } = this.#evidence;
+		const states = [...before, ...history].filter(({ id }) => this.#ids.has(id));
+		const names = new Set([...Object.keys(fields), ...Object.keys(applied)]);
+		const isSame = (one: unknown, other: unknown) => sameFields([one], [other]);
+		return [...names].every(
+			(name) =>
+				isSame(fields[name], applied[name]) ||
+				(isSame(fields[name], previous[name]) &&
+					states.some((state) => isSame(state.fields?.[name], applied[name]))),
+		);
+	}
+
+	/**
+	 * What the history says against the outcome of an item about a touched record.
+	 *
+	 * @param isLost whether the response to a request with the item was lost
+	 */
+	check(item: CaseItem, { outcome, id, ver }: ItemResult, isLost: boolean): string[] {
+		const { before, history, written } = this.#evidence;
+		const isOf = (version: { id: string }) => version.id === id;
+		const own = written.filter(id === undefined ? () => true : isOf);
+		const wrote = (action: string) => own.some((version) => version.action === action);
+		const states = [...before, ...history].filter(isOf);
+		const wrong: string[] = [];
+		if (id !== undefined && ver !== undefined && !states.some((state) => state.ver === ver)) {
+			wrong.push(`record ${id} never was ${ver}`);
+		}
+		const isHeld = [...before, ...history].some(
+			({ id: other, fields }) =>
+				(id === undefined || other === id) &&
+				fields &&
+				this.fits(item, fields as Fields, fields as Fields),
+		);
+		const isSuccess: Outcome[] = ['inserted', 'updated', 'unchanged'];
+		if (isSuccess.includes(outcome) && !isHeld) wrong.push('no record ever held its values');
+		// A new record that a lost request of an upsert wrote: nobody can see whether it inserted it.
+		const isOpen = isLost && this.#testCase.mode === 'upsert' && wrote('updated');
+		const isNew = !before.some(isOf);
+		if (outcome === 'inserted' && !wrote('inserted') && !(isOpen && isNew)) {
+			wrong.push('the node did not insert it');
+		}
+		if (outcome === 'updated' && !wrote('updated')) wrong.push('the node did not update it');
+		if (outcome === 'unchanged' && own.length > 0) wrong.push('the node wrote the record');
+		if (outcome === 'notFound') {
+			const isDeleted = history.some((entry) => entry.id === item.id && entry.action === 'deleted');
+			const wasThere = before.some((record) => record.id === item.id);
+			if (wasThere && !isDeleted) wrong.push('there is such a record');
+		}
+		const isFailure = outcome === 'failed' || outcome === 'notFound';
+		const isSent = !this.model.isFlawed(item);
+		if (isFailure && isSent && written.some((version) => this.#isAbout(version, item))) {
+			wrong.push('the node wrote the record');
+		}
+		return wrong;
+	}
+
+	/** Whether a version of the node can only be this item's. */
+	#isAbout({ id, fields }: Evidence['written'][number], item: CaseItem): boolean {
+		if (item.id !== undefined) return id === item.id;
+		const key = item.values[KEY]?.stored;
+		return this.#testCase.mode === 'upsert' && key !== undefined && fields?.[KEY] === key;
+	}
+}

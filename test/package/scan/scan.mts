@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const FOLDER = import.meta.dirname;
-const ROOT = join(FOLDER, '../..');
+const ROOT = join(FOLDER, '../../..');
 
 interface Finding {
 	passed: boolean;

@@ -195,3 +195,25 @@ test('values set by hand are taken from each item, by its own expression', async
 	expect(outcomes(result)).toEqual(['inserted', 'inserted']);
 	expect(await harness.values('buyer')).toEqual(['Buyer 1', 'Buyer 2']);
 });
+
+describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])(
+	'a switch that an expression sets to %j is refused before anything is sent',
+	(value) => {
+		test.each([
+			['createMany', 'dryRun', 'Dry Run'],
+			['upsertMany', 'dryRun', 'Dry Run'],
+			['upsertMany', 'skipUnchanged', 'Skip Unchanged'],
+			['updateMany', 'dryRun', 'Dry Run'],
+			['createMany', 'skipAudit', 'Skip Audit'],
+			['create', 'skipAudit', 'Skip Audit'],
+		])('%s: %s', async (operation, name, label) => {
+			const { error } = await harness.run(operation, {
+				items: numbered(1),
+				options: { [name]: value },
+				...(operation === 'updateMany' && { parameters: { recordId: 'x' } }),
+			});
+			expect(error?.message).toBe(`'${label}' must be true or false`);
+			expect(await harness.writes()).toEqual([]);
+		});
+	},
+);

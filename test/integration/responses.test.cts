@@ -1,5 +1,6 @@
 import type { FaultRule } from '../support/sandbox.cts';
 import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useRecordingServer } from './recordingServer.cts';
 
 const harness = useHarness();
 
@@ -166,5 +167,39 @@ describe('an answer that is no JSON', () => {
 		expect(result.error?.message).toContain(
 			'responded with a redirect (307), which is not followed',
 		);
+	});
+});
+
+describe('a table with a field that does not say of which type it is', () => {
+	const platform = useRecordingServer();
+	const record = { id: 'r1', created: 'c', modified: 'c', ver: 0, fields: { name: 'x', mute: 5 } };
+
+	beforeEach(() => {
+		const items = [{ name: 'name', header: 'Name', type: 'text' }, { name: 'mute' }];
+		const table = { id: 't', internalNameApi: 'orders', header: 'Orders', items };
+		platform.respond = (requests) => ({
+			body: JSON.stringify({ data: requests.target.includes('/data') ? record : table }),
+		});
+	});
+
+	const run = async (operation: string, json: object) =>
+		await harness.run(operation, {
+			credential: { baseUrl: platform.origin },
+			items: [json as never],
+		});
+
+	test('the other fields are written', async () => {
+		const result = await run('create', { name: 'x' });
+		expect(result.json()).toMatchObject([{ id: 'r1' }]);
+		const [, write] = platform.requests;
+		expect(JSON.parse(write!.body)).toEqual({ fields: { name: 'x' } });
+	});
+
+	test.each(['create', 'createMany'])('%s does not write it as text', async (operation) => {
+		const { error } = await run(operation, { name: 'x', mute: 5 });
+		expect(error?.message).toContain(
+			"'mute' can't be written: the platform does not say of which type it is",
+		);
+		expect(platform.requests.map(({ method }) => method)).not.toContain('POST');
 	});
 });

@@ -75,6 +75,9 @@ test.each<[string, IDataObject, string]>([
 	],
 	['Date', { startFrom: 'date', startDate: null }, "'Date' is not a date"],
 	['Table', { table: picked('  ') }, "'Table' is empty"],
+	['Saved View', option('savedView', '={{ null }}'), "'Saved View Name or ID' is empty"],
+	['Saved View', option('savedView', '={{ "" }}'), "'Saved View Name or ID' is empty"],
+	['Saved View', option('savedView', '={{ [] }}'), "'Saved View Name or ID' must be text"],
 	['Table', { table: picked('..') }, 'nothing was sent'],
 ])('%s: what makes no sense is named, and nothing is lost', async (_, parameters, message) => {
 	await createTwo();

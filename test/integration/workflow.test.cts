@@ -290,3 +290,10 @@ describe('parameters that an expression gives', () => {
 		expect(await runs()).toEqual([]);
 	});
 });
+
+test('a full response that is neither on nor off starts no workflow', async () => {
+	const options = { fullResponse: '={{ $json.missing }}' };
+	const { error } = await start(await workflow(ECHO), { items: [{ a: 1 }], options });
+	expect(error?.message).toBe("'Full Response' must be true or false");
+	expect(await runs()).toEqual([]);
+});

@@ -15,6 +15,7 @@ import {
 	importKeyOf,
 	isWritable,
 } from '../../nodes/DataPlatform/fields/index.ts';
+import { canBeKey, toFieldValue } from '../../nodes/DataPlatform/fields/values.ts';
 import { toErrorEntries } from '../../nodes/DataPlatform/transport/errorEntries.ts';
 import { fieldOf } from './fixtures.cts';
 
@@ -81,7 +82,7 @@ test('a list with an entry that cannot be read is no list', () => {
 	}
 });
 
-test.each([['x'], [5], [{ name: 'a', type: 5 }], [{ name: 'a', metadata: [] }], 'x', {}])(
+test.each([['x'], [5], [null], 'x', {}])(
 	'a table with %j for its fields cannot be read',
 	(items) => {
 		expect(toTable({ id: 't1', items })).toBeUndefined();
@@ -144,18 +145,36 @@ describe('a table', () => {
 
 	test('has names even where the service gives few', () => {
 		expect(toTable({ id: 't1' })).toMatchObject({ internalName: 't1', header: 't1', fields: [] });
-		expect(toTable({ shortid: 's1', name: 'N' })).toMatchObject({ id: 's1', header: 'N' });
-		for (const none of [undefined, null, [], {}, 'x']) expect(toTable(none)).toBeUndefined();
+		expect(toTable({ id: 't1', name: 'N' })).toMatchObject({ internalName: 't1', header: 'N' });
+		// Nothing can be addressed by its short ID.
+		for (const none of [undefined, null, [], {}, 'x', { shortid: 's1', header: 'N' }]) {
+			expect(toTable(none)).toBeUndefined();
+		}
 	});
 
-	test.each([[{}], [{ type: null }], [{ type: '' }], [{ type: 5 }]])(
-		'with a field whose type is missing or none (%j) is not readable',
-		(type) => {
-			const typed = { name: 'a', type: 'text' };
-			expect(toTable({ id: 't', items: [typed] })).toBeDefined();
-			expect(toTable({ id: 't', items: [typed, { name: 'b', ...type }] })).toBeUndefined();
-		},
-	);
+	test.each([
+		{},
+		{ type: null },
+		{ type: '' },
+		{ type: 5 },
+		{ type: 'number', metadata: 'x' },
+		{ type: 'number', metadata: [] },
+	])('is readable beside a field that says %j of its type, which can not be written', (type) => {
+		const a = { name: 'a', type: 'text', metadata: null };
+		const table = toTable({ id: 't', items: [a, { name: 'b', header: 'B', ...type }] })!;
+		expect(table.fields).toMatchObject([
+			{ name: 'a', type: 'text' },
+			{ name: 'b', header: 'B', type: 'unknown' },
+		]);
+		const [text, untyped] = table.fields;
+		expect(toFieldValue(text!, 'x', 'error')).toEqual({ value: 'x' });
+		expect(toFieldValue(untyped!, 'x', 'error')).toEqual({
+			problem: "can't be written: the platform does not say of which type it is",
+		});
+		expect(toFieldValue(untyped!, null, 'clear')).toEqual({ value: null });
+		expect(canBeKey(untyped!)).toBe(false);
+		expect(holdsData(untyped!)).toBe(true);
+	});
 
 	test.each([
 		[{ metadata: { importKey: true } }],

@@ -3,14 +3,15 @@
  * guess. Facts: contract/openapi.yaml.
  */
 import { isObject } from '../transport/json';
-import type {
-	Application,
-	Attachment,
-	FieldDefinition,
-	FieldValues,
-	PlatformRecord,
-	RecordMetadata,
-	TableDefinition,
+import {
+	UNKNOWN_TYPE,
+	type Application,
+	type Attachment,
+	type FieldDefinition,
+	type FieldValues,
+	type PlatformRecord,
+	type RecordMetadata,
+	type TableDefinition,
 } from './types';
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -49,16 +50,18 @@ export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
 const flag = (source: Record<string, unknown>, ...names: string[]) =>
 	names.some((name) => source[name] === true);
 
-/** Reads a field; null for what has no name and so is none, undefined for what can't be read. */
+/**
+ * Reads a field; null for what has no name and so is none, undefined for what can't be read. A field
+ * that does not say of which type it is spoils nothing for the others of its table.
+ */
 function toField(value: unknown): FieldDefinition | null | undefined {
 	if (!isObject(value)) return undefined;
 	const name = text(value.name) ?? text(value.id);
-	const { metadata = {} } = value;
-	if (!isObject(metadata)) return undefined;
 	if (name === undefined) return null;
+	const given = value.metadata ?? {};
+	const metadata = isObject(given) ? given : {};
 	// Taken for text, a number or a list of files would be written wrongly.
-	const type = text(value.type);
-	if (type === undefined) return undefined;
+	const type = (isObject(given) ? text(value.type) : undefined) ?? UNKNOWN_TYPE;
 	const flags = { ...value, ...metadata };
 	return {
 		name,
@@ -99,7 +102,7 @@ export function toList<T>(value: unknown, read: (entry: unknown) => T | undefine
 /** Reads a table's definition; undefined where the value is none. */
 export function toTable(value: unknown): TableDefinition | undefined {
 	if (!isObject(value)) return undefined;
-	const id = text(value.id) ?? text(value.shortid);
+	const id = text(value.id);
 	if (id === undefined) return undefined;
 	const settings = isObject(value.settings) ? value.settings : {};
 	const fields = toList(value.items ?? [], toField);

@@ -53,6 +53,9 @@ export interface FieldMetadata {
 	items?: FieldChoice[];
 }
 
+/** The type of a field whose definition does not say it in a readable form. */
+export const UNKNOWN_TYPE = 'unknown';
+
 export interface FieldDefinition {
 	name: string;
 	header: string;

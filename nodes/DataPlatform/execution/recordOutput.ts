@@ -62,5 +62,5 @@ export const writeOptions = (
 	run: RunContext<'options.skipAudit'>,
 	index: number,
 ): WriteOptions => ({
-	skipAudit: run.option('options.skipAudit', index, false),
+	skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
 });

@@ -1,7 +1,7 @@
 /**
  * The field types: one entry each, and what follows from a field's type.
  */
-import type { FieldDefinition, TableDefinition } from '../api/types';
+import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
 import { getOwn } from '../transport/json';
 import type { FieldType } from './fieldType';
 import { checkbox } from './types/checkbox';
@@ -11,7 +11,7 @@ import { texts } from './types/list';
 import { decimal, integer, percentage } from './types/number';
 import { displayOnly, readOnly } from './types/readOnly';
 import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured';
-import { choice, text, unknownType } from './types/text';
+import { choice, text, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
 
 /** By the name that the platform gives the type. A link to many records is `linkToMany`. */
@@ -43,9 +43,10 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	calculated: readOnly,
 };
 
-/** The field's type; one that is not known is written and compared as text. */
+/** The field's type; one that this node does not know is written and compared as text. */
 export function typeOf({ type, metadata }: FieldDefinition): FieldType {
 	if (type === 'schema_link' && metadata.multiple) return linkToMany;
+	if (type === UNKNOWN_TYPE) return untyped;
 	return getOwn(FIELD_TYPES, type) ?? unknownType;
 }
 

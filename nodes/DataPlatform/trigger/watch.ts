@@ -8,7 +8,7 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import type { RecordQuery } from '../api/records';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { filterOf } from '../execution/filterInput';
-import { parameterText, pickedApplication } from '../execution/locator';
+import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput } from '../execution/recordOutput';
 import { InputError } from '../transport/errors';
@@ -94,6 +94,24 @@ function fieldsOption(context: IPollFunctions, name: string, label: string): str
 	});
 }
 
+/**
+ * The saved view that narrows down what is watched; '' where none is set. An expression in it may
+ * not return nothing: more would be emitted than the user wants.
+ *
+ * @throws {InputError}
+ */
+function readSavedView(context: IPollFunctions): string {
+	const name = 'options.savedView';
+	const label = 'Saved View Name or ID';
+	const text = parameterText(context.getNodeParameter(name, null), 'savedView', label);
+	const raw: unknown = context.getNodeParameter(name, null, { rawExpressions: true });
+	if (text !== '' || !holdsExpression(raw)) return text;
+	throw new InputError(`'${label}' is empty: its expression returned nothing`, {
+		field: label,
+		hint: 'Correct the expression, or remove it.',
+	});
+}
+
 /** A parameter with a fixed set of values. @throws {InputError} where an expression gives another */
 function choice<T extends string>(
 	context: IPollFunctions,
@@ -119,7 +137,6 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const at = readTableAddress(context);
 	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Fields to Load');
 	const watchedFields = fieldsOption(context, 'watchedFields', 'Only When These Fields Changed');
-	const savedView = context.getNodeParameter('options.savedView', '') as unknown;
 	const triggerOn = choice(context, 'triggerOn', 'Trigger On', [
 		'createdOrUpdated',
 		'created',
@@ -131,7 +148,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 		outputFields,
 		query: {
 			filter: filterOf(read),
-			savedView: String(savedView ?? '').trim(),
+			savedView: readSavedView(context),
 			fields: outputFields.length > 0 ? [...new Set([...outputFields, ...watchedFields])] : [],
 		},
 		changes: {

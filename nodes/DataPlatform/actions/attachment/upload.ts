@@ -94,11 +94,12 @@ function arrange(
 	index: number,
 	name: string,
 	files: Upload[],
+	skipsExisting: boolean,
 	before?: PlatformRecord,
 ) {
 	const replaces = run.parameter('existingFiles', index) === 'replace';
 	const existing = replaces ? ('remove' as const) : ('keep' as const);
-	if (!before || !run.option('options.skipExisting', index, false)) return { files, existing };
+	if (!before || !skipsExisting) return { files, existing };
 	const { missing, others } = compareFiles(files, filesOf(before, name));
 	const remove = replaces ? others.map(({ fileId }) => fileId) : [];
 	return { files: missing, existing: remove.length > 0 ? { remove } : ('keep' as const) };
@@ -176,9 +177,9 @@ export const upload = itemOperation({
 
 		// Read first: a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(client, at, id);
-		const skips = run.option('options.skipExisting', index, false);
-		const before = reading && (await (skips ? reading : ifAllowed(reading)));
-		const { files, existing } = arrange(run, index, name, all, before);
+		const skipsExisting = run.flag('options.skipExisting', 'Skip Existing', index);
+		const before = reading && (await (skipsExisting ? reading : ifAllowed(reading)));
+		const { files, existing } = arrange(run, index, name, all, skipsExisting, before);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
 		if (before && isNothing) return output(before, name, []);
 		const target = { at, field: name, id, before, fields, existing, key };

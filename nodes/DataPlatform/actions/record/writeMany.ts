@@ -140,9 +140,9 @@ function writeManyOptions(run: RunContext, index: number, mode: WriteMode): Writ
 		parallelRequests: Math.floor(
 			run.numberWithin(parallel, 'Parallel Requests', { min: 0, max: MAX_PARALLEL_REQUESTS }),
 		),
-		skipAudit: run.option('options.skipAudit', index, false),
-		skipUnchanged: run.option('options.skipUnchanged', index, false),
-		dryRun: run.option('options.dryRun', index, false),
+		skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
+		skipUnchanged: run.flag('options.skipUnchanged', 'Skip Unchanged', index),
+		dryRun: run.flag('options.dryRun', 'Dry Run', index),
 		stopAtFailure: !context.continueOnFail(),
 	};
 }

@@ -171,8 +171,8 @@ export const trigger = itemOperation({
 	execute: async (run, index) => {
 		const url = run.text('webhookUrl', 'Webhook URL', index);
 		const { headers, id } = correlation(run, index);
+		const isFull = run.flag('options.fullResponse', 'Full Response', index);
 		const response = await startWorkflow(run.client, url, payload(run, index), headers);
-		const isFull = run.option<boolean>('options.fullResponse', index, false);
 		return omitUndefined({
 			...(isFull && { statusCode: response.status, headers: response.headers }),
 			body: response.body as IDataObject,

@@ -62,3 +62,11 @@ export const unknownType: FieldType = {
 	equals: sameOrUnknown,
 	isEmpty: (stored) => isCleared(stored) || undefined,
 };
+
+/** A field of which the platform does not say the type: it is read, and can be cleared. */
+export const untyped: FieldType = {
+	...unknownType,
+	convert: () => problem("can't be written: the platform does not say of which type it is"),
+	key: 'never',
+	editor: { ...text.editor, hint: 'unknown type' },
+};

@@ -68,7 +68,18 @@ export interface Execution {
 	status: string;
 	startedAt: string;
 	stoppedAt: string;
-	data: { resultData: ResultData };
+	data: ExecutionData;
+}
+
+export interface ExecutionData {
+	/** What was still to be run when this was stored. */
+	executionData?: {
+		nodeExecutionStack: Array<{
+			node: { name: string };
+			data: { main: Array<ExecutionItem[] | null> };
+		}>;
+	};
+	resultData: ResultData;
 }
 
 export interface N8nApi {
@@ -136,6 +147,17 @@ export function outputItems(
 ): ExecutionItem[] {
 	const [run] = execution.data.resultData.runData[nodeName] ?? [];
 	return run?.data?.main[output] ?? [];
+}
+
+/** The items that a trigger started an execution with, however far the execution came. */
+export function startItems(
+	{ executionData, resultData }: ExecutionData,
+	triggerName: string,
+): ExecutionItem[] {
+	// First: of an execution that died, n8n may have filled in an output that the trigger never had.
+	const waiting = executionData?.nodeExecutionStack.find(({ node }) => node.name === triggerName);
+	const ran = resultData.runData?.[triggerName]?.at(-1)?.data;
+	return (waiting?.data ?? ran)?.main[0] ?? [];
 }
 
 /** An execution's status and error as text; undefined if it succeeded. */

@@ -8,10 +8,15 @@ import { runCommand } from './processes.mts';
 /** The root folder of this repository. */
 export const ROOT = dirname(import.meta.dirname);
 
-/** Builds the package into `dist`. */
+let built: Promise<void> | undefined;
+
+/** Builds the package into `dist`, once in this process: another build would empty it meanwhile. */
 export async function buildPackage(): Promise<void> {
-	const { code, output } = await runCommand('npm', ['run', 'build'], { cwd: ROOT });
-	if (code !== 0) throw new Error(`The package cannot be built:\n${output}`);
+	built ??= (async () => {
+		const { code, output } = await runCommand('npm', ['run', 'build'], { cwd: ROOT });
+		if (code !== 0) throw new Error(`The package cannot be built:\n${output}`);
+	})();
+	await built;
 }
 
 /** Packs the built package into a folder, as for publishing; returns the tarball's path. */

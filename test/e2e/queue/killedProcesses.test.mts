@@ -5,8 +5,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import { type Execution, describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 import { isFinished, countOutcomes, QueueHarness } from './queueHarness.mts';
-import { APP, countRecords, createTables, ORDERS, waitUntil } from './queueFixtures.mts';
+import { APP, countRecords, createTables, ORDERS } from './queueFixtures.mts';
 
 const ITEMS = 5_000;
 

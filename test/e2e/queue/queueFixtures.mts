@@ -1,6 +1,5 @@
 /** What the tests of queue mode share: tables, a source of items, nodes, and looks from outside. */
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import axios from 'axios';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
@@ -128,16 +127,3 @@ export const triggerNode = (name: string, seconds: number[]): Step => ({
 		...inTable(ORDERS),
 	},
 });
-
-/** Waits until something holds; the patience is for slow machines. */
-export async function waitUntil(
-	what: string,
-	holds: () => Promise<boolean>,
-	timeoutMs = 90_000,
-): Promise<void> {
-	const end = Date.now() + timeoutMs;
-	while (!(await holds())) {
-		if (Date.now() > end) throw new Error(`In ${timeoutMs / 1000} s it did not come to: ${what}`);
-		await sleep(100);
-	}
-}

@@ -18,12 +18,12 @@ import {
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
 import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 import {
 	fetchItemsNode,
 	createTables,
 	ORDERS,
 	serveOrders,
-	waitUntil,
 	writeManyNode,
 } from './queueFixtures.mts';
 

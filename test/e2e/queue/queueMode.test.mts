@@ -14,6 +14,7 @@ import { logFile, type QueueEnvironment } from '../../../harness/queueEnvironmen
 import { describeFailure, outputItems, type N8nApi } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
 import { readRecords } from '../../support/apiClient.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 import { isFinished, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
@@ -21,7 +22,6 @@ import {
 	fetchItemsNode,
 	ORDERS,
 	triggerNode,
-	waitUntil,
 	writeManyNode,
 } from './queueFixtures.mts';
 

@@ -2,18 +2,23 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import {
 	createOwner,
-	type Execution,
+	type ExecutionData,
 	type N8nApi,
-	outputItems,
 	parseExecutionData,
 	signIn,
+	startItems,
 } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
+import { type Change, nameOf, PollLog } from '../../support/pollLog.mts';
+import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 
 /** How n8n may run polls, by the switches that it takes from its environment. */
 export const SCHEDULERS = {
@@ -58,40 +63,86 @@ export const manyPollTimes = () =>
 interface Row {
 	id: string;
 	ver: number;
+	modified: string;
 }
 
+/** What became of the changes of one situation. */
 export interface Verdict {
 	written: number;
+	/** In no execution. */
 	lost: number;
 	doubled: number;
 	/** Emitted although they were there before. */
 	early: number;
+	/** Of those lost and doubled, the ones that fell between the two writes of an n8n that was killed. */
+	lostBetweenWrites: number;
+	doubledBetweenWrites: number;
+	/** In an execution that died with n8n: shown as crashed, and a retry runs with the same items. */
+	inCrashedExecutions: number;
 	executions: number;
 	/** Executions without items. */
 	empty: number;
+	/** Starts of n8n that failed over an execution that had died, and the next one did not. */
+	failedStarts: number;
 }
+
+interface Emitted {
+	/** The changes, as `id:ver`. */
+	names: string[];
+	hasCrashed: boolean;
+}
+
+interface ExecutionRow {
+	id: string;
+	status: string;
+	mode: string;
+	startedAt: string | null;
+}
+
+/**
+ * How n8n ends when it finds an execution that died in the moment in which it was started; n8n notes
+ * that it tried, and its next start leaves that execution alone.
+ */
+const FAILED_START = /reading 'getTime'\)[^]+ExecutionRecoveryService/;
 
 export class ActiveWorkflow {
 	n8n!: RunningN8n;
 	n8nApi!: N8nApi;
 	id = '';
 	readonly #environment: TestEnvironment;
-	readonly #env: Record<string, string>;
+	readonly #scheduler: Scheduler;
 	readonly #owner = createOwner();
-	/** The versions that must be emitted, as `id/ver`. */
-	readonly #expected = new Set<string>();
+	/** The changes since the last verdict, which must be emitted. */
+	readonly #expected = new Map<string, Change>();
+	/** How often each change was emitted until the last verdict, or never though it was expected. */
+	readonly #judged = new Map<string, number>();
+	/** The executions that have ended. */
+	readonly #executions = new Map<string, Emitted>();
+	#judgedExecutions = 0;
+	#failedStarts = 0;
 	#codes = 0;
-	#read = new Map<string, string[]>();
+	/** When this n8n was started. */
+	#startedAt = 0;
+	/** For an n8n with two writes: durable cursors have one. */
+	#pollLog: PollLog | undefined;
+	readonly #admin: SandboxAdmin;
 
-	constructor(environment: TestEnvironment, env: Record<string, string>) {
+	constructor(environment: TestEnvironment, scheduler: Scheduler) {
 		this.#environment = environment;
-		this.#env = env;
+		this.#scheduler = scheduler;
+		this.#admin = createSandboxAdmin(environment.sandbox.baseUrl);
 	}
 
 	async start(env: Record<string, string> = {}): Promise<void> {
-		this.n8n = await startN8n({
+		const options = {
 			userFolder: this.#environment.userFolder,
-			env: { ...this.#env, ...env },
+			env: { ...SCHEDULERS[this.#scheduler], ...env },
+		};
+		this.#startedAt = Date.now();
+		this.n8n = await startN8n(options).catch(async (error: unknown) => {
+			if (!FAILED_START.test(String(error))) throw error;
+			this.#failedStarts += 1;
+			return await startN8n(options);
 		});
 		this.n8nApi = await signIn(this.n8n.url, this.#owner);
 	}
@@ -99,6 +150,7 @@ export class ActiveWorkflow {
 	async kill(): Promise<void> {
 		process.kill(this.n8n.pid, 'SIGKILL');
 		await this.n8n.exited;
+		this.#pollLog?.read();
 	}
 
 	async stop(): Promise<void> {
@@ -109,7 +161,9 @@ export class ActiveWorkflow {
 	async activate(pollTimes: object[], parameters: Record<string, unknown> = {}): Promise<void> {
 		if (this.id !== '') await this.n8nApi.unpublish(this.id);
 		this.#expected.clear();
-		this.#read.clear();
+		this.#judged.clear();
+		this.#executions.clear();
+		this.#judgedExecutions = 0;
 		const id = await this.n8nApi.createCredential(sandboxCredential(this.#environment.sandbox));
 		this.id = await this.n8nApi.createWorkflow({
 			name: 'Watch airports',
@@ -132,16 +186,21 @@ export class ActiveWorkflow {
 			],
 			connections: {},
 		});
-		const requests = `${this.#environment.sandbox.baseUrl}/sandbox/requests`;
-		await axios.delete(requests);
+		const hasGap = this.#scheduler !== 'durable cursors';
+		this.#pollLog = hasGap
+			? new PollLog(this.#environment.userFolder, this.id, TRIGGER)
+			: undefined;
 		await this.n8nApi.publish(this.id);
-		const end = Date.now() + 40_000;
-		while ((await axios.get<{ data: unknown[] }>(requests)).data.data.length < 2) {
-			assert.ok(Date.now() < end, 'n8n does not poll');
-			await sleep(50);
-		}
-		// For n8n to store where it began.
-		await sleep(1000);
+		// Behind it lies what is to be emitted.
+		await waitUntil('n8n stores where watching begins', () => this.#isStartStored());
+	}
+
+	/** Waits until n8n has begun to poll so many times more. */
+	async polls(count: number): Promise<void> {
+		const polls = async () =>
+			(await this.#admin.requests()).filter(({ path }) => path.includes('/data')).length;
+		const before = await polls();
+		await waitUntil('n8n polls', async () => (await polls()) >= before + count);
 	}
 
 	/** Creates records in one request; they must be emitted. */
@@ -155,75 +214,147 @@ export class ActiveWorkflow {
 			'/bulk?dataResponseType=MetadataOnly',
 			{ bulk },
 		);
-		for (const { id, ver } of data) this.#expected.add(`${id}/${ver}`);
+		for (const row of data) this.#expect(row);
 		return data.map(({ id }) => id);
 	}
 
-	/** Changes a record that was emitted before; the change must be emitted unless it is irrelevant. */
+	/** Changes a record; the change must be emitted unless it is irrelevant. */
 	async update(id: string, isRelevant = true): Promise<void> {
 		this.#codes += 1;
 		const { data } = await this.#request<{ data: Row }>('PATCH', `/${id}`, {
 			fields: { name: `Airport ${this.#codes}` },
 		});
-		if (isRelevant) this.#expected.add(`${id}/${data.ver}`);
+		if (isRelevant) this.#expect(data);
+	}
+
+	/** Waits until everything is emitted that must be: only the latest version of a record ever is. */
+	async emitted(timeoutMs: number): Promise<boolean> {
+		const end = Date.now() + timeoutMs;
+		for (;;) {
+			const counts = await this.#emittedTimes();
+			if ([...this.#expected.keys()].every((name) => counts.has(name))) return true;
+			if (Date.now() > end) return false;
+			await sleep(500);
+		}
 	}
 
 	/** From now on so many requests for data take so long. */
 	async slowDown(ms: number, count: number): Promise<void> {
 		const when = { nth: Array.from({ length: count }, (_, index) => index + 1) };
-		const fault = { kind: 'slowBefore', ms };
-		await axios.put(`${this.#environment.sandbox.baseUrl}/sandbox/faults`, [
+		const fault = { kind: 'slowBefore', ms } as const;
+		await this.#admin.faults([
 			{ match: { method: 'GET', path: '/data$' }, when, fault },
 			{ match: { method: 'POST', path: '/data/filter$' }, when, fault },
 		]);
 	}
 
-	/** Waits until all is emitted, and for some more polls, in which nothing may come again. */
+	/**
+	 * Waits until all is emitted, and for some more polls, in which nothing may come again. What is
+	 * written after it counts for the next one.
+	 */
 	async verdict(patienceMs: number, afterMs = 2 * SECONDS_BETWEEN_POLLS * 1000): Promise<Verdict> {
-		const end = Date.now() + patienceMs;
-		for (;;) {
-			const emitted = new Set((await this.#emitted()).flat());
-			const isAll = [...this.#expected].every((key) => emitted.has(key));
-			if (isAll || Date.now() > end) break;
-			await sleep(1000);
-		}
+		await this.emitted(patienceMs);
 		await sleep(afterMs);
-		const executions = await this.#emitted();
-		const counts = new Map<string, number>();
-		for (const key of executions.flat()) counts.set(key, (counts.get(key) ?? 0) + 1);
-		const expected = [...this.#expected];
-		return {
+		const counts = await this.#emittedTimes();
+		const expected = [...this.#expected.entries()];
+		const missing = expected.filter(([name]) => !counts.has(name));
+		const lost = missing.filter(([, change]) => !this.#pollLog?.isInGap(change));
+		const more = [...counts].filter(
+			([name, count]) => count > Math.max(1, this.#judged.get(name) ?? 0),
+		);
+		const doubled = more.filter(([name]) => {
+			const change = this.#expected.get(name);
+			return !change || !this.#pollLog?.isInOtherGap(change);
+		});
+		const isKnown = (name: string) => this.#expected.has(name) || this.#judged.has(name);
+		const executions = [...this.#executions.values()].slice(this.#judgedExecutions);
+		const verdict = {
 			written: expected.length,
-			lost: expected.filter((key) => !counts.has(key)).length,
-			doubled: [...counts.values()].filter((count) => count > 1).length,
-			early: [...counts.keys()].filter((key) => !this.#expected.has(key)).length,
+			lost: lost.length,
+			doubled: doubled.length,
+			early: [...counts.keys()].filter((name) => !isKnown(name)).length,
+			lostBetweenWrites: missing.length - lost.length,
+			doubledBetweenWrites: more.length - doubled.length,
+			inCrashedExecutions: executions
+				.filter(({ hasCrashed }) => hasCrashed)
+				.reduce((sum, { names }) => sum + names.length, 0),
 			executions: executions.length,
-			empty: executions.filter((keys) => keys.length === 0).length,
+			empty: executions.filter(({ names }) => names.length === 0).length,
+			failedStarts: this.#failedStarts,
 		};
+		for (const [name] of expected) this.#judged.set(name, 0);
+		for (const [name, count] of counts) this.#judged.set(name, count);
+		this.#expected.clear();
+		this.#judgedExecutions = this.#executions.size;
+		this.#failedStarts = 0;
+		return verdict;
 	}
 
-	/** What each execution was started with, as `id/ver`. */
-	async #emitted(): Promise<string[][]> {
+	#expect({ id, ver, modified }: Row): void {
+		this.#expected.set(nameOf({ id, ver }), { id, ver, at: modified });
+	}
+
+	async #emittedTimes(): Promise<Map<string, number>> {
+		await this.#readExecutions();
+		const counts = new Map<string, number>();
+		for (const name of [...this.#executions.values()].flatMap(({ names }) => names)) {
+			counts.set(name, (counts.get(name) ?? 0) + 1);
+		}
+		return counts;
+	}
+
+	/** Reads what executions were started with that have ended, or died with an n8n before this one. */
+	async #readExecutions(): Promise<void> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId: this.id }));
 		let last = '';
 		for (;;) {
-			const { results } = await this.n8nApi.request<{
-				results: Array<{ id: string; status: string }>;
-			}>('GET', `/executions?filter=${filter}&limit=50${last && `&lastId=${last}`}`);
-			for (const { id, status } of results) {
-				if (this.#read.has(id) || ['new', 'running'].includes(status)) continue;
-				const execution = await this.n8nApi.request<{ data: string }>('GET', `/executions/${id}`);
-				const data = parseExecutionData(execution.data) as Execution['data'];
-				const items = data.resultData?.runData ? outputItems({ data }, TRIGGER) : [];
-				if (status !== 'error') {
-					this.#read.set(
-						id,
-						items.map(({ json }) => `${String(json.id)}/${String(json.ver)}`),
+			const { results } = await this.n8nApi.request<{ results: ExecutionRow[] }>(
+				'GET',
+				`/executions?filter=${filter}&limit=50${last && `&lastId=${last}`}`,
+			);
+			for (const { id, status, mode, startedAt } of results) {
+				if (mode !== 'trigger' || status === 'error' || this.#executions.has(id)) continue;
+				const isOpen = ['new', 'running'].includes(status);
+				// n8n leaves it like that if its log says no more than that it was started.
+				const isDead = status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
+				if (isOpen && !isDead) continue;
+				const names = await this.#startedWith(id);
+				const hasCrashed = status === 'crashed' || isDead;
+				if (hasCrashed) {
+					const retry = await this.n8nApi.request<{ id: string }>(
+						'POST',
+						`/executions/${id}/retry`,
+						{},
 					);
+					assert.deepEqual(await this.#startedWith(retry.id), names);
 				}
+				this.#executions.set(id, { names, hasCrashed });
 			}
-			if (results.length < 50) return [...this.#read.values()];
+			if (results.length < 50) return;
 			last = results.at(-1)!.id;
+		}
+	}
+
+	async #startedWith(executionId: string): Promise<string[]> {
+		const { data } = await this.n8nApi.request<{ data: string }>(
+			'GET',
+			`/executions/${executionId}`,
+		);
+		const items = startItems(parseExecutionData(data) as ExecutionData, TRIGGER);
+		return items.map(({ json }) => nameOf(json as unknown as Change));
+	}
+
+	/** In n8n's database: no request asks for it. */
+	async #isStartStored(): Promise<boolean> {
+		const file = join(this.#environment.userFolder, '.n8n', 'database.sqlite');
+		const database = new DatabaseSync(file, { readOnly: true });
+		try {
+			const row = database
+				.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
+				.get(this.id) as { staticData: string | null };
+			return row.staticData?.includes('dataPlatformTrigger') ?? false;
+		} finally {
+			database.close();
 		}
 	}
 

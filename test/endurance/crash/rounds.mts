@@ -11,7 +11,7 @@ import {
 	missingKeys,
 	checkFileCounts,
 } from './checks.mts';
-import { type PollLog, nameOf } from './pollLog.mts';
+import { type PollLog, nameOf } from '../../support/pollLog.mts';
 import type { N8nHost } from './n8nHost.mts';
 import { CASES, FILE_FIELDS, GOODS, type SandboxHost, RECEIVED_CHANGES } from './sandboxHost.mts';
 import {

@@ -12,14 +12,14 @@ import { setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { sandboxCredential } from '../../../harness/examples.mts';
 import { makeUserFolder } from '../../../harness/n8nProcess.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
-import { PollLog } from './pollLog.mts';
+import { PollLog } from '../../support/pollLog.mts';
 import { N8nHost } from './n8nHost.mts';
 import { SandboxHost } from './sandboxHost.mts';
 import { KILLS_IN_WRITES, Rounds } from './rounds.mts';
 import { filesWith, holds } from './secrets.mts';
 import { SourceServer } from './sourceServer.mts';
 import { Tally } from './tally.mts';
-import { syncWorkflow, triggerWorkflow, uploadWorkflow } from './workflows.mts';
+import { syncWorkflow, TRIGGER, triggerWorkflow, uploadWorkflow } from './workflows.mts';
 
 const { values } = parseArgs({
 	options: {
@@ -66,7 +66,7 @@ try {
 		trigger: await n8nApi.createWorkflow(triggerWorkflow(credential)),
 	};
 	await n8nHost.activate(ids.trigger);
-	const pollLog = new PollLog(environment.userFolder, ids.trigger);
+	const pollLog = new PollLog(environment.userFolder, ids.trigger, TRIGGER);
 	const testRounds = new Rounds(
 		{ sandboxHost, n8nHost, source, pollLog, tally, ids, sizes },
 		new SeededRandom(seed),

@@ -5,13 +5,8 @@
 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import {
-	type ExecutionItem,
-	parseExecutionData,
-	type ResultData,
-} from '../../../harness/n8nApi.mts';
-import type { StoredVersion } from '../../support/sandbox.cts';
-import { TRIGGER } from './workflows.mts';
+import { type ExecutionData, parseExecutionData, startItems } from '../../harness/n8nApi.mts';
+import type { StoredVersion } from './sandbox.cts';
 
 /** In the order in which changes are emitted. */
 interface Position {
@@ -28,28 +23,15 @@ interface State {
 	emitted: Record<string, [version: number, time: number]>;
 }
 
-interface StoredExecution {
-	executionData?: {
-		nodeExecutionStack: Array<{ node: { name: string }; data: { main: ExecutionItem[][] } }>;
-	};
-	resultData: ResultData;
-}
-
 /** A change of a record. */
 export type Change = Pick<StoredVersion, 'id' | 'ver' | 'at'>;
 
 export const nameOf = ({ id, ver }: Pick<Change, 'id' | 'ver'>) => `${id}:${ver}`;
 
-/** The items that an execution was started with; it may not have got far. */
-function itemsOf({ executionData, resultData }: StoredExecution): ExecutionItem[] {
-	const waiting = executionData?.nodeExecutionStack.find(({ node }) => node.name === TRIGGER);
-	const ran = resultData.runData[TRIGGER]?.[0]?.data?.main[0];
-	return waiting?.data.main[0] ?? ran ?? [];
-}
-
 export class PollLog {
 	readonly #folder: string;
 	readonly #workflowId: string;
+	readonly #triggerName: string;
 	/** How often a change stands in a stored execution. */
 	readonly emitted = new Map<string, number>();
 	/** At each kill: n8n's place, what stood in executions, and the last change that did. */
@@ -57,9 +39,10 @@ export class PollLog {
 	#last: Position = { time: 0, id: '' };
 	#latest = 0;
 
-	constructor(userFolder: string, workflowId: string) {
+	constructor(userFolder: string, workflowId: string, triggerName: string) {
 		this.#folder = userFolder;
 		this.#workflowId = workflowId;
+		this.#triggerName = triggerName;
 	}
 
 	/** Reads what is new; n8n must not run. */
@@ -75,7 +58,8 @@ export class PollLog {
 				.all(this.#workflowId, this.#latest) as Array<{ id: number; data: string }>;
 			for (const { id, data } of rows) {
 				this.#latest = id;
-				for (const { json } of itemsOf(parseExecutionData(data) as StoredExecution)) {
+				const items = startItems(parseExecutionData(data) as ExecutionData, this.#triggerName);
+				for (const { json } of items) {
 					const { id: record, ver, modified } = json as Record<'id' | 'modified', string> & Change;
 					const name = nameOf({ id: record, ver });
 					this.emitted.set(name, (this.emitted.get(name) ?? 0) + 1);
@@ -87,7 +71,7 @@ export class PollLog {
 				.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
 				.get(this.#workflowId) as { staticData: string | null };
 			const kept = JSON.parse(staticData ?? '{}') as Record<string, { watch?: { state: State } }>;
-			const state = kept[`node:${TRIGGER}`]?.watch?.state;
+			const state = kept[`node:${this.#triggerName}`]?.watch?.state;
 			this.#kills.push({ state, emitted: new Set(this.emitted.keys()), last: this.#last });
 		} finally {
 			database.close();

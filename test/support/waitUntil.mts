@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits until something holds; the patience is for slow machines. */
+export async function waitUntil(
+	what: string,
+	holds: () => Promise<boolean>,
+	timeoutMs = 90_000,
+): Promise<void> {
+	const end = Date.now() + timeoutMs;
+	while (!(await holds())) {
+		if (Date.now() > end) throw new Error(`In ${timeoutMs / 1000} s it did not come to: ${what}`);
+		await sleep(100);
+	}
+}

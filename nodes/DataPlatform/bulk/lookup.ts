@@ -2,6 +2,8 @@
  * Looking records up: what a response does not mention is read, never assumed.
  */
 import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '../api/types';
+import type { KeyForm } from '../fields/fieldType';
+import { typeOf } from '../fields';
 import { keyForm } from '../fields/values';
 import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -136,4 +138,119 @@ export async function lookUp(
 		result.set(record, found ? [found] : []);
 	}
 	return result;
+}
+
+/** Which records have a value in a field: the IDs of one or two, or of none. */
+export interface ValueMatch {
+	ids: string[];
+	/** A stored value that differs only in case or spaces, where no record has the value itself. */
+	similar?: string;
+}
+
+/** A text without regard to case and spaces. */
+export const similarText = (text: string) => tidied(text).toLowerCase();
+
+const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
+
+/** As many values as one request looks up: one less than a page, so that one page holds them all. */
+const VALUES_PER_LOOKUP = 999;
+
+/** How many requests look values up at a time. */
+const PARALLEL_LOOKUPS = 4;
+
+/** Looks for values of one field; reads no more than it needs to see that a value is not unique. */
+class ValueLookup {
+	private readonly found = new Map<string, string[]>();
+	private readonly similar = new Map<string, string>();
+
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly field: FieldDefinition,
+	) {}
+
+	/** What was found of a value. */
+	match(text: string): ValueMatch {
+		const ids = this.found.get(text) ?? [];
+		return ids.length > 0 ? { ids } : { ids, similar: this.similar.get(similarText(text)) };
+	}
+
+	/** @returns how many records there were */
+	private async read(filter: Group, limit: number, asked?: string): Promise<number> {
+		const { client, at, field } = this;
+		let count = 0;
+		for await (const page of readRecords(client, at, { filter, fields: [field.name] }, limit)) {
+			count += page.length;
+			for (const record of page) this.note(record, asked);
+		}
+		return count;
+	}
+
+	/** @param asked the value that was asked for alone, which the platform says the record has */
+	private note({ id, fields }: PlatformRecord, asked?: string) {
+		const stored = getOwn<JsonValue>(fields, this.field.name) ?? null;
+		const text = asked ?? keyForm(this.field, stored)?.text;
+		if (text === undefined) return;
+		const ids = this.found.get(text) ?? [];
+		if (ids.length < 2 && !ids.includes(id)) this.found.set(text, [...ids, id]);
+		if (!this.similar.has(similarText(text))) this.similar.set(similarText(text), text);
+	}
+
+	/** Looks values up whose stored form is known. */
+	async search(values: string[]): Promise<void> {
+		for (const filter of oneOf(this.field.name, values)) {
+			const { value } = filter.filter[0] as { value: string[] };
+			// Fewer than two for each: then all were read, and none is missed.
+			const limit = 2 * value.length;
+			if ((await this.read(filter, limit)) < limit) continue;
+			const open = value.filter((text) => (this.found.get(text)?.length ?? 0) < 2);
+			const half = Math.ceil(open.length / 2);
+			if (value.length === 1) await this.searchExactly(open);
+			else for (const part of [open.slice(0, half), open.slice(half)]) await this.search(part);
+		}
+	}
+
+	/** Looks values up of which many records have another form. */
+	private async searchExactly(values: string[]) {
+		const { name: field } = this.field;
+		const operator = typeOf(this.field).comparison === 'text' ? '===' : 'eq';
+		for (const value of values) {
+			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2);
+		}
+	}
+
+	/** Looks one value up whose stored form only the platform knows. */
+	async searchAlone(text: string) {
+		await this.read(equalTo(this.field.name, text), 2, text);
+	}
+}
+
+/**
+ * Which records have certain values in a field, many values in one request. Values are compared as
+ * the platform stores them.
+ *
+ * @throws {ServiceError}
+ */
+export async function lookUpValues(
+	client: ApiClient,
+	at: TableAddress,
+	field: FieldDefinition,
+	values: KeyForm[],
+): Promise<Map<string, ValueMatch>> {
+	const lookup = new ValueLookup(client, at, field);
+	const certain = values.filter(({ isCertain }) => isCertain).map(({ text }) => text);
+	// A value that is stored without the spaces is found too, to be named in the error.
+	const listed = [...new Set([...certain, ...certain.map(tidied)])];
+	const starts = Array.from(
+		{ length: Math.ceil(listed.length / VALUES_PER_LOOKUP) },
+		(_, index) => index * VALUES_PER_LOOKUP,
+	);
+	await forEachConcurrent(starts, PARALLEL_LOOKUPS, async (start) => {
+		await lookup.search(listed.slice(start, start + VALUES_PER_LOOKUP));
+	});
+	const uncertain = values.filter(({ isCertain }) => !isCertain);
+	await forEachConcurrent(uncertain, PARALLEL_READS, async ({ text }) => {
+		await lookup.searchAlone(text);
+	});
+	return new Map(values.map(({ text }) => [text, lookup.match(text)]));
 }

@@ -17,6 +17,8 @@ export interface PlanInput {
 	values: unknown;
 	/** The record's id, where an existing record is meant. */
 	id?: unknown;
+	/** What is wrong with it already, and in which field. */
+	problems?: Array<{ field: string; message: string }>;
 }
 
 export interface PlannedRecord {
@@ -146,10 +148,11 @@ class Planner {
 	}
 
 	/** One row as a record; undefined where it has problems, which are noted. */
-	record({ index, values, id }: PlanInput): PlannedRecord | undefined {
+	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
 		const problem = (message: string, field?: string) =>
 			this.problems.push({ index, message, field });
+		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
 			return undefined;

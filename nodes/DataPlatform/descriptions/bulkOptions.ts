@@ -3,6 +3,7 @@
  */
 
 import { callSettings, emptyFields, skipAudit, unknownFields } from './common';
+import { linkValues } from './linkOptions';
 import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
@@ -103,6 +104,7 @@ const shared = [
 	dryRun,
 	emptyFields,
 	importKey,
+	linkValues,
 	output,
 	parallelRequests,
 	skipAudit,

@@ -4,6 +4,7 @@
 import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { linkValues } from './linkOptions';
 import { applicationLocator, tableLocator } from './locators';
 import type { Parameter } from '../execution/operation';
 
@@ -119,4 +120,10 @@ export const options = (...entries: INodeProperties[]): Parameter<'options'> => 
 export const callSettings = [maxRetryWait, timeout];
 
 /** Settings of the operations that write one record for each item. */
-export const singleWriteOptions = [emptyFields, skipAudit, unknownFields, ...callSettings];
+export const singleWriteOptions = [
+	emptyFields,
+	linkValues,
+	skipAudit,
+	unknownFields,
+	...callSettings,
+];

@@ -7,8 +7,10 @@ import type { TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import { keyField, planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
+import { linkResolver, linkRules, type LinkParameter } from './linkInput';
 import type { RunContext } from './run';
 import { isObject } from '../transport/json';
+import { MIB } from '../transport/streams';
 import { renamedFields } from './recordOutput';
 
 /** What this node's outputs hold beside a record's fields. */
@@ -94,6 +96,9 @@ export function valuesReader(
 /** Options of every operation that writes fields. */
 type FieldOptions = 'options.emptyFields' | 'options.unknownFields';
 
+/** How large a request may be that creates linked records. */
+const MAX_LINK_BATCH_BYTES = 4 * MIB;
+
 export function planOptions(
 	run: RunContext<FieldOptions>,
 	index: number,
@@ -124,13 +129,16 @@ function without(name: string, table: TableDefinition, values: unknown) {
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
-	run: RunContext<'application' | 'table' | 'columns' | FieldOptions>,
+	run: RunContext<
+		'application' | 'table' | 'columns' | 'options.skipAudit' | FieldOptions | LinkParameter
+	>,
 	index: number,
 	mode: PlanOptions['mode'],
 	id?: string,
 	except?: string,
 ): Promise<PlannedRecord> {
-	const definition = await run.definition(run.table(index));
+	const at = run.table(index);
+	const definition = await run.definition(at);
 	const mapped = valuesReader(run, index, definition)(index);
 	const { table, values } =
 		except === undefined
@@ -141,8 +149,14 @@ export async function plannedRecord(
 			hint: "Mark a field as import key in the platform, or write the record with 'Update' or 'Create'.",
 		});
 	}
-	const rows = [{ index, values, id }];
-	const { records, problems } = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	const links = linkResolver(run, at);
+	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
+	const plan = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	await links.createMissing(plan, table, {
+		batchBytes: MAX_LINK_BATCH_BYTES,
+		skipAudit: run.option('options.skipAudit', index, false),
+	});
+	const { records, problems } = plan;
 	const record = records[0];
 	if (record) return record;
 	throw new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {

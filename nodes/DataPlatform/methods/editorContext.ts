@@ -7,7 +7,8 @@ import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-w
 import { createEditorClient } from '../execution/createClient';
 import { toFailure } from '../execution/itemResults';
 import { parameterText, pickedApplication } from '../execution/locator';
-import type { TableDefinition } from '../api/types';
+import { linkedTable } from '../execution/linkInput';
+import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
@@ -41,4 +42,20 @@ export async function chosenTable(
 	const table = parameterText(context.getCurrentNodeParameter('table'), 'table', 'Table');
 	if (table === '') return undefined;
 	return await readTable(client, { application: chosenApplication(context), table });
+}
+
+/** The tables that link fields of the chosen table lead to, each once. @throws {ServiceError} */
+export async function linkedTables(
+	context: ILoadOptionsFunctions,
+	client: ApiClient,
+	fields: FieldDefinition[],
+): Promise<TableDefinition[]> {
+	const at = { application: chosenApplication(context), table: '' };
+	const targets = new Map(fields.map((field) => [field.metadata.linkTableId, field]));
+	return await Promise.all(
+		[...targets.values()].map(
+			async (field) =>
+				(await linkedTable(async (address) => await readTable(client, address), at, field)).table,
+		),
+	);
 }

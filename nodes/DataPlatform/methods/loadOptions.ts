@@ -4,9 +4,11 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition } from '../api/types';
-import { holdsData, typeOf } from '../fields';
+import { holdsData, isWritable, typeOf } from '../fields';
+import { canBeKey } from '../fields/values';
 import { EXACTLY } from '../execution/filterInput';
-import { chosenTable, inEditor } from './editorContext';
+import { ALL_LINK_FIELDS, isLink } from '../execution/linkInput';
+import { chosenTable, inEditor, linkedTables } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
 	name: header,
@@ -49,6 +51,30 @@ async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodeProper
 		return (table?.fields ?? [])
 			.filter(holdsData)
 			.flatMap((field) => [option(field), ...linkedOptions(field)]);
+	});
+}
+
+/** The link fields that can be written, after an entry for all of them. */
+async function getLinkFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const fields = await fieldOptions(this, (field) => isLink(field) && isWritable(field));
+	const all = { name: 'All Link Fields', value: ALL_LINK_FIELDS };
+	return fields.length > 0 ? [all, ...fields] : [];
+}
+
+/** The fields of the tables that a link field leads to, or all of them, by which records are found. */
+async function getLinkedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const name = this.getCurrentNodeParameter('&field');
+	return await inEditor(this, async (client) => {
+		const table = await chosenTable(this, client);
+		const links = (table?.fields ?? []).filter(isLink);
+		const chosen = links.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
+		const options = new Map<string, INodePropertyOptions>();
+		for (const target of await linkedTables(this, client, chosen)) {
+			for (const field of target.fields) {
+				if (holdsData(field) && canBeKey(field)) options.set(field.name, option(field));
+			}
+		}
+		return [...options.values()];
 	});
 }
 
@@ -153,6 +179,8 @@ export const loadOptions = {
 	getFields,
 	getFileFields,
 	getFilterFields,
+	getLinkFields,
+	getLinkedFields,
 	getOperators,
 	getSavedViews,
 	getSortFields,

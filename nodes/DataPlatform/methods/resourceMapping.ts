@@ -9,19 +9,37 @@ import type {
 
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, typeOf } from '../fields';
+import type { LinkRule, LinkRules } from '../bulk/links';
+import { toLinkRules } from '../execution/linkInput';
 import { chosenTable, inEditor } from './editorContext';
 
-function label(field: FieldDefinition, isKey: boolean): string {
-	const hint = isKey ? 'import key' : typeOf(field).editor.hint;
+/** What a link field takes, where the option Link Values says that it is no record ID. */
+function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): string {
+	const one = linkedField
+		? `'${linkedField}' of the linked record`
+		: 'import key of the linked record';
+	const many = linkedField
+		? `'${linkedField}' of linked records to add`
+		: 'import keys of linked records to add';
+	return metadata.multiple ? many : one;
+}
+
+function label(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string {
+	const hint = isKey ? 'import key' : rule ? linkHint(field, rule) : typeOf(field).editor.hint;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 
-function column(field: FieldDefinition, required: boolean, isKey: boolean): ResourceMapperField {
+function column(
+	field: FieldDefinition,
+	required: boolean,
+	isKey: boolean,
+	rule?: LinkRule,
+): ResourceMapperField {
 	const { type, choices } = typeOf(field).editor;
 	const options = choices(field);
 	return {
 		id: field.name,
-		displayName: label(field, isKey),
+		displayName: label(field, isKey, rule),
 		required,
 		defaultMatch: false,
 		canBeUsedToMatch: false,
@@ -29,6 +47,16 @@ function column(field: FieldDefinition, required: boolean, isKey: boolean): Reso
 		type: options ? 'options' : type,
 		...(options && { options }),
 	};
+}
+
+/** None where the option holds an expression, or an entry that is not complete yet. */
+function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition): LinkRules {
+	const given = context.getCurrentNodeParameter('options.linkValues.link');
+	try {
+		return toLinkRules(given, table);
+	} catch {
+		return new Map();
+	}
 }
 
 async function columns(
@@ -39,9 +67,12 @@ async function columns(
 		const table = await chosenTable(context, client);
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
+		const rules = chosenLinkRules(context, table);
 		const fields = table.fields
 			.filter(isWritable)
-			.map((field) => column(field, isRequired(field, table), field === key));
+			.map((field) =>
+				column(field, isRequired(field, table), field === key, rules.get(field.name)),
+			);
 		return { fields };
 	});
 }

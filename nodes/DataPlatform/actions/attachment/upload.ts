@@ -19,6 +19,7 @@ import {
 	timeout,
 	unknownFields,
 } from '../../descriptions/common';
+import { linkValues } from '../../descriptions/linkOptions';
 import type { RunContext } from '../../execution/run';
 import { ifAllowed, uploadsOf } from './input';
 import { fileField } from './parameters';
@@ -147,6 +148,7 @@ export const upload = itemOperation({
 		maximumSize,
 		skipExisting,
 		emptyFields,
+		linkValues,
 		unknownFields,
 		skipAudit,
 		maxRetryWait,

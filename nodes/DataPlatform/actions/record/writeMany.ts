@@ -24,6 +24,7 @@ import {
 	MAX_PARALLEL_REQUESTS,
 } from '../../descriptions/bulkOptions';
 import { readItem, sharedSource } from './sharedParameters';
+import { linkResolver, linkRules } from '../../execution/linkInput';
 import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
 import { MIB } from '../../transport/streams';
 
@@ -36,13 +37,21 @@ const listed = (items: string[]) => {
 	return rest > 0 ? `${shown}; and ${rest} more` : shown;
 };
 
-/** All problems of the input in one error; nothing was sent. */
-function inputError({ problems }: Plan): InputError {
+/**
+ * All problems of the input in one error; no item was sent.
+ *
+ * @param createdCount how many linked records were created before
+ */
+function inputError({ problems }: Plan, createdCount = 0): InputError {
 	const sorted = [...problems].sort((a, b) => a.index - b.index);
 	const items = new Set(sorted.map(({ index }) => index)).size;
 	const what = items === 1 ? '1 item has problems' : `${items} items have problems`;
+	const nothing =
+		createdCount === 0
+			? 'Nothing was sent'
+			: `No item was written (linked records created: ${createdCount})`;
 	return new InputError(
-		`Nothing was sent, ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
+		`${nothing}, ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
 		{
 			item: sorted[0]!.index,
 			field: sorted[0]!.field,
@@ -194,9 +203,12 @@ export async function executeWriteMany(
 	const reading = settings.dryRun ? undefined : readWatermark(client, at);
 	// Both are read at the same time, and none is left behind where the other one fails.
 	const table = await run.definition(at).finally(async () => await reading);
+	const links = linkResolver(run, at);
+	const rules = linkRules(run, source, table);
+	const rows = rowsOf(run, report, valuesReader(run, source, table), mode, unreadable);
 	const plan = planRecords(
 		table,
-		rowsOf(run, report, valuesReader(run, source, table), mode, unreadable),
+		rules.size > 0 ? await links.resolve(table, [...rows], rules) : rows,
 		planOptions(
 			run,
 			source,
@@ -207,6 +219,9 @@ export async function executeWriteMany(
 	);
 	plan.problems.push(...unreadable);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
+	if (!settings.dryRun) await links.createMissing(plan, table, settings);
+	if (plan.problems.length > 0 && settings.stopAtFailure)
+		throw inputError(plan, links.createdCount);
 
 	const outcomes = new Outcomes(report, plan.merged);
 	settleProblems(plan, outcomes);
@@ -227,6 +242,7 @@ export async function executeWriteMany(
 		sent: plan.records.length,
 		...(plan.merged.size > 0 && { merged: plan.merged.size }),
 		...totals(report),
+		...(links.createdCount > 0 && { linkedRecordsCreated: links.createdCount }),
 		...client.stats,
 		...(settings.dryRun && { dryRun: true }),
 		...(stopped && {
@@ -266,12 +282,21 @@ const NAMES: Record<Outcome, string> = {
 };
 
 /** The counts in one sentence. */
-function hint(summary: Record<Outcome | 'requests' | 'waitedMs', number> & { dryRun?: boolean }) {
+function hint(
+	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
+		dryRun?: boolean;
+		linkedRecordsCreated?: number;
+	},
+) {
 	const counts = OUTCOMES.filter((outcome) => summary[outcome] > 0).map(
 		(outcome) => `${summary[outcome]} ${NAMES[outcome]}`,
 	);
 	const waited =
 		summary.waitedMs >= 1000 ? `, ${Math.round(summary.waitedMs / 1000)} s waited` : '';
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';
+	const { linkedRecordsCreated: linked } = summary;
+	if (linked !== undefined) {
+		counts.push(linked === 1 ? '1 linked record created' : `${linked} linked records created`);
+	}
 	return `${prefix}${counts.join(', ') || 'nothing to write'} (${summary.requests} requests${waited}).`;
 }

@@ -1,0 +1,405 @@
+/**
+ * Links by business key: what an item holds in a link field (a company's name) becomes the record ID
+ * that the platform takes. Done before the plan, so that all that follows sees IDs only.
+ */
+import type { FieldDefinition, JsonValue, TableAddress, TableDefinition } from '../api/types';
+import { importKeyOf, isWritable } from '../fields';
+import { fromJsonText, isPlainObject, show } from '../fields/convert';
+import { isCleared } from '../fields/fieldType';
+import { canBeKey, keyForm, toFieldValue } from '../fields/values';
+import type { ApiClient } from '../transport/client';
+import { InputError, ServiceError } from '../transport/errors';
+import { isObject } from '../transport/json';
+import { isSuccess, type ItemOutcome } from './outcome';
+import { lookUpValues, similarText, type ValueMatch } from './lookup';
+import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
+import { readWatermark, writeMany, type WriteManyOptions } from './write';
+
+/** The table that a link leads to. */
+export interface LinkTarget {
+	at: TableAddress;
+	table: TableDefinition;
+}
+
+/** How the values of a link field are given, where they are not record IDs. */
+export interface LinkRule {
+	/** The field of the linked table that holds them; its import key where not given. */
+	linkedField?: string;
+	ifNotFound: 'error' | 'leaveEmpty' | 'create';
+}
+
+/** By the link field's name. */
+export type LinkRules = ReadonlyMap<string, LinkRule>;
+
+/** What creating linked records takes from the options of the run. */
+export type LinkWriteOptions = Pick<WriteManyOptions, 'batchBytes' | 'skipAudit'>;
+
+/** One link of a value: by ID, or by a value to be looked up. */
+type Link = { id: string } | { value: unknown };
+
+/** A value of a link field, taken apart. */
+interface LinkValue {
+	isMany: boolean;
+	add: Link[];
+	remove: Link[];
+}
+
+/** A record to be created because a link needs it; `id` once it is there. */
+interface MissingRecord {
+	catalog: Catalog;
+	text: string;
+	value: JsonValue;
+	id?: string;
+	problem?: string;
+}
+
+/** The values of one field of a linked table that were looked up in this run. */
+interface Catalog {
+	target: LinkTarget;
+	field: FieldDefinition;
+	known: Map<string, ValueMatch>;
+	/** Records to be created, by their value and by the value without regard to case and spaces. */
+	missing: Map<string, MissingRecord>;
+	similar: Map<string, string>;
+}
+
+const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** What was read from the platform holds its ID, whatever else it holds. */
+const toLink = (value: unknown): Link =>
+	isObject(value) && isId(value.id) ? { id: value.id } : { value };
+
+/** @returns undefined where it is no value of such a field */
+function parseLinkValue({ metadata }: FieldDefinition, raw: unknown): LinkValue | undefined {
+	if (!metadata.multiple) return { isMany: false, add: [toLink(raw)], remove: [] };
+	const value = fromJsonText(raw);
+	if (Array.isArray(value)) return { isMany: true, add: value.map(toLink), remove: [] };
+	if (!isPlainObject(value) || isId(value.id)) {
+		return { isMany: true, add: [toLink(value)], remove: [] };
+	}
+	const { add = [], remove = [] } = value;
+	const isChange = 'add' in value || 'remove' in value;
+	if (!isChange || !Array.isArray(add) || !Array.isArray(remove)) return undefined;
+	return { isMany: true, add: add.map(toLink), remove: remove.map(toLink) };
+}
+
+/** A value as it is looked up. */
+interface Wanted {
+	text: string;
+	isCertain: boolean;
+	value: JsonValue;
+}
+
+function toWanted(field: FieldDefinition, raw: unknown): Wanted | { problem: string } {
+	const converted = toFieldValue(field, typeof raw === 'string' ? raw.trim() && raw : raw, 'error');
+	if (converted === 'leave') return { problem: 'is empty' };
+	if ('problem' in converted) return converted;
+	const form = keyForm(field, converted.value);
+	return form ? { ...form, value: converted.value } : { problem: `can't be ${show(raw)}` };
+}
+
+/** What one value in the items turned out to be. */
+type LinkedId = { id: string } | { isDropped: true } | { problem: string };
+
+export class LinkResolver {
+	private readonly catalogs = new Map<string, Catalog>();
+	/** What stands in the place of the ID of a record that is not created yet. */
+	private readonly placeholders = new Map<string, MissingRecord>();
+	/** How many linked records this run created. */
+	createdCount = 0;
+
+	/** @param targetOf the table that a link field leads to */
+	constructor(
+		private readonly client: ApiClient,
+		private readonly targetOf: (field: FieldDefinition) => Promise<LinkTarget>,
+	) {}
+
+	/**
+	 * The rows with record IDs in their link fields. A row whose links can't be resolved has the
+	 * problems with it. A record that is yet to be created is named by a placeholder.
+	 *
+	 * @throws {ServiceError} where looking up fails for all items alike
+	 */
+	async resolve(table: TableDefinition, rows: PlanInput[], rules: LinkRules): Promise<PlanInput[]> {
+		const resolved = [...rows];
+		for (const field of table.fields) {
+			const rule = rules.get(field.name);
+			if (!rule || field.type !== 'schema_link' || !isWritable(field)) continue;
+			await this.resolveField(field, rule, resolved);
+		}
+		return resolved;
+	}
+
+	private async resolveField(field: FieldDefinition, rule: LinkRule, rows: PlanInput[]) {
+		const given = new Map<number, LinkValue>();
+		for (const [position, { values }] of rows.entries()) {
+			if (!isObject(values) || !Object.hasOwn(values, field.name)) continue;
+			const raw = values[field.name];
+			if (isCleared(raw)) continue;
+			const value = parseLinkValue(field, raw);
+			if (value) given.set(position, value);
+			else rows[position] = withProblem(rows[position]!, field.name, shapeProblem(raw));
+		}
+		const links = [...given.values()].flatMap(({ add, remove }) => [...add, ...remove]);
+		const values = links.filter((link) => 'value' in link).map(({ value }) => value);
+		const catalog = values.length > 0 ? await this.lookUp(field, rule, values) : undefined;
+		for (const [position, value] of given) {
+			const row = rows[position]!;
+			const idOf = (link: Link, isAdded: boolean): LinkedId => {
+				if ('id' in link) return link;
+				if (typeof catalog === 'string') return { problem: catalog };
+				return this.linkedId(catalog!, rule, link.value, isAdded);
+			};
+			rows[position] = withIds(row, field.name, value, idOf);
+		}
+	}
+
+	/** What is known of the values in the linked table; in words, why they can't be looked up. */
+	private async lookUp(
+		field: FieldDefinition,
+		rule: LinkRule,
+		values: unknown[],
+	): Promise<Catalog | string> {
+		try {
+			const catalog = this.catalogOf(await this.targetOf(field), rule);
+			if (typeof catalog !== 'string') await lookUpMissing(this.client, catalog, values);
+			return catalog;
+		} catch (error) {
+			return unavailable(error);
+		}
+	}
+
+	private catalogOf(target: LinkTarget, { linkedField, ifNotFound }: LinkRule): Catalog | string {
+		const { table } = target;
+		const marked = importKeyOf(table);
+		const key = linkedField ? table.fields.find(({ name }) => name === linkedField) : marked;
+		if (!key) {
+			return linkedField
+				? `the linked table '${table.header}' has no field '${linkedField}'`
+				: `the linked table '${table.header}' has no import key field: choose one of its fields`;
+		}
+		if (!canBeKey(key)) return `records can't be found by '${key.name}' (${key.type})`;
+		if (ifNotFound === 'create') {
+			if (key !== marked) {
+				return `records of '${table.header}' are created only by their import key${marked ? ` '${marked.name}'` : ', which it does not have'}`;
+			}
+			const required = table.fields.filter(
+				(other) => other !== key && other.metadata.required && isWritable(other),
+			);
+			if (required.length > 0) {
+				return `records of '${table.header}' can't be created by '${key.name}' alone: it also requires '${required.map(({ name }) => name).join("', '")}'`;
+			}
+		}
+		const name = JSON.stringify([target.at.application, table.id, key.name]);
+		const catalog = this.catalogs.get(name) ?? {
+			target,
+			field: key,
+			known: new Map(),
+			missing: new Map(),
+			similar: new Map(),
+		};
+		this.catalogs.set(name, catalog);
+		return catalog;
+	}
+
+	private linkedId(
+		catalog: Catalog,
+		{ ifNotFound }: LinkRule,
+		raw: unknown,
+		isAdded: boolean,
+	): LinkedId {
+		const { field, known, target } = catalog;
+		const wanted = toWanted(field, raw);
+		if ('problem' in wanted) return { problem: `'${field.name}' ${wanted.problem}` };
+		const { ids, similar } = known.get(wanted.text)!;
+		const where = `of '${target.table.header}'`;
+		const what = `${show(raw)} in '${field.name}'`;
+		if (ids.length === 1) return { id: ids[0]! };
+		if (ids.length > 1) {
+			return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
+		}
+		// A link that is not there needs no removing.
+		if (ifNotFound === 'leaveEmpty' || (ifNotFound === 'create' && !isAdded)) {
+			return { isDropped: true };
+		}
+		const isSimilar =
+			similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
+		if (ifNotFound === 'error' || isSimilar) {
+			return { problem: `no record ${where} has ${what}${isSimilar}` };
+		}
+		return this.placeholder(catalog, wanted);
+	}
+
+	/** What stands for a record until it is created. */
+	private placeholder(catalog: Catalog, { text, value }: Wanted): LinkedId {
+		const { missing, similar, target, field } = catalog;
+		const first = similar.get(similarText(text)) ?? text;
+		if (first !== text) {
+			return {
+				problem: `${show(text)} is to be created in '${target.table.header}', but another item has ${show(first)}, which differs only in case or spaces`,
+			};
+		}
+		const record = missing.get(text) ?? { catalog, text, value };
+		missing.set(text, record);
+		similar.set(similarText(text), text);
+		if (record.problem !== undefined) return { problem: record.problem };
+		const name = `new record of '${target.table.internalName}' with ${show(text)} in '${field.name}'`;
+		const other = this.placeholders.get(name);
+		const id =
+			other === undefined || other === record ? name : `${name} (${target.table.id}: ${text})`;
+		this.placeholders.set(id, record);
+		return { id };
+	}
+
+	/**
+	 * Creates the linked records that planned records need, and puts their IDs in. A record whose
+	 * linked record can't be created becomes a problem of the plan.
+	 */
+	async createMissing(plan: Plan, table: TableDefinition, options: LinkWriteOptions) {
+		if (this.placeholders.size === 0) return;
+		const names = table.fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);
+		const needed = new Set<MissingRecord>();
+		const collect = (id: string) => {
+			const missing = this.placeholders.get(id);
+			if (missing && missing.id === undefined) needed.add(missing);
+			return id;
+		};
+		for (const record of plan.records) mapIds(record, names, collect);
+		for (const catalog of this.catalogs.values()) {
+			const missing = [...needed].filter((record) => record.catalog === catalog);
+			if (missing.length > 0) await this.createRecords(catalog, missing, options);
+		}
+		plan.records = plan.records.filter((record) => {
+			let isWhole = true;
+			mapIds(record, names, (id, field) => {
+				const missing = this.placeholders.get(id);
+				if (!missing) return id;
+				if (missing.id !== undefined) return missing.id;
+				isWhole = false;
+				plan.problems.push({
+					index: record.index,
+					field,
+					message: `'${field}': ${missing.problem}`,
+				});
+				return id;
+			});
+			return isWhole;
+		});
+	}
+
+	private async createRecords(
+		{ target: { at, table }, field, known }: Catalog,
+		missing: MissingRecord[],
+		options: LinkWriteOptions,
+	) {
+		const rows = missing.map(({ value }, index) => ({ index, values: { [field.name]: value } }));
+		const plan = planRecords(table, rows, {
+			mode: 'upsert',
+			empty: 'leave',
+			unknownFields: 'error',
+			duplicates: 'merge',
+		});
+		const settle = (index: number, { id, message = 'it has no ID' }: ItemOutcome) => {
+			const record = missing[index]!;
+			if (id !== undefined) {
+				record.id = id;
+				known.set(record.text, { ids: [id] });
+			} else {
+				record.problem = `${show(record.text)} could not be created in '${table.header}': ${message}`;
+			}
+		};
+		for (const { index, message } of plan.problems) settle(index, { outcome: 'failed', message });
+		await writeMany(
+			this.client,
+			at,
+			table,
+			plan.records,
+			{
+				...options,
+				mode: 'upsert',
+				batchSize: 0,
+				parallelRequests: 0,
+				skipUnchanged: false,
+				dryRun: false,
+				stopAtFailure: false,
+			},
+			await readWatermark(this.client, at),
+			({ index }, outcome) => {
+				if (outcome.outcome === 'inserted') this.createdCount += 1;
+				settle(index, isSuccess(outcome) ? outcome : { ...outcome, id: undefined });
+			},
+		);
+	}
+}
+
+const shapeProblem = (raw: unknown) =>
+	` takes values of the linked records, or {"add":[values],"remove":[values]}, not ${show(raw)}`;
+
+const withProblem = (row: PlanInput, field: string, text: string): PlanInput => {
+	const others = Object.entries(row.values as object).filter(([name]) => name !== field);
+	const problems = [...(row.problems ?? []), { field, message: `'${field}'${text}` }];
+	return { ...row, values: Object.fromEntries(others), problems };
+};
+
+/** The row with IDs in a link field, or with what is wrong with it. */
+function withIds(
+	row: PlanInput,
+	field: string,
+	{ isMany, add, remove }: LinkValue,
+	idOf: (link: Link, isAdded: boolean) => LinkedId,
+): PlanInput {
+	const problems: string[] = [];
+	const idsOf = (links: Link[], isAdded: boolean) =>
+		links.flatMap((link) => {
+			const linked = idOf(link, isAdded);
+			if ('problem' in linked) problems.push(linked.problem);
+			return 'id' in linked ? [linked.id] : [];
+		});
+	const ids = { add: idsOf(add, true), remove: idsOf(remove, false) };
+	if (problems.length > 0) {
+		return withProblem(row, field, `: ${[...new Set(problems)].join('; ')}`);
+	}
+	const many = remove.length > 0 ? ids : ids.add;
+	const values = row.values as Record<string, unknown>;
+	return { ...row, values: { ...values, [field]: isMany ? many : (ids.add[0] ?? null) } };
+}
+
+/** Looks up the values that are not known yet, many in one request. */
+async function lookUpMissing(client: ApiClient, { target, field, known }: Catalog, raw: unknown[]) {
+	const wanted = new Map<string, Wanted>();
+	for (const value of raw) {
+		const entry = toWanted(field, value);
+		if ('problem' in entry || known.has(entry.text)) continue;
+		wanted.set(entry.text, entry);
+	}
+	if (wanted.size === 0) return;
+	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
+	for (const [text, match] of found) known.set(text, match);
+}
+
+/** Why a linked table can't be used, where that is so for its links only. */
+function unavailable(error: unknown): string {
+	if (error instanceof InputError) return error.message;
+	const isTheirs = error instanceof ServiceError && [403, 404].includes(error.status ?? 0);
+	if (!isTheirs) throw error;
+	return `its linked table can't be read: ${error.message}`;
+}
+
+/** Puts other IDs in the place of those in a record's link fields. */
+function mapIds(
+	record: PlannedRecord,
+	names: string[],
+	map: (id: string, field: string) => string,
+) {
+	for (const name of names) {
+		const value = Object.hasOwn(record.fields, name) ? record.fields[name] : undefined;
+		if (!isObject(value)) continue;
+		const ids = (list: unknown) => (list as string[]).map((id) => map(id, name));
+		const { id, add, remove } = value as Record<string, unknown>;
+		record.fields[name] = {
+			...(isId(id) && { id: map(id, name) }),
+			...(Array.isArray(add) && { add: ids(add) }),
+			...(Array.isArray(remove) && { remove: ids(remove) }),
+		};
+	}
+}

@@ -1,0 +1,581 @@
+/** Links by business key: the items hold names, the platform gets record IDs. */
+import type { IDataObject } from 'n8n-workflow';
+import {
+	automatic,
+	loadColumns,
+	loadOptions,
+	picked,
+	runOperation,
+	type OperationRun,
+	type RunResult,
+} from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox, type StoredRecord } from '../support/sandbox.cts';
+import { expectErrorItem, outcomes } from './fixtures.cts';
+
+const APP = 'office';
+
+const companies = {
+	internalName: 'companies',
+	header: 'Companies',
+	fields: [
+		{ name: 'name', type: 'text', metadata: { importKey: true, maxLength: 40 } },
+		{ name: 'number', type: 'number' },
+		{ name: 'city', type: 'text' },
+		{ name: 'parent', type: 'schema_link', metadata: { linkTableId: 'companies' } },
+	],
+};
+const people = {
+	internalName: 'people',
+	header: 'People',
+	fields: [
+		{ name: 'email', type: 'text', metadata: { importKey: true } },
+		{ name: 'company', type: 'schema_link', metadata: { linkTableId: 'companies' } },
+		{
+			name: 'clients',
+			type: 'schema_link',
+			metadata: { linkTableId: 'companies', multiple: true },
+		},
+		{ name: 'memo', type: 'schema_link', metadata: { linkTableId: 'memos' } },
+		{ name: 'rank', type: 'schema_link', metadata: { linkTableId: 'ranks' } },
+		{ name: 'secret', type: 'schema_link', metadata: { linkTableId: 'secrets' } },
+		{ name: 'age', type: 'number' },
+	],
+};
+const memos = { internalName: 'memos', header: 'Memos', fields: [{ name: 'text', type: 'text' }] };
+const secrets = {
+	internalName: 'secrets',
+	header: 'Secrets',
+	fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }],
+};
+/** Another field than the key is required. */
+const ranks = {
+	internalName: 'ranks',
+	header: 'Ranks',
+	fields: [
+		{ name: 'level', type: 'number', metadata: { importKey: true } },
+		{ name: 'title', type: 'text', metadata: { required: true } },
+	],
+};
+
+let sandbox: RunningSandbox;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ args: ['--no-seed'] });
+});
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	const records = [
+		{ name: 'Acorn', number: 1, city: 'Oslo' },
+		{ name: 'Birch', number: 2, city: 'Oslo' },
+		{ name: 'Dogwood, Test & Sons', number: 3, city: 'Rome' },
+		{ name: 'Back\\slash', number: 4, city: 'Bonn' },
+	].map((fields) => ({ fields }));
+	for (const table of [memos, secrets, ranks, people]) {
+		await sandbox.admin.createTable({ app: APP, table });
+	}
+	await sandbox.admin.createTable({ app: APP, table: companies, records });
+	await sandbox.admin.clearRequests();
+});
+afterAll(() => sandbox.stop());
+
+type Link = Partial<Record<'field' | 'valuesAre' | 'linkedField' | 'ifNotFound', string>>;
+
+interface Run extends Omit<OperationRun, 'parameters'> {
+	table?: string;
+	links?: Link[];
+	options?: IDataObject;
+	parameters?: IDataObject;
+	token?: string;
+}
+
+const byName: Link = { field: '*', valuesAre: 'importKey' };
+const orCreate: Link = { ...byName, ifNotFound: 'create' };
+const orEmpty: Link = { ...byName, ifNotFound: 'leaveEmpty' };
+const goingOn: Run = { onError: 'continueRegularOutput' };
+
+async function run(
+	operation: string,
+	{ table = 'people', links = [byName], options = {}, parameters = {}, token, ...rest }: Run,
+): Promise<RunResult> {
+	return await runOperation(
+		{ baseUrl: sandbox.baseUrl, token: token ?? sandbox.tokens.role },
+		{
+			...rest,
+			parameters: {
+				resource: 'record',
+				operation,
+				application: picked(APP),
+				table: picked(table),
+				columns: automatic,
+				options: { ...options, linkValues: { link: links } },
+				...parameters,
+			} as never,
+		},
+	);
+}
+
+const stored = async (table = 'people'): Promise<StoredRecord[]> =>
+	await sandbox.admin.records(APP, table);
+
+const person = async (email: string) =>
+	(await stored()).find(({ fields }) => fields.email === email)?.fields;
+
+const companyIds = async () => {
+	const records = await stored('companies');
+	return Object.fromEntries(records.map(({ id, fields }) => [String(fields.name), id]));
+};
+
+/** Linked tables are addressed by the ID that the link's definition has. */
+const LOOK_UPS = /tables\/[\da-f-]{36}\/data\/filter$/;
+const CREATIONS = /tables\/[\da-f-]{36}\/data\/bulk$/;
+
+const requests = async (method: string, path: RegExp) =>
+	(await sandbox.admin.requests()).filter(
+		(request) => request.method === method && path.test(request.path),
+	);
+
+describe('a link to one record', () => {
+	test.each(['createMany', 'upsertMany', 'create', 'upsert'])(
+		'%s: by the import key of the linked table',
+		async (operation) => {
+			const result = await run(operation, {
+				items: [
+					{ email: 'a', company: 'Birch' },
+					{ email: 'b', company: 'Dogwood, Test & Sons' },
+					{ email: 'c', company: 'Back\\slash' },
+				],
+			});
+			expect(result.error).toBeUndefined();
+			const ids = await companyIds();
+			expect(await person('a')).toEqual({ email: 'a', company: ids.Birch });
+			expect(await person('b')).toEqual({ email: 'b', company: ids['Dogwood, Test & Sons'] });
+			expect(await person('c')).toEqual({ email: 'c', company: ids['Back\\slash'] });
+		},
+	);
+
+	test.each(['update', 'updateMany'])('%s', async (operation) => {
+		await run('createMany', { items: [{ email: 'a', company: 'Birch' }] });
+		const [record] = await stored();
+		const parameters = { recordId: operation === 'update' ? picked(record!.id) : record!.id };
+		const result = await run(operation, { items: [{ company: 'Acorn' }], parameters });
+		expect(result.error).toBeUndefined();
+		expect((await person('a'))?.company).toBe((await companyIds()).Acorn);
+	});
+
+	test('by another field, a number given as text', async () => {
+		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'number' }];
+		const result = await run('createMany', { links, items: [{ email: 'a', company: ' 2 ' }] });
+		expect(result.error).toBeUndefined();
+		expect((await person('a'))?.company).toBe((await companyIds()).Birch);
+	});
+
+	test('an entry for a field counts more than one for all', async () => {
+		const { Acorn } = await companyIds();
+		const links = [byName, { field: 'company', valuesAre: 'recordIds' }];
+		await run('createMany', { links, items: [{ email: 'a', company: Acorn, clients: ['Birch'] }] });
+		expect(await person('a')).toMatchObject({ company: Acorn });
+	});
+
+	test('what was read holds its ID, and is linked by it', async () => {
+		const { Acorn } = await companyIds();
+		await run('createMany', { items: [{ email: 'a', company: { id: Acorn, name: 'Birch' } }] });
+		expect((await person('a'))?.company).toBe(Acorn);
+	});
+
+	test('empty and null leave it empty, or clear it, as Empty Values says', async () => {
+		await run('upsertMany', { items: [{ email: 'a', company: 'Acorn' }] });
+		await run('upsertMany', { items: [{ email: 'a', company: '' }] });
+		expect(await person('a')).toHaveProperty('company');
+		const items = [{ email: 'a', company: null }];
+		await run('upsertMany', { items, options: { emptyFields: 'clear' } });
+		expect(await person('a')).not.toHaveProperty('company');
+	});
+});
+
+describe('a link to many records', () => {
+	test('a name, a list, a list as text, and a change', async () => {
+		const result = await run('upsertMany', {
+			items: [
+				{ email: 'a', clients: 'Dogwood, Test & Sons' },
+				{ email: 'b', clients: ['Acorn', 'Birch'] },
+				{ email: 'c', clients: '["Acorn", "Dogwood, Test & Sons"]' },
+			],
+		});
+		expect(result.error).toBeUndefined();
+		const { Acorn, Birch, ...others } = await companyIds();
+		const dogwood = others['Dogwood, Test & Sons'];
+		expect((await person('a'))?.clients).toEqual([dogwood]);
+		expect((await person('b'))?.clients).toEqual([Acorn, Birch]);
+		expect((await person('c'))?.clients).toEqual([Acorn, dogwood]);
+		await run('upsertMany', {
+			items: [{ email: 'b', clients: { add: ['Dogwood, Test & Sons'], remove: ['Acorn'] } }],
+		});
+		expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
+	});
+
+	test('what is not found and needs no removing is left out', async () => {
+		await run('upsertMany', { items: [{ email: 'a', clients: ['Acorn'] }] });
+		const result = await run('upsertMany', {
+			links: [orCreate],
+			items: [{ email: 'a', clients: { add: ['Birch'], remove: ['Nobody'] } }],
+		});
+		expect(result.error).toBeUndefined();
+		const ids = await companyIds();
+		expect((await person('a'))?.clients).toEqual([ids.Acorn, ids.Birch]);
+		expect(Object.keys(ids)).toHaveLength(4);
+	});
+
+	test('a value that is no such thing is an error', async () => {
+		const result = await run('upsertMany', {
+			...goingOn,
+			items: [
+				{ email: 'a', clients: { count: 2, url: 'x' } },
+				{ email: 'b', clients: ['Acorn', null] },
+			],
+		});
+		const output = result.output('Data Platform');
+		expectErrorItem(output[0]!, 0, "'clients' takes values of the linked records", {
+			field: 'clients',
+		});
+		expectErrorItem(output[1]!, 1, "'clients': 'name' is empty");
+	});
+});
+
+describe('not found', () => {
+	test('one unknown name among 1,000 is one error item; one look-up finds the others', async () => {
+		const items = Array.from({ length: 1000 }, (_, index) => ({
+			email: `p${index}`,
+			company: index === 500 ? 'Nobody' : ['Acorn', 'Birch'][index % 2]!,
+		}));
+		const result = await run('createMany', { ...goingOn, items });
+		const output = result.output('Data Platform');
+		expectErrorItem(
+			output[500]!,
+			500,
+			/Item 500.*'company': no record of 'Companies' has "Nobody" in 'name'/,
+			{
+				field: 'company',
+				outcome: 'failed',
+			},
+		);
+		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(999);
+		expect(await requests('POST', LOOK_UPS)).toHaveLength(1);
+	});
+
+	test('without Continue nothing is sent', async () => {
+		const result = await run('createMany', {
+			items: [
+				{ email: 'a', company: 'Acorn' },
+				{ email: 'b', company: 'Nobody' },
+			],
+		});
+		expect(result.error?.message).toMatch(
+			/^Nothing was sent, 1 item has problems: item 1: 'company'/,
+		);
+		expect(await stored()).toEqual([]);
+	});
+
+	test('case and spaces count, and the error names the record that is close', async () => {
+		const result = await run('createMany', {
+			...goingOn,
+			links: [orCreate],
+			items: ['acorn', ' Acorn ', 'Acorn  '].map((company) => ({ email: company, company })),
+		});
+		for (const [index, item] of result.output('Data Platform').entries()) {
+			expectErrorItem(item, index, '"Acorn" differs only in case or spaces');
+		}
+		expect(await stored('companies')).toHaveLength(4);
+	});
+
+	test('left empty: the link is not written', async () => {
+		const result = await run('upsertMany', {
+			links: [orEmpty],
+			items: [{ email: 'a', company: 'Nobody', clients: ['Nobody', 'Acorn'] }],
+		});
+		expect(outcomes(result)).toEqual(['inserted']);
+		const { Acorn } = await companyIds();
+		expect(await person('a')).toEqual({ email: 'a', clients: [Acorn] });
+	});
+
+	test('created: once each, in one request, and reported', async () => {
+		const names = ['New', 'Acorn', 'Newer', 'New'];
+		const items = names.map((company, index) => ({
+			email: `p${index}`,
+			company,
+			clients: ['New'],
+		}));
+		const result = await run('upsertMany', { links: [orCreate], items });
+		expect(outcomes(result)).toEqual(Array(4).fill('inserted'));
+		expect(result.hints).toEqual([
+			expect.stringMatching(/^4 inserted, 2 linked records created \(/),
+		]);
+		const ids = await companyIds();
+		expect(Object.keys(ids)).toHaveLength(6);
+		expect((await stored()).map(({ fields }) => fields.company)).toEqual(
+			names.map((name) => ids[name]),
+		);
+		expect(await requests('POST', CREATIONS)).toHaveLength(1);
+	});
+
+	test('created in single operations too, once in a run', async () => {
+		const items = ['a', 'b'].map((email) => ({ email, company: 'New' }));
+		const result = await run('create', { links: [orCreate], items });
+		expect(result.error).toBeUndefined();
+		expect((await person('a'))?.company).toBe((await companyIds()).New);
+		expect((await person('b'))?.company).toBe((await companyIds()).New);
+		expect(await requests('POST', LOOK_UPS)).toHaveLength(1);
+		expect(await requests('POST', CREATIONS)).toHaveLength(1);
+	});
+
+	test('created only for items that are written', async () => {
+		const result = await run('upsertMany', {
+			...goingOn,
+			links: [orCreate],
+			items: [
+				{ email: 'a', company: 'New', age: 'many' },
+				{ email: 'b', company: 'Other' },
+			],
+		});
+		expect(outcomes(result)).toEqual(['failed', 'inserted']);
+		expect(Object.keys(await companyIds())).toContain('Other');
+		expect(Object.keys(await companyIds())).not.toContain('New');
+	});
+
+	test('two new names that differ only in case are not both created', async () => {
+		const items = ['New', 'NEW'].map((company) => ({ email: company, company }));
+		const result = await run('upsertMany', { ...goingOn, links: [orCreate], items });
+		expect(outcomes(result)).toEqual(['inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[1]!, 1, '"New", which differs only in case');
+	});
+
+	test('one that the platform refuses is the error of its items', async () => {
+		const long = 'x'.repeat(50);
+		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
+		const result = await run('upsertMany', { ...goingOn, links: [orCreate], items });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
+	});
+
+	test('a dry run says what would be created, and writes nothing', async () => {
+		const result = await run('upsertMany', {
+			links: [orCreate],
+			items: [{ email: 'a', company: 'New', clients: ['Acorn'] }],
+			options: { dryRun: true },
+		});
+		const { Acorn } = await companyIds();
+		expect(result.json()[0]).toMatchObject({
+			outcome: 'inserted',
+			after: {
+				company: { id: `new record of 'companies' with "New" in 'name'` },
+				clients: { add: [Acorn] },
+			},
+		});
+		expect(await stored('companies')).toHaveLength(4);
+		expect(await stored()).toEqual([]);
+	});
+});
+
+describe('what can go wrong with the linked table', () => {
+	test('two matches are an error that names both', async () => {
+		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'city' }];
+		const result = await run('createMany', {
+			...goingOn,
+			links,
+			items: [
+				{ email: 'a', company: 'Oslo' },
+				{ email: 'b', company: 'Rome' },
+			],
+		});
+		const { Acorn, Birch } = await companyIds();
+		expect(outcomes(result)).toEqual(['failed', 'inserted']);
+		const named = new RegExp(
+			`several records of 'Companies' have "Oslo" in 'city': '(.*)', '(.*)'`,
+		);
+		const [error] = result.output('Data Platform');
+		expectErrorItem(error!, 0, named);
+		const [, ...ids] = named.exec(String(error!.json.error))!;
+		expect(ids.sort()).toEqual([Acorn, Birch].sort());
+	});
+
+	test('a value that thousands have is not read to the end', async () => {
+		const records = Array.from({ length: 3000 }, (_, index) => ({
+			fields: { name: `c${index}`, city: index < 2999 ? 'Ulm' : 'Trier' },
+		}));
+		await sandbox.admin.createTable({ app: APP, table: companies, records });
+		await sandbox.admin.clearRequests();
+		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'city' }];
+		const items = ['Ulm', 'Trier', 'Bern'].map((company) => ({ email: company, company }));
+		const result = await run('createMany', { ...goingOn, links, items });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		const read = await requests('POST', LOOK_UPS);
+		expect(read.length).toBeLessThan(5);
+		expect(read.reduce((sum, { records: count }) => sum + (count ?? 0), 0)).toBeLessThan(20);
+	});
+
+	test('without an import key: the items that need it, and no others', async () => {
+		const result = await run('createMany', {
+			...goingOn,
+			items: [{ email: 'a', memo: 'x' }, { email: 'b', company: 'Acorn' }, { email: 'c' }],
+		});
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'inserted']);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "'Memos' has no import key field");
+	});
+
+	test.each([
+		['its structure', []],
+		['its records', ['structure']],
+	])('the token may not read %s', async (_what, allow) => {
+		const token = await sandbox.admin.createToken({
+			name: `narrow-${allow.length}`,
+			type: 'role',
+			permissions: [
+				{ app: APP, table: 'people', allow: ['read', 'structure', 'create', 'update', 'delete'] },
+				{ app: APP, table: 'secrets', allow },
+			],
+		});
+		const result = await run('createMany', {
+			...goingOn,
+			token,
+			items: [{ email: 'a', secret: 'x' }, { email: 'b' }],
+		});
+		expect(outcomes(result)).toEqual(['failed', 'inserted']);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "its linked table can't be read");
+	});
+
+	test('one that needs more than its key is not created', async () => {
+		const result = await run('createMany', {
+			...goingOn,
+			links: [orCreate],
+			items: [{ email: 'a', rank: 7 }],
+		});
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "it also requires 'title'");
+	});
+
+	test('by another field than the import key none is created', async () => {
+		const links = [
+			{ field: 'company', valuesAre: 'field', linkedField: 'city', ifNotFound: 'create' },
+		];
+		const result = await run('createMany', { links, items: [{ email: 'a', company: 'Ulm' }] });
+		expect(result.error?.message).toContain("created only by their import key 'name'");
+		expect(await stored('companies')).toHaveLength(4);
+	});
+
+	test('a linked record that is deleted after the look-up is the error of its item', async () => {
+		const { Birch } = await companyIds();
+		await sandbox.admin.faults([
+			{
+				match: { method: 'POST', path: '/people/data/bulk' },
+				fault: { kind: 'slowBefore', ms: 500 },
+			},
+		]);
+		const running = run('createMany', {
+			...goingOn,
+			items: [
+				{ email: 'a', company: 'Acorn' },
+				{ email: 'b', company: 'Birch' },
+			],
+		});
+		const isLookedUp = async () => (await requests('POST', /people\/data\/bulk$/)).length > 0;
+		while (!(await isLookedUp())) await new Promise((resolve) => setTimeout(resolve, 10));
+		await sandbox.client().delete(`/apps/${APP}/tables/companies/data/${Birch}`);
+		const result = await running;
+		expect(outcomes(result)).toEqual(['inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[1]!, 1, 'does not exist');
+	});
+
+	test('circular links: a table that links to itself', async () => {
+		const items = [
+			{ name: 'One', parent: 'Two' },
+			{ name: 'Two', parent: 'One' },
+		];
+		const refused = await run('upsertMany', { ...goingOn, table: 'companies', items });
+		expect(outcomes(refused)).toEqual(['failed', 'failed']);
+		const result = await run('upsertMany', { table: 'companies', links: [orCreate], items });
+		expect(result.error).toBeUndefined();
+		const ids = await companyIds();
+		const parents = (await stored('companies')).slice(-2).map(({ fields }) => fields.parent);
+		expect(parents).toEqual(expect.arrayContaining([ids.One, ids.Two]));
+		expect(Object.keys(ids)).toHaveLength(6);
+	});
+
+	test('10,000 distinct values take few look-ups', async () => {
+		const names = Array.from({ length: 10_000 }, (_, index) => `company ${index}`);
+		const records = names.map((name) => ({ fields: { name } }));
+		await sandbox.admin.createTable({ app: APP, table: companies, records });
+		await sandbox.admin.clearRequests();
+		const items = names.map((company) => ({ email: company, company }));
+		const result = await run('createMany', { items, options: { output: 'summary' } });
+		expect(result.json()[0]).toMatchObject({ inserted: 10_000 });
+		const filters = await requests('POST', LOOK_UPS);
+		expect(filters).toHaveLength(Math.ceil(10_000 / 999));
+	}, 60_000);
+});
+
+describe('the option', () => {
+	const message = async (...links: Link[]) =>
+		(await run('createMany', { links, items: [{ email: 'a', company: 'x' }] })).error?.message;
+
+	test('wrong entries are errors', async () => {
+		expect(await message({ ...byName, field: 'email' })).toContain(
+			"'email', which is no link field",
+		);
+		expect(await message(byName, byName)).toContain("two entries for '*'");
+		expect(await message({ field: 'company', valuesAre: 'field' })).toContain('names no field');
+		expect(await message({ ...byName, valuesAre: 'colour' })).toContain("'Link Values Are'");
+		expect(await message({ ...byName, ifNotFound: 'guess' })).toContain("'If Not Found'");
+		const chosen = { field: 'company', valuesAre: 'field', linkedField: 'parent' };
+		expect(await message(chosen)).toContain("can't be found by 'parent'");
+		expect(await message({ ...chosen, linkedField: 'x' })).toContain("has no field 'x'");
+	});
+
+	test('the lists of link fields and of the fields to find them by', async () => {
+		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+		const parameters = {
+			resource: 'record',
+			operation: 'createMany',
+			application: picked(APP),
+			table: picked('people'),
+			options: { linkValues: { link: [{ field: 'company' }] } },
+		};
+		const list = async (method: string, path = '') =>
+			(await loadOptions(credential, method, parameters as never, path)).map(({ value }) => value);
+		expect(await list('getLinkFields')).toEqual([
+			'*',
+			'company',
+			'clients',
+			'memo',
+			'rank',
+			'secret',
+		]);
+		const path = 'parameters.options.linkValues.link[0].linkedField';
+		expect(await list('getLinkedFields', path)).toEqual(['name', 'number', 'city']);
+	});
+
+	test('the mapper says what each link field takes', async () => {
+		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+		const labels = async (link: unknown) => {
+			const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
+				resource: 'record',
+				operation: 'createMany',
+				application: picked(APP),
+				table: picked('people'),
+				options: { linkValues: { link } },
+			} as never);
+			return fields.map(({ displayName }) => displayName);
+		};
+		expect(await labels([])).toEqual(
+			expect.arrayContaining(['company (record ID)', 'clients (record IDs to add)']),
+		);
+		const links = [byName, { field: 'memo', valuesAre: 'field', linkedField: 'text' }];
+		expect(await labels(links)).toEqual(
+			expect.arrayContaining([
+				'company (import key of the linked record)',
+				'clients (import keys of linked records to add)',
+				"memo ('text' of the linked record)",
+			]),
+		);
+		expect(await labels([{ ...byName, valuesAre: '={{ $json.x }}' }])).toContain(
+			'company (record ID)',
+		);
+	});
+});

@@ -1,9 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
-import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import type { FaultRule } from '../support/sandbox.cts';
+import { APP, expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();
 
 const goingOn: Run = { onError: 'continueRegularOutput' };
+const onBulk = { match: { path: '/data/bulk$' } };
 const idParameter = { recordId: '={{ $json.id }}' };
 const old = { number: '1', buyer: 'Fox', price: 5, comment: 'kept', tags: ['a', 'b'] };
 
@@ -212,5 +215,85 @@ describe('the report', () => {
 	test('is reported in a hint', async () => {
 		const result = await harness.run('upsertMany', { ...goingOn, items });
 		expect(result.hints).toEqual(['2 inserted, 1 failed (3 requests).']);
+	});
+});
+
+describe('skip unchanged beside another writer', () => {
+	const other = useOtherWriter(harness);
+	const item = { number: '1', buyer: 'Fox', price: 6, comment: 'kept' };
+	const data = `/apps/${APP}/tables/orders/data`;
+
+	/** Runs an item for a stored record, which another writer changes just before its first write. */
+	const run = async (
+		operation: string,
+		act: (id: string) => Promise<unknown>,
+		more: { fault?: FaultRule['fault']; options?: IDataObject } = {},
+	) => {
+		const [stored] = await harness.fill('orders', old);
+		const id = stored!.id;
+		if (more.fault) await harness.faults({ ...onBulk, when: { nth: [1] }, fault: more.fault });
+		let isDone = false;
+		other.before((target) => {
+			if (isDone || !target.endsWith('/data/bulk')) return undefined;
+			isDone = true;
+			return act(id);
+		});
+		const result = await harness.run(operation, {
+			...goingOn,
+			credential: other.credential(),
+			items: [{ ...(operation === 'updateMany' && { id }), ...item }],
+			...(operation === 'updateMany' && { parameters: idParameter }),
+			options: { skipUnchanged: true, maxRetryWait: 0, ...more.options },
+		});
+		expect(isDone).toBe(true);
+		return { result, json: result.json()[0]!, records: await harness.records(), id };
+	};
+
+	const send = async (method: string, url: string, body?: object) => {
+		const { status } = await harness.sandbox.client().request({ method, url, data: body });
+		expect(status).toBeLessThan(300);
+	};
+	const update = (fields: IDataObject) => async (id: string) =>
+		await send('PATCH', `${data}/${id}`, { fields });
+	const holdsAll = { ...old, ...item };
+
+	describe.each(['upsertMany', 'updateMany'])('%s', (operation) => {
+		test.each<[string, FaultRule['fault'] | undefined]>([
+			['', undefined],
+			[', and the response is lost', { kind: 'resetAfter' }],
+			[', and the response leaves the record out', { kind: 'fewerRecords' }],
+		])('what was not sent because it was the same is sent if it changed%s', async (_, fault) => {
+			const { json, records } = await run(operation, update({ comment: 'theirs' }), { fault });
+			expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
+			expect(records).toMatchObject([{ fields: holdsAll }]);
+		});
+
+		test('also if the other writer made the same change', async () => {
+			const { json, records } = await run(operation, update({ price: 6, comment: 'theirs' }));
+			expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
+			expect(records).toMatchObject([{ fields: holdsAll }]);
+		});
+
+		test('a change of another field leaves it, and nothing is written in vain', async () => {
+			const { json, records } = await run(operation, update({ tags: ['c'] }));
+			expect(json).toMatchObject({ outcome: 'updated' });
+			expect(records).toMatchObject([{ ver: 2, fields: { ...holdsAll, tags: ['c'] } }]);
+		});
+	});
+
+	test('a record that another one has taken the place of holds the whole item', async () => {
+		const { json, records, id } = await run('upsertMany', async (old) => {
+			await send('DELETE', `${data}/${old}`);
+			await send('POST', data, { fields: { number: '1', buyer: 'Owl' } });
+		});
+		expect(records).toMatchObject([{ fields: item }]);
+		expect(records[0]!.id).not.toBe(id);
+		expect(json).toMatchObject({ outcome: 'updated', id: records[0]!.id, ver: records[0]!.ver });
+	});
+
+	test('without another writer it is written once', async () => {
+		const { json } = await run('upsertMany', async () => undefined);
+		expect(json).toMatchObject({ outcome: 'updated', ver: 1 });
+		expect(await harness.writes()).toHaveLength(1);
 	});
 });

@@ -1,5 +1,7 @@
 /** Import keys of every type that can be one, as the service stores them; and of those that can't. */
 import type { IDataObject } from 'n8n-workflow';
+import type { RunResult } from '../support/engine/engine.cts';
+import type { FaultRule } from '../support/sandbox.cts';
 import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
@@ -88,15 +90,6 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 		expect(await stored()).toMatchObject([{ name: 'z' }, { name: 'x' }]);
 	});
 
-	test('both spellings in one input lose nothing', async () => {
-		const result = await run([
-			{ code: one, name: 'n' },
-			{ code: again, tags: ['t'] },
-		]);
-		expect(['inserted', 'updated']).toContain(outcomes(result)[0]);
-		expect(await stored()).toMatchObject([{ name: 'n', tags: ['t'] }]);
-	});
-
 	test('a dry run sees what is there', async () => {
 		await run(twice);
 		const result = await run([...changed, { code: one, name: 'x' }].slice(1), {
@@ -104,6 +97,61 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 		});
 		expect(outcomes(result)).toEqual(['updated', 'unchanged']);
 	});
+});
+
+/** Certain keys, and those of which the platform alone knows what they are stored as. */
+const TYPICAL = KEYS.filter(([type]) => ['number', 'date', 'datetime'].includes(type));
+
+describe.each(TYPICAL)('both spellings in one input, %s: %j', (...[type, one, other, again]) => {
+	beforeEach(async () => await make(type));
+
+	const items = [
+		{ code: one, name: 'n', steps: null },
+		{ code: again, tags: ['t'] },
+		{ code: other, name: 'o' },
+		{ code: one, name: 'm' },
+	];
+	const whole = { name: 'm', tags: ['t'] };
+	/** Items with certain keys are merged; others are written one after the other. */
+	const isMerged = (result: RunResult) => result.json()[1]!.mergedInto !== undefined;
+	const expectInserted = (result: RunResult) =>
+		expect(outcomes(result)).toEqual(
+			isMerged(result)
+				? ['inserted', 'inserted', 'inserted', 'inserted']
+				: ['updated', 'inserted', 'inserted', 'updated'],
+		);
+
+	test('are one record: only one of them inserted it', async () => {
+		expectInserted(await run(items));
+		expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
+		expect(await stored()).toHaveLength(2);
+	});
+
+	test.each<[string, FaultRule['fault']]>([
+		['a lost response', { kind: 'resetAfter' }],
+		['a response that leaves out a record', { kind: 'fewerRecords' }],
+		['a response that leaves out all records', { kind: 'fewerRecords', count: 9 }],
+	])('after %s too', async (_, fault) => {
+		await harness.faults({ ...onBulk, when: { nth: [1] }, fault });
+		const result = await run(items, { options: { maxRetryWait: 0 } });
+		expectInserted(result);
+		expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
+	});
+
+	test.each([1, 2])('in batches of %d too', async (batchSize) => {
+		expectInserted(await run(items, { options: { batchSize } }));
+		expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
+	});
+
+	test.each([{}, { skipUnchanged: true }])(
+		'update the record that is there (%j)',
+		async (options) => {
+			await run([{ code: one, name: 'n' }]);
+			const [first, second, third, fourth] = outcomes(await run(items, { options }));
+			expect([first, second, third, fourth]).toEqual(['updated', 'updated', 'inserted', 'updated']);
+			expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
+		},
+	);
 });
 
 test.each(['money_with_currency', 'checkbox', 'chips', 'url_link', 'checklist', 'chat', 'file'])(

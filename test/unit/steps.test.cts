@@ -316,7 +316,8 @@ describe('after a look-up', () => {
 		['that failed', failure('notApplied'), ['unknown a', 'stop: notApplied']],
 		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
 	])('%s', (_, error, follows) => {
-		expect(describeStep(afterReconcile(found, error))).toEqual(follows);
+		const step = afterReconcile({ outcomes: found, incomplete: [], failure: error });
+		expect(describeStep(step)).toEqual(follows);
 	});
 });
 
@@ -347,6 +348,35 @@ describe('a record that was deleted between the look-up and the write', () => {
 			true,
 		);
 		expect(again.outcomes).toMatchObject([[{}, { outcome: 'inserted', id: 'y', ver: 1 }]]);
+	});
+
+	test.each([
+		['raises its version by one: it is done', 5, 6, ['updated ']],
+		['raises it by more: it is written again', 5, 7, ['send , open']],
+		['raises none that is known: it is written again', undefined, 6, ['send , open']],
+	])('an update that %s', (_, before, ver, follows) => {
+		const partial = {
+			...change,
+			before: storedOf({ id: 'x', created: BEFORE, ver: before, fields: { code: 'a', n: 0 } }),
+		};
+		const step = afterSend(
+			{ kind: 'send', records: [partial] },
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver }] }),
+			context('upsert'),
+			true,
+		);
+		expect(describeStep(step)).toEqual(follows);
+		const [work] = step.work;
+		if (!work) return;
+		expect(work).toMatchObject({ records: [{ fields: record.fields, isInserted: false }] });
+		// Whoever inserted it meanwhile, this run did not.
+		const again = afterSend(
+			work as SendWork,
+			response({ data: [{ id: 'y', created: SINCE, modified: SINCE, ver: 8 }] }),
+			context('upsert'),
+			true,
+		);
+		expect(again.outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 8 }]]);
 	});
 
 	test('is done where all its fields were sent', () => {

@@ -16,7 +16,7 @@ export interface PreparedRecord {
 	json: string;
 	/** Why an earlier request may have written it already, or may do so yet. */
 	previousAttempt?: ServiceError;
-	/** An earlier request of this run is known to have inserted it, with some of its fields only. */
+	/** Whether an earlier request of this run, which sent some of its fields only, inserted it. */
 	isInserted?: boolean;
 }
 
@@ -35,6 +35,10 @@ export const prepareRecord = (
 	before,
 	json: JSON.stringify(record.id === undefined ? { fields } : { id: record.id, fields }),
 });
+
+/** Whether only the fields that differed from the stored record are sent. */
+export const isPartial = ({ before, fields, record }: PreparedRecord) =>
+	!!before && fields !== record.fields;
 
 /** How many bytes a record takes in a request's body. */
 export const byteSize = ({ json }: PreparedRecord) => Buffer.byteLength(json) + 1;

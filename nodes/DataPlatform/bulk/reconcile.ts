@@ -2,33 +2,30 @@
  * Resolves items that a response does not mention, or that got none: reads what is stored, by id
  * or import key, or by the ids in the response.
  */
-import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
+import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import { updateRecord, type WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { countsAll, type BulkResponse } from './response';
-import type { PreparedRecord } from './batches';
+import { isPartial, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
-import type { ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome } from './outcome';
 import type { PlannedRecord, WriteMode } from './plan';
 import {
 	alignByContent,
 	failedItem,
+	holdsWhole,
 	unknownItem,
 	resolveUnreported,
+	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
+import type { Resolution, ResolvedItem } from './steps';
 
 /** How many records are written by themselves at a time. */
 const PARALLEL_WRITES = 4;
-
-export interface Resolution {
-	outcomes: Array<[PreparedRecord, ItemOutcome]>;
-	/** Why looking up did not work. */
-	failure?: ServiceError;
-}
 
 /** The service's failure as a value; any other error is thrown. */
 export const failureAsValue = (error: unknown) => {
@@ -40,6 +37,33 @@ const reasonOf = (prepared: PreparedRecord, { response, rejections }: Unresolved
 	rejections?.get(prepared)?.message ??
 	(response ? undefined : prepared.previousAttempt?.message) ??
 	'the response did not mention it';
+
+type Stored = Map<PlannedRecord, PlatformRecord[]>;
+
+/** The items among those of an upsert that mean one record, as the look-up found out. */
+function findSharing(items: PreparedRecord[], stored: Stored): Map<string, PreparedRecord[]> {
+	const byId = new Map<string, PreparedRecord[]>();
+	for (const prepared of items) {
+		const found = stored.get(prepared.record) ?? [];
+		if (found.length !== 1) continue;
+		const same = byId.get(found[0]!.id);
+		if (same) same.push(prepared);
+		else byId.set(found[0]!.id, [prepared]);
+	}
+	return new Map([...byId].filter(([, group]) => group.length > 1));
+}
+
+function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
+	const overwritten = new Map<PreparedRecord, ReadonlySet<string>>();
+	for (const group of groups) {
+		const later = new Set<string>();
+		for (const prepared of [...group].reverse()) {
+			overwritten.set(prepared, new Set(later));
+			for (const name of Object.keys(prepared.record.fields)) later.add(name);
+		}
+	}
+	return overwritten;
+}
 
 export class OutcomeResolver {
 	constructor(
@@ -71,26 +95,77 @@ export class OutcomeResolver {
 			record.id !== undefined || (this.key !== undefined && record.key !== undefined);
 		const known = items.filter(isLookedUp);
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
-		const stored = await this.lookUp(known.map(({ record }) => record));
-		const outcomes = known.map((prepared): [PreparedRecord, ItemOutcome] => [
-			prepared,
-			stored instanceof ServiceError
-				? unknownItem(
-						this.mode,
-						`${reasonOf(prepared, unresolved)}; looking it up failed: ${stored.message}`,
-					)
-				: resolveUnreported(prepared, stored.get(prepared.record) ?? [], unresolved, context),
-		]);
-		await forEachConcurrent(outcomes, PARALLEL_WRITES, async (entry) => {
+		const proven = new Set<PreparedRecord>();
+		const read = await this.lookUp(known.map(({ record }) => record));
+		const failure = read instanceof ServiceError ? read : undefined;
+		const stored: Stored = read instanceof ServiceError ? new Map() : read;
+		const groups = this.mode === 'upsert' ? findSharing(known, stored) : new Map();
+		const sharing = overwrittenFields(groups.values());
+		const resolved = known.map(
+			(prepared): ResolvedItem => [
+				prepared,
+				failure
+					? unknownItem(
+							this.mode,
+							`${reasonOf(prepared, unresolved)}; looking it up failed: ${failure.message}`,
+						)
+					: resolveUnreported(
+							prepared,
+							stored.get(prepared.record) ?? [],
+							{ ...unresolved, sharing },
+							context,
+						),
+			],
+		);
+		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
 			const [prepared, { outcome, id, ver }] = entry;
 			// The response came and rejected nothing, but what is stored proves nothing either.
 			const isUnproven = outcome === 'unknown' && id !== undefined && unresolved.response;
 			if (!isUnproven || prepared.previousAttempt) return;
-			entry[1] = (await this.writeAlone(prepared, { id, ver })) ?? entry[1];
+			const overwritten = sharing.get(prepared);
+			const fields = Object.entries(prepared.record.fields).filter(
+				([name]) => !overwritten?.has(name),
+			);
+			const written = await this.writeAlone(Object.fromEntries(fields), { id, ver });
+			entry[1] = written ?? entry[1];
+			if (written && isSuccess(written)) proven.add(prepared);
 		});
+		const outcomes: ResolvedItem[] = [];
+		const incomplete: ResolvedItem[] = [];
+		/** Records of which an item is written again: what comes after it must be, too. */
+		const rewritten = new Set<string>();
+		for (const item of resolved) {
+			const [prepared, { id }] = item;
+			const isAgain = id !== undefined && groups.has(id) && rewritten.has(id);
+			const isWhole =
+				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
+			if (isWhole && !isAgain) {
+				outcomes.push(item);
+				continue;
+			}
+			incomplete.push(item);
+			if (id !== undefined) rewritten.add(id);
+		}
 		if (rest.length > 0)
 			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
-		return { outcomes, failure: stored instanceof ServiceError ? stored : undefined };
+		return { outcomes, incomplete, failure };
+	}
+
+	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
+	private isWhole(
+		[prepared, item]: ResolvedItem,
+		stored: Stored,
+		overwritten: ReadonlySet<string> | undefined,
+		context: WriteContext,
+	): boolean {
+		if (!isSuccess(item) || !isPartial(prepared)) return true;
+		const found = stored.get(prepared.record) ?? [];
+		return found.some(
+			(record) =>
+				record.id === item.id &&
+				record.ver === item.ver &&
+				holdsWhole(prepared, record, context, overwritten),
+		);
 	}
 
 	/**
@@ -100,7 +175,7 @@ export class OutcomeResolver {
 	 * @returns undefined where that is still unknown
 	 */
 	private async writeAlone(
-		{ fields }: PreparedRecord,
+		fields: FieldValues,
 		stored: { id: string; ver?: number },
 	): Promise<ItemOutcome | undefined> {
 		const updateMode = this.mode === 'replace' ? 'replace' : 'partial';

@@ -74,7 +74,7 @@ export function confirmedItem(
 	const written = { id, created, modified, ver };
 	if (context.mode === 'create') return { outcome: 'inserted', ...written };
 	if (context.mode !== 'upsert') return { outcome: 'updated', ...written };
-	const isInserted = prepared.isInserted || wasInserted(prepared, metadata, context, counts);
+	const isInserted = prepared.isInserted ?? wasInserted(prepared, metadata, context, counts);
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
 
@@ -109,12 +109,26 @@ function wasInserted(
 /**
  * Pairs `data` with the records by position: sure only where every record that did not fail has
  * its entry. Undefined where the response left something out or added something.
+ *
+ * @param mayShareRecords whether two items may mean one record: only with keys of which the platform
+ *   alone knows whether they are the same
  */
-export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) {
+export function pairByPosition(
+	batch: PreparedRecord[],
+	response: BulkResponse,
+	mayShareRecords = false,
+) {
 	const rest = batch.filter((_, index) => !response.failed.has(index));
-	const isDistinct = new Set(response.data.map(({ id }) => id)).size === response.data.length;
-	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length || !isDistinct)
+	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length) {
 		return undefined;
+	}
+	const byId = new Map<string, PreparedRecord>();
+	for (const [index, { id }] of response.data.entries()) {
+		const same = byId.get(id);
+		const isUncertain = same?.record.hasUncertainKey || rest[index]!.record.hasUncertainKey;
+		if (same && !(mayShareRecords && isUncertain)) return undefined;
+		byId.set(id, rest[index]!);
+	}
 	if (contradictsItself(response)) return undefined;
 	return rest.map((prepared, index) => [prepared, response.data[index]!] as const);
 }
@@ -134,12 +148,16 @@ export function omittedFields(
 
 /** The fields of which the stored record certainly holds something else than was sent. */
 function differences(
-	prepared: PreparedRecord,
+	prepared: { fields: FieldValues },
 	stored: PlatformRecord,
 	{ mode, key, fields }: Pick<WriteContext, 'mode' | 'key' | 'fields'>,
+	overwritten?: ReadonlySet<string>,
 ) {
 	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
-	const states = Object.entries({ ...cleared, ...prepared.fields }).map(([name, sent]) => ({
+	const written = Object.entries({ ...cleared, ...prepared.fields }).filter(
+		([name]) => !overwritten?.has(name),
+	);
+	const states = written.map(([name, sent]) => ({
 		name,
 		// The key that a record was found by, it holds.
 		holds:
@@ -151,13 +169,29 @@ function differences(
 	return { different: named(false), unproven: named(undefined) };
 }
 
+/** Whether a stored record holds all that an item holds, whatever was sent of it. */
+export const holdsWhole = (
+	{ record }: Pick<PreparedRecord, 'record'>,
+	stored: PlatformRecord,
+	context: WriteContext,
+	overwritten?: ReadonlySet<string>,
+): boolean => {
+	const { different, unproven } = differences(record, stored, context, overwritten);
+	return different.length + unproven.length === 0;
+};
+
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {
 	/** The response that does not mention them; none where it was lost. */
 	response?: BulkResponse;
 	/** The outcomes of items that were rejected, though an earlier attempt may have written them. */
 	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
+	/** Items that turned out to mean the same record as others of the request, with another form of its key. */
+	sharing?: Sharing;
 }
+
+/** Items that share a record, and the fields of it that later ones among them write too. */
+export type Sharing = ReadonlyMap<PreparedRecord, ReadonlySet<string>>;
 
 const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
 	create: { code: 'lookBeforeCreatingManyAgain' },
@@ -217,10 +251,15 @@ function resolveFromStored(
 
 	const { id, created, modified, ver } = stored;
 	const written = { id, created, modified, ver };
+	// Its items change it one after the other: which of them inserted it is for the run to say.
+	const overwritten = unresolved.sharing?.get(prepared);
+	const isShared = overwritten !== undefined;
 	const listed = confirmed.get(id);
 	if (response && listed) {
 		// What is stored now may have been changed by somebody else since.
-		return confirmedItem(prepared, listed.modified ? listed : stored, context, response);
+		const item = confirmedItem(prepared, listed.modified ? listed : stored, context, response);
+		const isFirst = isShared && isNew(stored) && response.insertedCount !== 0;
+		return isFirst && prepared.isInserted === undefined ? { ...item, outcome: 'inserted' } : item;
 	}
 	// What the only attempt wrote is in its response, if that lists as many records as it counts.
 	const isUntouched =
@@ -230,10 +269,13 @@ function resolveFromStored(
 		response !== undefined &&
 		previousAttempt === undefined &&
 		(response.insertedCount === 0 ||
-			(created !== undefined && modified !== undefined && !isSameTime(created, modified)));
+			(!isShared &&
+				created !== undefined &&
+				modified !== undefined &&
+				!isSameTime(created, modified)));
 	const isInserted =
-		prepared.isInserted || (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
-	const { different, unproven } = differences(prepared, stored, context);
+		prepared.isInserted ?? (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
+	const { different, unproven } = differences(prepared, stored, context, overwritten);
 	const isChanged = !isUntouched && (isAfter(modified, watermark) ?? false);
 	const name = different[0];
 	if (name !== undefined) {

@@ -6,7 +6,7 @@
 import type { PlatformRecord } from '../api/types';
 import type { ApiResponse } from '../transport/client';
 import { ServiceError } from '../transport/errors';
-import { prepareRecord, type PreparedRecord } from './batches';
+import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { diffRecord } from './diff';
 import type { ItemOutcome } from './outcome';
 import type { PlannedRecord } from './plan';
@@ -52,6 +52,15 @@ export interface CompareWork {
 export type Work = SendWork | ReconcileWork | CompareWork;
 
 export type ResolvedItem = [PreparedRecord, ItemOutcome];
+
+/** What came of looking up items that no response confirms. */
+export interface Resolution {
+	outcomes: ResolvedItem[];
+	/** Items of which only the changes are written, while the rest of the record is another writer's. */
+	incomplete: ResolvedItem[];
+	/** Why looking up did not work. */
+	failure?: ServiceError;
+}
 
 /** What came of a piece of work. */
 export interface Step {
@@ -242,36 +251,60 @@ function afterResponse(
 			confirmedItem(prepared, metadata, context, response),
 		],
 	);
-	const incomplete = outcomes.filter(isIncomplete).map(([prepared]) => prepared);
+	const [whole, incomplete] = partition(outcomes, ([prepared, outcome]) =>
+		isProvenWhole(prepared, outcome),
+	);
 	return join(
-		step({ outcomes: outcomes.filter((item) => !isIncomplete(item)) }),
+		step({ outcomes: whole }),
 		rejectNamed(records, response),
-		step({
-			work: incomplete.length > 0 ? [{ kind: 'send', records: incomplete.map(asWholeRecord) }] : [],
-		}),
+		sendWhole(incomplete),
 		reconcile(unreported, accepted, { response }),
 	);
 }
 
-/**
- * Whether only the changes of a record were sent, and it was deleted in between: the service then
- * inserted a record without all that had been left out as unchanged.
- */
-const isIncomplete = ([{ before, fields, record }, { outcome }]: ResolvedItem) =>
-	outcome === 'inserted' && !!before && fields !== record.fields;
+const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
+	all.filter(isFirst),
+	all.filter((entry) => !isFirst(entry)),
+];
 
-const asWholeRecord = ({ record }: PreparedRecord): PreparedRecord => ({
-	...prepareRecord(record),
-	isInserted: true,
-	previousAttempt: new ServiceError(
-		'The record was deleted meanwhile and inserted again with its changed fields only',
-		{ delivery: 'ambiguous' },
-	),
-});
+/**
+ * Whether the write of an item leaves the record with all that the item holds. Where only its
+ * changes were sent, another writer may have changed the record since it was compared: every change
+ * raises `ver`, so a write that raised it by one came right after the look-up.
+ */
+const isProvenWhole = (prepared: PreparedRecord, { outcome, id, ver }: ItemOutcome) => {
+	if (!isPartial(prepared)) return true;
+	const { before } = prepared;
+	const isNext = ver !== undefined && before?.ver !== undefined && ver === before.ver + 1;
+	return outcome !== 'inserted' && id === before?.id && isNext;
+};
+
+const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
+	inserted: 'The record was deleted meanwhile and inserted again with its changed fields only',
+	updated: 'Another writer changed the record between its comparison and its update',
+};
+
+/** Writes records again, with all their fields. */
+const sendWhole = (items: ResolvedItem[]): Step =>
+	step({
+		work: items.length > 0 ? [{ kind: 'send', records: items.map(asWholeRecord) }] : [],
+	});
+
+function asWholeRecord([{ record }, { outcome }]: ResolvedItem): PreparedRecord {
+	const isInserted = outcome === 'inserted';
+	const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
+	return {
+		...prepareRecord(record),
+		isInserted,
+		previousAttempt: new ServiceError(message, { delivery: 'ambiguous' }),
+	};
+}
 
 /** The items that the response itself confirms: updates by id, others by position. */
 function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
-	if (mode === 'create' || mode === 'upsert') return pairByPosition(records, response) ?? [];
+	if (mode === 'create' || mode === 'upsert') {
+		return pairByPosition(records, response, mode === 'upsert') ?? [];
+	}
 	const byId = new Map(response.data.map((metadata) => [metadata.id, metadata]));
 	return records.flatMap((record, index) => {
 		const metadata = response.failed.has(index) ? undefined : byId.get(record.record.id!);
@@ -280,9 +313,12 @@ function pair(records: PreparedRecord[], response: BulkResponse, { mode }: Write
 }
 
 /** The step after looking up what no response confirmed. */
-export const afterReconcile = (outcomes: ResolvedItem[], failure: ServiceError | undefined) =>
-	// A token may have no right to read; anything else would meet the next request too.
-	step({ outcomes, stop: failure?.delivery === 'rejected' ? undefined : failure });
+export const afterReconcile = ({ outcomes, incomplete, failure }: Resolution): Step =>
+	join(
+		// A token may have no right to read; anything else would meet the next request too.
+		step({ outcomes, stop: failure?.delivery === 'rejected' ? undefined : failure }),
+		sendWhole(incomplete),
+	);
 
 /** The step after reading what is stored, before anything was sent. */
 export function afterCompare(

@@ -75,6 +75,8 @@ class BulkWriter {
 	private stopped?: ServiceError;
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
+	/** The records that this run inserted, where two items may turn out to mean the same one. */
+	private readonly insertedIds?: Set<string>;
 
 	constructor(
 		private readonly client: ApiClient,
@@ -87,11 +89,11 @@ class BulkWriter {
 	) {
 		const { mode, skipUnchanged, dryRun, importKey } = options;
 		const isCompared = skipUnchanged || dryRun;
-		this.congestion = new CongestionControl({
-			...options,
-			// Two forms of an uncertain key may mean the same record.
-			isOrdered: !dryRun && (mode === 'create' || records.some((record) => record.hasUncertainKey)),
-		});
+		// Two forms of an uncertain key may mean the same record.
+		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
+		if (mayShare && mode === 'upsert') this.insertedIds = new Set();
+		const isOrdered = !dryRun && (mode === 'create' || mayShare);
+		this.congestion = new CongestionControl({ ...options, isOrdered });
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
 		const key = keyField(table, importKey);
@@ -181,7 +183,7 @@ class BulkWriter {
 		} else if (work.kind === 'reconcile') {
 			const { records, batch, unresolved } = work;
 			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
-			this.apply(afterReconcile(found.outcomes, found.failure));
+			this.apply(afterReconcile(found));
 		} else {
 			this.comparing += 1;
 			const stored = await this.resolver.lookUp(work.records);
@@ -223,12 +225,21 @@ class BulkWriter {
 		for (const [{ record }, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (!isSuccess(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
-			this.onOutcome(record, outcome);
+			this.onOutcome(record, this.insertedOnce(outcome));
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);
 		if (isDivided) this.divisionsLeft -= 1;
 		this.stopped ??= stop;
+	}
+
+	/** Of several items that mean one record, the first inserted it and the others updated it. */
+	private insertedOnce(item: ItemOutcome): ItemOutcome {
+		const { insertedIds } = this;
+		if (!insertedIds || item.outcome !== 'inserted' || item.id === undefined) return item;
+		if (insertedIds.has(item.id)) return { ...item, outcome: 'updated' };
+		insertedIds.add(item.id);
+		return item;
 	}
 }
 

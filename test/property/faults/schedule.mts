@@ -153,7 +153,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		settings,
 		faults: plannedFaults,
 		otherWriter: fc.oneof(
-			{ weight: 5, arbitrary: fc.constant(undefined) },
+			{ weight: 3, arbitrary: fc.constant(undefined) },
 			{
 				weight: 1,
 				arbitrary: fc.record({

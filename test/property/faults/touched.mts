@@ -67,19 +67,21 @@ export class Touched {
 		const isOf = (version: { id: string }) => version.id === id;
 		const own = written.filter(id === undefined ? () => true : isOf);
 		const wrote = (action: string) => own.some((version) => version.action === action);
-		const states = [...before, ...history].filter(isOf);
+		const all = [...before, ...history];
+		const states = all.filter(isOf);
 		const wrong: string[] = [];
 		if (id !== undefined && ver !== undefined && !states.some((state) => state.ver === ver)) {
 			wrong.push(`record ${id} never was ${ver}`);
 		}
-		const isHeld = [...before, ...history].some(
-			({ id: other, fields }) =>
-				(id === undefined || other === id) &&
-				fields &&
-				this.fits(item, fields as Fields, fields as Fields),
-		);
 		const isSuccess: Outcome[] = ['inserted', 'updated', 'unchanged'];
-		if (isSuccess.includes(outcome) && !isHeld) wrong.push('no record ever held its values');
+		if (isSuccess.includes(outcome)) {
+			// The version that is reported held what the item holds, whoever wrote it.
+			const reported = id === undefined ? all : states.filter((state) => state.ver === ver);
+			const isHeld = reported.some(
+				({ fields }) => fields && sameFields(fields, this.model.applied(item, fields as Fields)),
+			);
+			if (!isHeld) wrong.push('the reported version never held its values');
+		}
 		// A new record that a lost request of an upsert wrote: nobody can see whether it inserted it.
 		const isOpen = isLost && this.#testCase.mode === 'upsert' && wrote('updated');
 		const isNew = !before.some(isOf);
@@ -87,13 +89,16 @@ export class Touched {
 			wrong.push('the node did not insert it');
 		}
 		if (outcome === 'updated' && !wrote('updated')) wrong.push('the node did not update it');
+		if (outcome === 'updated' && wrote('inserted')) wrong.push('the node inserted it');
 		if (outcome === 'unchanged' && own.length > 0) wrong.push('the node wrote the record');
+		const isDeleted = history.some((entry) => entry.id === item.id && entry.action === 'deleted');
 		if (outcome === 'notFound') {
-			const isDeleted = history.some((entry) => entry.id === item.id && entry.action === 'deleted');
 			const wasThere = before.some((record) => record.id === item.id);
 			if (wasThere && !isDeleted) wrong.push('there is such a record');
 		}
-		const isFailure = outcome === 'failed' || outcome === 'notFound';
+		// Whether a lost request wrote it before it was deleted, nobody can see.
+		const isGone = outcome === 'notFound' && isLost && isDeleted;
+		const isFailure = outcome === 'failed' || (outcome === 'notFound' && !isGone);
 		const isSent = !this.model.isFlawed(item);
 		if (isFailure && isSent && written.some((version) => this.#isAbout(version, item))) {
 			wrong.push('the node wrote the record');

@@ -2,7 +2,9 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
 import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
-import { fieldOf, people } from './fixtures.cts';
+import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
+import { Follower, Table } from './changesTable.cts';
+import { fieldOf, people, tableOf } from './fixtures.cts';
 import { answer, fakePlatform } from './stubPlatform.cts';
 
 /** A fake platform that inserts whatever it gets, at once. */
@@ -124,4 +126,34 @@ test('records that share one key are distinguished without comparing each with e
 	});
 	expect(plan.problems).toHaveLength(20_000);
 	expect(plan.problems[0]?.message).toContain('as item 1, 2, 3');
+});
+
+test('many unknown names in a wide table are reported without delay', () => {
+	const table = tableOf(
+		...Array.from({ length: 500 }, (_, index) => fieldOf(`a_rather_long_field_name_${index}`)),
+	);
+	const values = Object.fromEntries(
+		Array.from({ length: 5000 }, (_, index) => [`another_rather_long_name_${index}`, 1]),
+	);
+	const start = performance.now();
+	const { problems } = planRecords(table, [{ index: 0, values }], {
+		mode: 'create',
+		empty: 'leave',
+		unknownFields: 'error',
+		duplicates: 'error',
+	});
+	expect(problems).toHaveLength(5000);
+	expect(performance.now() - start).toBeLessThan(2000);
+});
+
+test('the state of the trigger is small, however many records changed', async () => {
+	const table = new Table();
+	const digest = ({ id }: { id: string }) => `digest-${id}`;
+	const follower = new Follower(table, { digest, maximum: 2000 });
+	for (let count = 0; count < 20_000; count += 1) table.create();
+	while ((await follower.poll()).length > 0);
+	expect(follower.emitted).toHaveLength(20_000);
+	expect(Object.keys(follower.state.emitted).length).toBeLessThanOrEqual(LIMITS.maxTracked);
+	expect(Object.keys(follower.state.digests!)).toHaveLength(LIMITS.maxTracked);
+	expect(JSON.stringify(follower.state).length).toBeLessThan(400_000);
 });

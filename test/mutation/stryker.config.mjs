@@ -1,0 +1,20 @@
+/** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
+export default {
+	testRunner: 'jest',
+	jest: { configFile: 'test/mutation/jest.config.cjs' },
+	// Each mutant runs only the tests that reach it; what runs while a module is loaded reaches all.
+	coverageAnalysis: 'perTest',
+	ignoreStatic: true,
+	mutate: ['api', 'bulk', 'changes', 'execution', 'fields', 'transport'].map(
+		(folder) => `nodes/DataPlatform/${folder}/**/*.ts`,
+	),
+	// Not needed by the unit tests, so not copied.
+	ignorePatterns: ['/bench', '/dist', '/docs', '/examples', '/harness', '/.cache', '/test/e2e'],
+	concurrency: 2,
+	timeoutMS: 4000,
+	tempDirName: '.cache/mutation',
+	incrementalFile: '.cache/mutation.json',
+	reporters: ['progress-append-only'],
+	disableTypeChecks: false,
+	allowEmpty: true,
+};

@@ -1,0 +1,388 @@
+/** Deleting what a filter matches, on a fake platform with one table. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
+import { deleteMany, type DeleteManyOptions } from '../../nodes/DataPlatform/bulk/delete.ts';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { answer, fakePlatform, networkError } from './stubPlatform.cts';
+
+type Response = ReturnType<typeof answer> | Error;
+type Reply = Response | undefined;
+
+/** What the platform holds of records that match, and what it does other than it should. */
+interface Matching {
+	ids: string[];
+	/** Called before each request; what it returns takes the place of the response. */
+	on?: (line: string, table: Matching, count: number) => Reply;
+}
+
+const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const lost = () => networkError('ECONNRESET');
+
+function serve(table: Matching, { method, url }: IHttpRequestOptions, count: number): Response {
+	const { pathname, searchParams } = new URL(url);
+	const path = pathname.replace('/api/v2/people/data', '');
+	const line = `${method} ${path}`.trim();
+	const replaced = table.on?.(line, table, count);
+	if (replaced) return replaced;
+	if (path.startsWith('/count')) return answer(200, { data: { count: table.ids.length } });
+	if (method === 'DELETE') {
+		const id = path.slice(1);
+		const limit = Number(searchParams.get('limit'));
+		if (id !== 'bulk' && !table.ids.includes(id)) return no(404);
+		table.ids = id === 'bulk' ? table.ids.slice(limit) : table.ids.filter((one) => one !== id);
+		return answer(204, '');
+	}
+	const skip = Number(searchParams.get('skip') ?? 0);
+	const page = table.ids.slice(skip, skip + Number(searchParams.get('limit')));
+	return answer(200, { data: page.map((id) => ({ id, fields: {} })) });
+}
+
+/** Goes into a query string as it is. */
+const plain: Group = {
+	filter: [{ field: 'age', operator: 'gte', value: '18' }],
+	filterOperator: 'and',
+};
+/** Does not, because of the comma: its records are deleted one by one. */
+const withComma: Group = {
+	filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }],
+	filterOperator: 'and',
+};
+const nothing: Group = { filter: [], filterOperator: 'and' };
+
+interface Setup extends Partial<DeleteManyOptions> {
+	filter?: Group;
+	ids?: string[];
+	on?: Matching['on'];
+}
+
+async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Setup = {}) {
+	const table: Matching = { ids: [...ids], on };
+	const { connection, sent } = fakePlatform((request, count) => serve(table, request, count), {
+		retryBudgetMs: 0,
+	});
+	const result = await deleteMany(connection, { table: 'people' }, filter, {
+		maximum: 100_000,
+		allowAll: false,
+		dryRun: false,
+		...options,
+	}).catch((error: unknown) => error as ServiceError);
+	const lines = sent.map(({ method, url }) => {
+		const { pathname, search } = new URL(url);
+		return `${method} ${pathname.replace('/api/v2/people/data', '')}${decodeURIComponent(search)}`;
+	});
+	return {
+		result,
+		left: table.ids,
+		lines,
+		deletions: lines.filter((line) => /^DELETE/.test(line)),
+	};
+}
+
+/** What is left after the deletion request, and its response. */
+const afterDeletion =
+	(left: string[], reply?: () => Reply): Matching['on'] =>
+	(line, table) => {
+		if (line !== 'DELETE /bulk') return undefined;
+		table.ids = left;
+		return reply?.() ?? answer(204, '');
+	};
+
+describe('nothing is deleted', () => {
+	test.each<[string, Setup, string, unknown]>([
+		[
+			'without a filter',
+			{ filter: nothing },
+			'Nothing was deleted: there is no filter',
+			{ code: 'filterOrDeleteAll' },
+		],
+		[
+			'where a group of the filter is empty, also if all may be deleted',
+			{ filter: { filter: [nothing], filterOperator: 'and' }, allowAll: true },
+			'A group of the filter has no condition; nothing was sent',
+			undefined,
+		],
+	])('%s, nor anything sent', async (_, setup, message, hint) => {
+		const { result, lines } = await run(setup);
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({ message });
+		expect((result as InputError).hint).toEqual(hint);
+		expect(lines).toEqual([]);
+	});
+
+	test('where more records match than the maximum', async () => {
+		const { result, lines } = await run({ maximum: 2 });
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({
+			message: 'Nothing was deleted: 3 records match, more than the maximum of 2',
+			hint: { code: 'narrowFilterOrRaiseMaximum' },
+		});
+		expect(lines).toEqual(['POST /count/filter']);
+	});
+
+	test('in a dry run', async () => {
+		const { result, lines } = await run({ dryRun: true });
+		expect(result).toEqual({ matched: 3, deleted: 0, remaining: 3 });
+		expect(lines).toEqual(['POST /count/filter']);
+	});
+
+	test.each([[plain], [withComma]])('where nothing matches', async (filter) => {
+		const { result, lines } = await run({ ids: [], filter });
+		expect(result).toEqual({ matched: 0, deleted: 0, remaining: 0 });
+		expect(lines).toEqual(['POST /count/filter']);
+	});
+
+	test('where nothing matches any more once the records are read', async () => {
+		const on: Matching['on'] = (line, table) => {
+			if (line === 'POST /filter') table.ids = [];
+			return undefined;
+		};
+		const { result, deletions } = await run({ on });
+		expect(result).toEqual({ matched: 0, deleted: 0, remaining: 0 });
+		expect(deletions).toEqual([]);
+	});
+});
+
+describe('by one request', () => {
+	test('as many as the maximum, and no more than matched', async () => {
+		const { result, left, deletions } = await run({ maximum: 3 });
+		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
+		expect(left).toEqual([]);
+		expect(deletions).toEqual(['DELETE /bulk?limit=3&filter=age(gte)18']);
+	});
+
+	test('all records, where that is allowed', async () => {
+		const { result, lines } = await run({ filter: nothing, allowAll: true });
+		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
+		expect(lines).toEqual([
+			'GET /count',
+			'GET ?limit=3&sort=created,id',
+			'DELETE /bulk?limit=3',
+			'GET /count',
+		]);
+	});
+
+	test.each<[string, string[], object]>([
+		['all are gone', [], { matched: 3, deleted: 3, remaining: 0 }],
+		['others were added meanwhile', ['x', 'y'], { matched: 3, deleted: 3, remaining: 2 }],
+		['one is still there', ['b'], { matched: 3, deleted: 2, remaining: 1 }],
+		['one is there, one was added', ['b', 'x'], { matched: 3, deleted: 2, remaining: 2 }],
+	])('%s', async (_, left, result) => {
+		expect((await run({ on: afterDeletion(left) })).result).toEqual(result);
+	});
+
+	test('of so many that their ids are not read: the numbers are compared', async () => {
+		const ids = Array.from({ length: 10_001 }, (_, index) => `r${index}`);
+		const { result, lines } = await run({ ids, on: afterDeletion(['x', 'y']) });
+		expect(result).toEqual({ matched: 10_001, deleted: 9999, remaining: 2 });
+		expect(lines).toEqual([
+			'POST /count/filter',
+			'DELETE /bulk?limit=10001&filter=age(gte)18',
+			'POST /count/filter',
+		]);
+	});
+
+	test('of so many, and more are there now than matched', async () => {
+		const ids = Array.from({ length: 10_001 }, (_, index) => `r${index}`);
+		const { result } = await run({ ids, on: afterDeletion([...ids, 'x']) });
+		expect(result).toEqual({ matched: 10_001, deleted: 0, remaining: 10_002 });
+	});
+
+	test('ids are read of as many as ten thousand', async () => {
+		const ids = Array.from({ length: 10_000 }, (_, index) => `r${index}`);
+		const { result } = await run({ ids, on: afterDeletion(['x', 'r7']) });
+		expect(result).toEqual({ matched: 10_000, deleted: 9999, remaining: 2 });
+	});
+
+	const stillMatch = {
+		message: expect.stringMatching(/; 2 records of 3 still match$/),
+		delivery: 'ambiguous',
+		hint: 'Run it again to delete the rest.',
+	};
+	test.each<[string, string[], () => Reply, object]>([
+		[
+			'is rejected',
+			['a', 'b', 'c'],
+			() => no(403),
+			{ delivery: 'rejected', status: 403, message: 'The token has no right to do this: no' },
+		],
+		['has no response, but all are gone', [], lost, { matched: 3, deleted: 3, remaining: 0 }],
+		['has no response, others were added', ['x'], lost, { matched: 3, deleted: 3, remaining: 1 }],
+		['has no response, and some are still there', ['a', 'b', 'x'], lost, stillMatch],
+		[
+			'of which a gateway gave up waiting, and one is still there',
+			['a'],
+			() => no(504),
+			{
+				message:
+					'The platform failed (504): no; 1 record of 3 still match, and the platform may still be deleting them',
+				status: 504,
+				delivery: 'ambiguous',
+				hint: 'Wait a little and count them before you run it again.',
+			},
+		],
+	])('that %s', async (_, left, reply, expected) => {
+		const { result } = await run({ on: afterDeletion(left, reply) });
+		expect(result).toMatchObject(expected);
+	});
+
+	test.each<[string, (() => Reply) | undefined, string]>([
+		[
+			'was confirmed',
+			undefined,
+			'The platform confirmed the deletion of up to 3 records, but counting what is left did not work: ',
+		],
+		['had no response', lost, '; how many of 3 records were deleted could not be found out: '],
+	])('that %s, and what is left can’t be counted', async (_, reply, message) => {
+		let isDeleted = false;
+		const on: Matching['on'] = (line) => {
+			if (line === 'DELETE /bulk') {
+				isDeleted = true;
+				return reply?.();
+			}
+			return isDeleted ? no(403) : undefined;
+		};
+		const { result } = await run({ on });
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous' });
+		expect((result as Error).message).toContain(message);
+		expect((result as Error).message).toContain('has no right');
+	});
+});
+
+describe('one by one, where the filter can’t go along with the deletion', () => {
+	const filter = withComma;
+
+	test('each record that matches', async () => {
+		const { result, lines } = await run({ filter });
+		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
+		expect(lines).toEqual([
+			'POST /count/filter',
+			'POST /filter?limit=3&sort=created,id',
+			'DELETE /a',
+			'DELETE /b',
+			'DELETE /c',
+			'POST /count/filter',
+		]);
+	});
+
+	test('what matches is read again for every twenty', async () => {
+		const ids = Array.from({ length: 45 }, (_, index) => `r${index}`);
+		const { result, lines, deletions } = await run({ filter, ids });
+		expect(result).toEqual({ matched: 45, deleted: 45, remaining: 0 });
+		expect(deletions).toHaveLength(45);
+		expect(lines.filter((line) => line.startsWith('POST /filter'))).toEqual([
+			'POST /filter?limit=20&sort=created,id',
+			'POST /filter?limit=20&sort=created,id',
+			'POST /filter?limit=5&sort=created,id',
+		]);
+	});
+
+	test('what ceased to match meanwhile stays, what was added is not deleted in its place', async () => {
+		const ids = Array.from({ length: 22 }, (_, index) => `r${index}`);
+		const on: Matching['on'] = (_, table, count) => {
+			// After the first page was read, one record of the second ceases to match.
+			if (count === 4) table.ids = [...table.ids.filter((id) => id !== 'r21'), 'x', 'y'];
+			return undefined;
+		};
+		const { result, left } = await run({ filter, ids, on });
+		expect(result).toEqual({ matched: 22, deleted: 22, remaining: 1 });
+		expect(left).toEqual(['y']);
+	});
+
+	test('fewer match than were counted: it ends', async () => {
+		const on: Matching['on'] = (line, table) => {
+			if (line === 'POST /filter') table.ids = table.ids.filter((id) => id !== 'c');
+			return undefined;
+		};
+		const { result } = await run({ filter, on });
+		expect(result).toEqual({ matched: 3, deleted: 2, remaining: 0 });
+	});
+
+	test('a record that somebody else deleted first is not counted', async () => {
+		const on: Matching['on'] = (line, table) => {
+			if (line === 'DELETE /b') table.ids = table.ids.filter((id) => id !== 'b');
+			return undefined;
+		};
+		const { result } = await run({ filter, on });
+		expect(result).toEqual({ matched: 3, deleted: 2, remaining: 0 });
+	});
+
+	test('a record that is said to be gone, and matches: an error', async () => {
+		const on: Matching['on'] = (line) => (line === 'DELETE /b' ? no(404) : undefined);
+		const { result } = await run({ filter, on });
+		expect(result).toMatchObject({
+			status: 404,
+			message: expect.stringMatching(/; 2 of 3 records were deleted$/),
+		});
+	});
+
+	test('a record that is said to be gone, and another matches by now: no error', async () => {
+		const on: Matching['on'] = (line, table) => {
+			if (line !== 'DELETE /b') return undefined;
+			table.ids = [...table.ids.filter((id) => id !== 'b'), 'x'];
+			return no(404);
+		};
+		const { result } = await run({ filter, on });
+		expect(result).toEqual({ matched: 3, deleted: 2, remaining: 1 });
+	});
+
+	test.each<[string, Matching['on'], string, object]>([
+		[
+			'the first page',
+			(line) => (line === 'POST /filter' ? no(403) : undefined),
+			'no; 0 of 3 records were deleted',
+			{ status: 403 },
+		],
+		[
+			'a deletion, rejected',
+			(line) => (line === 'DELETE /c' ? no(403) : undefined),
+			'no; 2 of 3 records were deleted',
+			{ status: 403, delivery: 'rejected' },
+		],
+		[
+			'a deletion, without a response',
+			(line) => (line === 'DELETE /c' ? lost() : undefined),
+			'; at least 2 of 3 records were deleted',
+			{ delivery: 'ambiguous' },
+		],
+		[
+			'two deletions: the one that is open counts',
+			(line) => (line === 'DELETE /b' ? no(403) : line === 'DELETE /c' ? lost() : undefined),
+			'; at least 1 of 3 records were deleted',
+			{ delivery: 'ambiguous' },
+		],
+		[
+			'the count at the end',
+			(line, _, count) => (count > 2 && line.startsWith('POST /count') ? no(403) : undefined),
+			'The platform confirmed the deletion of 3 of 3 records, but counting what is left did not work: ',
+			{ status: 403, delivery: 'ambiguous' },
+		],
+		[
+			'looking at what was said to be gone',
+			(line, _, count) => {
+				if (line === 'DELETE /b') return no(404);
+				return count > 6 && line === 'POST /filter' ? no(403) : undefined;
+			},
+			'no; 2 of 3 records were deleted',
+			{ status: 403 },
+		],
+	])('a failure of %s', async (_, on, message, expected) => {
+		const { result } = await run({ filter, on });
+		expect(result).toBeInstanceOf(ServiceError);
+		expect((result as Error).message).toContain(message);
+		expect(result).toMatchObject(expected);
+	});
+
+	test('of one record: the count says so', async () => {
+		const on: Matching['on'] = (line) => (line === 'DELETE /a' ? no(403) : undefined);
+		const { result } = await run({ filter, ids: ['a'], on });
+		expect((result as Error).message).toMatch(/; 0 of 1 record were deleted$/);
+	});
+
+	test('after a failure no further record is deleted', async () => {
+		const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+		const on: Matching['on'] = (line) => (line === 'DELETE /r0' ? no(403) : undefined);
+		const { deletions } = await run({ filter, ids, on });
+		expect(deletions.length).toBeLessThanOrEqual(4);
+	});
+});

@@ -1,0 +1,367 @@
+/** Resolving items that no response confirms, on a fake platform. */
+import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
+import { failureAsValue, OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
+import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
+import type { WriteOptions } from '../../nodes/DataPlatform/api/records.ts';
+import { fieldOf, sendableOf, storedOf } from './fixtures.cts';
+import { BEFORE, SINCE, context, responseOf, timedOut } from './outcomeFixtures.cts';
+import { answer, fakePlatform, networkError } from './stubPlatform.cts';
+
+type Reply = ReturnType<typeof answer> | Error;
+
+interface Setup {
+	mode: WriteMode;
+	items: PreparedRecord[];
+	/** All items of the request, where that is more. */
+	batch?: PreparedRecord[];
+	unresolved?: UnresolvedContext;
+	/** Responses by `METHOD path` below the table's records; an empty list of records otherwise. */
+	platform?: Record<string, Reply>;
+	hasKey?: boolean;
+	options?: WriteOptions;
+}
+
+const lost = () => networkError('ECONNRESET');
+const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const silent: UnresolvedContext = {
+	response: responseOf({ bulk: { successCount: 1 }, data: [] }, 3),
+};
+
+async function resolve({ mode, items, batch, unresolved = silent, platform = {}, ...more }: Setup) {
+	const { connection, sent } = fakePlatform(
+		({ method, url }) => {
+			const path = new URL(url).pathname.split('/data')[1]!;
+			return platform[`${method} ${path}`] ?? answer(200, { data: [] });
+		},
+		{ retryBudgetMs: 0 },
+	);
+	const key = (more.hasKey ?? true) ? fieldOf('code') : undefined;
+	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, key, {
+		...more.options,
+	});
+	const { outcomes, failure } = await resolver.resolve(
+		items,
+		batch ?? items,
+		unresolved,
+		context(mode),
+	);
+	return {
+		outcomes: outcomes.map(([{ record }, outcome]) => ({ item: record.index, ...outcome })),
+		failure: failure?.message,
+		requests: sent.map(
+			({ method, url }) => `${method} ${new URL(url).pathname.split('/data')[1]!}`,
+		),
+		bodies: sent.map(({ body }) => body && (JSON.parse(String(body)) as unknown)),
+	};
+}
+
+const record = (id: string, fields: FieldValues, more = {}) =>
+	answer(200, { data: storedOf({ id, fields, ...more }) });
+const records = (...list: Array<{ id: string; fields: FieldValues; created?: string }>) =>
+	answer(200, { data: list.map(storedOf) });
+
+const attempted = (prepared: PreparedRecord) => ({ ...prepared, previousAttempt: timedOut });
+
+describe('items with an id or a key', () => {
+	const a = sendableOf({ index: 0, id: 'x', fields: { n: 1 } });
+	const byKey = sendableOf({ index: 1, key: 'k', fields: { code: 'k', n: 1 } });
+
+	test('are looked up', async () => {
+		const { outcomes, requests, failure } = await resolve({
+			mode: 'update',
+			items: [a],
+			platform: { 'GET /x': record('x', { n: 1 }) },
+		});
+		expect(outcomes).toMatchObject([{ item: 0, outcome: 'unchanged', id: 'x' }]);
+		expect(requests).toEqual(['GET /x']);
+		expect(failure).toBeUndefined();
+	});
+
+	test('by key: many in one request, with the fields that were sent', async () => {
+		const { outcomes, requests, bodies } = await resolve({
+			mode: 'upsert',
+			items: [byKey, sendableOf({ index: 2, key: 'l', fields: { code: 'l' } })],
+			platform: { 'POST /filter': records({ id: 'y', fields: { code: 'k', n: 1 } }) },
+		});
+		expect(outcomes).toMatchObject([
+			{ item: 1, outcome: 'unchanged', id: 'y' },
+			{ item: 2, outcome: 'failed' },
+		]);
+		expect(requests).toEqual(['POST /filter']);
+		expect(bodies).toMatchObject([{ loadFields: ['code', 'n'] }]);
+	});
+
+	test('a full update is compared with all fields', async () => {
+		const item = sendableOf({ index: 0, key: 'k', fields: { code: 'k' } });
+		const { bodies } = await resolve({ mode: 'replace', items: [item] });
+		expect(bodies[0]).not.toHaveProperty('loadFields');
+	});
+
+	const rejection = { outcome: 'failed' as const, message: 'too young' };
+	test.each<[string, PreparedRecord, UnresolvedContext, string]>([
+		['the response did not mention it', a, silent, 'the response did not mention it'],
+		['there was no response', attempted(a), {}, 'No response'],
+		['a response came after a lost one', attempted(a), silent, 'the response did not mention it'],
+		[
+			'it was rejected after a lost attempt',
+			a,
+			{ rejections: new Map([[a, rejection]]) },
+			'too young',
+		],
+	])('where looking up fails it is unknown, and why: %s', async (_, item, unresolved, why) => {
+		const { outcomes, failure } = await resolve({
+			mode: 'update',
+			items: [item],
+			unresolved,
+			platform: { 'GET /x': no(403) },
+		});
+		expect(outcomes).toMatchObject([
+			{
+				outcome: 'unknown',
+				message: `Unknown whether this record was written: ${why}; looking it up failed: The token has no right to do this: no`,
+			},
+		]);
+		expect(failure).toBe('The token has no right to do this: no');
+	});
+
+	test('a key does not help where the table has no import key', async () => {
+		const { outcomes, requests } = await resolve({
+			mode: 'create',
+			items: [byKey],
+			hasKey: false,
+			unresolved: {},
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+		expect(requests).toEqual([]);
+	});
+});
+
+describe('an item of which what is stored proves nothing', () => {
+	const file = sendableOf({ index: 0, id: 'x', fields: { file: 'https://example.com/a' } });
+	const stored = { 'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: 4 }) };
+	const written = (ver?: number) =>
+		answer(200, { data: { id: 'x', created: BEFORE, modified: SINCE, ver, fields: {} } });
+
+	test.each<[string, Reply, object]>([
+		['has a new version: it was updated', written(5), { outcome: 'updated', ver: 5 }],
+		['has the same version: it held this before', written(4), { outcome: 'unchanged', ver: 4 }],
+		['has no version', written(), { outcome: 'updated' }],
+		['rejects it', no(400), { outcome: 'failed', message: 'no', status: 400 }],
+		['is lost', lost(), { outcome: 'unknown', id: 'x' }],
+	])('is written again alone, and the response %s', async (_, reply, expected) => {
+		const { outcomes, requests, bodies } = await resolve({
+			mode: 'update',
+			items: [file],
+			platform: { ...stored, 'PATCH /x': reply },
+		});
+		expect(outcomes).toMatchObject([expected]);
+		expect(requests).toEqual(['GET /x', 'PATCH /x']);
+		expect(bodies[1]).toEqual({ fields: file.fields });
+	});
+
+	test('has the times and the version of what was written', async () => {
+		const { outcomes } = await resolve({
+			mode: 'update',
+			items: [file],
+			platform: { ...stored, 'PATCH /x': written(5) },
+		});
+		expect(outcomes).toEqual([
+			{ item: 0, outcome: 'updated', id: 'x', created: BEFORE, modified: SINCE, ver: 5 },
+		]);
+	});
+
+	test('is replaced in a full update; the audit log is left out if asked', async () => {
+		const { requests, bodies } = await resolve({
+			mode: 'replace',
+			items: [file],
+			platform: { ...stored, 'PUT /x': written(5) },
+			options: { skipAudit: true },
+		});
+		expect(requests).toEqual(['GET /x', 'PUT /x']);
+		expect(bodies[1]).toEqual({ fields: file.fields, skipAudit: true });
+	});
+
+	test.each<[string, PreparedRecord, UnresolvedContext]>([
+		['an earlier attempt may have written it', attempted(file), silent],
+		['no response came', attempted(file), {}],
+		['nothing rejected it and no response came', file, {}],
+	])('is not written again where %s', async (_, item, unresolved) => {
+		const { outcomes, requests } = await resolve({
+			mode: 'update',
+			items: [item],
+			unresolved,
+			platform: stored,
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+		expect(requests).toEqual(['GET /x']);
+	});
+
+	test('is not written again where it is known what became of it', async () => {
+		const { requests } = await resolve({
+			mode: 'update',
+			items: [sendableOf({ index: 0, id: 'x', fields: { n: 2 } })],
+			platform: { 'GET /x': record('x', { n: 1 }) },
+		});
+		expect(requests).toEqual(['GET /x']);
+	});
+});
+
+describe('created records without a key', () => {
+	const [a, b, c] = ['a', 'b', 'a'].map((code, index) =>
+		sendableOf({ index, fields: { code } }),
+	) as [PreparedRecord, PreparedRecord, PreparedRecord];
+	const create = { mode: 'create', hasKey: false } as const;
+	const responded = (insertedCount: number | undefined, ids: string, more = {}) => ({
+		response: responseOf(
+			{ bulk: { insertedCount }, data: [...ids].map((id) => ({ id })), ...more },
+			3,
+		),
+	});
+	const unknown = (why: string) => ({
+		outcome: 'unknown',
+		message: `Unknown whether this record was written: ${why}`,
+	});
+	const unclear = unknown('the response does not say which of the items its records belong to');
+	const otherCounts = unknown('the response counts other records than it lists');
+	const x = record('x', { code: 'a' });
+	const y = record('y', { code: 'b' });
+	const other = record('y', { code: 'other' });
+
+	type Row = [
+		what: string,
+		items: PreparedRecord[],
+		unresolved: UnresolvedContext,
+		platform: Record<string, Reply>,
+		outcomes: object[],
+	];
+	test.each<Row>([
+		['no response, and why', [attempted(a)], {}, {}, [unknown('No response')]],
+		['no response', [a], {}, {}, [unknown('there was no response')]],
+		[
+			'its records are read back and belong to one item each',
+			[a, b],
+			responded(2, 'xy'),
+			{ 'GET /x': x, 'GET /y': y },
+			[
+				{ item: 0, outcome: 'inserted', id: 'x', created: BEFORE, modified: BEFORE, ver: 1 },
+				{ item: 1, outcome: 'inserted', id: 'y' },
+			],
+		],
+		[
+			'what none of its records belongs to was not created',
+			[a, b],
+			responded(1, 'y'),
+			{ 'GET /y': y },
+			[{ outcome: 'failed' }, { outcome: 'inserted', id: 'y' }],
+		],
+		[
+			'what none of its records belongs to, though it counts more than it lists',
+			[a, b],
+			responded(undefined, 'y'),
+			{ 'GET /y': y },
+			[otherCounts, { outcome: 'inserted', id: 'y' }],
+		],
+		[
+			'it counts all as inserted and lists none',
+			[a, b],
+			responded(2, ''),
+			{},
+			[
+				{ item: 0, outcome: 'inserted' },
+				{ item: 1, outcome: 'inserted' },
+			],
+		],
+		[
+			'it counts all as inserted, and has an error',
+			[a, b],
+			responded(2, '', { errors: [{ message: 'one failed' }] }),
+			{},
+			[otherCounts, otherCounts],
+		],
+		[
+			'two items have the same values, and one was created',
+			[a, c],
+			responded(1, 'x'),
+			{ 'GET /x': x },
+			[{ outcome: 'inserted', id: 'x' }, { outcome: 'failed' }],
+		],
+		[
+			'its records hold what nobody sent',
+			[a, b],
+			responded(1, 'y'),
+			{ 'GET /y': other },
+			[unclear, unclear],
+		],
+		[
+			'its records are not there',
+			[a, b],
+			responded(1, 'y'),
+			{ 'GET /y': no(404) },
+			[unclear, unclear],
+		],
+		[
+			'its records can’t be read',
+			[a, b],
+			responded(1, 'y'),
+			{ 'GET /y': no(403) },
+			[unclear, unclear],
+		],
+		[
+			'it lists more records than were sent',
+			[a],
+			responded(1, 'xy'),
+			{ 'GET /x': x, 'GET /y': y },
+			[{ outcome: 'inserted' }],
+		],
+	])('%s', async (_, items, unresolved, platform, outcomes) => {
+		const result = await resolve({ ...create, items, unresolved, platform });
+		expect(result.outcomes).toMatchObject(outcomes);
+		expect(result.failure).toBeUndefined();
+	});
+
+	test('of more records than were sent, none is read', async () => {
+		const { requests } = await resolve({ ...create, items: [a], unresolved: responded(1, 'xy') });
+		expect(requests).toEqual([]);
+	});
+
+	test('as many records as were sent are read', async () => {
+		const { requests } = await resolve({
+			...create,
+			items: [a, b],
+			unresolved: responded(undefined, 'xy'),
+			platform: { 'GET /x': x, 'GET /y': y },
+		});
+		expect(requests).toEqual(['GET /x', 'GET /y']);
+	});
+
+	test('the whole batch is compared, not only what is open', async () => {
+		const { outcomes } = await resolve({
+			...create,
+			items: [b],
+			batch: [a, b],
+			unresolved: responded(1, 'x'),
+			platform: { 'GET /x': x },
+		});
+		expect(outcomes).toMatchObject([{ item: 1, outcome: 'failed' }]);
+	});
+
+	test('where two different items fit, it is not guessed', async () => {
+		const bare = sendableOf({ index: 0, fields: { code: 'a' } });
+		const more = sendableOf({ index: 1, fields: { code: 'a', n: 1 } });
+		const { outcomes } = await resolve({
+			...create,
+			items: [bare, more],
+			unresolved: responded(1, 'x'),
+			platform: { 'GET /x': record('x', { code: 'a', n: 1 }) },
+		});
+		expect(outcomes).toMatchObject([unclear, unclear]);
+	});
+});
+
+test('any other error than the service’s is thrown', () => {
+	const error = new TypeError('a defect');
+	expect(() => failureAsValue(error)).toThrow(error);
+	expect(failureAsValue(timedOut)).toBe(timedOut);
+});

@@ -7,27 +7,38 @@ import { isObject } from '../transport/json';
 import { paths } from './endpoints';
 import type { JsonValue, TableAddress } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
-import { invalidResponse } from './records';
+import { invalidResponse, selectionQuery, type LinkedTo } from './records';
 import type { ApiClient } from '../transport/client';
 
 const isCount = (value: unknown): value is number =>
 	Number.isSafeInteger(value) && Number(value) >= 0;
 
-/** How many records match. @throws {ServiceError} */
+/**
+ * How many records match.
+ *
+ * @throws {ServiceError}
+ * @throws {InputError} where the filter can't be combined with a link
+ */
 export async function countRecords(
 	client: ApiClient,
 	at: TableAddress,
 	filter?: Group,
+	linkedTo?: LinkedTo,
 ): Promise<number> {
 	const response = await client.request(
-		filter && !isEmptyFilter(filter)
+		filter && !linkedTo && !isEmptyFilter(filter)
 			? {
 					method: 'POST',
 					path: paths.countFilter(at),
 					body: toBody(filter) as unknown as IDataObject,
 					retryMode: 'read',
 				}
-			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
+			: {
+					method: 'GET',
+					path: paths.count(at),
+					query: linkedTo && selectionQuery({ filter, linkedTo }),
+					retryMode: 'read',
+				},
 	);
 	const count = (response.body.data as IDataObject | undefined)?.count;
 	if (!isCount(count)) throw invalidResponse('count', response.status);

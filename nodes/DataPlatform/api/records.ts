@@ -11,12 +11,21 @@ import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group 
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
 
+/** A record, the ID of its table, and a link field of it. */
+export interface LinkedTo {
+	id: string;
+	tableId: string;
+	field: string;
+}
+
 export interface RecordQuery {
 	filter?: Group;
 	/** Such as `age,surname(desc)`. */
 	sort?: string;
 	/** The saved view's id. */
 	savedView?: string;
+	/** Only the records that a link field of one record leads to. */
+	linkedTo?: LinkedTo;
 	/** Fields to load; all where empty. */
 	fields?: string[];
 }
@@ -58,8 +67,8 @@ export async function readPage(
 	const response = await client.request(pageRequest(at, reading, { limit, skip }));
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
-	const { fields = [], savedView } = reading;
-	return savedView && fields.length > 0 ? records.map(withOnly(fields)) : records;
+	const { fields = [] } = reading;
+	return needsQuery(reading) && fields.length > 0 ? records.map(withOnly(fields)) : records;
 }
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({
@@ -67,42 +76,64 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
 });
 
-/** A saved view goes into a query string, fields and groups of conditions into a body. */
+/** What only a query string takes. */
+const needsQuery = ({ savedView, linkedTo }: Pick<RecordQuery, 'savedView' | 'linkedTo'>) =>
+	Boolean(savedView) || linkedTo !== undefined;
+
+/**
+ * The parts of a query string that say which records are meant.
+ *
+ * @throws {InputError} where it can't hold the filter
+ */
+export function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
+	const [what, field] = linkedTo ? ["'Linked To'", 'Linked To'] : ['A saved view', 'Saved View'];
+	const hint = `Leave ${linkedTo ? field : 'the saved view'} out, or use `;
+	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
+	const conditions = isFiltered ? asAndConditions(filter) : [];
+	if (!conditions) {
+		throw new InputError(
+			`${what} can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list`,
+			{ field, hint: `${hint}conditions that must all hold.` },
+		);
+	}
+	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
+	if (text !== undefined && !fitsQuery(text)) {
+		throw new InputError(
+			`The filter is too long to be combined with ${linkedTo ? what : 'a saved view'}`,
+			{ field, hint: `${hint}fewer or shorter values.` },
+		);
+	}
+	return {
+		filter: text,
+		userFilter: savedView || undefined,
+		...(linkedTo && {
+			linkId: linkedTo.id,
+			linkTableId: linkedTo.tableId,
+			linkField: linkedTo.field,
+		}),
+	};
+}
+
+/** A saved view and a link go into a query string, fields and groups of conditions into a body. */
 function pageRequest(
 	at: TableAddress,
-	{ filter, fields = [], sort, savedView }: RecordQuery,
+	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): ApiRequest {
+	const { filter, fields = [], sort } = reading;
 	const query = { limit, skip: skip || undefined, sort };
 	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
-	if (!savedView && (isFiltered || fields.length > 0)) {
+	if (!needsQuery(reading) && (isFiltered || fields.length > 0)) {
 		const body = {
 			...(isFiltered && toBody(filter)),
 			...(fields.length > 0 && { loadFields: fields }),
 		} as IDataObject;
 		return { method: 'POST', path: paths.filter(at), query, body, retryMode: 'read' };
 	}
-	const conditions = isFiltered ? asAndConditions(filter) : [];
-	if (!conditions) {
-		throw new InputError(
-			"A saved view can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list",
-			{
-				field: 'Saved View',
-				hint: 'Leave the saved view out, or use conditions that must all hold.',
-			},
-		);
-	}
-	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
-	if (text !== undefined && !fitsQuery(text)) {
-		throw new InputError('The filter is too long to be combined with a saved view', {
-			field: 'Saved View',
-			hint: 'Leave the saved view out, or use fewer or shorter values.',
-		});
-	}
 	return {
 		method: 'GET',
 		path: paths.records(at),
-		query: { ...query, filter: text, userFilter: savedView },
+		query: { ...query, ...selectionQuery(reading) },
 		retryMode: 'read',
 	};
 }

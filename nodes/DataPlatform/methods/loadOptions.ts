@@ -4,11 +4,12 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition } from '../api/types';
-import { holdsData, isWritable, typeOf } from '../fields';
+import { holdsData, typeOf } from '../fields';
 import { canBeKey } from '../fields/values';
 import { EXACTLY } from '../execution/filterInput';
 import { ALL_LINK_FIELDS, isLink } from '../execution/linkInput';
-import { chosenTable, inEditor, linkedTables } from './editorContext';
+import { readApplications, readTables } from '../api/tables';
+import { chosenApplication, chosenTable, inEditor, linkedTables } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
 	name: header,
@@ -54,27 +55,61 @@ async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodeProper
 	});
 }
 
-/** The link fields that can be written, after an entry for all of them. */
+/** The link fields, after an entry for all of them. */
 async function getLinkFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const fields = await fieldOptions(this, (field) => isLink(field) && isWritable(field));
+	const fields = await fieldOptions(this, isLink);
 	const all = { name: 'All Link Fields', value: ALL_LINK_FIELDS };
 	return fields.length > 0 ? [all, ...fields] : [];
 }
 
-/** The fields of the tables that a link field leads to, or all of them, by which records are found. */
-async function getLinkedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const name = this.getCurrentNodeParameter('&field');
-	return await inEditor(this, async (client) => {
-		const table = await chosenTable(this, client);
+/** Fields of the tables that the link field beside leads to, or all link fields. */
+async function linkedFieldOptions(
+	context: ILoadOptionsFunctions,
+	isOffered: (field: FieldDefinition) => boolean,
+): Promise<INodePropertyOptions[]> {
+	const name = context.getCurrentNodeParameter('&field');
+	return await inEditor(context, async (client) => {
+		const table = await chosenTable(context, client);
 		const links = (table?.fields ?? []).filter(isLink);
 		const chosen = links.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
-		const options = new Map<string, INodePropertyOptions>();
-		for (const target of await linkedTables(this, client, chosen)) {
-			for (const field of target.fields) {
-				if (holdsData(field) && canBeKey(field)) options.set(field.name, option(field));
-			}
-		}
-		return [...options.values()];
+		const fields = (await linkedTables(context, client, chosen)).flatMap((target) => target.fields);
+		const offered = fields.filter((field) => holdsData(field) && isOffered(field));
+		return [...new Map(offered.map((field) => [field.name, option(field)])).values()];
+	});
+}
+
+/** The fields of a linked table by which its records are found. */
+async function getLinkedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await linkedFieldOptions(this, canBeKey);
+}
+
+/** The fields of a linked table that hold data. */
+async function getLinkedDataFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await linkedFieldOptions(this, () => true);
+}
+
+/** The link fields of all tables of the application that lead to the chosen table. */
+async function getIncomingLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await inEditor(this, async (client) => {
+		const chosen = await chosenTable(this, client);
+		if (!chosen) return [];
+		const application = chosenApplication(this);
+		const applications =
+			application === undefined
+				? (await readApplications(client)).map(({ id }) => id)
+				: [application];
+		const lists = await Promise.all(
+			applications.map(async (name) => await readTables(client, name)),
+		);
+		return lists.flat().flatMap((table) =>
+			table.fields
+				.filter((field) => isLink(field) && field.metadata.linkTableId === chosen.id)
+				.map(({ name, header }) => ({
+					name: `${table.header}: ${header}`,
+					value: `${table.internalName}.${name}`,
+					description: `${table.internalName}.${name}`,
+				})),
+		);
 	});
 }
 
@@ -179,7 +214,9 @@ export const loadOptions = {
 	getFields,
 	getFileFields,
 	getFilterFields,
+	getIncomingLinks,
 	getLinkFields,
+	getLinkedDataFields,
 	getLinkedFields,
 	getOperators,
 	getSavedViews,

@@ -1,5 +1,7 @@
 import { countRecords } from '../../api/aggregates';
 import { filterParameters } from '../../descriptions/filter';
+import { linkedTo } from '../../descriptions/linkOptions';
+import { linkedToOf } from '../../execution/linkInput';
 import { filterOf } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
@@ -10,9 +12,14 @@ export const count = itemOperation({
 	action: 'Count records',
 	description: 'Count the records of a table that match a filter',
 	fields: [...tableParameters, ...filterParameters],
-	options: [...callSettings],
+	options: [linkedTo, ...callSettings],
 	concurrency: 4,
 	execute: async (run, index) => ({
-		count: await countRecords(run.client, run.table(index), filterOf(run.readerOf(index))),
+		count: await countRecords(
+			run.client,
+			run.table(index),
+			filterOf(run.readerOf(index)),
+			await linkedToOf(run, index),
+		),
 	}),
 });

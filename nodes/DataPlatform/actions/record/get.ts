@@ -1,5 +1,7 @@
 import { readRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
+import { linkedRecords } from '../../descriptions/linkOptions';
+import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
 import { outputOf, simple } from '../../execution/recordOutput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
@@ -10,10 +12,16 @@ export const get = itemOperation({
 	action: 'Get record',
 	description: 'Retrieve one record by its ID',
 	fields: [...tableParameters, recordId, simple],
-	options: [...callSettings],
+	options: [linkedRecords, ...callSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = run.text('recordId', 'Record', index);
-		return outputOf(run, index)(await readRecord(run.client, run.table(index), id));
+		const inclusions = await inclusionsOf(run, index);
+		const record = await readRecord(run.client, run.table(index), id);
+		if (inclusions.length === 0) return outputOf(run, index)(record);
+		const linked = linkedRecordsReader(run);
+		const [whole = record] = await linked.include([record], inclusions);
+		noticeOmissions(run, linked);
+		return outputOf(run, index)(whole);
 	},
 });

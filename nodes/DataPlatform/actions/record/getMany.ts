@@ -7,6 +7,13 @@ import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators
 import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
 import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
+import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
+import {
+	inclusionsOf,
+	linkedRecordsReader,
+	linkedToOf,
+	noticeOmissions,
+} from '../../execution/linkInput';
 import { filterOf } from '../../execution/filterInput';
 import { outputOf, simple } from '../../execution/recordOutput';
 import { callSettings, tableParameters } from '../../descriptions/common';
@@ -92,7 +99,7 @@ export const getMany = itemOperation({
 		...filterParameters,
 		simple,
 	],
-	options: [fieldsToLoad, savedView, sort, ...callSettings],
+	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, sort, ...callSettings],
 	execute: async (run, index) => {
 		const limit = run.flag('returnAll', 'Return All', index)
 			? Infinity
@@ -102,14 +109,19 @@ export const getMany = itemOperation({
 			fields: run.names('options.fieldsToLoad', 'Field Names or IDs', index),
 			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
 			sort: sortText(run.parameter('options.sort.by', index)),
+			linkedTo: await linkedToOf(run, index),
 		};
+		const inclusions = await inclusionsOf(run, index);
+		const linked = linkedRecordsReader(run);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const at = run.table(index);
 		const toOutput = outputOf(run, index);
 		for await (const page of readRecords(run.client, at, reading, limit, notes)) {
-			for (const record of page) records.push(toOutput(record));
+			const whole = inclusions.length > 0 ? await linked.include(page, inclusions) : page;
+			for (const record of whole) records.push(toOutput(record));
 		}
+		noticeOmissions(run, linked);
 		if (notes.hasShifted) {
 			run.context.addExecutionHints({
 				message: `The table changed while it was read. All ${records.length} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,

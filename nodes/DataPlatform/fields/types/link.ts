@@ -8,6 +8,10 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 
 const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every(isId);
 
+/** The ID of a linked record that was read with its fields; any other value as it is. */
+const withoutFields = (value: unknown): unknown =>
+	isPlainObject(value) && isId(value.id) ? value.id : value;
+
 export const linkToOne: FieldType = {
 	writtenBy: 'clients',
 	convert: (raw) => {
@@ -51,7 +55,8 @@ const united = (...lists: string[][]) => [...new Set(lists.flat())];
 export const linkToMany: FieldType = {
 	...linkToOne,
 	convert: (raw) => {
-		const value = fromJsonText(raw);
+		const given = fromJsonText(raw);
+		const value = Array.isArray(given) ? given.map(withoutFields) : withoutFields(given);
 		if (isId(value)) return { value: { add: [value] } };
 		if (isIds(value)) return { value: { add: value } };
 		const { add, remove } = isPlainObject(value) ? value : {};

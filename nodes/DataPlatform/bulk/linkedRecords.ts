@@ -1,0 +1,175 @@
+/**
+ * Reading the records that other records link to, in as few requests as the platform allows: those of
+ * a link to one are read once each, or with their whole table where that takes fewer requests; those of
+ * a link to many take a request for each record.
+ */
+import { countRecords } from '../api/aggregates';
+import { MAX_PAGE_SIZE } from '../api/endpoints';
+import { readPage, readRecord, readRecords } from '../api/records';
+import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
+import { ServiceError } from '../transport/errors';
+import { getOwn, isObject } from '../transport/json';
+import type { LinkTarget } from './links';
+
+/** What to read of a link. */
+export interface Inclusion {
+	field: FieldDefinition;
+	/** The ID of the table that has the field. */
+	tableId: string;
+	target: LinkTarget;
+	/** Fields of the linked records; only their IDs where not given. */
+	names?: string[];
+	/** How many linked records of one link. */
+	limit: number;
+}
+
+/** How many requests a run spends on linked records. */
+export const MAX_LINK_REQUESTS = 1000;
+
+const PARALLEL_READS = 4;
+
+const idOf = (value: JsonValue | undefined): string | undefined => {
+	const id = isObject(value) ? value.id : value;
+	return typeof id === 'string' && id !== '' ? id : undefined;
+};
+
+const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
+	id,
+	...Object.fromEntries(names.map((name) => [name, getOwn<JsonValue>(fields, name) ?? null])),
+});
+
+export class LinkedRecords {
+	/** Linked records by link, then by ID; null for one that is not there or may not be read. */
+	private readonly known = new Map<string, Map<string, JsonValue>>();
+	private readonly tableSizes = new Map<string, Promise<number>>();
+	private requestsLeft = MAX_LINK_REQUESTS;
+	/** Whether a link has more records than were read of it. */
+	isCut = false;
+	/** Whether a link was not read at all, because that would have taken too many requests. */
+	isUnread = false;
+
+	constructor(private readonly client: ApiClient) {}
+
+	/**
+	 * The records with what they link to in place of their links. What was not read stays as it is.
+	 *
+	 * @throws {ServiceError}
+	 */
+	async include(records: PlatformRecord[], inclusions: Inclusion[]): Promise<PlatformRecord[]> {
+		const included = records.map((record) => ({ ...record, fields: { ...record.fields } }));
+		for (const inclusion of inclusions) {
+			const { name, metadata } = inclusion.field;
+			const linking = included.filter(({ fields }) => Object.hasOwn(fields, name));
+			if (metadata.multiple) await this.includeMany(linking, inclusion);
+			else await this.includeOne(linking, inclusion);
+		}
+		return included;
+	}
+
+	private async includeOne(records: PlatformRecord[], inclusion: Inclusion) {
+		const { field, names } = inclusion;
+		const links = records.flatMap(({ fields }) => {
+			const id = idOf(fields[field.name]);
+			return id === undefined ? [] : [{ fields, id, value: fields[field.name] }];
+		});
+		if (!names) {
+			for (const { fields, id } of links) fields[field.name] = id;
+			return;
+		}
+		const known = this.knownOf(inclusion);
+		const missing = new Set<string>();
+		for (const { id, value } of links) {
+			if (known.has(id)) continue;
+			// A link shows some fields of its record: no request where they are all that is asked for.
+			if (isObject(value) && names.every((name) => Object.hasOwn(value, name))) {
+				known.set(id, pick(id, value as FieldValues, names));
+			} else missing.add(id);
+		}
+		await this.readByIds([...missing], inclusion, known);
+		for (const { fields, id } of links) {
+			const linked = known.get(id);
+			if (linked !== undefined) fields[field.name] = linked;
+			else this.isUnread = true;
+		}
+	}
+
+	private knownOf({ target, names }: Inclusion) {
+		const name = JSON.stringify([target.at, names]);
+		const known = this.known.get(name) ?? new Map<string, JsonValue>();
+		this.known.set(name, known);
+		return known;
+	}
+
+	private async readByIds(
+		ids: string[],
+		{ target: { at }, names = [] }: Inclusion,
+		known: Map<string, JsonValue>,
+	) {
+		if (ids.length > 2) {
+			const size = await this.sizeOf(at);
+			const pages = Math.ceil((size + 1) / (MAX_PAGE_SIZE - 1));
+			if (pages < ids.length && this.take(pages)) {
+				const wanted = new Set(ids);
+				for await (const page of readRecords(this.client, at, { fields: names }, Infinity)) {
+					for (const { id, fields } of page) {
+						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
+					}
+					if (wanted.size === 0) break;
+				}
+			}
+		}
+		const rest = ids.filter((id) => !known.has(id));
+		await forEachConcurrent(rest, PARALLEL_READS, async (id) => {
+			if (!this.take()) return;
+			const record = await readRecord(this.client, at, id).catch(nullIf404);
+			known.set(id, record ? pick(id, record.fields, names) : { id });
+		});
+	}
+
+	private async sizeOf(at: LinkTarget['at']): Promise<number> {
+		const name = JSON.stringify(at);
+		const size = this.tableSizes.get(name) ?? countRecords(this.client, at);
+		this.tableSizes.set(name, size);
+		return await size;
+	}
+
+	private async includeMany(records: PlatformRecord[], inclusion: Inclusion) {
+		const { field, tableId, target, names, limit } = inclusion;
+		await forEachConcurrent(records, PARALLEL_READS, async ({ id, fields }) => {
+			const value = fields[field.name];
+			const count = isObject(value) ? value.count : undefined;
+			if (value === null || count === 0) {
+				fields[field.name] = [];
+				return;
+			}
+			if (!this.take()) {
+				this.isUnread = true;
+				return;
+			}
+			const linked = await readPage(
+				this.client,
+				target.at,
+				{ linkedTo: { id, tableId, field: field.name }, sort: 'created,id' },
+				{ limit, skip: 0 },
+			);
+			fields[field.name] = linked.map((record) =>
+				names ? pick(record.id, record.fields, names) : record.id,
+			);
+			if (typeof count === 'number' ? count > linked.length : linked.length === limit) {
+				this.isCut = true;
+			}
+		});
+	}
+
+	/** Whether that many requests are left; they are taken. */
+	private take(count = 1): boolean {
+		if (this.requestsLeft < count) return false;
+		this.requestsLeft -= count;
+		return true;
+	}
+}
+
+const nullIf404 = async (error: unknown) =>
+	error instanceof ServiceError && error.status === 404 ? null : await Promise.reject(error);

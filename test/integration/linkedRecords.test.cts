@@ -1,0 +1,236 @@
+/** Reading across links: the records linked to one, and linked records in place of links. */
+import type { IDataObject } from 'n8n-workflow';
+import {
+	automatic,
+	loadOptions,
+	picked,
+	runOperation,
+	type RunResult,
+} from '../support/engine/engine.cts';
+import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+
+let sandbox: RunningSandbox;
+let dealId: string;
+let companyId: string;
+
+beforeAll(async () => {
+	sandbox = await startSandbox();
+});
+beforeEach(async () => {
+	await sandbox.admin.reset();
+	const [deal] = await sandbox.admin.records('crm', 'deals');
+	const [company] = await sandbox.admin.records('crm', 'companies');
+	dealId = deal!.id;
+	companyId = company!.id;
+	await sandbox.admin.clearRequests();
+});
+afterAll(() => sandbox.stop());
+
+interface Run {
+	table?: string;
+	options?: IDataObject;
+	parameters?: IDataObject;
+	items?: IDataObject[];
+}
+
+async function run(
+	operation: string,
+	{ table = 'contacts', options = {}, parameters = {}, items }: Run,
+): Promise<RunResult> {
+	return await runOperation(
+		{ baseUrl: sandbox.baseUrl, token: sandbox.tokens.role },
+		{
+			items,
+			parameters: {
+				resource: 'record',
+				operation,
+				application: picked('crm'),
+				table: picked(table),
+				...(operation === 'getAll' && { returnAll: true }),
+				options,
+				...parameters,
+			} as never,
+		},
+	);
+}
+
+const linkedTo = (linkField: string, recordId: string) => ({
+	linkedTo: { record: { linkField, recordId } },
+});
+const sort = { by: [{ field: 'number', direction: 'asc' }] };
+const include = (...link: IDataObject[]) => ({ linkedRecords: { link } });
+const dataRequests = async () =>
+	(await sandbox.admin.requests()).filter(({ path }) => /\/data\b/.test(path));
+
+describe('linked to', () => {
+	test('the records of a link to many', async () => {
+		const result = await run('getAll', { options: linkedTo('deals.people', dealId) });
+		expect(
+			result
+				.json()
+				.map(({ email }) => email)
+				.sort(),
+		).toEqual(['ann.fox@example.com', 'bob.fox@example.com']);
+		expect((await run('count', { options: linkedTo('deals.people', dealId) })).json()).toEqual([
+			{ count: 2 },
+		]);
+	});
+
+	test('the record of a link to one', async () => {
+		const options = linkedTo('deals.company', dealId);
+		const result = await run('getAll', { table: 'companies', options });
+		expect(result.json()).toMatchObject([{ name: 'Acorn Sample Ltd' }]);
+	});
+
+	test('with a filter, a sort and chosen fields', async () => {
+		const parameters = {
+			filterMode: 'conditions',
+			conditions: { condition: [{ field: 'firstname', operator: 'eq', value: 'Bob' }] },
+		};
+		const options = linkedTo('deals.people', dealId);
+		const result = await run('getAll', {
+			parameters,
+			options: { ...options, fieldsToLoad: ['email'] },
+		});
+		expect(result.json()).toEqual([expect.objectContaining({ email: 'bob.fox@example.com' })]);
+		expect(result.json()[0]).not.toHaveProperty('surname');
+		expect((await run('count', { parameters, options })).json()).toEqual([{ count: 1 }]);
+	});
+
+	test('what is empty or wrong is an error: it never means all', async () => {
+		const error = async (linkField: string, recordId: string, more: Run = {}) => {
+			const given = await run('getAll', { ...more, options: linkedTo(linkField, recordId) });
+			return given.error?.message;
+		};
+		expect(await error('', dealId)).toContain("'Link Field Name or ID' under 'Linked To' is empty");
+		expect(await error('deals.people', '={{ $json.nothing }}')).toContain("'Record ID'");
+		expect(await error('people', dealId)).toContain('no table and link field');
+		expect(await error('deals.title', dealId)).toContain("has no link field 'title'");
+		expect(await error('deals.company', dealId)).toContain('not a link');
+		expect(await error('deals.people', 'gone')).toContain('no record');
+		const any = {
+			filterMode: 'conditions',
+			matchType: 'or',
+			conditions: {
+				condition: ['a', 'b'].map((value) => ({ field: 'firstname', operator: 'eq', value })),
+			},
+		};
+		expect(await error('deals.people', dealId, { parameters: any })).toContain(
+			"'Linked To' can't be combined",
+		);
+		expect(await dataRequests()).toHaveLength(2);
+	});
+
+	test('the list of links that lead to the table', async () => {
+		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+		const list = async (table: string, application = 'crm') =>
+			(
+				await loadOptions(credential, 'getIncomingLinks', {
+					resource: 'record',
+					operation: 'getAll',
+					application: picked(application),
+					table: picked(table),
+				} as never)
+			).map(({ value }) => value);
+		expect(await list('contacts')).toEqual(['deals.people']);
+		expect(await list('companies', '')).toEqual(['contacts.company', 'deals.company']);
+	});
+});
+
+describe('include linked records', () => {
+	const get = { table: 'deals', parameters: {} };
+	const one = async (options: IDataObject) =>
+		(await run('get', { ...get, parameters: { recordId: picked(dealId) }, options })).json()[0]!;
+
+	test('IDs, of links to one and to many', async () => {
+		const ids = (await sandbox.admin.records('crm', 'contacts'))
+			.filter(({ fields }) =>
+				['ann.fox@example.com', 'bob.fox@example.com'].includes(String(fields.email)),
+			)
+			.map(({ id }) => id)
+			.sort();
+		expect(await one(include({ field: '*' }))).toMatchObject({ company: companyId, people: ids });
+		const [first, second] = (
+			await run('getAll', { table: 'deals', options: { ...include({ field: 'people' }), sort } })
+		).json();
+		expect(first!.people).toEqual(ids);
+		expect(second!.people).toEqual([]);
+		// Only links that hold something are read.
+		expect(await dataRequests()).toHaveLength(2 + 2);
+	});
+
+	test('fields: what the link shows takes no request, other fields one for each record', async () => {
+		const shown = { field: 'company', include: 'fields', linkedFields: ['name'] };
+		expect((await one(include(shown))).company).toEqual({
+			id: companyId,
+			name: 'Acorn Sample Ltd',
+		});
+		expect(await dataRequests()).toHaveLength(1);
+		const read = { field: 'company', include: 'fields', linkedFields: ['size', 'city'] };
+		expect((await one(include(read))).company).toEqual({
+			id: companyId,
+			size: 'small',
+			city: 'Berlin',
+		});
+		expect(await dataRequests()).toHaveLength(3);
+	});
+
+	test('many records: their linked records are read once, with the whole small table', async () => {
+		const link = { field: 'company', include: 'fields', linkedFields: ['size'] };
+		const records = (await run('getAll', { options: include(link) })).json();
+		expect(records).toHaveLength(40);
+		const companies = await sandbox.admin.records('crm', 'companies');
+		const sizes = new Map(companies.map(({ id, fields }) => [id, fields.size]));
+		const linked = records.filter(({ company }) => company !== null);
+		expect(linked.length).toBeGreaterThan(30);
+		for (const { company } of linked as Array<{ company: IDataObject }>) {
+			expect(company).toEqual({ id: company.id, size: sizes.get(String(company.id)) });
+		}
+		// The contacts, a count, the companies
+		expect(await dataRequests()).toHaveLength(3);
+	});
+
+	test('bounded, with a notice where it was cut', async () => {
+		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
+		const result = await run('getAll', { table: 'deals', options: { ...include(link), sort } });
+		expect(result.json()[0]!.people).toEqual([
+			{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) },
+		]);
+		expect(result.hints).toEqual([expect.stringContaining("more linked records than 'Limit'")]);
+	});
+
+	test('what was read can be written back', async () => {
+		const link = { field: '*', include: 'fields', linkedFields: ['name', 'email'] };
+		const links = [
+			{ ...link, field: 'company', linkedFields: ['name'] },
+			{ ...link, field: 'people', linkedFields: ['email'] },
+		];
+		const { company, people } = await one(include(...links));
+		const before = await sandbox.admin.records('crm', 'deals');
+		const result = await run('updateMany', {
+			table: 'deals',
+			items: [{ company, people } as IDataObject],
+			parameters: { recordId: dealId, columns: automatic },
+		});
+		expect(result.error).toBeUndefined();
+		const after = await sandbox.admin.records('crm', 'deals');
+		expect(after[0]!.fields).toEqual(before[0]!.fields);
+	});
+
+	test('wrong entries are errors', async () => {
+		const error = async (...link: IDataObject[]) =>
+			(
+				await run('get', {
+					...get,
+					parameters: { recordId: picked(dealId) },
+					options: include(...link),
+				})
+			).error?.message;
+		expect(await error({ field: 'title' })).toContain("'title', which is no link field");
+		expect(await error({ field: 'people', include: 'fields' })).toContain('No field of the linked');
+		expect(await error({ field: 'people', include: 'fields', linkedFields: ['x'] })).toContain(
+			"has no field 'x'",
+		);
+		expect(await error({ field: 'people', limit: 0 })).toContain("'Limit'");
+	});
+});

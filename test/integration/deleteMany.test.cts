@@ -356,6 +356,22 @@ test('1,500 values in a list', async () => {
 	expect(await harness.records()).toHaveLength(28);
 });
 
+test.each([
+	[390, undefined],
+	[450, "'number' (in) has 450 values with a comma or a backslash"],
+])('%d values with commas in a list', async (length, message) => {
+	await harness.fill('orders', { number: '7,', buyer: 'Fox' }, { number: '7', buyer: 'Owl' });
+	const value = `={{ Array.from({length: ${length}}, (_, index) => index + ',') }}`;
+	const filter = where({ field: 'number', operator: 'in', value });
+	const result = await deleteMany(filter);
+	if (message === undefined) expect(result.json()).toMatchObject([{ deletedCount: 1 }]);
+	else expect(result.error?.message).toContain(message);
+	expect(await harness.records()).toHaveLength(message === undefined ? 1 : 2);
+	const read = await harness.run('getAll', { parameters: filter });
+	if (message === undefined) expect(read.json()).toEqual([]);
+	else expect(read.error?.message).toContain(message);
+});
+
 describe('while another writer is at work', () => {
 	const other = useOtherWriter(harness);
 	const api = () => harness.sandbox.client();

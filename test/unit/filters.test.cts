@@ -70,6 +70,28 @@ describe('as a body', () => {
 		]);
 	});
 
+	const odd = (count: number) => Array.from({ length: count }, (_, index) => `${index},`);
+
+	test('as many values with commas as a filter may have conditions are sent', () => {
+		const most = and(condition('a', 'in', [...odd(397), ...odd(397), 'b']));
+		expect(toBody(most).filter[0]).toMatchObject({ filter: { length: 398 } });
+		const own = and(...odd(500).map((value) => condition('a', 'eq', value)));
+		expect(toBody(own).filter).toHaveLength(500);
+	});
+
+	test.each(['in', 'notin'])(
+		'more of them in %s are an error that names field and count',
+		(operator) => {
+			const filter = and(
+				condition('a', 'in', odd(100)),
+				or(condition('b', 'eq', 'x'), condition('b', operator, [...odd(300), 'c'])),
+			);
+			expect(() => toBody(filter)).toThrow(
+				`The condition on 'b' (${operator}) has 300 values with a comma or a backslash`,
+			);
+		},
+	);
+
 	test('an empty list matches no record', () => {
 		const { filter } = toBody(and(condition('a', 'in', [])));
 		expect(filter).toEqual([

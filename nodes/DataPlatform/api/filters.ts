@@ -66,7 +66,7 @@ const nothing = (field: string) =>
 function withoutEscaping(condition: Condition): Filter {
 	const { field, operator } = condition;
 	if (!takesList(operator)) return condition;
-	const values = valuesOf(condition);
+	const values = [...new Set(valuesOf(condition))];
 	const isIn = operator === 'in';
 	if (values.length === 0) return isIn ? nothing(field) : and();
 	const listed = values.filter(isListable);
@@ -91,18 +91,62 @@ interface BodyGroup {
 	filterOperator: string;
 }
 
-/** The filter as a body takes it. */
-export function toBody(filter: Group): BodyGroup {
+function bodyGroup(filter: Group): BodyGroup {
 	return {
 		filter: filter.filter.map((given) => {
 			const entry = isGroup(given) ? given : withoutEscaping(given);
-			if (isGroup(entry)) return toBody(entry);
+			if (isGroup(entry)) return bodyGroup(entry);
 			const { field, operator } = entry;
 			if (takesNoValue(operator)) return { field, operator };
 			return { field, operator, value: valuesOf(entry).join(',') };
 		}),
 		filterOperator: filter.filterOperator,
 	};
+}
+
+/** With as many conditions and groups a filter is known to work; how many the service takes is open. */
+const MAX_BODY_CONDITIONS = 400;
+
+const countConditions = (entry: BodyCondition | BodyGroup): number =>
+	'filter' in entry ? 1 + entry.filter.reduce((sum, inner) => sum + countConditions(inner), 0) : 1;
+
+interface UnlistableValues {
+	condition?: Condition;
+	count: number;
+}
+
+const countUnlistable = (condition: Condition): UnlistableValues => {
+	const values = takesList(condition.operator) ? new Set(valuesOf(condition)) : [];
+	return { condition, count: [...values].filter((value) => !isListable(value)).length };
+};
+
+/** The list with the most values that become conditions of their own. */
+function longestUnlistable(filter: Group): UnlistableValues {
+	let longest: UnlistableValues = { count: 0 };
+	for (const entry of filter.filter) {
+		const found = isGroup(entry) ? longestUnlistable(entry) : countUnlistable(entry);
+		if (found.count > longest.count) longest = found;
+	}
+	return longest;
+}
+
+/**
+ * The filter as a body takes it.
+ *
+ * @throws {InputError} where values that can't stand in a list make more conditions of it than a
+ *   filter may have
+ */
+export function toBody(filter: Group): BodyGroup {
+	const body = bodyGroup(filter);
+	if (countConditions(body) <= MAX_BODY_CONDITIONS) return body;
+	const { condition, count } = longestUnlistable(filter);
+	// Otherwise the conditions are the user's own: whether they are too many, the platform says.
+	if (!condition || count < 2) return body;
+	const { field, operator } = condition;
+	throw new InputError(
+		`The condition on '${field}' (${operator}) has ${count} values with a comma or a backslash: each is sent as a condition of its own, and a filter has at most ${MAX_BODY_CONDITIONS} conditions`,
+		{ field, hint: 'Give fewer such values at a time, for example in several items.' },
+	);
 }
 
 /** As many values as a request with a list in its body takes without trouble. */

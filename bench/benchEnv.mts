@@ -1,10 +1,9 @@
 /** What a benchmark needs: a sandbox in a process of its own, a wire to it, and workers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import axios, { type AxiosInstance } from 'axios';
+import type { SandboxAdmin } from '../harness/sandboxAdmin.mts';
 import { startSandbox } from '../harness/sandboxProcess.mts';
 import { APP, benchTable, createItems, splitIntoBatches, TABLE } from './benchTable.mts';
 import { readCpuSeconds } from './measure.mts';
@@ -15,11 +14,11 @@ import { spawnWorker, type Worker, type WorkerTasks } from './workers/spawnWorke
 
 const MAX_BATCH_SIZE = 1000;
 
-export interface SandboxSettings {
+export type SandboxSettings = {
 	rateLimitPerMinute?: number | null;
 	rateLimitWindowMs?: number;
 	maxBulkRecords?: number | null;
-}
+};
 
 export interface Observed<Result> {
 	result: Result;
@@ -36,7 +35,7 @@ export interface BenchEnv {
 	/** A file with the certificate that clients must trust; none over plain HTTP. */
 	certificateFile?: string;
 	/** A client of the sandbox's administration. */
-	admin: AxiosInstance;
+	admin: SandboxAdmin;
 	changeSettings(settings: SandboxSettings): Promise<void>;
 	/** Replaces the table with an empty one, or with one of so many records. */
 	resetTable(records?: number): Promise<void>;
@@ -90,36 +89,26 @@ export async function startBenchEnv({
 			cleanups.push(proxy.stop);
 			url.port = String(proxy.port);
 		}
-		const httpsAgent = new Agent({ ca: certificate });
-		const { baseUrl, tokens } = sandbox;
+		const { tokens } = sandbox;
 		// Past the proxy: preparations need not wait for the wire.
-		const admin = axios.create({
-			baseURL: `${baseUrl}/sandbox`,
-			maxBodyLength: Infinity,
-			httpsAgent,
-		});
-		const api = axios.create({
-			baseURL: `${baseUrl}/api/v2`,
-			headers: { authorization: `Bearer ${tokens.jwt}` },
-			httpsAgent,
-		});
+		const { admin } = sandbox;
+		const api = sandbox.client(tokens.jwt);
 		/** Sends a request only to learn its number in the log. */
 		const nextRequestNumber = async () => {
-			await admin.delete('/requests');
+			await admin.clearRequests();
 			await api.get('/ping');
-			const { data } = await admin.get<{ data: Array<{ number: number }> }>('/requests');
-			return data.data.at(-1)!.number;
+			return (await admin.requests()).at(-1)!.number;
 		};
 		// Tests need the history of records; a benchmark does not.
-		await admin.put('/settings', { history: false });
+		await admin.settings({ history: false });
 		return {
 			baseUrl: url.origin,
 			token: tokens.role,
 			certificateFile,
 			admin,
-			changeSettings: async (settings) => void (await admin.put('/settings', settings)),
+			changeSettings: async (settings) => void (await admin.settings(settings)),
 			async resetTable(records = 0) {
-				await admin.post('/tables', { app: APP, table: benchTable });
+				await admin.createTable({ app: APP, table: benchTable });
 				for (const batch of splitIntoBatches(createItems(records), MAX_BATCH_SIZE)) {
 					await api.post(`/apps/${APP}/tables/${TABLE}/data/bulk`, {
 						bulk: batch.map((fields) => ({ fields })),
@@ -127,9 +116,9 @@ export async function startBenchEnv({
 				}
 			},
 			async countRecords() {
-				const { data } = await admin.get<{ data: Array<{ table: string; records: number }> }>(
-					'/tables',
-				);
+				const { data } = await admin.http.get<{
+					data: Array<{ table: string; records: number }>;
+				}>('/tables');
 				return data.data.find(({ table }) => table === TABLE)?.records ?? 0;
 			},
 			async observe(work) {

@@ -1,20 +1,33 @@
-/** Runs the sandbox in a process of its own: `node sandbox/main.mts --json`. */
+/** Runs the sandbox in a process of its own: `node sandbox/main.mts --json`; docs/sandbox.md. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
-import { ROOT } from './nodePackage.mts';
-import { isPortFree, startProcess } from './processes.mts';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+	createSandboxAdmin,
+	httpClient,
+	type HttpClient,
+	type SandboxAdmin,
+} from './sandboxAdmin.mts';
 
+// Jest loads this module too, and cannot load execa: so a plain child process.
+
+const MAIN = join(import.meta.dirname, '..', 'sandbox', 'main.mts');
 const READY_TIMEOUT_MS = 30_000;
+const KEPT_OUTPUT_BYTES = 64 * 1024;
+
+/** Ends the sandbox with the process that started it, however that ends: its standard input closes. */
+const EXIT_WITH_PARENT =
+	"data:text/javascript,import { isMainThread } from 'node:worker_threads';" +
+	"if (isMainThread) process.stdin.resume().on('end', () => process.exit());";
 
 /** The demo tokens that the sandbox prints when it starts, one of each type. */
-export interface SandboxTokens {
-	role: string;
-	jwt: string;
-	short: string;
-	workflow: string;
-	readonly: string;
-	expired: string;
-}
+export type SandboxTokens = Record<
+	'role' | 'jwt' | 'short' | 'workflow' | 'readonly' | 'expired' | 'revoked' | 'form',
+	string
+>;
 
 export interface SandboxOptions {
 	/** A free one by default. */
@@ -23,6 +36,8 @@ export interface SandboxOptions {
 	db?: string;
 	/** Serve HTTPS with a self-signed certificate. */
 	https?: boolean;
+	/** Whether it begins with the demo data; true by default. */
+	seeded?: boolean;
 	/** Options of Node itself, such as `--cpu-prof`. */
 	nodeArgs?: readonly string[];
 }
@@ -32,43 +47,60 @@ export interface RunningSandbox {
 	/** The origin of the service, without a trailing slash. */
 	baseUrl: string;
 	tokens: SandboxTokens;
+	admin: SandboxAdmin;
+	/** An independent client of the API with a token; it returns the response whatever its status. */
+	client(token?: string): HttpClient;
+	/** Resolves with its exit code, or null when a signal ended it. */
 	exited: Promise<number | null>;
+	/** The last 64 KiB that it printed. */
 	output(): string;
-	stop(): Promise<void>;
+	/** Ends it as Ctrl-C does, or at once with SIGKILL; resolves when it is gone. */
+	stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 /**
  * Starts a sandbox and waits until it is ready.
  *
- * @throws Error if the port is in use, or with the sandbox's last output if it does not start
+ * @throws Error with the sandbox's last output if it does not start, as when the port is in use
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<RunningSandbox> {
-	if (options.port !== undefined && !(await isPortFree(options.port))) {
-		throw new Error(`Port ${options.port} for the sandbox is in use.`);
-	}
-	const main = join(ROOT, 'sandbox', 'main.mts');
-	const args = [main, '--json', '--port', String(options.port ?? 0)];
+	const args = ['--import', EXIT_WITH_PARENT, MAIN, '--json', '--port', String(options.port ?? 0)];
 	if (options.db !== undefined) args.push('--db', options.db);
 	if (options.https) args.push('--https');
-	const sandbox = startProcess(process.execPath, [...(options.nodeArgs ?? []), ...args], {
-		cwd: ROOT,
-	});
-	let timer: NodeJS.Timeout | undefined;
-	const line = await Promise.race([
-		new Promise<string>((resolve) => sandbox.onLine(resolve)),
-		sandbox.exited.then(() => undefined),
-		new Promise<undefined>((resolve) => {
-			timer = setTimeout(() => resolve(undefined), READY_TIMEOUT_MS);
-		}),
-	]);
-	clearTimeout(timer);
-	if (line === undefined || !line.startsWith('{')) {
-		await sandbox.stop();
-		throw new Error(
-			`The sandbox did not start. Its last output:\n${sandbox.output().slice(-3_000)}`,
-		);
+	if (options.seeded === false) args.push('--no-seed');
+	const child = spawn(process.execPath, [...(options.nodeArgs ?? []), ...args]);
+	let output = '';
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.on('data', (chunk: Buffer) => {
+			output = (output + chunk.toString()).slice(-KEPT_OUTPUT_BYTES);
+		});
 	}
-	const ready = JSON.parse(line) as { baseUrl: string; tokens: SandboxTokens };
-	const { pid, exited, output, stop } = sandbox;
-	return { pid, baseUrl: ready.baseUrl, tokens: ready.tokens, exited, output, stop };
+	const exited = once(child, 'exit').then(([code]) => code as number | null);
+	const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+		child.kill(signal);
+		await exited;
+	};
+	const ready = new AbortController();
+	const [line] = (await Promise.race([
+		once(createInterface({ input: child.stdout }), 'line', { signal: ready.signal }),
+		exited.then(() => []),
+		pause(READY_TIMEOUT_MS, [], { signal: ready.signal }),
+	])) as [string?];
+	ready.abort();
+	if (!line?.startsWith('{')) {
+		await stop('SIGKILL');
+		throw new Error(`The sandbox did not start. Its last output:\n${output.slice(-3_000)}`);
+	}
+	const { baseUrl, tokens } = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
+	return {
+		pid: child.pid ?? -1,
+		baseUrl,
+		tokens,
+		admin: createSandboxAdmin(baseUrl),
+		client: (token = tokens.role) =>
+			httpClient(`${baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
+		exited,
+		output: () => output,
+		stop,
+	};
 }

@@ -6,7 +6,6 @@
 
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import axios from 'axios';
 import { readAirportsCsv, startCsvServer } from './csvServer.mts';
 import {
 	CREDENTIAL_NAME,
@@ -135,15 +134,13 @@ async function step<T>(title: string, work: () => Promise<T>): Promise<T> {
 
 /** How many requests the sandbox has received since it started. */
 async function countRequests(sandbox: RunningSandbox): Promise<number> {
-	const { data } = await axios.get<{ data: unknown[] }>(`${sandbox.baseUrl}/sandbox/requests`);
-	return data.data.length;
+	return (await sandbox.admin.requests()).length;
 }
 
 async function countAirports(sandbox: RunningSandbox): Promise<number> {
-	const { data } = await axios.get<{ data: { count: number } }>(
-		`${sandbox.baseUrl}/api/v2/apps/geo/tables/airports/data/count`,
-		{ headers: { Authorization: `Bearer ${sandbox.tokens.role}` } },
-	);
+	const { data } = await sandbox
+		.client()
+		.get<{ data: { count: number } }>('/apps/geo/tables/airports/data/count');
 	return data.data.count;
 }
 

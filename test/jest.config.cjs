@@ -4,7 +4,7 @@ const { availableParallelism } = require('node:os');
 module.exports = {
 	rootDir: '..',
 	testMatch: ['<rootDir>/test/{unit,contract,integration,package}/**/*.test.cts'],
-	moduleFileExtensions: ['cts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
+	moduleFileExtensions: ['cts', 'mts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
 	modulePathIgnorePatterns: [
 		'<rootDir>/harness/n8n/node_modules',
 		'<rootDir>/.cache',
@@ -16,7 +16,7 @@ module.exports = {
 	// cores the integration tests take about half as long as with Jest's default of one.
 	maxWorkers: Math.max(4, availableParallelism() - 1),
 	transform: {
-		'\\.(cts|ts)$': [
+		'\\.(cts|mts|ts)$': [
 			'@swc/jest',
 			{
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

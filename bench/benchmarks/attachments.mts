@@ -32,15 +32,12 @@ async function writeRandomFile(path: string, megabytes: number): Promise<void> {
 async function createRecord({ admin }: BenchEnv): Promise<string> {
 	const { app, table, field } = LOCATION;
 	const fields = [{ name: field, type: 'file' }];
-	await admin.post('/tables', {
+	await admin.createTable({
 		app,
 		table: { internalName: table, fields },
 		records: [{ fields: {} }],
 	});
-	const { data } = await admin.get<{ data: Array<{ id: string }> }>(
-		`/tables/${app}/${table}/records`,
-	);
-	return data.data[0]!.id;
+	return (await admin.records(app, table))[0]!.id;
 }
 
 const run = promisify(execFile);

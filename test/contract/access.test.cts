@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { checkedClient } from './contract.cts';
 
 const contacts = '/apps/crm/tables/contacts/data';
 const fields = { surname: 'Access' };
 
 let sandbox: RunningSandbox;
-const as = (token: string | undefined): AxiosInstance => checkedClient(sandbox, token);
+const as = (token: string | undefined): HttpClient => checkedClient(sandbox, token);
 
 beforeAll(async () => {
 	sandbox = await startSandbox();
 });
 afterAll(() => sandbox.stop());
 
-async function statuses(client: AxiosInstance): Promise<Record<string, number>> {
+async function statuses(client: HttpClient): Promise<Record<string, number>> {
 	const [record] = await sandbox.admin.records('crm', 'contacts');
 	const one = `${contacts}/${record?.id}`;
 	const bulk = { bulk: [{ fields }] };

@@ -1,5 +1,5 @@
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox, type StoredRecord } from '../support/sandbox.cts';
+import type { HttpClient, StoredRecord } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { checkedClient } from './contract.cts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
@@ -7,10 +7,10 @@ const data = '/apps/shop/tables/items/data';
 const metadata = '?dataResponseType=MetadataOnly';
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ args: ['--no-seed'] });
+	sandbox = await startSandbox({ seeded: false });
 	client = checkedClient(sandbox);
 });
 afterAll(() => sandbox.stop());

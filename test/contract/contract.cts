@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
-import type { AxiosInstance, AxiosResponse } from 'axios';
+import type { HttpClient, HttpResponse } from '../../harness/sandboxAdmin.mts';
 import { parse } from 'yaml';
-import type { RunningSandbox } from '../support/sandbox.cts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 /** A part of the document. */
 interface Node {
@@ -42,7 +42,7 @@ export const operations: ContractOperation[] = Object.entries(document.paths ?? 
 export const seen = new Map<string, Set<number>>();
 
 /** A client that throws if a response does not conform to the contract. */
-export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosInstance {
+export function checkedClient(sandbox: RunningSandbox, token?: string): HttpClient {
 	const client = sandbox.client(token);
 	client.interceptors.response.use((response) => {
 		checkResponse(response);
@@ -52,7 +52,7 @@ export function checkedClient(sandbox: RunningSandbox, token?: string): AxiosIns
 }
 
 /** Throws if the status, the media type or the body does not conform to the contract. */
-function checkResponse(response: AxiosResponse): void {
+function checkResponse(response: HttpResponse): void {
 	const url = new URL(response.config.url ?? '', `${response.config.baseURL ?? ''}/`);
 	const path = (response.config.url ?? '').startsWith('http')
 		? url.pathname

@@ -2,15 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import axios from 'axios';
-import { startSandbox } from '../support/sandbox.cts';
+import { startSandbox } from '../../harness/sandboxProcess.mts';
 
 const contacts = '/apps/crm/tables/contacts/data';
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('what was confirmed survives kill -9, and so do the tokens', async () => {
-	const args = ['--db', join(folder, 'data.sqlite')];
-	const first = await startSandbox({ args });
+	const db = join(folder, 'data.sqlite');
+	const first = await startSandbox({ db });
 	await first.admin.settings({ maxBulkRecords: 50 });
 	const confirmed: string[] = [];
 	const writer = (async () => {
@@ -26,7 +26,7 @@ test('what was confirmed survives kill -9, and so do the tokens', async () => {
 	await expect(writer).rejects.toThrow();
 	expect(confirmed.length).toBeGreaterThan(10);
 
-	const second = await startSandbox({ args });
+	const second = await startSandbox({ db });
 	expect(second.tokens).toEqual(first.tokens);
 	const kept = new Set((await second.admin.records('crm', 'contacts')).map((r) => r.fields.email));
 	expect(confirmed.filter((email) => !kept.has(email))).toEqual([]);
@@ -39,7 +39,7 @@ test('what was confirmed survives kill -9, and so do the tokens', async () => {
 	await second.admin.reset();
 	expect(await second.admin.records('crm', 'contacts')).toHaveLength(40);
 	await second.stop();
-	expect(second.process.exitCode).toBe(0);
+	expect(await second.exited).toBe(0);
 });
 
 test('SIGINT stops it gracefully, even with an open connection', async () => {
@@ -49,12 +49,12 @@ test('SIGINT stops it gracefully, even with an open connection', async () => {
 	const broken = expect(pending).rejects.toThrow();
 	await new Promise((resolve) => setTimeout(resolve, 100));
 	await sandbox.stop('SIGINT');
-	expect(sandbox.process.exitCode).toBe(0);
+	expect(await sandbox.exited).toBe(0);
 	await broken;
 });
 
 test('HTTPS with a self-signed certificate', async () => {
-	const sandbox = await startSandbox({ args: ['--https'] });
+	const sandbox = await startSandbox({ https: true });
 	expect(sandbox.baseUrl).toMatch(/^https:/);
 	const [record] = (await sandbox.client().get(`${contacts}?limit=1`)).data.data;
 	expect(record.fields.company.url).toContain(sandbox.baseUrl);
@@ -65,7 +65,7 @@ test('HTTPS with a self-signed certificate', async () => {
 });
 
 test('paging through a large table by latest change is fast', async () => {
-	const sandbox = await startSandbox({ args: ['--no-seed'] });
+	const sandbox = await startSandbox({ seeded: false });
 	const fields = [{ name: 'n', type: 'number' }];
 	await sandbox.admin.createTable({ app: 'big', table: { internalName: 'rows', fields } });
 	const client = sandbox.client();

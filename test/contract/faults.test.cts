@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import axios from 'axios';
-import { startSandbox, type FaultRule, type RunningSandbox } from '../support/sandbox.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { jsonResponse, startStubServer } from '../support/stubServer.mts';
 
 const items = '/apps/shop/tables/items/data';
 const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
@@ -10,7 +9,7 @@ const bulk = ['a', 'b', 'c'].map((code) => ({ fields: { code } }));
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ args: ['--no-seed'] });
+	sandbox = await startSandbox({ seeded: false });
 });
 afterAll(() => sandbox.stop());
 beforeEach(async () => {
@@ -174,12 +173,8 @@ test('a response has fewer or more records than the request', async () => {
 });
 
 test('redirects to the given location', async () => {
-	const other = createServer((request, response) => {
-		response.end(JSON.stringify({ authorization: request.headers.authorization ?? null }));
-	});
-	other.listen(0, '127.0.0.1');
-	await once(other, 'listening');
-	const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/stolen`;
+	const other = await startStubServer(() => jsonResponse({}));
+	const location = `${other.origin}/stolen`;
 	for (const status of [301, 302, 303, 307, 308]) {
 		const response = await sendWith({ kind: 'redirect', location, status });
 		expect([response.status, response.headers.location]).toEqual([status, location]);
@@ -188,7 +183,7 @@ test('redirects to the given location', async () => {
 	const followed = await axios.get(`${sandbox.baseUrl}/api/v2/ping`, { headers, proxy: false });
 	expect(followed.request.path).toBe('/stolen');
 	expect(await stored()).toBe('');
-	other.close();
+	await other.stop();
 });
 
 test('rules match requests by method, path and body, and by count', async () => {

@@ -1,12 +1,12 @@
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { checkedClient, checkFieldValue } from './contract.cts';
 
 const data = '/apps/all/tables/types/data';
 const money = { amount: 1, currency: 'EUR' };
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

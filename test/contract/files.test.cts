@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { startStubServer } from '../support/stubServer.mts';
 import { checkedClient, checkFieldValue } from './contract.cts';
 
 const data = '/apps/crm/tables/deals/data';
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 let url: string;
 
 beforeAll(async () => {
@@ -132,18 +132,15 @@ test('a short token only gives access to attachments', async () => {
 });
 
 test('the service fetches a URL', async () => {
-	const server = createServer((incoming, response) => {
-		response.statusCode = incoming.url === '/there.txt' ? 200 : 404;
-		response.setHeader('content-type', 'text/plain; charset=utf-8');
-		response.end('fetched');
-	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	const [file] = await papers(`${origin}/there.txt`);
+	const server = await startStubServer(({ target }) => ({
+		status: target === '/there.txt' ? 200 : 404,
+		headers: { 'content-type': 'text/plain; charset=utf-8' },
+		body: 'fetched',
+	}));
+	const [file] = await papers(`${server.origin}/there.txt`);
 	expect(file).toMatchObject({ fileName: 'there.txt', mimetype: 'text/plain', fileSize: 7 });
-	await expect(papers(`${origin}/missing.txt`)).rejects.toThrow('cannot be fetched');
-	server.close();
+	await expect(papers(`${server.origin}/missing.txt`)).rejects.toThrow('cannot be fetched');
+	await server.stop();
 });
 
 test('a file above the limit gets 413, and nothing is written', async () => {
@@ -173,7 +170,7 @@ test('a download that a fault drops leaves no open file', async () => {
 		await expect(download(file?.fileUrl ?? '')).rejects.toThrow();
 	}
 	await sandbox.admin.waitUntilIdle();
-	const folder = `/proc/${sandbox.process.pid}/fd`;
+	const folder = `/proc/${sandbox.pid}/fd`;
 	const open = readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
 	expect(open.filter((path) => path.includes('sandbox-files'))).toEqual([]);
 });
@@ -243,22 +240,22 @@ test.each([
 
 test('bytes are stored beside the database, once for each content, and survive a restart', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
-	const args = ['--db', join(folder, 'data.sqlite')];
-	const first = await startSandbox({ args });
+	const db = join(folder, 'data.sqlite');
+	const first = await startSandbox({ db });
 	const bytes = randomBytes(100);
 	const fields = { papers: [input('a', bytes), input('b', bytes)] };
 	const deal = (await first.client().patch(url, { fields })).data.data;
 	const { ended } = await uploadHalf(first);
-	expect(readdirSync(`${args[1]}-files`)).toHaveLength(2);
+	expect(readdirSync(`${db}-files`)).toHaveLength(2);
 	await first.stop('SIGKILL');
 	expect(await ended).toMatch(broken);
-	const second = await startSandbox({ args });
+	const second = await startSandbox({ db });
 	const path = new URL(deal.fields.papers[1].fileUrl).pathname;
 	const again = await download(`${second.baseUrl}${path}`, second.client());
 	expect(again.equals(bytes)).toBe(true);
 	const hash = createHash('sha256').update(bytes).digest('hex');
-	expect(readdirSync(`${args[1]}-files`)).toEqual([hash]);
+	expect(readdirSync(`${db}-files`)).toEqual([hash]);
 	await second.stop();
-	expect(existsSync(`${args[1]}-files`)).toBe(true);
+	expect(existsSync(`${db}-files`)).toBe(true);
 	rmSync(folder, { recursive: true });
 });

@@ -1,15 +1,15 @@
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { checkedClient } from './contract.cts';
 
 const people = '/apps/zoo/tables/people/data';
 const homes = '00000000-0000-4000-8000-00000000000';
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ args: ['--no-seed'] });
+	sandbox = await startSandbox({ seeded: false });
 	client = checkedClient(sandbox);
 	await sandbox.admin.createTable({
 		app: 'zoo',

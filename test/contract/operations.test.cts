@@ -1,12 +1,12 @@
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { checkedClient, operations, seen } from './contract.cts';
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
-let guest: AxiosInstance;
+let client: HttpClient;
+let guest: HttpClient;
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 const deals = '/apps/crm/tables/deals/data';
 const headers = { 'Content-Type': 'application/json' };
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import type { AxiosInstance } from 'axios';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { startStubServer } from '../support/stubServer.mts';
 import { checkedClient } from './contract.cts';
 
 interface Run {
@@ -19,7 +16,7 @@ interface Run {
 }
 
 let sandbox: RunningSandbox;
-let client: AxiosInstance;
+let client: HttpClient;
 
 beforeAll(async () => {
 	sandbox = await startSandbox();
@@ -175,23 +172,16 @@ describe('the script', () => {
 });
 
 test('Send Webhook posts JSON with custom headers, only to loopback', async () => {
-	const received: Array<{ headers: IncomingHttpHeaders; body: string }> = [];
-	const server = createServer(async (request, response) => {
-		received.push({ headers: request.headers, body: await text(request) });
-		response.statusCode = 201;
-		response.end('thanks');
-	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+	const server = await startStubServer(() => ({ status: 201, body: 'thanks' }));
+	const url = `${server.origin}/hook`;
 	const sent = `svc.sendWebhook('${url}', { a: 1 }, { Authorization: 'Bearer demo-other' })`;
 	expect((await run(`return ${sent};`)).output).toEqual({ status: 201, body: 'thanks' });
-	expect(received[0]?.headers).toMatchObject({
+	expect(server.requests[0]?.headers).toMatchObject({
 		authorization: 'Bearer demo-other',
 		'content-type': 'application/json',
 	});
-	expect(received[0]?.body).toBe('{"a":1}');
-	server.close();
+	expect(server.requests[0]?.body).toBe('{"a":1}');
+	await server.stop();
 	const remote = await run("return svc.sendWebhook('https://example.com/', {});");
 	expect(remote.error).toContain('loopback');
 });

@@ -8,7 +8,7 @@ import {
 	type Credential,
 	type RunResult,
 } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 export interface WriteOptions {
 	operation?: string;

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../support/sandbox.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { expectErrorItem, numbered, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness();

@@ -10,7 +10,7 @@ import {
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 const APP = 'shop';
 
@@ -65,7 +65,7 @@ export class AttachmentHarness {
 		const binaryData = Container.get(BinaryDataService);
 		Container.get(BinaryDataConfig).mode = 'filesystem';
 		await binaryData.init();
-		this.started = await startSandbox({ args: ['--no-seed'] });
+		this.started = await startSandbox({ seeded: false });
 	}
 
 	async reset() {

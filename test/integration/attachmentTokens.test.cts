@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defined } from '../support/engine/engine.cts';
 import { read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
+import { useStubServer } from './useStubServer.cts';
 
 const harness = useAttachmentHarness();
 
@@ -16,30 +14,11 @@ const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] 
 const write = { method: 'PATCH' };
 
 describe('a file at another host', () => {
-	const heard: IncomingHttpHeaders[] = [];
-	let listener: RequestListener;
-	const server = createServer((request, response) => {
-		heard.push(request.headers);
-		listener(request, response);
-	});
-	let elsewhere = '';
-
-	beforeAll(async () => {
-		server.listen(0, '127.0.0.1');
-		await once(server, 'listening');
-		elsewhere = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	});
-	afterAll(() => {
-		server.closeAllConnections();
-		server.close();
-	});
-	beforeEach(() => {
-		heard.length = 0;
-	});
+	const elsewhere = useStubServer();
 
 	const download = async (fileSize: number, options = {}) => {
 		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
-		const papers = [{ ...file, fileUrl: `${elsewhere}/there.txt?signature=1` }];
+		const papers = [{ ...file, fileUrl: `${elsewhere.origin}/there.txt?signature=1` }];
 		const record = { id: harness.id, ver: 1, fields: { papers } };
 		await faults({
 			match: { method: 'GET', path: '/data/' },
@@ -49,55 +28,45 @@ describe('a file at another host', () => {
 	};
 
 	test('is fetched without the token', async () => {
-		listener = (_request, response) => response.end('there');
+		elsewhere.respond = () => ({ body: 'there' });
 		const result = await download(5);
 		expect(result.error).toBeUndefined();
 		expect((await read(result.output('Data Platform')[0])).toString()).toBe('there');
-		expect(heard).toHaveLength(1);
-		expect(heard[0]).not.toHaveProperty('authorization');
-		expect(JSON.stringify(heard)).not.toContain(harness.sandbox.tokens.role);
+		expect(elsewhere.requests).toHaveLength(1);
+		expect(elsewhere.requests[0]!.headers).not.toHaveProperty('authorization');
+		expect(JSON.stringify(elsewhere.requests)).not.toContain(harness.sandbox.tokens.role);
 	});
 
 	test('that refuses', async () => {
-		listener = (_request, response) => response.writeHead(401).end();
+		elsewhere.respond = () => ({ status: 401 });
 		const { error } = await download(5);
-		expect(error!.message).toContain(`from ${new URL(elsewhere).host}, without the token`);
+		expect(error!.message).toContain(`from ${new URL(elsewhere.origin).host}, without the token`);
 	});
 
 	test('that falls silent: it ends within the timeout', async () => {
-		listener = (_request, response) => response.writeHead(200).write('th');
+		elsewhere.respond = () => ({ body: 'th', stalls: true });
 		const start = Date.now();
 		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('stopped sending');
 		expect(Date.now() - start).toBeLessThan(5000);
-		const connections = async () =>
-			await new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+		const connections = async () => await elsewhere.countConnections();
 		for (let tries = 0; tries < 50 && (await connections()) !== 0; tries += 1) await sleep(20);
 		expect(await connections()).toBe(0);
 	});
 
 	test('that refuses, and falls silent', async () => {
-		listener = (_request, response) => response.writeHead(500).write('th');
+		elsewhere.respond = () => ({ status: 500, body: 'th', stalls: true });
 		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('failed (500)');
 	});
 
 	test('that is slow, but sends: it may take longer than the timeout', async () => {
-		listener = (_request, response) => {
-			response.writeHead(200);
-			const letters = [...'there'];
-			const next = () => {
-				response.write(letters.shift());
-				if (letters.length > 0) setTimeout(next, 500);
-				else response.end();
-			};
-			next();
-		};
+		elsewhere.respond = () => ({ body: 'there', byteIntervalMs: 500 });
 		expect((await download(5, { timeout: 1, maxRetryWait: 0 })).error).toBeUndefined();
 	});
 
 	test('that sends more than it should', async () => {
-		listener = (_request, response) => response.end('there and more');
+		elsewhere.respond = () => ({ body: 'there and more' });
 		const { error } = await download(5, { maxRetryWait: 0 });
 		expect(error!.message).toContain('14 bytes came instead of 5');
 	});

@@ -8,7 +8,13 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { RecordingServer, useRecordingServer, type Certificate } from './recordingServer.cts';
+import {
+	jsonResponse,
+	startStubServer,
+	type Certificate,
+	type StubServer,
+} from '../support/stubServer.mts';
+import { useStubServer } from './useStubServer.cts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);
@@ -50,9 +56,9 @@ const kinds = {
 type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
 
-const servers = new Map<Kind, RecordingServer>();
+const servers = new Map<Kind, StubServer>();
 /** A platform without HTTPS: only what is elsewhere has a certificate. */
-const plain = useRecordingServer();
+const plain = useStubServer();
 const trusted = getCACertificates('default');
 
 beforeAll(async () => {
@@ -67,15 +73,12 @@ beforeAll(async () => {
 		'of an unknown authority': await certificate(here, await authority('Unknown')),
 	};
 	for (const [kind, of] of Object.entries(made) as Array<[Kind, Certificate]>) {
-		const server = new RecordingServer(of);
-		await server.open();
-		server.respond = () => ({ body: '{"data":[]}' });
-		servers.set(kind, server);
+		servers.set(kind, await startStubServer(() => jsonResponse({ data: [] }), of));
 	}
 });
 afterAll(async () => {
 	setDefaultCACertificates(trusted);
-	for (const server of servers.values()) await server.close();
+	for (const server of servers.values()) await server.stop();
 });
 beforeEach(() => {
 	for (const server of servers.values()) server.requests.length = 0;
@@ -88,7 +91,7 @@ const table = { application: picked('crm'), table: picked('t') };
 const uses: Array<
 	[
 		use: string,
-		run: (server: RecordingServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
+		run: (server: StubServer, ignoreSslIssues: boolean) => ReturnType<typeof runOperation>,
 	]
 > = [
 	[

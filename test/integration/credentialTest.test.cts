@@ -1,11 +1,11 @@
 /** What n8n shows when a credential is saved or tested. */
 import { checkCredential } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { useStubServer } from './useStubServer.cts';
 
 let sandbox: RunningSandbox;
 /** Another service behind the address. */
-const stranger = useRecordingServer();
+const stranger = useStubServer();
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

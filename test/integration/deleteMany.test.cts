@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { APP, numbered, useHarness } from './fixtures.cts';
-import type { StoredRecord } from '../support/sandbox.cts';
+import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
 import { useOtherWriter } from './otherWriter.cts';
 
 const harness = useHarness();

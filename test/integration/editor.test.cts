@@ -7,7 +7,7 @@ import {
 	searchList,
 	type Credential,
 } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 let sandbox: RunningSandbox;
 let credential: Credential;

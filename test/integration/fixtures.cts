@@ -8,13 +8,8 @@ import {
 	type OperationRun,
 	type RunResult,
 } from '../support/engine/engine.cts';
-import {
-	startSandbox,
-	type FaultRule,
-	type LoggedRequest,
-	type RunningSandbox,
-	type StoredRecord,
-} from '../support/sandbox.cts';
+import type { FaultRule, LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 export const APP = 'shop';
 
@@ -87,7 +82,7 @@ export class TestHarness {
 	}
 
 	async start() {
-		this.started = await startSandbox({ args: ['--no-seed'] });
+		this.started = await startSandbox({ seeded: false });
 	}
 
 	/** Empty tables, no faults, default settings. */

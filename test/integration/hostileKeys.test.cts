@@ -12,10 +12,10 @@ import {
 } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { APP, outcomes, useHarness, type Run } from './fixtures.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
-const stranger = useRecordingServer();
+const stranger = useStubServer();
 
 const odd = {
 	internalName: 'odd',

@@ -5,9 +5,9 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { useStubServer } from './useStubServer.cts';
 
-const platform = useRecordingServer();
+const platform = useStubServer();
 
 const run = async (parameters: IDataObject) =>
 	await runOperation(

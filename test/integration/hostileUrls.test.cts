@@ -4,10 +4,10 @@
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { useStubServer } from './useStubServer.cts';
 
-const platform = useRecordingServer();
-const stranger = useRecordingServer();
+const platform = useStubServer();
+const stranger = useStubServer();
 const token = 'made-up-for-addresses';
 
 const run = async (parameters: IDataObject, credential: IDataObject = {}) =>

@@ -1,11 +1,11 @@
 import { automatic, picked, runOperation } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 /** Over HTTPS, with a certificate that nobody has signed. */
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ args: ['--https'] });
+	sandbox = await startSandbox({ https: true });
 });
 afterAll(() => sandbox.stop());
 

@@ -7,7 +7,7 @@ import {
 	runOperation,
 	type RunResult,
 } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 let sandbox: RunningSandbox;
 let dealId: string;

@@ -9,7 +9,8 @@ import {
 	type OperationRun,
 	type RunResult,
 } from '../support/engine/engine.cts';
-import { startSandbox, type RunningSandbox, type StoredRecord } from '../support/sandbox.cts';
+import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { expectErrorItem, outcomes } from './fixtures.cts';
 
 const APP = 'office';
@@ -60,7 +61,7 @@ const ranks = {
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ args: ['--no-seed'] });
+	sandbox = await startSandbox({ seeded: false });
 });
 beforeEach(async () => {
 	await sandbox.admin.reset();

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import type { RunResult } from '../support/engine/engine.cts';
-import type { StoredRecord } from '../support/sandbox.cts';
+import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
 import { expectErrorItem, pairedIndexes, useHarness, type OnError, type Run } from './fixtures.cts';
 
 const harness = useHarness();

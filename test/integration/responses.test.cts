@@ -1,6 +1,6 @@
-import type { FaultRule } from '../support/sandbox.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { useStubServer } from './useStubServer.cts';
 
 const harness = useHarness();
 
@@ -171,7 +171,7 @@ describe('an answer that is no JSON', () => {
 });
 
 describe('a table with a field that does not say of which type it is', () => {
-	const platform = useRecordingServer();
+	const platform = useStubServer();
 	const record = { id: 'r1', created: 'c', modified: 'c', ver: 0, fields: { name: 'x', mute: 5 } };
 
 	beforeEach(() => {

@@ -1,5 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
-import type { FaultRule } from '../support/sandbox.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { APP, expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 

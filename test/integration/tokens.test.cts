@@ -3,12 +3,12 @@ import type { IDataObject } from 'n8n-workflow';
 import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
-import { startSandbox, type RunningSandbox } from '../support/sandbox.cts';
-import { useRecordingServer } from './recordingServer.cts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { useStubServer } from './useStubServer.cts';
 
 let sandbox: RunningSandbox;
 /** Somebody else's server. */
-const stranger = useRecordingServer();
+const stranger = useStubServer();
 
 beforeAll(async () => {
 	sandbox = await startSandbox();

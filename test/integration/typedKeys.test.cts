@@ -1,7 +1,7 @@
 /** Import keys of every type that can be one, as the service stores them; and of those that can't. */
 import type { IDataObject } from 'n8n-workflow';
 import type { RunResult } from '../support/engine/engine.cts';
-import type { FaultRule } from '../support/sandbox.cts';
+import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();

@@ -1,6 +1,5 @@
-/** Looks at the sandbox from outside: with axios, and none of the nodes' code. */
+/** What the platform returns over its API, read with none of the nodes' code. */
 
-import axios, { type AxiosInstance } from 'axios';
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 
 export interface StoredRecord {
@@ -11,14 +10,7 @@ export interface StoredRecord {
 
 const PAGE_SIZE = 1000;
 
-function client({ baseUrl, tokens }: RunningSandbox): AxiosInstance {
-	return axios.create({
-		baseURL: `${baseUrl}/api/v2`,
-		headers: { Authorization: `Bearer ${tokens.role}` },
-	});
-}
-
-/** All records of a table. */
+/** All records of a table, in the order of their creation. */
 export async function readRecords(
 	sandbox: RunningSandbox,
 	application: string,
@@ -26,11 +18,25 @@ export async function readRecords(
 ): Promise<StoredRecord[]> {
 	const records: StoredRecord[] = [];
 	for (;;) {
-		const { data } = await client(sandbox).get<{ data: StoredRecord[] }>(
-			`/apps/${application}/tables/${table}/data`,
-			{ params: { limit: PAGE_SIZE, skip: records.length } },
-		);
+		const { status, data } = await sandbox
+			.client()
+			.get<{ data: StoredRecord[] }>(`/apps/${application}/tables/${table}/data`, {
+				params: { sort: 'created', limit: PAGE_SIZE, skip: records.length },
+			});
+		if (status !== 200) throw new Error(`Reading ${table}: ${status} ${JSON.stringify(data)}`);
 		records.push(...data.data);
 		if (data.data.length < PAGE_SIZE) return records;
 	}
+}
+
+/** How many records a table has. */
+export async function countRecords(
+	sandbox: RunningSandbox,
+	application: string,
+	table: string,
+): Promise<number> {
+	const { data } = await sandbox
+		.client()
+		.get<{ data: { count: number } }>(`/apps/${application}/tables/${table}/data/count`);
+	return data.data.count;
 }

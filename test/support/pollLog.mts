@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ExecutionData, parseExecutionData, startItems } from '../../harness/n8nApi.mts';
-import type { StoredVersion } from './sandbox.cts';
+import type { StoredVersion } from '../../harness/sandboxAdmin.mts';
 
 /** In the order in which changes are emitted. */
 interface Position {

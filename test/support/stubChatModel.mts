@@ -1,9 +1,9 @@
 /**
- * A chat model that is none: it says what a test has written down, in the form that n8n's OpenAI
- * node reads. So the agent and its tools run for real, and the same way every time.
+ * A stub of a chat model: it replies what a test prescribes, in the form that n8n's OpenAI node
+ * reads. So the agent and its tools run for real, and the same way every time.
  */
 
-import { type StubServer, startStubServer } from './stubServer.mts';
+import { type StubServer, jsonResponse, startStubServer } from './stubServer.mts';
 
 export interface Message {
 	role: 'system' | 'user' | 'assistant' | 'tool';
@@ -63,11 +63,11 @@ function completion(modelReply: ModelReply) {
 
 /** @param reply what to say to a conversation so far */
 export async function startStubChatModel(
-	reply: (call: ModelRequest) => ModelReply,
+	reply: (request: ModelRequest) => ModelReply,
 ): Promise<StubServer> {
-	return await startStubServer(({ method, path, body }) =>
-		method === 'POST' && path === '/v1/chat/completions'
-			? completion(reply(body as ModelRequest))
+	return await startStubServer(({ method, target, body }) =>
+		method === 'POST' && target === '/v1/chat/completions'
+			? jsonResponse(completion(reply(JSON.parse(body) as ModelRequest)))
 			: undefined,
 	);
 }

@@ -1,66 +1,130 @@
-/** Services of other people that the examples speak to, played by this machine. */
-
-import { createServer, type IncomingMessage } from 'node:http';
+/** A server that is not the sandbox: somebody else's, or a platform that keeps to no contract. */
+import {
+	createServer,
+	type IncomingHttpHeaders,
+	type RequestListener,
+	type ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ReceivedRequest {
 	method: string;
-	path: string;
-	headers: IncomingMessage['headers'];
-	body: unknown;
+	/** The request's target as it came: nothing in it is decoded or normalized. */
+	target: string;
+	headers: IncomingHttpHeaders;
+	body: string;
 }
 
-/** What is answered: an object as JSON, bytes as a PDF file of that name. */
-export type StubResponse = object | { name: string; bytes: Buffer };
-
-export interface StubServer {
-	url: string;
-	/** What it was asked, in order. */
-	requests: ReceivedRequest[];
-	stop(): Promise<void>;
+export interface StubResponse {
+	/** 200 by default. */
+	status?: number;
+	/** JSON by default. */
+	headers?: Record<string, string>;
+	body?: string | Uint8Array;
+	/** Sends the body and never ends the response. */
+	stalls?: boolean;
+	/** Sends the body byte by byte, with this pause between two. */
+	byteIntervalMs?: number;
 }
 
-async function readBody(request: IncomingMessage): Promise<unknown> {
-	const chunks: Buffer[] = [];
-	for await (const chunk of request) chunks.push(chunk as Buffer);
-	const text = Buffer.concat(chunks).toString();
-	return text === '' ? undefined : (JSON.parse(text) as unknown);
+export interface Certificate {
+	key: string;
+	cert: string;
 }
 
-const isFile = (result: StubResponse): result is { name: string; bytes: Buffer } =>
-	'bytes' in result && Buffer.isBuffer(result.bytes);
+/** A response with JSON. */
+export const jsonResponse = (value: unknown, status = 200): StubResponse => ({
+	status,
+	body: JSON.stringify(value),
+});
 
-/** Serves JSON on a free port; undefined as an answer is a 404. */
+/** A response with a file to download. */
+export const fileResponse = (
+	name: string,
+	bytes: Uint8Array,
+	type = 'application/octet-stream',
+): StubResponse => ({
+	headers: {
+		'content-type': type,
+		'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+	},
+	body: bytes,
+});
+
+const NOT_FOUND = jsonResponse({}, 404);
+
+async function send(stub: StubResponse, response: ServerResponse): Promise<void> {
+	const { status = 200, headers = { 'content-type': 'application/json' }, body = '' } = stub;
+	response.writeHead(status, headers);
+	if (stub.stalls) {
+		response.write(body);
+	} else if (stub.byteIntervalMs === undefined) {
+		response.end(body);
+	} else {
+		for (const byte of Buffer.from(body)) {
+			response.write(Buffer.from([byte]));
+			await sleep(stub.byteIntervalMs);
+		}
+		response.end();
+	}
+}
+
+export class StubServer {
+	/** What it has received since it started, in order. */
+	readonly requests: ReceivedRequest[] = [];
+	/** Its response to a request; undefined is a 404. */
+	respond: (request: ReceivedRequest) => StubResponse | undefined;
+	readonly #isSecure: boolean;
+	readonly #server;
+
+	/** @param certificate makes it speak HTTPS */
+	constructor(respond: StubServer['respond'], certificate?: Certificate) {
+		this.respond = respond;
+		this.#isSecure = certificate !== undefined;
+		const listener: RequestListener = (incoming, response) => {
+			void text(incoming).then(async (body) => {
+				const { method = '', url: target = '', headers } = incoming;
+				const request = { method, target, headers, body };
+				this.requests.push(request);
+				await send(this.respond(request) ?? NOT_FOUND, response);
+			});
+		};
+		this.#server = certificate ? createSecureServer(certificate, listener) : createServer(listener);
+	}
+
+	/** Listens on a free port of this machine. */
+	async start(): Promise<this> {
+		await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+		return this;
+	}
+
+	get port(): number {
+		return (this.#server.address() as AddressInfo).port;
+	}
+
+	get origin(): string {
+		return `${this.#isSecure ? 'https' : 'http'}://127.0.0.1:${this.port}`;
+	}
+
+	async countConnections(): Promise<number> {
+		return await new Promise((resolve) =>
+			this.#server.getConnections((_error, count) => resolve(count)),
+		);
+	}
+
+	async stop(): Promise<void> {
+		this.#server.closeAllConnections();
+		await new Promise((resolve) => this.#server.close(resolve));
+	}
+}
+
+/** Starts a stub server on a free port. */
 export async function startStubServer(
-	respond: (call: ReceivedRequest) => StubResponse | undefined,
+	respond: StubServer['respond'],
+	certificate?: Certificate,
 ): Promise<StubServer> {
-	const requests: ReceivedRequest[] = [];
-	const server = createServer((request, response) => {
-		const { method = '', url: path = '', headers } = request;
-		void readBody(request).then((body) => {
-			const call = { method, path, headers, body };
-			requests.push(call);
-			const result = respond(call);
-			if (result === undefined) {
-				response.writeHead(404).end('{}');
-			} else if (isFile(result)) {
-				response.setHeader('content-type', 'application/pdf');
-				response.setHeader('content-disposition', `attachment; filename="${result.name}"`);
-				response.end(result.bytes);
-			} else {
-				response.setHeader('content-type', 'application/json');
-				response.end(JSON.stringify(result));
-			}
-		});
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
-	return {
-		url: `http://127.0.0.1:${port}`,
-		requests,
-		stop: async () => {
-			server.closeAllConnections();
-			await new Promise((resolve) => server.close(resolve));
-		},
-	};
+	return await new StubServer(respond, certificate).start();
 }

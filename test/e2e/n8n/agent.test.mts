@@ -64,7 +64,7 @@ before(async () => {
 	const fixed = await n8nApi.createCredential({
 		name: 'Fixed model',
 		type: 'openAiApi',
-		data: { apiKey: 'none', url: `${model.url}/v1` },
+		data: { apiKey: 'none', url: `${model.origin}/v1` },
 	});
 	credentials = {
 		[CREDENTIAL_TYPE]: { id: platform, name: CREDENTIAL_NAME },

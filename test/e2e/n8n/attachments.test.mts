@@ -2,10 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
@@ -20,6 +17,7 @@ import {
 	signIn,
 } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
+import { StubServer, fileResponse } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 const files = {
@@ -29,32 +27,21 @@ const files = {
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-const server = createServer((_request, response) => {
-	const name = encodeURIComponent(files.web.name);
-	response.writeHead(200, {
-		'content-type': 'application/octet-stream',
-		'content-disposition': `attachment; filename*=UTF-8''${name}`,
-	});
-	response.end(files.web.bytes);
-});
+const server = new StubServer(() => fileResponse(files.web.name, files.web.bytes));
 
 let environment: TestEnvironment;
 let folder: string;
-let address: string;
 
 before(async () => {
 	environment = await setUpTestEnvironment();
 	folder = join(environment.userFolder, 'files');
 	await mkdir(folder);
 	await writeFile(join(folder, files.disk.name), files.disk.bytes);
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/file`;
+	await server.start();
 });
 
 after(async () => {
-	server.closeAllConnections();
-	server.close();
+	await server.stop();
 	await environment?.tearDown();
 });
 
@@ -84,7 +71,10 @@ const web = (): Step => ({
 	name: 'Get',
 	type: `${BASE_NODES}.httpRequest`,
 	typeVersion: 4.2,
-	parameters: { url: address, options: { response: { response: { responseFormat: 'file' } } } },
+	parameters: {
+		url: `${server.origin}/file`,
+		options: { response: { response: { responseFormat: 'file' } } },
+	},
 });
 
 /** n8n 1 has no database mode. */

@@ -27,7 +27,7 @@ import {
 	withCredential,
 	type WorkflowJson,
 } from '../../../harness/n8nApi.mts';
-import { type ReceivedRequest, startStubServer } from '../../support/stubServer.mts';
+import { fileResponse, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { readRecords } from '../../support/apiClient.mts';
 
 let environment: TestEnvironment;
@@ -107,15 +107,18 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: 'x' },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
-	const crm = await startStubServer(({ method, path, body }: ReceivedRequest) => {
-		if (method === 'GET') return people;
-		const email = decodeURIComponent(path.replace('/people', '').slice(1));
-		if (method === 'POST') people.push(body as JsonObject);
-		else Object.assign(people.find((person) => person.email === email)!, body);
-		return { ok: true };
+	const crm = await startStubServer(({ method, target, body }) => {
+		if (method === 'GET') return jsonResponse(people);
+		const sent = JSON.parse(body) as JsonObject;
+		const email = decodeURIComponent(target.replace('/people', '').slice(1));
+		if (method === 'POST') people.push(sent);
+		else Object.assign(people.find((person) => person.email === email)!, sent);
+		return jsonResponse({ ok: true });
 	});
 	try {
-		const workflow = await read('crm-sync-both-ways.json', { 'https://crm.example.com': crm.url });
+		const workflow = await read('crm-sync-both-ways.json', {
+			'https://crm.example.com': crm.origin,
+		});
 		const before = await contacts();
 		const first = await run(workflow, 'Every hour');
 		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
@@ -167,16 +170,18 @@ test('invoices: each lands on its deal, and only once', async () => {
 	const bytes = (deal: string) =>
 		Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');
 	const numbers = ['D-003', 'D-001', 'D-404'];
-	const accounting = await startStubServer(({ path }) => {
-		if (path === '/invoices') {
-			return numbers.map((deal) => ({ deal, url: `${accounting.url}/files/${deal}` }));
+	const accounting = await startStubServer(({ target }) => {
+		if (target === '/invoices') {
+			return jsonResponse(
+				numbers.map((deal) => ({ deal, url: `${accounting.origin}/files/${deal}` })),
+			);
 		}
-		const deal = path.replace('/files/', '');
-		return { name: `Invoice ${deal}.pdf`, bytes: bytes(deal) };
+		const deal = target.replace('/files/', '');
+		return fileResponse(`Invoice ${deal}.pdf`, bytes(deal), 'application/pdf');
 	});
 	try {
 		const workflow = await read('invoices-onto-records.json', {
-			'https://invoices.example.com': accounting.url,
+			'https://invoices.example.com': accounting.origin,
 		});
 		const papers = async () =>
 			(await deals())

@@ -5,14 +5,12 @@
 
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import axios from 'axios';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
+import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { N8N_VERSION } from '../../../harness/install.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
@@ -24,6 +22,7 @@ import {
 	type N8nApi,
 	signIn,
 } from '../../../harness/n8nApi.mts';
+import { StubServer, jsonResponse } from '../../support/stubServer.mts';
 
 /** A token of the sandbox's own making, so that it can be searched for. */
 let token: string;
@@ -32,23 +31,17 @@ let n8n: RunningN8n;
 let n8nApi: N8nApi;
 let credential: { id: string; name: string };
 
-/** Somebody else's server: what it was sent. */
-const seen: IncomingHttpHeaders[] = [];
-const stranger: Server = createServer((request, response) => {
-	seen.push(request.headers);
-	request.resume().on('end', () => response.end('{}'));
-});
-const strangerOrigin = () => `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+/** Somebody else's server. */
+const stranger = new StubServer(() => jsonResponse({}));
 
 before(async () => {
-	await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+	await stranger.start();
 	environment = await setUpTestEnvironment();
-	const { data } = await axios.post(`${environment.sandbox.baseUrl}/sandbox/tokens`, {
+	token = await environment.sandbox.admin.createToken({
 		name: 'searched-for',
 		type: 'role',
 		permissions: [{ app: '*', table: '*', allow: ['structure', 'read', 'create', 'update'] }],
 	});
-	token = data.data.value;
 	n8n = await startN8n({
 		userFolder: environment.userFolder,
 		env: {
@@ -68,7 +61,7 @@ before(async () => {
 after(async () => {
 	await n8n?.stop();
 	await environment?.tearDown();
-	stranger.close();
+	await stranger.stop();
 });
 
 async function run(type: string, typeVersion: number, parameters: JsonObject): Promise<Execution> {
@@ -108,6 +101,9 @@ const httpRequest = async (url: string) =>
 		options: {},
 	});
 
+const faults = async (...faultList: Array<FaultRule['fault']>) =>
+	await environment.sandbox.admin.faults(faultList.map((fault) => ({ fault })));
+
 test("n8n's HTTP Request node reaches the platform with the credential", async () => {
 	const execution = await httpRequest(`${environment.sandbox.baseUrl}/api/v2/users/me`);
 	assert.equal(describeFailure(execution), undefined);
@@ -115,79 +111,69 @@ test("n8n's HTTP Request node reaches the platform with the credential", async (
 });
 
 test('and no other address', async () => {
-	const execution = await httpRequest(`${strangerOrigin()}/`);
+	const execution = await httpRequest(`${stranger.origin}/`);
 	assert.match(describeFailure(execution) ?? '', /token is not sent to/);
-	assert.deepEqual(seen, []);
+	assert.deepEqual(stranger.requests, []);
 });
 
 for (const status of [301, 302, 303, 307, 308]) {
 	test(`it takes no token along a redirect with ${status}`, async () => {
-		await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [
-			{ fault: { kind: 'redirect', status, location: `${strangerOrigin()}/elsewhere` } },
-		]);
-		const before = seen.length;
+		await faults({ kind: 'redirect', status, location: `${stranger.origin}/elsewhere` });
+		const before = stranger.requests.length;
 		await httpRequest(`${environment.sandbox.baseUrl}/api/v2/ping`);
-		await axios.delete(`${environment.sandbox.baseUrl}/sandbox/faults`);
+		await faults();
 		// That node follows redirects by itself: without the token.
-		assert.equal(seen.length, before + 1);
-		assert.ok(seen.every(({ authorization }) => authorization === undefined));
+		assert.equal(stranger.requests.length, before + 1);
+		assert.ok(stranger.requests.every(({ headers }) => headers.authorization === undefined));
 	});
 }
 
-const fault = async (...faults: JsonObject[]) =>
-	await axios.put(
-		`${environment.sandbox.baseUrl}/sandbox/faults`,
-		faults.map((kind) => ({ fault: kind })),
-	);
-
-/** What n8n answers to the editor, whatever its status. */
-async function answerOf(path: string, body: JsonObject): Promise<string> {
+/** What n8n returns to the editor, whatever the status. */
+async function responseOf(path: string, body: JsonObject): Promise<string> {
 	return JSON.stringify(
 		await n8nApi.request('POST', path, body).catch((error: Error) => [error.message, error.stack]),
 	);
 }
 
 test('the credential test pings the platform and does not reveal the token', async () => {
-	const { baseUrl } = environment.sandbox;
+	const { baseUrl, admin } = environment.sandbox;
 	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const check = async (change: JsonObject) =>
-		await answerOf('/credentials/test', {
+		await responseOf('/credentials/test', {
 			credentials: { id: credential.id, ...rest, data: { ...data, token, ...change } },
 		});
-	const asked = async () =>
-		(await axios.get<{ data: Array<{ path: string }> }>(`${baseUrl}/sandbox/requests`)).data.data;
-	const before = seen.length;
+	const before = stranger.requests.length;
 	for (const base of ['', '/', '/api/v2', '?x=/y', '/?x#y', '#/x', '/a/../b', '//x']) {
-		await axios.delete(`${baseUrl}/sandbox/requests`);
+		await admin.clearRequests();
 		assert.match(await check({ baseUrl: `${baseUrl}${base}` }), /"OK"/, base);
 		assert.deepEqual(
-			(await asked()).map(({ path }) => path),
+			(await admin.requests()).map(({ path }) => path),
 			['/api/v2/ping'],
 			base,
 		);
 	}
-	await axios.delete(`${baseUrl}/sandbox/requests`);
+	await admin.clearRequests();
 	const { host } = new URL(baseUrl);
 	for (const wrong of [`http://x:y@${host}`, `http://localhost.:1`, `ftp://${host}`, host, '']) {
 		const response = await check({ baseUrl: wrong });
 		assert.ok(!response.includes('"OK"') && !response.includes(token), wrong);
 	}
-	assert.deepEqual(await asked(), []);
-	// n8n 1 logs at level debug what the platform answers to this test, as it came.
+	assert.deepEqual(await admin.requests(), []);
+	// n8n 1 logs at level debug what the platform responds to this test, as it came.
 	const echo = N8N_VERSION.startsWith('1.') ? 'you' : token;
 	for (const kind of [
 		{ kind: 'status', status: 401, body: { errors: [{ message: `Not ${echo}` }] } },
 		{ kind: 'html', status: 502 },
-		{ kind: 'redirect', status: 302, location: `${strangerOrigin()}/` },
+		{ kind: 'redirect', status: 302, location: `${stranger.origin}/` },
 		{ kind: 'resetBefore' },
 	]) {
-		await fault(kind);
+		await faults(kind);
 		const response = await check({});
 		assert.ok(!response.includes('"OK"'), JSON.stringify(kind));
 		assert.ok(!response.includes(token), JSON.stringify(kind));
 	}
-	await fault();
-	assert.equal(seen.length, before, 'the redirect was followed');
+	await faults();
+	assert.equal(stranger.requests.length, before, 'the redirect was followed');
 });
 
 test("nor does the editor's error for a list that cannot be read", async () => {
@@ -196,8 +182,8 @@ test("nor does the editor's error for a list that cannot be read", async () => {
 		{ kind: 'html', status: 404 },
 		{ kind: 'resetBefore' },
 	]) {
-		await fault(kind);
-		const response = await answerOf('/dynamic-node-parameters/resource-locator-results', {
+		await faults(kind);
+		const response = await responseOf('/dynamic-node-parameters/resource-locator-results', {
 			path: 'parameters.application',
 			methodName: 'searchApplications',
 			nodeTypeAndVersion: { name: 'n8n-nodes-data-platform.dataPlatform', version: 1 },
@@ -207,7 +193,7 @@ test("nor does the editor's error for a list that cannot be read", async () => {
 		assert.match(response, /n8n returned \d+/);
 		assert.ok(!response.includes(token), response);
 	}
-	await fault();
+	await faults();
 });
 
 test('nothing that n8n wrote down after runs that failed holds the token', async () => {
@@ -221,22 +207,21 @@ test('nothing that n8n wrote down after runs that failed holds the token', async
 	const workflow = {
 		resource: 'workflow',
 		operation: 'trigger',
-		webhookUrl: `${strangerOrigin()}/`,
+		webhookUrl: `${stranger.origin}/`,
 	};
-	const faults: JsonObject[] = [
+	for (const kind of [
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 400, body: { errors: [{ message: `You sent Bearer ${token}` }] } },
 		{ kind: 'html', status: 403 },
 		{ kind: 'resetBefore' },
 		{ kind: 'truncate' },
-	];
-	for (const kind of faults) {
-		await fault(kind);
+	]) {
+		await faults(kind);
 		const execution = await run('n8n-nodes-data-platform.dataPlatform', 1, record);
 		assert.equal(execution.status, 'error', JSON.stringify(kind));
 		assert.ok(!JSON.stringify(execution).includes(token));
 	}
-	await fault();
+	await faults();
 	const refused = await run('n8n-nodes-data-platform.dataPlatform', 1, workflow);
 	assert.match(describeFailure(refused) ?? '', /nothing was sent/);
 

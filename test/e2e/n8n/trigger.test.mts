@@ -84,12 +84,12 @@ async function createWorkflow(): Promise<string> {
 
 /** Activates the workflow and waits for its first poll, which n8n does not wait for. */
 async function activate(): Promise<void> {
-	const requests = `${environment.sandbox.baseUrl}/sandbox/requests`;
-	await axios.delete(requests);
+	const { admin } = environment.sandbox;
+	await admin.clearRequests();
 	await n8nApi.publish(workflowId);
 	// Two requests: what changed last in the table, and what of it the workflow would see.
 	const end = Date.now() + PATIENCE_MS;
-	while ((await axios.get<{ data: unknown[] }>(requests)).data.data.length < 2) {
+	while ((await admin.requests()).length < 2) {
 		assert.ok(Date.now() < end, 'n8n does not poll');
 		await sleep(100);
 	}
@@ -232,7 +232,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 	);
 
 	// The platform has its response by then; the failure is an execution of its own.
-	await axios.put(`${environment.sandbox.baseUrl}/sandbox/faults`, [
+	await environment.sandbox.admin.faults([
 		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 403 } },
 	]);
 	assert.equal(await call({ recordId: 'f0000000-0000-4000-8000-000000000000' }), 200);

@@ -6,8 +6,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { copyFile, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
@@ -15,6 +13,7 @@ import { makeUserFolder } from '../../../harness/n8nProcess.mts';
 import { buildPackage, packPackage, ROOT } from '../../../harness/nodePackage.mts';
 import { runCommand } from '../../../harness/processes.mts';
 import { queueVariables } from '../../../harness/queueEnvironment.mts';
+import { startStubServer } from '../../support/stubServer.mts';
 
 const FOLDER = join(ROOT, 'examples', 'queue-mode');
 
@@ -102,9 +101,8 @@ test('the health check of main and workers is code that runs', async () => {
 	assert.deepEqual([kind, command, flag], ['CMD', 'node', '-e']);
 	assert.match(code!, /127\.0\.0\.1:5678\/healthz\/readiness/);
 	let status = 200;
-	const server = createServer((_, response) => response.writeHead(status).end());
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as AddressInfo;
+	const server = await startStubServer(() => ({ status }));
+	const { port } = server;
 	const check = async () => {
 		const here = code!.replace('5678', String(port));
 		const { code: exit, output } = await runCommand(process.execPath, ['-e', here]);
@@ -113,7 +111,7 @@ test('the health check of main and workers is code that runs', async () => {
 	assert.deepEqual(await check(), [0, '']);
 	status = 503;
 	assert.deepEqual(await check(), [1, '']);
-	await new Promise((resolve) => server.close(resolve));
+	await server.stop();
 	assert.deepEqual(await check(), [1, '']);
 });
 

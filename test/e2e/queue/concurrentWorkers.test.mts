@@ -115,7 +115,7 @@ test('Retry On Fail on a worker: the second try creates nothing again', async ()
 		});
 		const workflow = await harness.n8nApi.createWorkflow(
 			linearWorkflow('Retry', harness.credential, [
-				fetchItemsNode(`${harness.orders.url}/orders?prefix=R&count=300&run=retry`),
+				fetchItemsNode(`${harness.orders.origin}/orders?prefix=R&count=300&run=retry`),
 				{
 					name: 'Text',
 					type: 'n8n-nodes-base.set',

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { type Execution, describeFailure, outputItems } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, BASE_NODES, type Step } from '../../support/linearWorkflow.mts';
-import { readRecords } from '../../support/apiClient.mts';
+import { countRecords, readRecords } from '../../support/apiClient.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import { isFinished, countOutcomes, QueueHarness } from './queueHarness.mts';
-import { APP, countRecords, createTables, ORDERS } from './queueFixtures.mts';
+import { APP, createTables, ORDERS } from './queueFixtures.mts';
 
 const ITEMS = 5_000;
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 const isPartWritten = async () =>
-	(await countRecords(harness.environment.sandbox, ORDERS)) >= 1_000;
+	(await countRecords(harness.environment.sandbox, APP, ORDERS)) >= 1_000;
 
 /** Each order is there once, and was written once. */
 async function expectAllOnce(): Promise<void> {
@@ -58,7 +58,7 @@ test('a worker killed in mid-job: the run ends as failed, a rerun completes it, 
 	const killed = Date.now();
 	const broken = await run;
 	const seconds = Math.round((Date.now() - killed) / 1000);
-	const written = await countRecords(harness.environment.sandbox, ORDERS);
+	const written = await countRecords(harness.environment.sandbox, APP, ORDERS);
 	context.diagnostic(`${written} of ${ITEMS} written, missed after ${seconds} s`);
 	context.diagnostic(`${broken.status}: ${describeFailure(broken)}`);
 	assert.ok(written >= 1_000 && written < ITEMS, `${written} were written`);

@@ -1,11 +1,9 @@
 /** What the tests of queue mode share: tables, a source of items, nodes, and looks from outside. */
 
-import axios from 'axios';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
-import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
 import { BASE_NODES, NODE_TYPE, type Step } from '../../support/linearWorkflow.mts';
-import { type StubServer, startStubServer } from '../../support/stubServer.mts';
+import { type StubServer, jsonResponse, startStubServer } from '../../support/stubServer.mts';
 
 export const APP = 'shop';
 /** Its import key is `number`. */
@@ -16,7 +14,7 @@ export const NOTES = 'notes';
 const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
 
 /** Makes the tables, empty. */
-export async function createTables({ baseUrl }: RunningSandbox): Promise<void> {
+export async function createTables({ admin }: RunningSandbox): Promise<void> {
 	const tables = [
 		{
 			internalName: ORDERS,
@@ -29,18 +27,7 @@ export async function createTables({ baseUrl }: RunningSandbox): Promise<void> {
 		},
 		{ internalName: NOTES, fields: [text('text')] },
 	];
-	const admin = createSandboxAdmin(baseUrl);
 	for (const table of tables) await admin.createTable({ app: APP, timeZone: 'UTC', table });
-}
-
-export async function countRecords(
-	{ baseUrl, tokens }: RunningSandbox,
-	table: string,
-): Promise<number> {
-	const address = `${baseUrl}/api/v2/apps/${APP}/tables/${table}/data/count`;
-	const headers = { Authorization: `Bearer ${tokens.role}` };
-	const { data } = await axios.get<{ data: { count: number } }>(address, { headers });
-	return data.data.count;
 }
 
 /**
@@ -48,15 +35,16 @@ export async function countRecords(
  * which run it is of. With `skipped=1` the first one comes last: A2, A3, A1.
  */
 export async function serveOrders(): Promise<StubServer> {
-	return await startStubServer(({ path }) => {
-		const query = new URL(path, 'http://127.0.0.1').searchParams;
+	return await startStubServer(({ target }) => {
+		const query = new URL(target, 'http://127.0.0.1').searchParams;
 		const [prefix, run] = [query.get('prefix') ?? '', query.get('run') ?? ''];
 		const [total, skipped] = [Number(query.get('count')), Number(query.get('skipped'))];
-		return Array.from({ length: total }, (_, index) => ({
+		const orders = Array.from({ length: total }, (_, index) => ({
 			number: `${prefix}${1 + ((index + skipped) % total)}`,
 			run,
 			again: run,
 		}));
+		return jsonResponse(orders);
 	});
 }
 

@@ -16,7 +16,7 @@ import {
 	type JsonObject,
 } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, type Step } from '../../support/linearWorkflow.mts';
-import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
+import type { SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import type { StubServer } from '../../support/stubServer.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 import {
@@ -61,7 +61,7 @@ export class QueueHarness {
 	private constructor(environment: QueueEnvironment, orders: StubServer, n8nApi: N8nApi) {
 		this.environment = environment;
 		this.orders = orders;
-		this.admin = createSandboxAdmin(environment.sandbox.baseUrl);
+		this.admin = environment.sandbox.admin;
 		this.n8nApi = n8nApi;
 	}
 
@@ -95,7 +95,7 @@ export class QueueHarness {
 	syncSteps(run: string, items: number, skipped = 0, options: JsonObject = {}): Step[] {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
 		return [
-			fetchItemsNode(`${this.orders.url}/orders?${query}`),
+			fetchItemsNode(`${this.orders.origin}/orders?${query}`),
 			writeManyNode('upsertMany', ORDERS, {}, options),
 		];
 	}

@@ -63,7 +63,7 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 				await n8nApi.createWorkflow(
 					linearWorkflow(`Sync ${prefix}`, credential, [
 						fetchItemsNode(
-							`${harness.orders.url}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`,
+							`${harness.orders.origin}/orders?prefix=${prefix}&count=${ITEMS_EACH}&run=one`,
 						),
 						writeManyNode('upsertMany', ORDERS),
 					]),
@@ -160,10 +160,9 @@ test('files that main receives go up from a worker and come down again, unchange
 			(entry) => entry.id === record,
 		)!;
 		const [paper] = fields.papers as Array<{ fileId: string }>;
-		const there = await axios.get<ArrayBuffer>(
-			`${environment.sandbox.baseUrl}/sandbox/files/${paper!.fileId}`,
-			{ responseType: 'arraybuffer' },
-		);
+		const there = await environment.sandbox.admin.http.get<ArrayBuffer>(`/files/${paper!.fileId}`, {
+			responseType: 'arraybuffer',
+		});
 		assert.equal(hash(Buffer.from(there.data)), hash(bytes));
 	}
 	const rows = await environment.postgres.query(
@@ -254,7 +253,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 		await harness.admin.faults([{ fault }]);
 		const write = writeManyNode('createMany', ORDERS);
 		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
-		const url = `${harness.orders.url}/orders?prefix=X&count=3&run=x`;
+		const url = `${harness.orders.origin}/orders?prefix=X&count=3&run=x`;
 		const workflow = linearWorkflow('Fails', credential, [
 			fetchItemsNode(url),
 			{ ...write, parameters },

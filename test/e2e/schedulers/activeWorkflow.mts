@@ -17,7 +17,7 @@ import {
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
 import { type Change, nameOf, PollLog } from '../../support/pollLog.mts';
-import { createSandboxAdmin, type SandboxAdmin } from '../../support/sandboxAdmin.mts';
+import { createSandboxAdmin, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 
 /** How n8n may run polls, by the switches that it takes from its environment. */

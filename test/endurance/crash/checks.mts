@@ -1,7 +1,7 @@
 /** What must be true after a round, compared with what the sandbox has stored. */
 
 import { type Execution, type ExecutionItem, outputItems } from '../../../harness/n8nApi.mts';
-import type { StoredRecord } from '../../support/sandbox.cts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import { FILE_FIELDS } from './sandboxHost.mts';
 import { type Case, fileOf, type Good } from './sourceServer.mts';
 import { uploadNode, WRITE } from './workflows.mts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
-import type { LoggedRequest, StoredRecord } from '../../support/sandbox.cts';
+import type { LoggedRequest, StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import {
 	checkOutcomes,

@@ -96,7 +96,7 @@ try {
 } finally {
 	await n8nHost.stop();
 	await sandboxHost.stop();
-	source.stop();
+	await source.stop();
 	await environment.tearDown();
 }
 

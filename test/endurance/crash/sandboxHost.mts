@@ -1,7 +1,5 @@
 /** The sandbox of a crash test: on one file and one port, killed and started again. */
 
-import { Agent } from 'node:http';
-import axios from 'axios';
 import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import {
 	createSandboxAdmin,
@@ -10,7 +8,7 @@ import {
 	type NewTable,
 	type SandboxAdmin,
 	type StoredRecord,
-} from '../../support/sandboxAdmin.mts';
+} from '../../../harness/sandboxAdmin.mts';
 
 export const APP = 'crash';
 /** Written by the sync, and watched by the trigger. */
@@ -20,9 +18,6 @@ export const RECEIVED_CHANGES = 'changes';
 /** The records that get files, in one field for each way to write them. */
 export const CASES = 'cases';
 export const FILE_FIELDS = ['skipped', 'replaced', 'kept'] as const;
-
-/** A connection that outlives the sandbox would break the next look at it. */
-const client = axios.create({ httpAgent: new Agent({ keepAlive: false }), proxy: false });
 
 const text = (name: string, metadata?: Record<string, unknown>) => ({
 	name,
@@ -98,17 +93,8 @@ export class SandboxHost {
 
 	/** The changes that arrived: the keys of what the trigger's workflow wrote, in their order. */
 	async receivedChanges(skip: number): Promise<string[]> {
-		const keys: string[] = [];
-		for (;;) {
-			const query = `sort=created&limit=1000&skip=${skip + keys.length}`;
-			const address = `${this.#running.baseUrl}/api/v2/apps/${APP}/tables/${RECEIVED_CHANGES}/data?${query}`;
-			const { data: page } = await client.get<{ data: StoredRecord[] }>(address, {
-				headers: { authorization: `Bearer ${this.#running.tokens.role}` },
-			});
-			const { data } = page;
-			keys.push(...data.map(({ fields }) => String(fields.change)));
-			if (data.length < 1000) return keys;
-		}
+		const records = await this.records(RECEIVED_CHANGES);
+		return records.slice(skip).map(({ fields }) => String(fields.change));
 	}
 
 	async kill(): Promise<void> {

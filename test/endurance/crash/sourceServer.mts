@@ -1,9 +1,7 @@
 /** Where the workflows get their data from: rows and files of a round, over HTTP. */
 
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { StubServer, fileResponse, jsonResponse } from '../../support/stubServer.mts';
 
 /** How many keys each round has that no round before had. */
 const FRESH = 1000;
@@ -58,34 +56,24 @@ export class SourceServer {
 	/** The round whose data is served. */
 	round = 0;
 	readonly #sizes: Sizes;
-	readonly #server = createServer((request, response) => {
-		const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1');
-		const json = (value: unknown) =>
-			response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-		if (pathname === '/goods') return json(goodsOf(this.round, this.#sizes));
-		if (pathname === '/cases') return json(casesOf(this.round, this.#sizes));
+	readonly #server = new StubServer(({ target }) => {
+		const { pathname, searchParams } = new URL(target, 'http://127.0.0.1');
+		if (pathname === '/goods') return jsonResponse(goodsOf(this.round, this.#sizes));
+		if (pathname === '/cases') return jsonResponse(casesOf(this.round, this.#sizes));
 		const { name, bytes } = fileOf(searchParams.get('number') ?? '');
-		return response
-			.writeHead(200, {
-				'content-type': 'application/octet-stream',
-				'content-disposition': `attachment; filename="${name}"`,
-			})
-			.end(bytes);
+		return fileResponse(name, bytes);
 	});
 
 	constructor(sizes: Sizes) {
 		this.#sizes = sizes;
 	}
 
-	/** Answers its address. */
+	/** Returns its address. */
 	async start(): Promise<string> {
-		this.#server.listen(0, '127.0.0.1');
-		await once(this.#server, 'listening');
-		return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+		return (await this.#server.start()).origin;
 	}
 
-	stop(): void {
-		this.#server.closeAllConnections();
-		this.#server.close();
+	async stop(): Promise<void> {
+		await this.#server.stop();
 	}
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SandboxAddress, LoadWorker } from './loadWorker.mts';
 import { memoryNow, countOpen } from './processMetrics.mts';
-import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
+import { createSandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { WORKLOADS } from './workloads.mts';
 
 export interface LoadSettings extends SandboxAddress {

@@ -8,7 +8,7 @@ import {
 	createSandboxAdmin,
 	type SandboxAdmin,
 	type StoredRecord,
-} from '../../support/sandboxAdmin.mts';
+} from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { watch, type Watching } from '../../property/trigger/engine.mts';
 

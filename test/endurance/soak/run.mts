@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startProcess } from '../../../harness/processes.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
-import { createSandboxAdmin, type FaultRule } from '../../support/sandboxAdmin.mts';
+import { createSandboxAdmin, type FaultRule } from '../../../harness/sandboxAdmin.mts';
 import type { Message, LoadSettings } from './load.mts';
 import { countOpen, residentMemory } from './processMetrics.mts';
 import { assessTrends, type Sample } from './trends.mts';

@@ -4,7 +4,7 @@
  */
 
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import type { StoredRecord } from '../../support/sandbox.cts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import { FILES, type LoadWorker, type NodeOutput } from './loadWorker.mts';
 
 export interface Workload {

@@ -1,6 +1,6 @@
 /** How often each thing happened: a generator that never makes something is seen here. */
 import { OUTCOMES, type Evidence } from './execute.mts';
-import type { LoggedRequest } from '../../support/sandbox.cts';
+import type { LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { FAULT_NAMES, faultsOf, isAmbiguous } from './faults.mts';
 import type { Case } from './schedule.mts';
 

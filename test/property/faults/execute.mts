@@ -1,6 +1,6 @@
 /** Runs a case through n8n's engine against a sandbox, and collects the node's results and the stored records. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import type { StoredRecord } from '../../support/sandbox.cts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import {
 	automatic,
 	picked,

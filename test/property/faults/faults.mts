@@ -1,6 +1,6 @@
 /** The faults that a schedule may switch on: what each does, and what it may excuse. */
 import fc from 'fast-check';
-import type { FaultRule, LoggedRequest } from '../../support/sandbox.cts';
+import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { POISON } from './constants.mts';
 
 /** Longer than a schedule with such faults lets a request take. */

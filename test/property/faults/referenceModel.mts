@@ -1,6 +1,6 @@
 /** The expected outcome of each item of a case if nothing goes wrong. */
 import { isDeepStrictEqual } from 'node:util';
-import type { StoredRecord } from '../../support/sandbox.cts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Outcome } from './execute.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { KEY, type Fields, type Json, type Value } from './table.mts';

@@ -7,7 +7,7 @@ import {
 	type SandboxAdmin,
 	type StoredRecord,
 	type StoredVersion,
-} from '../../support/sandboxAdmin.mts';
+} from '../../../harness/sandboxAdmin.mts';
 import { APP, OTHER_WRITER, TABLE } from './constants.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 

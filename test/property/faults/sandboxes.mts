@@ -1,7 +1,7 @@
 /** A thread that serves the requested number of sandboxes, on free ports. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSandbox } from '../../../sandbox/sandbox.mts';
-import { createSandboxAdmin } from '../../support/sandboxAdmin.mts';
+import { createSandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { APP, OTHER_WRITER } from './constants.mts';
 
 export interface SandboxAddress {

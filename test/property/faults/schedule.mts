@@ -1,6 +1,6 @@
 /** A schedule: a table, items, options and faults, drawn at random and made concrete. */
 import fc from 'fast-check';
-import type { FaultRule, NewTable } from '../../support/sandbox.cts';
+import type { FaultRule, NewTable } from '../../../harness/sandboxAdmin.mts';
 import { mark, needsShortTimeout, plannedFaults, SHORT_TIMEOUT_S, toRule } from './faults.mts';
 import type { PlannedFault } from './faults.mts';
 import type { OtherWrite } from './otherWriter.mts';

@@ -1,6 +1,6 @@
 /** The tables that schedules write to, and what may be put into them. */
 import fc from 'fast-check';
-import type { NewTable } from '../../support/sandbox.cts';
+import type { NewTable } from '../../../harness/sandboxAdmin.mts';
 import { POISON, TABLE } from './constants.mts';
 
 export type Json = string | number | boolean | null | Json[];

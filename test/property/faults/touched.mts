@@ -1,5 +1,5 @@
 /** What another writer touched while the node ran, and what is true of the items about that. */
-import type { StoredRecord } from '../../support/sandbox.cts';
+import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence, ItemResult, Outcome } from './execute.mts';
 import { ReferenceModel, sameFields } from './referenceModel.mts';
 import type { Case, CaseItem } from './schedule.mts';

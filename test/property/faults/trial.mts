@@ -1,5 +1,5 @@
 /** Whether the node's results of a run agree with the stored records. */
-import type { LoggedRequest, StoredVersion } from '../../support/sandbox.cts';
+import type { LoggedRequest, StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence, Outcome, ItemResult } from './execute.mts';
 import {
 	FAULTS,

@@ -1,6 +1,7 @@
 /** A sandbox that the node sees through a gateway which makes its answers malformed. */
 import type { FaultCase } from '../matrix/faultCases.mts';
-import type { FaultRule, LoggedRequest, RunningSandbox } from '../../support/sandboxAdmin.mts';
+import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
+import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import { FAULT } from '../matrix/assertOutcome.mts';
 import { SandboxSlot, type Truth } from '../matrix/sandboxSlot.mts';
 import { Gateway, type Plan } from './gateway.mts';

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { runCase, type Verdict } from '../matrix/runCase.mts';
 import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
-import { startSandbox } from '../../support/sandboxAdmin.mts';
+import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import { EVENTS, runPolls } from '../matrix/runPolls.mts';
 import { scenarios } from '../matrix/scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
@@ -118,7 +118,7 @@ function* jobs(): Generator<Job> {
 
 const slots = await Promise.all(
 	Array.from({ length: whole('lanes', values.lanes) }, async () => {
-		const sandbox = await startSandbox({ args: ['--no-seed'] });
+		const sandbox = await startSandbox({ seeded: false });
 		return new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open());
 	}),
 );

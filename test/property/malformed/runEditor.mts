@@ -10,7 +10,7 @@ import {
 	nodeTypes,
 	searchList,
 } from '../../support/engine/outsideJest.mts';
-import { type RunningSandbox } from '../../support/sandboxAdmin.mts';
+import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import { APP, TABLE, idOf } from '../matrix/sandboxSlot.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
 import { messageErrors } from '../matrix/parseResult.mts';

@@ -4,7 +4,7 @@
  */
 import { faultKinds } from '../../../sandbox/faults/rules.mts';
 import { FAULTS } from '../faults/faults.mts';
-import type { FaultRule } from '../../support/sandboxAdmin.mts';
+import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 
 /**
  * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm at all, `stops` says

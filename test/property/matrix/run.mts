@@ -8,14 +8,12 @@
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
  * of them by default. `--table` writes the table as Markdown.
  */
-import { createServer } from 'node:http';
 import { writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
-import { startSandbox } from '../../support/sandboxAdmin.mts';
+import { startSandbox } from '../../../harness/sandboxProcess.mts';
+import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { SandboxSlot } from './sandboxSlot.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
@@ -48,13 +46,7 @@ const seed =
 const each = whole('each', values.each);
 
 /** Another origin, where nothing may ever arrive: redirects lead there. */
-const strays: string[] = [];
-const elsewhere = createServer(({ method, url, headers }, response) => {
-	strays.push(`${method} ${url}${headers.authorization ? ' with the token' : ''}`);
-	response.end('{"data":{}}');
-}).listen(0, '127.0.0.1');
-await once(elsewhere, 'listening');
-const { port } = elsewhere.address() as AddressInfo;
+const elsewhere = await startStubServer(() => jsonResponse({ data: {} }));
 
 interface Row {
 	name: string;
@@ -77,7 +69,7 @@ const rows: Row[] = [
 		run: async (slot: SandboxSlot, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
-const cases = faultCases(`http://127.0.0.1:${port}/elsewhere`);
+const cases = faultCases(`${elsewhere.origin}/elsewhere`);
 const table = new ResultTable(rows.map(({ name }) => name));
 
 interface Job extends Plan {
@@ -123,10 +115,7 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 const started = Date.now();
 const size = whole('lanes', values.lanes);
 const slots = await Promise.all(
-	Array.from(
-		{ length: size },
-		async () => new SandboxSlot(await startSandbox({ args: ['--no-seed'] })),
-	),
+	Array.from({ length: size }, async () => new SandboxSlot(await startSandbox({ seeded: false }))),
 );
 const queue = jobs();
 let passed = 0;
@@ -160,8 +149,12 @@ async function runSlot(slot: SandboxSlot): Promise<void> {
 console.log(`${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`);
 await Promise.all(slots.map(runSlot));
 await Promise.all(slots.map(async ({ sandbox }) => await sandbox.stop()));
-elsewhere.close();
+await elsewhere.stop();
 
+const strays = elsewhere.requests.map(
+	({ method, target, headers }) =>
+		`${method} ${target}${headers.authorization ? ' with the token' : ''}`,
+);
 if (strays.length > 0) {
 	failed += 1;
 	console.log(`\n✗ Requests at another origin: ${[...new Set(strays)].join(', ')}`);

@@ -5,7 +5,7 @@ import { mark } from '../faults/faults.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
 import { runOperation } from '../../support/engine/outsideJest.mts';
-import { type FaultRule } from '../../support/sandboxAdmin.mts';
+import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { findErrors, FAULT, isMet, markOf, countRepeats } from './assertOutcome.mts';
 import type { SandboxSlot, Truth } from './sandboxSlot.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';

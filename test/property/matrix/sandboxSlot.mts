@@ -3,11 +3,11 @@ import type {
 	FaultRule,
 	LoggedRequest,
 	NewTable,
-	RunningSandbox,
 	StoredRecord,
 	StoredVersion,
 	WorkflowRun,
-} from '../../support/sandboxAdmin.mts';
+} from '../../../harness/sandboxAdmin.mts';
+import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 
 export const APP = 'shop';
 export const TABLE = 'things';

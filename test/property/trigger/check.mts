@@ -1,5 +1,5 @@
 /** What must be true once everything was emitted. */
-import type { StoredVersion } from '../../support/sandbox.cts';
+import type { StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Truth } from '../faults/sandboxSlot.mts';
 import type { Plan } from './plan.mts';
 import type { EmittedItem } from './triggerHost.mts';

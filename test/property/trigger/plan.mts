@@ -1,5 +1,5 @@
 /** What a seed stands for: options, limits, and how much is going on. */
-import type { FaultRule } from '../../support/sandbox.cts';
+import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
 import type { Scheduler } from './triggerHost.mts';

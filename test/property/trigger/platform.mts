@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';
 import type { SandboxAddress } from '../faults/sandboxes.mts';
-import type { FaultRule } from '../../support/sandbox.cts';
+import {
+	createSandboxAdmin,
+	httpClient,
+	type FaultRule,
+	type HttpClient,
+	type SandboxAdmin,
+} from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 import type { Plan } from './plan.mts';
 
@@ -22,7 +28,10 @@ const table = {
 
 export class Platform {
 	readonly address: SandboxAddress;
-	readonly #lane: SandboxSlot;
+	readonly #slot: SandboxSlot;
+	readonly #admin: SandboxAdmin;
+	/** The API, for those who write to the table. */
+	readonly #client: HttpClient;
 	/** What is in the table, by id, as its writers know it. */
 	readonly #alive = new Map<string, string>();
 	readonly #gone: string[] = [];
@@ -30,7 +39,11 @@ export class Platform {
 
 	constructor(address: SandboxAddress) {
 		this.address = address;
-		this.#lane = new SandboxSlot(address);
+		this.#slot = new SandboxSlot(address);
+		this.#admin = createSandboxAdmin(address.baseUrl);
+		this.#client = httpClient(`${address.baseUrl}/api/v2/apps/${APP}/tables/${TABLE}`, {
+			authorization: `Bearer ${address.token}`,
+		});
 	}
 
 	/** Makes the table anew, with so many records in it. */
@@ -38,7 +51,7 @@ export class Platform {
 		const records = Array.from({ length: existing }, () => ({ fields: { name: this.#name() } }));
 		this.#alive.clear();
 		this.#gone.length = 0;
-		const stored = await this.#lane.prepare({}, table, records, []);
+		const stored = await this.#slot.prepare({}, table, records, []);
 		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
 	}
 
@@ -52,7 +65,7 @@ export class Platform {
 		if (kind === 'update') {
 			// Now and then with the value that it has: the platform then changes nothing.
 			const name = chance.happens(0.2) ? this.#alive.get(id)! : this.#name();
-			await this.#call('PATCH', `/data/${id}`, { fields: { name } });
+			await this.#request('PATCH', `/data/${id}`, { fields: { name } });
 			this.#alive.set(id, name);
 			return `update ${id.slice(0, 4)} to ${name}`;
 		}
@@ -60,7 +73,7 @@ export class Platform {
 			const some = [...this.#alive.keys()].filter(() => chance.happens(0.4));
 			return await this.#updateAll(some.slice(0, burst));
 		}
-		await this.#call('DELETE', `/data/${id}`);
+		await this.#request('DELETE', `/data/${id}`);
 		this.#alive.delete(id);
 		this.#gone.push(id);
 		return `delete ${id.slice(0, 4)}`;
@@ -68,19 +81,18 @@ export class Platform {
 
 	/** What the sandbox knows once everything has come to its end. */
 	async truth(): Promise<Truth> {
-		return await this.#lane.truth();
+		return await this.#slot.truth();
 	}
 
 	async faults(rules: FaultRule[]): Promise<void> {
-		await this.#send('PUT', '/sandbox/faults', rules);
+		await this.#admin.faults(rules);
 	}
 
 	/** How many requests for data there are in the log since it was cleared. */
 	async countRequests(during: () => Promise<void>): Promise<number> {
-		await this.#send('DELETE', '/sandbox/requests');
+		await this.#admin.clearRequests();
 		await during();
-		const { data } = (await this.#send('GET', '/sandbox/requests')) as { data: unknown[] };
-		return data.length;
+		return (await this.#admin.requests()).length;
 	}
 
 	#name(): string {
@@ -92,13 +104,13 @@ export class Platform {
 		const names = Array.from({ length: count }, () => this.#name());
 		if (count === 1) {
 			const body = { fields: { name: names[0] } };
-			const { data } = (await this.#call('POST', '/data', body)) as { data: Stored };
+			const { data } = (await this.#request('POST', '/data', body)) as { data: Stored };
 			this.#alive.set(data.id, names[0]!);
 			return `create ${data.id.slice(0, 4)}`;
 		}
 		const bulk = names.map((name) => ({ fields: { name } }));
 		const path = '/data/bulk?dataResponseType=MetadataOnly';
-		const { data } = (await this.#call('POST', path, { bulk })) as { data: Stored[] };
+		const { data } = (await this.#request('POST', path, { bulk })) as { data: Stored[] };
 		data.forEach(({ id }, index) => this.#alive.set(id, names[index]!));
 		return `create ${data.map(({ id }) => id.slice(0, 4)).join(' ')}`;
 	}
@@ -106,7 +118,7 @@ export class Platform {
 	async #updateAll(ids: string[]): Promise<string> {
 		if (ids.length === 0) return await this.#insert(1);
 		const bulk = ids.map((id) => ({ id, fields: { name: this.#name() } }));
-		await this.#call('PATCH', '/data/bulk', { bulk });
+		await this.#request('PATCH', '/data/bulk', { bulk });
 		for (const { id, fields } of bulk) this.#alive.set(id, fields.name);
 		return `update ${ids.map((id) => id.slice(0, 4)).join(' ')}`;
 	}
@@ -118,26 +130,21 @@ export class Platform {
 		// So that the two don't share a moment, in which they could not be distinguished.
 		await sleep(2);
 		const name = this.#name();
-		await this.#call('PATCH', '/data/bulk', { bulk: [{ id, fields: { name } }], useUpsert: true });
+		await this.#request('PATCH', '/data/bulk', {
+			bulk: [{ id, fields: { name } }],
+			useUpsert: true,
+		});
 		this.#alive.set(id, name);
 		return `create ${id.slice(0, 4)} again`;
 	}
 
-	async #call(method: string, path: string, body?: object): Promise<unknown> {
-		return await this.#send(method, `/api/v2/apps/${APP}/tables/${TABLE}${path}`, body);
-	}
-
-	async #send(method: string, path: string, body?: object): Promise<unknown> {
-		const response = await fetch(`${this.address.baseUrl}${path}`, {
+	async #request(method: string, path: string, body?: object): Promise<unknown> {
+		const { status, data } = await this.#client.request<unknown>({
 			method,
-			headers: {
-				authorization: `Bearer ${this.address.token}`,
-				...(body && { 'content-type': 'application/json' }),
-			},
-			...(body && { body: JSON.stringify(body) }),
+			url: path,
+			data: body,
 		});
-		const text = await response.text();
-		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-		return text === '' ? undefined : JSON.parse(text);
+		if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(data)}`);
+		return data;
 	}
 }

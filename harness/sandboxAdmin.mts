@@ -1,13 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { setTimeout as pause } from 'node:timers/promises';
+/** Clients of a running sandbox: its administration, and the platform's API without the nodes' code. */
+
 import { Agent as HttpAgent } from 'node:http';
 import { Agent } from 'node:https';
-import axios, { type AxiosInstance } from 'axios';
+import { setTimeout as pause } from 'node:timers/promises';
+import axios, { type AxiosInstance, type AxiosResponse } from 'axios';
 
-const entry = join(__dirname, '..', '..', 'sandbox', 'main.mts');
+export type HttpClient = AxiosInstance;
+export type HttpResponse = AxiosResponse;
 
 /** A record as the sandbox's database holds it: links as ids, empty fields left out. */
 export interface StoredRecord {
@@ -104,49 +103,7 @@ export interface SandboxAdmin {
 	createToken(token: Record<string, unknown>): Promise<string>;
 	changeToken(name: string, change: Record<string, unknown>): Promise<void>;
 	/** For what has no function of its own: paths under `/sandbox`. */
-	http: AxiosInstance;
-}
-
-export interface RunningSandbox {
-	baseUrl: string;
-	tokens: Record<
-		'role' | 'jwt' | 'short' | 'workflow' | 'readonly' | 'expired' | 'revoked' | 'form',
-		string
-	>;
-	admin: SandboxAdmin;
-	/** An independent client with a token; it returns the response whatever its status. */
-	client(token?: string): AxiosInstance;
-	process: ChildProcess;
-	/** Ends it as Ctrl-C does, or at once with SIGKILL. */
-	stop(signal?: NodeJS.Signals): Promise<void>;
-}
-
-/** Starts a sandbox of its own on a free port; docs/sandbox.md. Needs Node 24. */
-export async function startSandbox(options: { args?: string[] } = {}): Promise<RunningSandbox> {
-	const child = spawn(process.execPath, [entry, '--json', ...(options.args ?? [])], {
-		stdio: ['ignore', 'pipe', 'inherit'],
-	});
-	const lines = createInterface({ input: child.stdout });
-	const line = await Promise.race([
-		once(lines, 'line').then(([text]) => String(text)),
-		once(child, 'exit').then(([code]) => {
-			throw new Error(`The sandbox ended with code ${String(code)} before it was ready.`);
-		}),
-	]);
-	const ready = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
-	return {
-		...ready,
-		admin: createSandboxAdmin(ready.baseUrl),
-		client: (token = ready.tokens.role) =>
-			httpClient(`${ready.baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
-		process: child,
-		async stop(signal = 'SIGTERM') {
-			if (child.exitCode !== null || child.signalCode !== null) return;
-			const ended = once(child, 'exit');
-			child.kill(signal);
-			await ended;
-		},
-	};
+	http: HttpClient;
 }
 
 /** The administration of a running sandbox; it throws if the sandbox refuses a request. */
@@ -206,7 +163,8 @@ export function createSandboxAdmin(
 	};
 }
 
-function httpClient(baseURL: string, headers: Record<string, string> = {}): AxiosInstance {
+/** A client that returns the response whatever its status. */
+export function httpClient(baseURL: string, headers: Record<string, string> = {}): HttpClient {
 	return axios.create({
 		baseURL,
 		headers,

@@ -126,7 +126,7 @@ describe('a single create without an answer', () => {
 			items: [{ buyer: 'newer' }],
 			parameters: { recordId: stored!.id },
 		});
-		expect(updated.json()).toMatchObject([{ id: stored!.id, fields: { buyer: 'newer' } }]);
+		expect(updated.json()).toMatchObject([{ id: stored!.id, buyer: 'newer' }]);
 		expect(await harness.records()).toMatchObject([{ fields: { buyer: 'newer' } }]);
 	});
 

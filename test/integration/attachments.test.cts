@@ -101,7 +101,7 @@ describe('what becomes of the files that are there', () => {
 		const { json } = await upload(await stored('a', 'new'));
 		expect(await harness.names()).toEqual(['a', 'b', 'a']);
 		expect(json()[0]).toMatchObject({ id: harness.id, uploaded: ['a'] });
-		expect(json()[0]!.files).toHaveLength(3);
+		expect(json()[0]!.papers).toHaveLength(3);
 	});
 
 	test('replaced', async () => {
@@ -182,7 +182,7 @@ describe('with the record', () => {
 			parameters: { updateOtherFields: true, columns: defined({ title: 'New' }) },
 			options: { skipExisting: true },
 		});
-		expect(json()[0]).toMatchObject({ uploaded: [], fields: { title: 'New' } });
+		expect(json()[0]).toMatchObject({ uploaded: [], title: 'New' });
 		expect(await harness.names()).toEqual(['a']);
 	});
 

@@ -169,8 +169,8 @@ describe('automatic mapping', () => {
 		await harness.sandbox.admin.createTable({ app: 'shop', table, records: [{ fields: values }] });
 		const read = await harness.run('getAll', { table: 'odd', parameters: { simple: true } });
 		expect(read.json()[0]).toMatchObject({
-			field_field_error: 'none',
-			field_error: 'other',
+			field_error: 'none',
+			field_field_error: 'other',
 		});
 		const written = await harness.run('createMany', { table: 'odd', items: read.json() });
 		expect(outcomes(written)).toEqual(['inserted']);

@@ -23,7 +23,7 @@ interface Case {
 const byId = (stored: StoredRecord[], more: IDataObject = {}): IDataObject[] =>
 	[stored[0]?.id, UNKNOWN_ID, stored[2]?.id].map((id) => ({ id, ...more }));
 
-const buyerOf = ({ fields }: IDataObject) => (fields as IDataObject).buyer;
+const buyerOf = ({ buyer }: IDataObject) => buyer;
 const fresh = (bad: IDataObject): IDataObject[] => [
 	{ number: '7', buyer: 'new 7' },
 	{ number: '8', buyer: 'new 8', ...bad },
@@ -55,7 +55,7 @@ const cases: Case[] = [
 	},
 	{
 		operation: 'get',
-		run: (stored) => ({ items: byId(stored), parameters: { ...idParameter, simple: false } }),
+		run: (stored) => ({ items: byId(stored), parameters: idParameter }),
 		error: 'The platform does not have what was asked for',
 		details: { outcome: 'failed', status: 404 },
 		afterGoingOn: old,
@@ -69,7 +69,6 @@ const cases: Case[] = [
 			items: ['1', 'colour', '3'].map((value) => ({ value })),
 			parameters: {
 				returnAll: true,
-				simple: false,
 				filterMode: 'conditions',
 				conditions: {
 					condition: [
@@ -100,7 +99,7 @@ const cases: Case[] = [
 			details: { outcome: 'failed', status: 404 },
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'old 3'],
-			good: ({ fields }) => (fields as IDataObject).comment ?? null,
+			good: ({ comment }) => comment ?? null,
 			ends: updateMode === 'replace' ? [null, null] : ['kept', 'kept'],
 		}),
 	),

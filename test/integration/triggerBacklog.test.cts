@@ -49,7 +49,7 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 		expect(items.length).toBeLessThanOrEqual(1000);
 		for (const { json } of items) {
 			expect(json.event).toBe('created');
-			const { rank } = json.fields as { rank: number };
+			const { rank } = json as { rank: number };
 			expect(ranks.has(rank)).toBe(false);
 			ranks.add(rank);
 			last = rank;

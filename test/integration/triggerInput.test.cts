@@ -28,7 +28,7 @@ async function createTwo() {
 }
 
 const numbers = async (watching: Watching) =>
-	(await watching.poll())?.map(({ json }) => (json.fields as { number: string }).number) ?? [];
+	(await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? [];
 
 const option = (name: string, value: unknown) => ({ options: { [name]: value } }) as IDataObject;
 

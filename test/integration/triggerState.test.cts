@@ -39,7 +39,7 @@ async function create(...numbers: string[]) {
 
 /** The numbers that a poll emits; null if it starts no execution. */
 const emitted = async (watching: Watching) =>
-	(await watching.poll())?.map(({ json }) => (json.fields as { number: string }).number) ?? null;
+	(await watching.poll())?.map(({ json }) => (json as { number: string }).number) ?? null;
 
 describe('durable cursors', () => {
 	test('the start survives that n8n drops the state of the activation', async () => {
@@ -201,14 +201,14 @@ describe('a strange platform', () => {
 	});
 });
 
-test('the editor knows the fields of an item before the first event', async () => {
+test('the editor knows what every item has before the first event', async () => {
 	const schema = (await import('../../nodes/DataPlatform/__schema__/v1.0.0.json')) as unknown as {
 		properties: Record<string, { type: string }>;
 	};
 	const watching = await start({ startFrom: 'beginning' });
 	await create('1');
 	const [item] = (await watching.poll())!;
-	expect(Object.keys(item!.json).sort()).toEqual(Object.keys(schema.properties).sort());
+	expect(Object.keys(item!.json)).toEqual(expect.arrayContaining(Object.keys(schema.properties)));
 	for (const [name, { type }] of Object.entries(schema.properties)) {
 		expect([name, typeof item!.json[name]]).toEqual([name, type === 'integer' ? 'number' : type]);
 	}

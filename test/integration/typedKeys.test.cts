@@ -185,7 +185,7 @@ describe('items with the same key', () => {
 		const result = await run(items);
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 		const [first, , last] = result.json();
-		expect(first).toMatchObject({ id: last!.id, mergedInto: 2, fields: { tags: ['a'] } });
+		expect(first).toMatchObject({ id: last!.id, mergedInto: 2, tags: ['a'] });
 		expect(last).not.toHaveProperty('mergedInto');
 		expect(await stored()).toEqual([
 			{ code: 2, name: 'other' },

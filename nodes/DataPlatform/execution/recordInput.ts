@@ -11,17 +11,56 @@ import { linkResolver, linkRules, type LinkParameter } from './linkInput';
 import type { RunContext } from './run';
 import { isObject } from '../transport/json';
 import { MIB } from '../transport/streams';
-import { renamedFields } from './recordOutput';
-
-/** What this node's outputs hold beside a record's fields. */
-const RECORD_PARTS = ['id', 'created', 'modified', 'ver'];
-const OUTPUT_PARTS = [
-	...RECORD_PARTS,
-	...['event', 'outcome', 'mergedInto', 'before', 'after', 'uploaded', 'files'],
-];
+import { OUTCOMES } from '../bulk/outcome';
+import { prefixedName, RECORD_PROPERTIES, RESERVED_NAMES, unprefixedName } from './recordOutput';
 
 /** Reads the field values of one item. */
 export type ValuesReader = (index: number) => unknown;
+
+type Names = ReadonlySet<string>;
+
+const PROPERTIES: Names = new Set(RECORD_PROPERTIES);
+const OUTPUT_KEYS: Names = new Set(RESERVED_NAMES);
+
+/** What an item of an error output has beside the data of the input item. */
+const ERROR_KEYS: Names = new Set(['error', 'message', 'details']);
+
+const isErrorOutput = ({ error, details }: IDataObject) =>
+	typeof error === 'string' && isObject(details) && typeof details.outcome === 'string';
+
+/** Whether an item is a record as this node returns it, so that its own keys are known. */
+function isRecordOutput({ id, created, modified, ver, outcome }: IDataObject, isField: Names) {
+	if (OUTCOMES.some((known) => known === outcome) && !isField.has('outcome')) return true;
+	return [id, created, modified].every((text) => typeof text === 'string') && Number.isInteger(ver);
+}
+
+/** Which keys of an item are this node's own and name no field. */
+function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
+	const isError = isErrorOutput(json);
+	return (name: string): boolean => {
+		if (isError && ERROR_KEYS.has(name)) return true;
+		if (isRecord) return OUTPUT_KEYS.has(name);
+		if (!isField.has(name)) return PROPERTIES.has(name);
+		const prefixed = prefixedName(name);
+		return prefixed !== name && Object.hasOwn(json, prefixed) && !isField.has(prefixed);
+	};
+}
+
+/** Values by field name of an item whose fields stand at the top level. */
+function flatValues(json: IDataObject, isField: Names): Record<string, unknown> {
+	const isRecord = isRecordOutput(json, isField);
+	const isOwnKey = ownKeysOf(json, isField, isRecord);
+	const fieldOf = (name: string) => {
+		const field = unprefixedName(name);
+		return isField.has(field) && (isRecord || !isField.has(name)) ? field : name;
+	};
+	const names = Object.keys(json);
+	// Most items need no copy.
+	if (names.every((name) => !isOwnKey(name) && fieldOf(name) === name)) return json;
+	return Object.fromEntries(
+		names.filter((name) => !isOwnKey(name)).map((name) => [fieldOf(name), json[name]]),
+	);
+}
 
 /**
  * The values of an item that holds a record's `fields` as this node returns them, and perhaps
@@ -29,15 +68,11 @@ export type ValuesReader = (index: number) => unknown;
  *
  * @throws {InputError} where the two give a field different values
  */
-function nestedValues(
-	{ fields, ...others }: IDataObject,
-	isField: ReadonlySet<string>,
-): Record<string, unknown> {
-	// What has an ID too is a record: the rest of it are no fields, whatever the table's are called.
-	const isRecord = typeof others.id === 'string';
-	const added = Object.entries(others).filter(
-		([name]) => !OUTPUT_PARTS.includes(name) || (!isRecord && isField.has(name)),
-	);
+function nestedValues(json: IDataObject, isField: Names): Record<string, unknown> {
+	const { fields, ...others } = json;
+	const isRecord = typeof json.id === 'string' || isRecordOutput(json, isField);
+	const isOwnKey = ownKeysOf(others, isField, isRecord);
+	const added = Object.entries(others).filter(([name]) => !isOwnKey(name));
 	const nested = fields as IDataObject;
 	for (const [name, value] of added) {
 		if (!Object.hasOwn(nested, name)) continue;
@@ -51,27 +86,16 @@ function nestedValues(
 }
 
 /**
- * Field values from an item's JSON: its own keys, and, where the item is a record as this node
- * returns it, those under `fields`.
+ * Field values from an item's JSON: its own keys, or, where the item is a record as this node returns
+ * it without Simplify, those under `fields`.
  */
 function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
 	const isField = new Set(table.fields.map(({ name }) => name));
-	const parts = RECORD_PARTS.filter((name) => !isField.has(name));
-	const renamed = renamedFields(isField);
 	return (index) => {
 		const json = run.json(index);
 		if (!isObject(json)) return undefined;
-		if (isObject(json.fields) && !isField.has('fields')) return nestedValues(json, isField);
-		const isRenamed = renamed.some(([name]) => Object.hasOwn(json, name));
-		// Most items have none of them: they need no copy.
-		if (!isRenamed && !parts.some((name) => Object.hasOwn(json, name))) return json;
-		const values = new Map(Object.entries(json).filter(([name]) => !parts.includes(name)));
-		for (const [name, field] of renamed) {
-			if (!values.has(name)) continue;
-			values.set(field, values.get(name)!);
-			values.delete(name);
-		}
-		return Object.fromEntries(values);
+		const isNested = isObject(json.fields) && !isField.has('fields');
+		return isNested ? nestedValues(json, isField) : flatValues(json, isField);
 	};
 }
 

@@ -1,5 +1,5 @@
 /**
- * A record as the node gives it: the fields nested, so that none can be taken for something else.
+ * A record as the node returns it: its fields at the top level, or nested as the platform has them.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -9,9 +9,6 @@ import { omitUndefined } from './itemResults';
 import type { RunContext } from './run';
 import type { Parameter } from './operation';
 
-export const recordOutput = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
-	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
-
 export const simple: Parameter<'simple'> = {
 	displayName: 'Simplify',
 	name: 'simple',
@@ -20,43 +17,57 @@ export const simple: Parameter<'simple'> = {
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
 
-/** Names beside the fields of a simplified record; `error` would send it to the error output. */
-const RESERVED_NAMES = ['id', 'created', 'modified', 'ver', 'error'];
+/** What every record has beside its fields. */
+export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
 
-/** What a field of a reserved name is called at the top level; never the name of another field. */
-function freeName(name: string, isField: (name: string) => boolean): string {
-	const free = `field_${name}`;
-	return isField(free) ? freeName(free, isField) : free;
+/**
+ * The keys of all operations' outputs: no field takes one at the top level, so that a field is called
+ * the same after each of them. `error` would send the item to the error output.
+ */
+export const RESERVED_NAMES: readonly string[] = [
+	...RECORD_PROPERTIES,
+	...['error', 'event', 'outcome', 'mergedInto', 'before', 'after', 'uploaded'],
+];
+
+const PREFIX = 'field_';
+
+/** What is prefixed once more too: `field_id` may be a field beside `id`. */
+const PREFIXED = new RegExp(`^(?:${PREFIX})*(?:${RESERVED_NAMES.join('|')})$`);
+
+/** What a field is called at the top level. */
+export const prefixedName = (field: string): string =>
+	PREFIXED.test(field) ? PREFIX + field : field;
+
+/** The field that a name at the top level stands for. */
+export const unprefixedName = (name: string): string =>
+	name.startsWith(PREFIX) && PREFIXED.test(name) ? name.slice(PREFIX.length) : name;
+
+function withPrefixes(fields: FieldValues): FieldValues {
+	const names = Object.keys(fields);
+	// Most records have none of them: they need no copy.
+	if (!names.some((name) => PREFIXED.test(name))) return fields;
+	return Object.fromEntries(names.map((name) => [prefixedName(name), fields[name]!]));
 }
 
-function withFreeNames(fields: FieldValues): FieldValues {
-	if (!RESERVED_NAMES.some((name) => Object.hasOwn(fields, name))) return fields;
-	const isField = (name: string) => Object.hasOwn(fields, name);
-	return Object.fromEntries(
-		Object.entries(fields).map(([name, value]) => [
-			RESERVED_NAMES.includes(name) ? freeName(name, isField) : name,
-			value,
-		]),
-	);
-}
+/** What is known of a record that was written. */
+export type RecordParts = Partial<PlatformRecord>;
 
-/** The fields of a table that a simplified record gives another name: that name, and the field's. */
-export const renamedFields = (fields: ReadonlySet<string>): Array<[string, string]> =>
-	RESERVED_NAMES.filter((name) => fields.has(name)).map((name) => [
-		freeName(name, (other) => fields.has(other)),
-		name,
-	]);
+export type RecordOutput = (record: RecordParts) => IDataObject;
 
-/** A record with its fields at the top level; a field of a reserved name is called `field_<name>`. */
-export const simplified = ({ id, created, modified, ver, fields }: PlatformRecord): IDataObject =>
-	omitUndefined({ id, ...(withFreeNames(fields) as IDataObject), created, modified, ver });
+/** The fields nested, so that none can be taken for something else. */
+const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
+	omitUndefined({ id, created, modified, ver, fields: fields as IDataObject });
 
-/** What becomes of a record that was read, as the parameter Simplify says. */
-export const outputOf = (
-	run: RunContext<'simple'>,
-	index: number,
-): ((record: PlatformRecord) => IDataObject) =>
-	run.parameter('simple', index) === true ? simplified : recordOutput;
+/** The fields at the top level; one of a reserved name gets a prefix. */
+const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
+	omitUndefined({ id, ...(withPrefixes(fields) as IDataObject), created, modified, ver });
+
+/** The form of records that the parameter Simplify says. */
+export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);
+
+/** As `recordOutput`, for an item of a run. */
+export const outputOf = (run: RunContext<'simple'>, index: number): RecordOutput =>
+	recordOutput(run.flag('simple', 'Simplify', index));
 
 export const writeOptions = (
 	run: RunContext<'options.skipAudit'>,

@@ -7,6 +7,7 @@ import { applicationLocator, tableLocator } from '../descriptions/locators';
 import { filterParameters } from '../descriptions/filter';
 import { fieldsToLoad, savedView } from '../descriptions/readOptions';
 import { options, timeout } from '../descriptions/common';
+import { simple } from '../execution/recordOutput';
 
 export const DEFAULT_OVERLAP_S = 60;
 export const DEFAULT_MAXIMUM = 1000;
@@ -59,6 +60,7 @@ export const triggerProperties: INodeProperties[] = [
 		displayOptions: { show: { startFrom: ['date'] } },
 		description: 'A date without a time zone is in the time zone of the workflow',
 	},
+	simple,
 	options(
 		fieldsToLoad,
 		savedView,

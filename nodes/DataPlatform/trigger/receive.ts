@@ -15,11 +15,10 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import { isFirstVersion } from '../changes/tracker';
 import { createClient } from '../execution/createClient';
 import { toFailure, toNodeError } from '../execution/itemResults';
-import { recordOutput } from '../execution/recordOutput';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
-import { readTableAddress, readTimeout } from './watch';
+import { outputShape, readTableAddress, readTimeout } from './watch';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 
 const CREDENTIAL = 'dataPlatformApi';
@@ -126,7 +125,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if (!isNew) return responded;
 		if (!isTest) data.emitted = emitted.list();
 		const json = record
-			? { event: isFirstVersion(record) ? 'created' : 'updated', ...recordOutput(record) }
+			? { event: isFirstVersion(record) ? 'created' : 'updated', ...outputShape(context)(record) }
 			: { event: 'deleted', id };
 		return { ...responded, workflowData: [[{ json }]] };
 	} catch (error) {

@@ -10,7 +10,7 @@ import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
 import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
-import { recordOutput } from '../execution/recordOutput';
+import { recordOutput, type RecordOutput } from '../execution/recordOutput';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
@@ -29,6 +29,7 @@ export interface Watch {
 	query: RecordQuery;
 	/** Fields in the output; all if empty. */
 	outputFields: string[];
+	shape: RecordOutput;
 	changes: ChangeOptions;
 	/** Another table, filter or saved view is another watch: it begins anew. */
 	identity: string;
@@ -127,6 +128,16 @@ function choice<T extends string>(
 	});
 }
 
+/** The form of records that the parameter Simplify says. @throws {InputError} */
+export function outputShape(context: Pick<IPollFunctions, 'getNodeParameter'>): RecordOutput {
+	const isSimple: unknown = context.getNodeParameter('simple', true);
+	if (typeof isSimple === 'boolean') return recordOutput(isSimple);
+	throw new InputError("'Simplify' must be true or false", {
+		field: 'Simplify',
+		hint: 'Correct the expression in it.',
+	});
+}
+
 /** Where watching starts. @throws {InputError} */
 export const readStartFrom = (context: IPollFunctions) =>
 	choice(context, 'startFrom', 'Start From', ['now', 'beginning', 'date']);
@@ -146,6 +157,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	return {
 		at,
 		outputFields,
+		shape: outputShape(context),
 		query: {
 			filter: filterOf(read),
 			savedView: readSavedView(context),
@@ -163,14 +175,14 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 
 /** The output item of a change. */
 export function toItem(
-	{ outputFields }: Pick<Watch, 'outputFields'>,
+	{ outputFields, shape }: Pick<Watch, 'outputFields' | 'shape'>,
 	{ kind, record }: Change,
 ): INodeExecutionData {
 	const fields =
 		outputFields.length === 0
 			? record.fields
 			: Object.fromEntries(outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]));
-	return { json: { event: kind, ...recordOutput({ ...record, fields }) } };
+	return { json: { event: kind, ...shape({ ...record, fields }) } };
 }
 
 /** A time without a zone is one of the zone given. */

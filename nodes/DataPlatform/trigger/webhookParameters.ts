@@ -4,6 +4,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { options, timeout } from '../descriptions/common';
+import { simple } from '../execution/recordOutput';
 import { applicationLocator, tableLocator } from '../descriptions/locators';
 
 export const webhookProperties: INodeProperties[] = [
@@ -16,5 +17,6 @@ export const webhookProperties: INodeProperties[] = [
 	},
 	applicationLocator,
 	tableLocator,
+	simple,
 	options(timeout),
 ];

@@ -136,7 +136,7 @@ async function countFailed(): Promise<number> {
 async function emitted(): Promise<string[]> {
 	return (await executed())
 		.flatMap((execution) => outputItems(execution, TRIGGER))
-		.map(({ json }) => `${String(json.event)} ${(json.fields as { iata: string }).iata}`)
+		.map(({ json }) => `${String(json.event)} ${(json as { iata: string }).iata}`)
 		.sort();
 }
 

@@ -201,7 +201,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 	const emitted = async () =>
 		(await harness.finishedExecutions(workflow))
 			.flatMap((execution) => outputItems(execution, 'Start'))
-			.map(({ json }) => `${String(json.event)} ${(json.fields as { number: string }).number}`)
+			.map(({ json }) => `${String(json.event)} ${(json as { number: string }).number}`)
 			.sort();
 	const expectEmitted = async (...numbers: string[]) => {
 		const expected = numbers.map((number) => `created ${number}`).sort();

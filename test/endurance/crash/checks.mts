@@ -97,8 +97,7 @@ export function checkOutcomes(
 	return { wrong, outcomes };
 }
 
-const numberOf = ({ json }: ExecutionItem) =>
-	String((json as { fields?: { number?: unknown } }).fields?.number);
+const numberOf = ({ json }: ExecutionItem) => String((json as { number?: unknown }).number);
 
 /** The node's outcomes of uploads, compared with the stored files. */
 export function checkUploads(execution: Execution, cases: Case[], after: StoredRecord[]) {

@@ -109,7 +109,7 @@ export const uploadWorkflow = (credentialId: string, source: string): WorkflowJs
 		[get('Get', `${source}/cases`)],
 		[upsert(CASES, {})],
 		[
-			get('File', `=${source}/file?number={{ encodeURIComponent($json.fields.number) }}`, {
+			get('File', `=${source}/file?number={{ encodeURIComponent($json.number) }}`, {
 				response: { response: { responseFormat: 'file' } },
 			}),
 		],

@@ -26,7 +26,7 @@ interface EmittedItem {
 	event: string;
 	id: string;
 	ver: number;
-	fields: { name: string };
+	name: string;
 }
 
 const recordOf = (number: number, name: string) => ({
@@ -91,9 +91,7 @@ export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Pro
 	for (let count = 0; count < 2; count += 1) await onVirtualClock(TIMEOUT_S, poll);
 
 	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
-	const changes = emitted
-		.flat()
-		.map(({ event: name, id, fields }) => `${name} ${id} ${fields.name}`);
+	const changes = emitted.flat().map(({ event: kind, id, name }) => `${kind} ${id} ${name}`);
 	const all = [...changes].sort().join('\n');
 	if (all !== expected(event).join('\n') && !truth.payloadAltered)
 		problems.push(`emitted were:\n${all}`);

@@ -79,8 +79,8 @@ export function problemsOf(
 function* wrongWith(item: EmittedItem, versions: Map<string, StoredVersion>, plan: Plan) {
 	const version = versions.get(emittedKey(item));
 	if (!version && plan.startFrom !== 'beginning') yield `${emittedKey(item)} was there before`;
-	if (version && item.fields.name !== (version.fields?.name ?? null)) {
-		yield `${emittedKey(item)} was emitted with the name ${item.fields.name}`;
+	if (version && item.name !== (version.fields?.name ?? null)) {
+		yield `${emittedKey(item)} was emitted with the name ${item.name}`;
 	}
 	if (plan.triggerOn !== 'createdOrUpdated' && item.event !== plan.triggerOn) {
 		yield `${emittedKey(item)} was emitted as ${item.event}`;

@@ -27,7 +27,7 @@ export interface EmittedItem {
 	ver: number;
 	created: string;
 	modified: string;
-	fields: { name: string | null };
+	name: string | null;
 }
 
 /** How long a poll waits to see whether n8n stored what the one before emitted. */

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeProperties } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import { keyField } from '../../bulk/plan';
 import type { PlatformRecord } from '../../api/types';
@@ -9,7 +9,7 @@ import { fileField as findField, guardUpload } from '../../files/uploadValidatio
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
 import { plannedRecord } from '../../execution/recordInput';
-import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import {
 	columns,
 	emptyFields,
@@ -106,12 +106,6 @@ function arrange(
 	return { files: missing, existing: remove.length > 0 ? { remove } : ('keep' as const) };
 }
 
-const output = (record: PlatformRecord, field: string, uploaded: string[]): IDataObject => ({
-	...recordOutput(record),
-	uploaded,
-	files: filesOf(record, field) as unknown as IDataObject[],
-});
-
 export const upload = itemOperation({
 	value: 'upload',
 	name: 'Upload',
@@ -143,6 +137,7 @@ export const upload = itemOperation({
 		),
 		shown(columns('getColumnsToUpdate'), { target: ['existing'], updateOtherFields: [true] }),
 		shown(columns('getColumnsToCreate'), { target: ['new'] }),
+		simple,
 	],
 	options: [
 		maximumSize,
@@ -165,6 +160,7 @@ export const upload = itemOperation({
 		const isNew = run.parameter('target', index) === 'new';
 		const id = isNew ? undefined : run.text('recordId', 'Record', index);
 		const name = run.text('fileField', 'Field', index);
+		const shape = outputOf(run, index);
 		const table = await ifAllowed(run.definition(at));
 		const field = table && findField(table, name);
 		const limit =
@@ -183,13 +179,9 @@ export const upload = itemOperation({
 		const before = reading && (await (skipsExisting ? reading : ifAllowed(reading)));
 		const { files, existing } = arrange(run, index, name, all, skipsExisting, before);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
-		if (before && isNothing) return output(before, name, []);
+		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const target = { at, field: name, id, before, fields, existing, key };
 		const record = await uploadFiles(client, target, files, writeOptions(run, index));
-		return output(
-			record,
-			name,
-			files.map((entry) => entry.name),
-		);
+		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},
 });

@@ -1,7 +1,7 @@
 import { keyField } from '../../bulk/plan';
 import { createRecord } from '../../api/records';
 import { plannedRecord } from '../../execution/recordInput';
-import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -10,7 +10,7 @@ export const create = itemOperation({
 	name: 'Create',
 	action: 'Create record',
 	description: 'Create a new record in a table',
-	fields: [...tableParameters, columns('getColumnsToCreate')],
+	fields: [...tableParameters, columns('getColumnsToCreate'), simple],
 	options: singleWriteOptions,
 	notIdempotent: true,
 	execute: async (run, index) => {
@@ -18,8 +18,9 @@ export const create = itemOperation({
 		const { fields, key } = await plannedRecord(run, index, 'create');
 		const field = keyField(await run.definition(at))?.name;
 		const recordKey = field && key ? { field, value: key } : undefined;
-		return recordOutput(
-			await createRecord(run.client, at, fields, writeOptions(run, index), recordKey),
-		);
+		return outputOf(
+			run,
+			index,
+		)(await createRecord(run.client, at, fields, writeOptions(run, index), recordKey));
 	},
 });

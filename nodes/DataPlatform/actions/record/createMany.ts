@@ -1,5 +1,6 @@
 import { createManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
+import { simple } from '../../execution/recordOutput';
 import { executeWriteMany } from './writeMany';
 import { bulkOperation } from '../../descriptions/operation';
 
@@ -8,7 +9,7 @@ export const createMany = bulkOperation({
 	name: 'Create Many',
 	action: 'Create many records',
 	description: 'Create a new record for each item, many in one request, and report on each',
-	fields: [...tableParameters, columns('getColumnsToCreate')],
+	fields: [...tableParameters, columns('getColumnsToCreate'), simple],
 	options: createManyOptions,
 	notIdempotent: true,
 	execute: async (run, report) => await executeWriteMany(run, report, () => 'create'),

@@ -33,7 +33,12 @@ function sharedLabel(name: string): string {
 }
 
 /** Parameters that hold for all items of the run, because many items share a request. */
-const SHARED = { application: 'Application', table: 'Table', updateMode: 'Other Fields' };
+const SHARED = {
+	application: 'Application',
+	table: 'Table',
+	updateMode: 'Other Fields',
+	simple: 'Simplify',
+};
 
 const OPTION_LABELS = Object.fromEntries(
 	updateManyOptions.map(({ name, displayName }) => [name, displayName]),
@@ -43,8 +48,9 @@ const OPTION_LABELS = Object.fromEntries(
 function sharedValues(run: RunContext, index: number): Map<string, string> {
 	const { application, table } = run.table(index);
 	const updateMode = run.parameter('updateMode', index);
+	const simple = run.parameter('simple', index);
 	const options = run.option<IDataObject>('options', index, {});
-	const entries = Object.entries({ application, table, updateMode, ...options });
+	const entries = Object.entries({ application, table, updateMode, simple, ...options });
 	return new Map(entries.map(([name, value]) => [name, JSON.stringify(value ?? null)]));
 }
 

@@ -2,7 +2,7 @@ import { updateRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
 import { plannedRecord } from '../../execution/recordInput';
-import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -31,14 +31,17 @@ export const update = itemOperation({
 	name: 'Update',
 	action: 'Update record',
 	description: 'Update one record by its ID',
-	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode],
+	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode, simple],
 	options: singleWriteOptions,
 	execute: async (run, index) => {
 		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
 		const id = run.text('recordId', 'Record', index);
 		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
 		const { fields } = await plannedRecord(run, index, mode, id);
-		return recordOutput(
+		return outputOf(
+			run,
+			index,
+		)(
 			await updateRecord(
 				run.client,
 				run.table(index),

@@ -1,5 +1,6 @@
 import { updateManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
+import { simple } from '../../execution/recordOutput';
 import { executeWriteMany } from './writeMany';
 import { updateMode } from './update';
 import { bulkOperation } from '../../descriptions/operation';
@@ -21,6 +22,7 @@ export const updateMany = bulkOperation({
 		},
 		columns('getColumnsToUpdate'),
 		updateMode,
+		simple,
 	],
 	options: updateManyOptions,
 	notIdempotent: true,

@@ -1,6 +1,6 @@
 import { upsertRecord } from '../../api/records';
 import { plannedRecord } from '../../execution/recordInput';
-import { recordOutput, writeOptions } from '../../execution/recordOutput';
+import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -9,12 +9,13 @@ export const upsert = itemOperation({
 	name: 'Create or Update',
 	action: 'Create or update record',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
-	fields: [...tableParameters, columns('getColumnsToUpsert')],
+	fields: [...tableParameters, columns('getColumnsToUpsert'), simple],
 	options: singleWriteOptions,
 	execute: async (run, index) => {
 		const { fields } = await plannedRecord(run, index, 'upsert');
-		return recordOutput(
-			await upsertRecord(run.client, run.table(index), fields, writeOptions(run, index)),
-		);
+		return outputOf(
+			run,
+			index,
+		)(await upsertRecord(run.client, run.table(index), fields, writeOptions(run, index)));
 	},
 });

@@ -1,5 +1,6 @@
 import { upsertManyOptions } from '../../descriptions/bulkOptions';
 import { columns, tableParameters } from '../../descriptions/common';
+import { simple } from '../../execution/recordOutput';
 import { executeWriteMany } from './writeMany';
 import { bulkOperation } from '../../descriptions/operation';
 
@@ -9,7 +10,7 @@ export const upsertMany = bulkOperation({
 	action: 'Create or update many records',
 	description:
 		"Create a new record for each item, or update the one with the same value in the table's import key field; many in one request, with a report on each item",
-	fields: [...tableParameters, columns('getColumnsToUpsert')],
+	fields: [...tableParameters, columns('getColumnsToUpsert'), simple],
 	options: upsertManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,

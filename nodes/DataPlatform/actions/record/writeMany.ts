@@ -26,6 +26,7 @@ import {
 import { readItem, sharedSource } from './sharedParameters';
 import { linkResolver, linkRules } from '../../execution/linkInput';
 import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
+import { outputOf, type RecordOutput } from '../../execution/recordOutput';
 import { MIB } from '../../transport/streams';
 
 /** How many problems an error names one by one. */
@@ -60,20 +61,18 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 	);
 }
 
-const toOutput = (outcome: ItemOutcome, record: PlannedRecord): IDataObject => {
-	const { outcome: name, id, created, modified, ver, mergedInto, before, after } = outcome;
-	return omitUndefined({
-		outcome: name,
-		id,
-		created,
-		modified,
-		ver,
+const toOutput = (
+	{ outcome, id, created, modified, ver, mergedInto, before, after }: ItemOutcome,
+	{ fields }: PlannedRecord,
+	shape: RecordOutput,
+): IDataObject =>
+	omitUndefined({
+		outcome,
+		...shape({ id, created, modified, ver, fields }),
 		...(mergedInto !== undefined && { mergedInto }),
 		...(before && { before: before as IDataObject }),
 		...(after && { after: after as IDataObject }),
-		fields: record.fields as IDataObject,
 	});
-};
 
 const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure => {
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;
@@ -100,12 +99,14 @@ class Outcomes {
 	constructor(
 		private readonly report: ItemResults,
 		private readonly merged: Plan['merged'],
+		private readonly shape: RecordOutput,
 	) {}
 
 	settle(index: number, outcome: ItemOutcome, record?: PlannedRecord) {
 		if (this.merged.size > 0) this.byIndex.set(index, outcome);
-		if (isSuccess(outcome)) this.report.done(index, [{ json: toOutput(outcome, record!) }]);
-		else this.report.failed(index, toItemFailure(outcome, record));
+		if (isSuccess(outcome)) {
+			this.report.done(index, [{ json: toOutput(outcome, record!, this.shape) }]);
+		} else this.report.failed(index, toItemFailure(outcome, record));
 	}
 
 	/** An item that is part of a later item's record shares its outcome. */
@@ -223,7 +224,7 @@ export async function executeWriteMany(
 	if (plan.problems.length > 0 && settings.stopAtFailure)
 		throw inputError(plan, links.createdCount);
 
-	const outcomes = new Outcomes(report, plan.merged);
+	const outcomes = new Outcomes(report, plan.merged, outputOf(run, source));
 	settleProblems(plan, outcomes);
 	const stopped = await writeMany(
 		client,

@@ -111,7 +111,7 @@ async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepa
 			return effect;
 		},
 		checkOutput(index, outputs, truth) {
-			const { id, ver, files } = outputs[0]!.json;
+			const { id, ver, papers: files } = outputs[0]!.json;
 			const is = truth.records.find((record) => record.id === idOf(index))!;
 			// An earlier try that arrives late replaces the files once more, by the same.
 			const shown = (list: StoredFile[]) =>

@@ -48,17 +48,13 @@ const instant = (time: unknown) => new Date(String(time)).toISOString();
 export function checkRecord(index: number, json: Output['json'], truth: Truth): string[] {
 	const is = recordsWith(index, truth)[0];
 	if (!is) return ['there is no such record'];
-	const returned = {
-		id: json.id,
-		ver: json.ver,
-		created: instant(json.created),
-		modified: instant(json.modified),
-	};
+	const { id, ver, created, modified, ...fields } = json;
+	const returned = { id, ver, created: instant(created), modified: instant(modified) };
 	const stored = { id: is.id, ver: is.ver, created: is.created, modified: is.modified };
 	const wrong = isDeepStrictEqual(returned, stored)
 		? []
 		: [`returned ${JSON.stringify(returned)}, stored ${JSON.stringify(stored)}`];
-	for (const [name, value] of Object.entries((json.fields ?? {}) as object)) {
+	for (const [name, value] of Object.entries(fields)) {
 		const isEmpty = Array.isArray(value) && value.length === 0;
 		const held = is.fields[name] ?? (isEmpty ? [] : null);
 		if (!isDeepStrictEqual(value, held))

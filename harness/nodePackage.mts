@@ -10,8 +10,12 @@ export const ROOT = dirname(import.meta.dirname);
 
 let built: Promise<void> | undefined;
 
-/** Builds the package into `dist`, once in this process: another build would empty it meanwhile. */
+/**
+ * Builds the package into `dist`, once in this process: another build would empty it meanwhile. Not
+ * at all if who started this process has just built it (`PACKAGE_IS_BUILT`).
+ */
 export async function buildPackage(): Promise<void> {
+	if (process.env.PACKAGE_IS_BUILT) return;
 	built ??= (async () => {
 		const { code, output } = await runCommand('npm', ['run', 'build'], { cwd: ROOT });
 		if (code !== 0) throw new Error(`The package cannot be built:\n${output}`);

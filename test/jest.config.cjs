@@ -11,7 +11,8 @@ module.exports = {
 		'<rootDir>/dist/package.json',
 	],
 	setupFiles: ['<rootDir>/test/jest.setup.cjs'],
-	testTimeout: 30_000,
+	// A sandbox starts in a second, and in many on a machine that does much else.
+	testTimeout: 60_000,
 	// Suites wait more than they compute: for a sandbox to start, and for retries. With four on two
 	// cores the integration tests take about half as long as with Jest's default of one.
 	maxWorkers: Math.max(4, availableParallelism() - 1),

@@ -1,6 +1,6 @@
 /**
- * What n8n had stored of the trigger when it was killed: its place, and the executions that it
- * started. Read from n8n's database, while n8n is dead.
+ * What n8n has stored of the trigger, by its database: its place, and the executions that it
+ * started.
  */
 
 import { join } from 'node:path';
@@ -28,6 +28,21 @@ export type Change = Pick<StoredVersion, 'id' | 'ver' | 'at'>;
 
 export const nameOf = ({ id, ver }: Pick<Change, 'id' | 'ver'>) => `${id}:${ver}`;
 
+const databaseFile = (userFolder: string) => join(userFolder, '.n8n', 'database.sqlite');
+
+/** Whether n8n, which may run, has stored where a trigger of the workflow begins to watch. */
+export function isStartStored(userFolder: string, workflowId: string): boolean {
+	const database = new DatabaseSync(databaseFile(userFolder), { readOnly: true, timeout: 5_000 });
+	try {
+		const row = database
+			.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
+			.get(workflowId) as { staticData: string | null };
+		return row.staticData?.includes('dataPlatformTrigger') ?? false;
+	} finally {
+		database.close();
+	}
+}
+
 export class PollLog {
 	readonly #folder: string;
 	readonly #workflowId: string;
@@ -47,7 +62,7 @@ export class PollLog {
 
 	/** Reads what is new; n8n must not run. */
 	read(): void {
-		const database = new DatabaseSync(join(this.#folder, '.n8n', 'database.sqlite'));
+		const database = new DatabaseSync(databaseFile(this.#folder));
 		try {
 			// Not those that were repeated by hand: they have the same items again.
 			const rows = database

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Waits until something holds; the patience is for slow machines. */
 export async function waitUntil(
 	what: string,
-	holds: () => Promise<boolean>,
+	holds: () => boolean | Promise<boolean>,
 	timeoutMs = 90_000,
 ): Promise<void> {
 	const end = Date.now() + timeoutMs;

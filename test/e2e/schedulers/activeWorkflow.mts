@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import axios from 'axios';
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE, sandboxCredential } from '../../../harness/examples.mts';
 import {
@@ -16,7 +14,7 @@ import {
 } from '../../../harness/n8nApi.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import type { TestEnvironment } from '../../../harness/testEnvironment.mts';
-import { type Change, nameOf, PollLog } from '../../support/pollLog.mts';
+import { type Change, isStartStored, nameOf, PollLog } from '../../support/pollLog.mts';
 import { createSandboxAdmin, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 
@@ -192,7 +190,9 @@ export class ActiveWorkflow {
 			: undefined;
 		await this.n8nApi.publish(this.id);
 		// Behind it lies what is to be emitted.
-		await waitUntil('n8n stores where watching begins', () => this.#isStartStored());
+		await waitUntil('n8n stores where watching begins', () =>
+			isStartStored(this.#environment.userFolder, this.id),
+		);
 	}
 
 	/** Waits until n8n has begun to poll so many times more. */
@@ -342,20 +342,6 @@ export class ActiveWorkflow {
 		);
 		const items = startItems(parseExecutionData(data) as ExecutionData, TRIGGER);
 		return items.map(({ json }) => nameOf(json as unknown as Change));
-	}
-
-	/** In n8n's database: no request asks for it. */
-	async #isStartStored(): Promise<boolean> {
-		const file = join(this.#environment.userFolder, '.n8n', 'database.sqlite');
-		const database = new DatabaseSync(file, { readOnly: true });
-		try {
-			const row = database
-				.prepare('SELECT staticData FROM workflow_entity WHERE id = ?')
-				.get(this.id) as { staticData: string | null };
-			return row.staticData?.includes('dataPlatformTrigger') ?? false;
-		} finally {
-			database.close();
-		}
 	}
 
 	async #request<T>(method: string, path: string, data: unknown): Promise<T> {

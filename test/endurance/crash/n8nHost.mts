@@ -8,6 +8,7 @@ import { START } from './workflows.mts';
 interface ExecutionRow {
 	id: string;
 	status: string;
+	startedAt: string | null;
 	retryOf?: string | null;
 	retrySuccessId?: string | null;
 }
@@ -20,6 +21,8 @@ export class N8nHost {
 	readonly #owner = createOwner();
 	#n8n: RunningN8n | undefined;
 	#n8nApi: N8nApi | undefined;
+	/** When this n8n was started. */
+	#startedAt = 0;
 	/** All that n8n printed, as far as it was kept. */
 	log = '';
 
@@ -33,6 +36,7 @@ export class N8nHost {
 	}
 
 	async start(): Promise<void> {
+		this.#startedAt = Date.now();
 		this.#n8n = await startN8n({ userFolder: this.#userFolder });
 		this.#n8nApi = await signIn(this.#n8n.url, this.#owner);
 	}
@@ -83,8 +87,10 @@ export class N8nHost {
 			const rows = await this.#executions(workflowId);
 			const repeated = new Set(rows.map(({ retryOf }) => retryOf));
 			failed = rows.filter(
-				({ id, status, retrySuccessId }) =>
-					['crashed', 'error'].includes(status) && !retrySuccessId && !repeated.has(id),
+				({ id, status, startedAt, retrySuccessId }) =>
+					(['crashed', 'error'].includes(status) || this.#hasDied({ status, startedAt })) &&
+					!retrySuccessId &&
+					!repeated.has(id),
 			);
 			if (failed.length > 0 || Date.now() > end) break;
 			if (!rows.some(({ status }) => ['new', 'running', 'unknown'].includes(status))) break;
@@ -92,6 +98,11 @@ export class N8nHost {
 		}
 		for (const { id } of failed) await this.n8nApi.request('POST', `/executions/${id}/retry`, {});
 		return failed.length;
+	}
+
+	/** n8n leaves an execution as running whose log says no more than that it was started. */
+	#hasDied({ status, startedAt }: Pick<ExecutionRow, 'status' | 'startedAt'>): boolean {
+		return status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
 	}
 
 	async #executions(workflowId: string): Promise<ExecutionRow[]> {

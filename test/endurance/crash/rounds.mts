@@ -26,8 +26,10 @@ import type { Tally } from './tally.mts';
 
 /** Before and after each write while something is to be killed, so that a kill falls into it. */
 const LATENCY_MS = 60;
+/** How long n8n may take from one request that writes to the next. */
+const NEXT_WRITE_MS = 2000;
 /** How long the trigger may take to emit all changes. */
-const EMIT_TIMEOUT_MS = 90_000;
+const EMIT_TIMEOUT_MS = 180_000;
 /** How long a killed sandbox is away; the node tries for longer. */
 const AWAY_MS = [200, 1200] as const;
 /** Of the kills of n8n, those that are timed by what the trigger reads. */
@@ -211,8 +213,8 @@ export class Rounds {
 	}
 
 	/**
-	 * Until any one of the requests that write, and any moment of it or a little later: spread over
-	 * the whole of the work, however long that takes on this machine. Answers which one.
+	 * Until any one of the requests that write, and any moment of it or of one that follows: spread
+	 * over the whole of the work, however long that takes on this machine. Answers which one.
 	 */
 	async #untilWrite(): Promise<number> {
 		const { sandboxHost } = this.#parts;
@@ -222,6 +224,11 @@ export class Rounds {
 			await sleep(5);
 		}
 		await sleep(this.#chance.next() * LATENCY_MS * 2);
+		// Between two of them there is nothing to break off: on to the next, if there is one.
+		const isWriting = async () =>
+			(await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
+		const next = Date.now() + NEXT_WRITE_MS;
+		while (!(await isWriting()) && Date.now() < next) await sleep(5);
 		return count;
 	}
 

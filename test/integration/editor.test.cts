@@ -87,6 +87,12 @@ describe('options', () => {
 		expect([...sorts].sort()).toEqual(['created', 'id', 'modified', ...own].sort());
 	});
 
+	test('the fields that records can be matched on', async () => {
+		const fields = await values('getMatchFields', deals);
+		expect(fields).toEqual(expect.arrayContaining(['number', 'stage']));
+		for (const name of ['caption', 'version', 'sketch', 'send']) expect(fields).not.toContain(name);
+	});
+
 	test('saved views', async () => {
 		const views = await loadOptions(credential, 'getSavedViews', contacts);
 		expect(views.map(({ name }) => name)).toEqual(['Adults', 'Newsletter']);
@@ -121,10 +127,9 @@ describe('columns', () => {
 		expect(fields.get('dateOfBirth')?.type).toBe('dateTime');
 	});
 
-	test('of an upsert: the import key is required', async () => {
+	test('of an upsert: nothing is required, as records may be matched on any field', async () => {
 		const fields = await columns('getColumnsToUpsert');
-		const required = [...fields.values()].filter((field) => field.required);
-		expect(required.map(({ id }) => id)).toEqual(['email']);
+		expect([...fields.values()].filter((field) => field.required)).toEqual([]);
 	});
 
 	test('of an update: nothing is required', async () => {

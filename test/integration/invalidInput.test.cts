@@ -112,7 +112,7 @@ test('a table without an import key cannot be upserted into', async () => {
 	const run = { table: 'notes', items: [{ text: 'a' }, { text: 'b' }] };
 	const stopped = await harness.run('upsertMany', run);
 	expect(stopped.error?.message).toBe("Table 'Notes' has no import key field");
-	expect(stopped.error?.description).toContain("'Import Key Field'");
+	expect(stopped.error?.description).toContain("'Other Fields' under 'Match On'");
 	const result = await harness.run('upsertMany', { ...goingOn, ...run });
 	expect(outcomes(result)).toEqual(['failed', 'failed']);
 	expect(await harness.writes()).toEqual([]);

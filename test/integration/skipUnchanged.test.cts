@@ -202,6 +202,8 @@ describe('the report', () => {
 			inserted: 2,
 			updated: 0,
 			unchanged: 0,
+			found: 0,
+			skipped: 0,
 			notFound: 0,
 			failed: 1,
 			unknown: 0,

@@ -222,10 +222,12 @@ describe('a dry run tells', () => {
 	});
 });
 
-test('a success is what the record holds afterwards', () => {
+test('a success is what was asked for: written, held already, found or skipped', () => {
 	expect(OUTCOMES.filter((outcome) => isSuccess({ outcome }))).toEqual([
 		'inserted',
 		'updated',
 		'unchanged',
+		'found',
+		'skipped',
 	]);
 });

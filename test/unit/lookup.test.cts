@@ -55,8 +55,12 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 		},
 		{ retryBudgetMs: 0 },
 	);
-	const planned = records.map((record, index) => ({ index, fields: {}, ...record }));
-	const found = await lookUp(connection, { table: 'people' }, key, planned, loads);
+	const planned = records.map((record, index) => {
+		const value = record.key ?? record.sharedKey?.text;
+		const fields = { ...(value !== undefined && { [key.name]: value }), ...record.fields };
+		return { index, ...record, fields };
+	});
+	const found = await lookUp(connection, { table: 'people' }, [key], planned, loads);
 	return {
 		found: planned.map((record) =>
 			found
@@ -135,10 +139,10 @@ describe('by import key', () => {
 			{
 				key: fieldOf('code', 'datetime'),
 				records: [{ key: '2026-11-21T09:30:00', hasUncertainKey: true }],
-				stored: { 'code eq 2026-11-21T09:30:00': { x: { code: '2026-11-21T08:30:00Z' } } },
+				stored: { 'code eq 2026-11-21T09:30:00.000': { x: { code: '2026-11-21T08:30:00Z' } } },
 			},
 			['x'],
-			['code eq 2026-11-21T09:30:00 loading code'],
+			['code eq 2026-11-21T09:30:00.000 loading code'],
 		],
 		[
 			'what was not found is looked up alone where a stored key can’t be compared',
@@ -223,7 +227,7 @@ test('without an import key, records are found by id only', async () => {
 		{ index: 0, key: 'a', fields: {} },
 		{ index: 1, key: 'b', id: 'x', fields: {} },
 	];
-	const found = await lookUp(connection, { table: 'people' }, undefined, records);
+	const found = await lookUp(connection, { table: 'people' }, [], records);
 	expect(records.map((record) => found.get(record)?.length)).toEqual([0, 1]);
 	expect(sent).toHaveLength(1);
 });
@@ -233,9 +237,12 @@ test.each([401, 403, 500])('a failure with status %i is not an absence', async (
 	await expect(lookUpByIds(connection, { table: 'people' }, ['x'])).rejects.toMatchObject({
 		status,
 	});
-	const byKey = lookUp(connection, { table: 'people' }, fieldOf('code'), [
-		{ index: 0, key: 'a', fields: {} },
-	]);
+	const byKey = lookUp(
+		connection,
+		{ table: 'people' },
+		[fieldOf('code')],
+		[{ index: 0, key: 'a', fields: { code: 'a' } }],
+	);
 	await expect(byKey).rejects.toBeInstanceOf(ServiceError);
 });
 

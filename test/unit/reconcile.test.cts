@@ -37,8 +37,8 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 		},
 		{ retryBudgetMs: 0 },
 	);
-	const key = (more.hasKey ?? true) ? fieldOf('code') : undefined;
-	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, key, {
+	const keys = (more.hasKey ?? true) ? [fieldOf('code')] : [];
+	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, keys, {
 		...more.options,
 	});
 	const { outcomes, failure } = await resolver.resolve(

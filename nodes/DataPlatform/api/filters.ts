@@ -152,6 +152,9 @@ export function toBody(filter: Group): BodyGroup {
 /** As many values as a request with a list in its body takes without trouble. */
 const MAX_LISTED = 1000;
 
+/** As many combinations of values: one less than a page, so that one page holds what they match. */
+const MAX_COMBINED = 999;
+
 /** As many conditions as a filter may have; how many the service takes is open. */
 const MAX_CONDITIONS = 100;
 
@@ -177,6 +180,48 @@ export function oneOf(field: string, values: Iterable<string>): Group[] {
 			],
 		}),
 	);
+}
+
+/**
+ * Filters that together match the records whose fields hold one of the combinations of values, each
+ * small enough for one request. They match records that mix the values of two combinations as well:
+ * compare the values of the records found.
+ *
+ * @param rows a value for each of the fields
+ */
+export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
+	const distinct = fields.map((_, at) => new Set(rows.map((row) => row[at]!)).size);
+	// Side by side are the rows that share the values of which there are fewest: little is mixed.
+	const order = fields.map((_, at) => at).sort((a, b) => distinct[a]! - distinct[b]!);
+	const sorted = rows
+		.map((row) => ({ row, text: order.map((at) => row[at]).join('\0') }))
+		.sort((a, b) => (a.text < b.text ? -1 : 1))
+		.map(({ row }) => row);
+	const groups: Group[] = [];
+	let listed: Array<Set<string>> = [];
+	let single = new Set<string>();
+	let count = 0;
+	const close = () => {
+		if (count === 0) return;
+		groups.push(
+			and(...fields.map((field, at) => ({ field, operator: 'in', value: [...listed[at]!] }))),
+		);
+		count = 0;
+	};
+	for (const row of sorted) {
+		if (count === 0 || count >= MAX_COMBINED || single.size >= MAX_CONDITIONS) {
+			close();
+			listed = fields.map(() => new Set());
+			single = new Set();
+		}
+		row.forEach((value, at) => {
+			listed[at]!.add(value);
+			if (!isListable(value)) single.add(`${at} ${value}`);
+		});
+		count += 1;
+	}
+	close();
+	return groups;
 }
 
 /** Whether the filter names no condition at all. */

@@ -7,73 +7,100 @@ import { typeOf } from '../fields';
 import { keyForm } from '../fields/values';
 import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { oneOf, type Group } from '../api/filters';
+import { oneOf, oneOfCombinations, type Group } from '../api/filters';
 import { readRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
+import { mayHaveKey, recordKey, type RecordKey } from './key';
 import type { PlannedRecord } from './plan';
 
 /** How many single records are read at a time. */
 const PARALLEL_READS = 4;
 
-const keyText = ({ key, sharedKey }: PlannedRecord) => key ?? sharedKey?.text;
-
-/** What the platform itself takes as equal: it knows how it stores the value. */
-const equalTo = (field: string, value: string): Group => ({
-	filter: [{ field, operator: 'eq', value }],
+/** What the platform itself takes as equal: it knows how it stores the values. */
+const equalTo = (
+	fields: FieldDefinition[],
+	{ parts }: { parts: Array<{ text: string }> },
+): Group => ({
+	filter: fields.map(({ name }, index) => ({
+		field: name,
+		operator: 'eq',
+		value: parts[index]!.text,
+	})),
 	filterOperator: 'and',
 });
 
-/** The records whose import key is one of some values, by the platform's own comparison. */
-async function readByKey(
+/** Filters that together match the records with one of the keys, by the platform's own comparison. */
+const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] => {
+	const rows = keys.map(({ parts }) => parts.map(({ text }) => text));
+	const names = fields.map(({ name }) => name);
+	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
+};
+
+async function readAll(
 	client: ApiClient,
 	at: TableAddress,
-	key: FieldDefinition,
-	value: string | string[],
+	filter: Group,
 	fields: string[] | undefined,
 ): Promise<PlatformRecord[]> {
 	const found: PlatformRecord[] = [];
-	for (const filter of Array.isArray(value) ? oneOf(key.name, value) : [equalTo(key.name, value)]) {
-		for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
-			found.push(...page);
-		}
+	for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
+		found.push(...page);
 	}
 	return found;
 }
 
 /**
- * Records by import key; a key may fit several. Keys are compared as the platform stores them. A
- * key whose stored form only the platform knows is looked up alone: what it finds is what it means.
+ * Records by the values of their key fields, by the key's text; several may have the same. Keys are
+ * compared as the platform stores them. A key whose stored form only the platform knows is looked up
+ * alone: what it finds is what it means.
  *
- * @param names the fields to load, all where none are named
+ * @param keys the fields
+ * @param names the fields to load besides, all where none are named
  */
-async function lookUpByKey(
+async function lookUpByKeys(
 	client: ApiClient,
 	at: TableAddress,
-	key: FieldDefinition,
+	keys: FieldDefinition[],
 	records: PlannedRecord[],
 	names?: Iterable<string>,
 ): Promise<Map<string, PlatformRecord[]>> {
-	const fields = names && [...new Set([key.name, ...names])];
-	const certain = new Set<string>();
-	const uncertain = new Set<string>();
+	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
+	const certain = new Map<string, RecordKey>();
+	const uncertain = new Map<string, RecordKey>();
 	for (const record of records) {
-		(record.hasUncertainKey ? uncertain : certain).add(keyText(record)!);
+		const key = recordKey(keys, record.fields);
+		if (key) (key.isCertain ? certain : uncertain).set(key.text, key);
 	}
 	const found = new Map<string, PlatformRecord[]>();
-	if (certain.size > 0) {
-		let isComparable = true;
-		for (const record of await readByKey(client, at, key, [...certain], fields)) {
-			const form = keyForm(key, getOwn<JsonValue>(record.fields, key.name) ?? null);
-			if (!form?.isCertain) isComparable = false;
-			const same = form && found.get(form.text);
-			if (same) same.push(record);
-			else if (form) found.set(form.text, [record]);
-		}
-		if (!isComparable) for (const text of certain) if (!found.has(text)) uncertain.add(text);
+	let areComparable = true;
+	const pages = oneOfKeys(keys, [...certain.values()]).map((filter) => ({
+		filter,
+		found: [] as PlatformRecord[],
+	}));
+	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
+		page.found = await readAll(client, at, page.filter, fields);
+	});
+	// A combination of values may match in two of the filters.
+	const seen = new Set<string>();
+	for (const record of pages.flatMap((page) => page.found)) {
+		if (seen.has(record.id)) continue;
+		seen.add(record.id);
+		const key = recordKey(keys, record.fields);
+		if (!key?.isCertain) areComparable = false;
+		const same = key && found.get(key.text);
+		if (same) same.push(record);
+		else if (key) found.set(key.text, [record]);
 	}
-	await forEachConcurrent(uncertain, PARALLEL_READS, async (text) => {
-		found.set(text, await readByKey(client, at, key, text, fields));
+	if (!areComparable) {
+		for (const [text, key] of certain) if (!found.has(text)) uncertain.set(text, key);
+	}
+	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
+		const equal = await readAll(client, at, equalTo(keys, key), fields);
+		found.set(
+			key.text,
+			equal.filter((record) => mayHaveKey(keys, record.fields, key)),
+		);
 	});
 	return found;
 }
@@ -99,27 +126,27 @@ export async function lookUpByIds(
 }
 
 /**
- * The stored state of planned records: by import key where they have one, many in one request, by id
+ * The stored state of planned records: by their key where they have one, many in one request, by id
  * otherwise. Several records may have one key; none, where nothing was found.
  *
+ * @param keys the fields that identify a record: the import key, or those to match on
  * @throws {ServiceError}
  */
 export async function lookUp(
 	client: ApiClient,
 	at: TableAddress,
-	key: FieldDefinition | undefined,
+	keys: FieldDefinition[],
 	records: PlannedRecord[],
-	loads: 'sentFields' | 'allFields' = 'sentFields',
+	loads: 'sentFields' | 'allFields' | 'keys' = 'sentFields',
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
-	const keyed = records.filter((record) => keyText(record) !== undefined);
-	const fields = new Set(keyed.flatMap((record) => Object.keys(record.fields)));
-	const names = loads === 'sentFields' ? fields : undefined;
-	const byKey = key && (await lookUpByKey(client, at, key, keyed, names));
+	const sent = new Set(records.flatMap((record) => Object.keys(record.fields)));
+	const names = { allFields: undefined, keys: [], sentFields: sent }[loads];
+	const byKey = await lookUpByKeys(client, at, keys, records, names);
 	const result = new Map<PlannedRecord, PlatformRecord[]>();
 	const open: PlannedRecord[] = [];
 	for (const record of records) {
-		const text = keyText(record);
-		const found = (text === undefined ? undefined : byKey?.get(text)) ?? [];
+		const key = recordKey(keys, record.fields);
+		const found = (key && byKey.get(key.text)) ?? [];
 		if (record.id === undefined) result.set(record, found);
 		else if (found.some(({ id }) => id === record.id)) {
 			result.set(
@@ -221,7 +248,7 @@ class ValueLookup {
 
 	/** Looks one value up whose stored form only the platform knows. */
 	async searchAlone(text: string) {
-		await this.read(equalTo(this.field.name, text), 2, text);
+		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, text);
 	}
 }
 

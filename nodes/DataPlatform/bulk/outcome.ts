@@ -1,9 +1,12 @@
+import type { FieldValues } from '../api/types';
 import type { Hint } from '../transport/errors';
 
 /**
  * The outcome of one item: only what the service confirmed or a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
- * - `notFound`: there is no record with this id,
+ * - `found`: the record was there, and was returned as it is, because existing ones are skipped,
+ * - `skipped`: no record matched, and missing ones are skipped,
+ * - `notFound`: there is no record with this id, or none that matches,
  * - `failed`: it was not written,
  * - `unknown`: it may have been written or not.
  */
@@ -11,6 +14,8 @@ export const OUTCOMES = [
 	'inserted',
 	'updated',
 	'unchanged',
+	'found',
+	'skipped',
 	'notFound',
 	'failed',
 	'unknown',
@@ -24,6 +29,8 @@ export interface ItemOutcome {
 	created?: string;
 	modified?: string;
 	ver?: number;
+	/** What the record holds, where it was returned instead of written. */
+	fields?: FieldValues;
 	/** Why it was not written, or is not known to be. */
 	message?: string;
 	/** What the user can do. */
@@ -36,11 +43,13 @@ export interface ItemOutcome {
 	isDerived?: boolean;
 	/** The later item with the same key or id, whose record it is a part of. */
 	mergedInto?: number;
+	/** Doing it again could do it twice: a second try of the node leaves it. */
+	isFinal?: boolean;
 	/** Dry run: the values that would change, as they are and as they would be. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;
 }
 
-const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
+const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged', 'found', 'skipped']);
 
 export const isSuccess = ({ outcome }: ItemOutcome) => SUCCESSES.has(outcome);

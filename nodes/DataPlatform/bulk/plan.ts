@@ -4,8 +4,9 @@
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable } from '../fields';
 import { InputError } from '../transport/errors';
-import { canBeKey, keyForm, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
+import { canBeKey, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';
+import { recordKey } from './key';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
@@ -24,7 +25,10 @@ export interface PlanInput {
 export interface PlannedRecord {
 	index: number;
 	id?: string;
-	/** Its import key's value as the platform stores it; undefined where it can't identify the record. */
+	/**
+	 * The value of its import key, or the values to match on, as the platform stores them; undefined
+	 * where they can't identify the record.
+	 */
 	key?: string;
 	/** The key is as it was given: which stored value that is, only the platform knows. */
 	hasUncertainKey?: boolean;
@@ -53,7 +57,12 @@ export interface PlanOptions {
 	duplicates: 'merge' | 'error';
 	/** The import key's name where the table's definition does not mark it. */
 	importKey?: string;
+	/** The fields to match records on; the import key or the record's id, by the mode, where not given. */
+	matchOn?: MatchOn;
 }
+
+/** How an item's record is found: by its id, or by the fields of these names. */
+export type MatchOn = 'recordId' | string[];
 
 /** Names that differ by more than this share of their letters are not offered as a correction. */
 const CLOSE_ENOUGH = 0.4;
@@ -127,18 +136,59 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 	});
 }
 
+/**
+ * The fields to match on.
+ *
+ * @throws {InputError} where the table hasn't got one, or records can't be found by it
+ */
+export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
+	const wrong = (message: string) =>
+		new InputError(message, { hint: { code: 'correctMatchFields' } });
+	return [...new Set(names)].map((name) => {
+		const field = table.fields.find((known) => known.name === name);
+		if (!field || !isWritable(field)) {
+			throw wrong(
+				field
+					? `Records can't be matched on '${name}': it is read-only`
+					: `Table '${table.header}' has no field '${name}' to match on`,
+			);
+		}
+		if (canBeKey(field)) return field;
+		throw wrong(`Records can't be matched on '${name}': its type is '${field.type}'`);
+	});
+}
+
+/** The fields that identify a record, where its id does not: the import key, or those to match on. */
+export function keyFields(
+	table: TableDefinition,
+	{ importKey, matchOn }: Pick<PlanOptions, 'importKey' | 'matchOn'>,
+): FieldDefinition[] {
+	if (Array.isArray(matchOn)) return matchFields(table, matchOn);
+	const key = keyField(table, importKey);
+	return key ? [key] : [];
+}
+
+/** What an item must have, to find its record by: a key, its id, or neither. */
+function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined {
+	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
+	if (mode === 'create') return undefined;
+	return mode === 'upsert' ? 'key' : 'id';
+}
+
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly names: string[];
 	private readonly required: FieldDefinition[];
+	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
 	readonly problems: Problem[] = [];
 
 	constructor(
 		private readonly table: TableDefinition,
 		private readonly options: PlanOptions,
-		private readonly key: FieldDefinition | undefined,
+		private readonly keys: FieldDefinition[],
 	) {
+		this.identity = identifiedBy(options);
 		this.fields = new Map(table.fields.map((field) => [field.name, field]));
 		this.names = table.fields.filter(isWritable).map(({ name }) => name);
 		const isWhole = options.mode === 'create' || options.mode === 'replace';
@@ -183,12 +233,15 @@ class Planner {
 			if (isMissing(field) && !isReported(field))
 				problem(`'${field.name}' is required`, field.name);
 		}
-		const key =
-			this.key && !isMissing(this.key) ? keyForm(this.key, fields[this.key.name]!) : undefined;
-		if (this.options.mode === 'upsert' && key === undefined && !isReported(this.key!)) {
-			problem(`the import key '${this.key!.name}' has no value`, this.key!.name);
+		const key = recordKey(this.keys, fields);
+		if (this.identity === 'key') {
+			for (const field of this.keys) {
+				if (isReported(field) || recordKey([field], fields)) continue;
+				const what = this.options.matchOn ? 'field to match on' : 'import key';
+				problem(`the ${what} '${field.name}' has no value`, field.name);
+			}
 		}
-		const needsId = this.options.mode === 'update' || this.options.mode === 'replace';
+		const needsId = this.identity === 'id';
 		if (needsId && (typeof id !== 'string' || id.trim() === '')) {
 			problem('the record id is missing', 'id');
 		}
@@ -214,10 +267,14 @@ class Planner {
 }
 
 /** Items with the same key or id, in order. */
-function groupByIdentity(records: PlannedRecord[], mode: WriteMode): Map<string, PlannedRecord[]> {
+function groupByIdentity(
+	records: PlannedRecord[],
+	options: PlanOptions,
+): Map<string, PlannedRecord[]> {
 	const groups = new Map<string, PlannedRecord[]>();
+	const isById = identifiedBy(options) === 'id';
 	for (const record of records) {
-		const identity = mode === 'upsert' || mode === 'create' ? record.key : record.id;
+		const identity = isById ? record.id : record.key;
 		if (identity === undefined) continue;
 		const same = groups.get(identity);
 		if (same) same.push(record);
@@ -227,10 +284,12 @@ function groupByIdentity(records: PlannedRecord[], mode: WriteMode): Map<string,
 }
 
 /** The first few others are enough to name: with all of them the work would grow by the square. */
-function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, mode: WriteMode) {
+function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
-	const identity = mode === 'upsert' ? `import key '${record.key}'` : `record id '${record.id}'`;
+	const isById = identifiedBy(options) === 'id';
+	const what = options.matchOn ? 'match values' : 'import key';
+	const identity = isById ? `record id '${record.id}'` : `${what} '${record.key}'`;
 	return `it has the same ${identity} as item ${named.join(', ')}`;
 }
 
@@ -260,13 +319,14 @@ function mergeRecords(
 }
 
 /** Makes one record of items with the same key or id, or notes a problem for each of them. */
-function resolveDuplicates(
+export function resolveDuplicates(
 	plan: Plan,
-	{ mode, duplicates }: PlanOptions,
+	options: PlanOptions,
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
+	const { mode, duplicates } = options;
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
-	for (const records of groupByIdentity(plan.records, mode).values()) {
+	for (const records of groupByIdentity(plan.records, options).values()) {
 		if (records.length === 1) continue;
 		if (mode === 'create') {
 			// Each of them is to be created; the key they share can't distinguish them later.
@@ -283,7 +343,7 @@ function resolveDuplicates(
 				if (record.index !== result.index) plan.merged.set(record.index, result.index);
 				continue;
 			}
-			const why = sharedIdentity(records, record, mode);
+			const why = sharedIdentity(records, record, options);
 			plan.problems.push(
 				result === undefined
 					? { index: record.index, message: why }
@@ -330,9 +390,9 @@ export function planRecords(
 	rows: Iterable<PlanInput>,
 	options: PlanOptions,
 ): Plan {
-	const key = keyField(table, options.importKey);
-	if (options.mode === 'upsert') requireKey(table, key);
-	const planner = new Planner(table, options, key);
+	const keys = keyFields(table, options);
+	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
+	const planner = new Planner(table, options, keys);
 	const records: PlannedRecord[] = [];
 	for (const row of rows) {
 		const record = planner.record(row);

@@ -70,7 +70,7 @@ export class OutcomeResolver {
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly mode: WriteMode,
-		private readonly key: FieldDefinition | undefined,
+		private readonly keys: FieldDefinition[],
 		private readonly options: WriteOptions,
 	) {}
 
@@ -78,7 +78,7 @@ export class OutcomeResolver {
 	async lookUp(records: PlannedRecord[]) {
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
-		return await lookUp(this.client, this.at, this.key, records, loads).catch(failureAsValue);
+		return await lookUp(this.client, this.at, this.keys, records, loads).catch(failureAsValue);
 	}
 
 	/**
@@ -92,7 +92,7 @@ export class OutcomeResolver {
 		context: WriteContext,
 	): Promise<Resolution> {
 		const isLookedUp = ({ record }: PreparedRecord) =>
-			record.id !== undefined || (this.key !== undefined && record.key !== undefined);
+			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
 		const known = items.filter(isLookedUp);
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
 		const proven = new Set<PreparedRecord>();

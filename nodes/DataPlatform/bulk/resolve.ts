@@ -57,6 +57,8 @@ export interface WriteContext {
 	mode: WriteMode;
 	/** The import key's name. */
 	key?: string;
+	/** Records are known by the fields to match on instead of the import key. */
+	isMatched?: boolean;
 	watermark: Watermark;
 	fields: ReadonlyMap<string, FieldDefinition>;
 }
@@ -246,7 +248,7 @@ function resolveFromStored(
 		const isUpsert = mode === 'upsert' || mode === 'create';
 		return rejection && isUpsert
 			? rejection
-			: resolveNotFound(prepared, found, { cause, response }, mode);
+			: resolveNotFound(prepared, found, { cause, response }, context);
 	}
 
 	const { id, created, modified, ver } = stored;
@@ -284,7 +286,7 @@ function resolveFromStored(
 			// Without its id: another writer may have inserted it, or changed it since.
 			if (rejection) return rejection;
 			if (response?.unattributedErrors.length) {
-				return resolveNotFound(prepared, found, { response }, mode);
+				return resolveNotFound(prepared, found, { response }, context);
 			}
 			const why = cause?.message ?? 'the response did not mention it';
 			return unknownItem(mode, `${why}; ${still}`);
@@ -314,7 +316,7 @@ function resolveNotFound(
 	{ record }: PreparedRecord,
 	found: PlatformRecord[],
 	{ cause, response }: { cause?: ServiceError; response?: BulkResponse },
-	mode: WriteMode,
+	{ mode, isMatched }: WriteContext,
 ): ItemOutcome {
 	if (mode === 'update' || mode === 'replace') {
 		return {
@@ -325,9 +327,10 @@ function resolveNotFound(
 		};
 	}
 	if (cause) {
+		const what = isMatched ? 'match values' : 'import key';
 		const state = found.length
-			? `only an older record has the import key '${record.key}'`
-			: `a look-up did not find the import key '${record.key}'`;
+			? `only an older record has the ${what} '${record.key}'`
+			: `a look-up did not find the ${what} '${record.key}'`;
 		return unknownItem(mode, `${cause.message}; ${state} yet`);
 	}
 	const entry =

@@ -11,7 +11,7 @@ import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl } from './congestion';
 import { isSuccess, type ItemOutcome } from './outcome';
-import { keyField, type PlannedRecord, type WriteMode } from './plan';
+import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { failureAsValue, OutcomeResolver } from './reconcile';
 import type { Watermark, WriteContext } from './resolve';
 import {
@@ -30,6 +30,10 @@ export interface WriteManyOptions extends WriteOptions {
 	mode: WriteMode;
 	/** The import key's name where the table's definition does not mark it. */
 	importKey?: string;
+	/** The fields that records were matched on; by them they are looked up too. */
+	matchOn?: string[];
+	/** An item whose record is not found has not failed: it is dealt with later. */
+	isMissingExpected?: boolean;
 	/** How many records a request has at most; 0: automatic. */
 	batchSize: number;
 	batchBytes: number;
@@ -55,8 +59,9 @@ const COMPARE_WINDOW = 999;
 /** Comparing is as far ahead of sending as that many records. */
 const MAX_COMPARED_AHEAD = 4000;
 
-/** Records without an import key are read one by one, a few at a time: one window is enough. */
-const compareWindows = (mode: WriteMode) => (mode === 'update' || mode === 'replace' ? 1 : 4);
+/** Records without a key are read one by one, a few at a time: one window is enough. */
+const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
+	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 4;
 
 class BulkWriter {
 	private readonly congestion: CongestionControl;
@@ -87,7 +92,7 @@ class BulkWriter {
 		watermark: Watermark,
 		private readonly onOutcome: OnOutcome,
 	) {
-		const { mode, skipUnchanged, dryRun, importKey } = options;
+		const { mode, skipUnchanged, dryRun } = options;
 		const isCompared = skipUnchanged || dryRun;
 		// Two forms of an uncertain key may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
@@ -96,10 +101,11 @@ class BulkWriter {
 		this.congestion = new CongestionControl({ ...options, isOrdered });
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
-		const key = keyField(table, importKey);
-		this.resolver = new OutcomeResolver(client, at, mode, key, options);
+		const keys = keyFields(table, options);
+		this.resolver = new OutcomeResolver(client, at, mode, keys, options);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		this.context = { mode, key: key?.name, fields, watermark };
+		const isMatched = options.matchOn !== undefined;
+		this.context = { mode, key: keys[0]?.name, isMatched, fields, watermark };
 	}
 
 	/** Resolves every record; why it stopped before the end, where it did. */
@@ -152,7 +158,7 @@ class BulkWriter {
 	private nextToCompareWindow(): CompareWork | undefined {
 		if (this.nextToCompare >= this.uncompared.length) return undefined;
 		const isAhead = this.unsent.waitingCount >= MAX_COMPARED_AHEAD;
-		if (isAhead || this.comparing >= compareWindows(this.options.mode)) return undefined;
+		if (isAhead || this.comparing >= compareWindows(this.options)) return undefined;
 		const start = this.nextToCompare;
 		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
 		return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };
@@ -221,10 +227,15 @@ class BulkWriter {
 		return step;
 	}
 
+	private isFailure(outcome: ItemOutcome) {
+		const isExpected = outcome.outcome === 'notFound' && this.options.isMissingExpected;
+		return !isSuccess(outcome) && !isExpected;
+	}
+
 	private apply({ outcomes, work, unsent, stop, isDivided }: Step) {
 		for (const [{ record }, outcome] of outcomes) {
 			this.resolvedCount += 1;
-			if (!isSuccess(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
+			if (this.isFailure(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
 			this.onOutcome(record, this.insertedOnce(outcome));
 		}
 		this.queue.unshift(...work);
@@ -243,7 +254,8 @@ class BulkWriter {
 	}
 }
 
-const afterFailure = () =>
+/** Why nothing is sent any more once an item has failed. */
+export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
 function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {

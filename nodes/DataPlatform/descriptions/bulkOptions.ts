@@ -4,6 +4,7 @@
 
 import { callSettings, emptyFields, skipAudit, unknownFields } from './common';
 import { linkValues } from './linkOptions';
+import { updateMatchOptions, upsertMatchOptions } from './matching';
 import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
@@ -69,7 +70,7 @@ const skipUnchanged: Parameter<'skipUnchanged'> = {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 };
 
-const duplicates = (what: string, more = ''): Parameter<'duplicates'> => ({
+const duplicates = (more = ''): Parameter<'duplicates'> => ({
 	displayName: 'Duplicates in the Input',
 	name: 'duplicates',
 	type: 'options',
@@ -77,12 +78,12 @@ const duplicates = (what: string, more = ''): Parameter<'duplicates'> => ({
 		{
 			name: 'Merge',
 			value: 'merge',
-			description: `Items with the same ${what} are written as one record; of each field, the last value counts${more}`,
+			description: `Items that match the same record are written as one; of each field, the last value counts${more}`,
 		},
 		{
 			name: 'Treat as an Error',
 			value: 'error',
-			description: `Items with the same ${what} are not written`,
+			description: 'Items that match the same record are not written',
 		},
 	],
 	default: 'merge',
@@ -114,9 +115,10 @@ const shared = [
 
 /** The options of each kind of writing. */
 export const createManyOptions = shared;
-export const upsertManyOptions = [...shared, duplicates('import key'), skipUnchanged];
+export const upsertManyOptions = [...shared, ...upsertMatchOptions, duplicates(), skipUnchanged];
 export const updateManyOptions = [
 	...shared,
-	duplicates('record ID', '. With Other Fields set to Clear, only the last item counts.'),
+	...updateMatchOptions,
+	duplicates('. With Other Fields set to Clear, only the last item counts.'),
 	skipUnchanged,
 ];

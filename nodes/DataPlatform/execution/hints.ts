@@ -26,9 +26,15 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	chooseApplication: "Choose one in 'Application'.",
 	chooseMarkedImportKey:
 		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
+	chooseAmongMatches:
+		"Match on more fields, correct the records, or choose another way under 'Several Matches' in the options.",
 	correctImportKey: "Correct 'Import Key Field' in the options, or leave it empty.",
+	correctMatchFields:
+		"Choose one or several fields under 'Match Field Names or IDs': text, choices, numbers, dates or times that the table lets you write.",
+	createIfMissing:
+		"Check the value. 'If Missing' in the options says what to do with items that have no record.",
 	markImportKey:
-		"Mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
+		"Choose 'Other Fields' under 'Match On' and the fields that identify a record, or mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
 	lookBeforeCreatingAgain:
 		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
 	lookBeforeCreatingManyAgain:

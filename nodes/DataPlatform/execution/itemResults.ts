@@ -27,6 +27,8 @@ export interface Failure {
 	item?: number;
 	/** Not worked on because of what became of other items. */
 	isDerived?: boolean;
+	/** May have been done, and could be done twice: a second try leaves it. */
+	isFinal?: boolean;
 	details?: IDataObject;
 }
 
@@ -214,7 +216,8 @@ export class ItemResults {
 	 * @param retriesUnknown whether an item that may have been done is to be done again
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
-		if (retriesUnknown && !Array.isArray(result)) this.possiblyDone.set(index, result);
+		if (retriesUnknown && !Array.isArray(result) && !result.isFinal)
+			this.possiblyDone.set(index, result);
 		else this.results[index] = result;
 	}
 

@@ -4,7 +4,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { FieldDefinition } from '../api/types';
-import { holdsData, typeOf } from '../fields';
+import { holdsData, isWritable, typeOf } from '../fields';
 import { canBeKey } from '../fields/values';
 import { EXACTLY } from '../execution/filterInput';
 import { ALL_LINK_FIELDS, isLink } from '../execution/linkInput';
@@ -30,6 +30,11 @@ async function fieldOptions(
 /** The fields that hold data. */
 async function getFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	return await fieldOptions(this, holdsData);
+}
+
+/** The fields that records can be matched on. */
+async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await fieldOptions(this, (field) => isWritable(field) && canBeKey(field));
 }
 
 /** The picture and file fields. */
@@ -218,6 +223,7 @@ export const loadOptions = {
 	getLinkFields,
 	getLinkedDataFields,
 	getLinkedFields,
+	getMatchFields,
 	getOperators,
 	getSavedViews,
 	getSortFields,

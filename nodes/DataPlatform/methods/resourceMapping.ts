@@ -61,7 +61,7 @@ function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition)
 
 async function columns(
 	context: ILoadOptionsFunctions,
-	isRequired: (field: FieldDefinition, table: TableDefinition) => boolean,
+	isRequired: (field: FieldDefinition) => boolean,
 ): Promise<ResourceMapperFields> {
 	return await inEditor(context, async (client) => {
 		const table = await chosenTable(context, client);
@@ -70,9 +70,7 @@ async function columns(
 		const rules = chosenLinkRules(context, table);
 		const fields = table.fields
 			.filter(isWritable)
-			.map((field) =>
-				column(field, isRequired(field, table), field === key, rules.get(field.name)),
-			);
+			.map((field) => column(field, isRequired(field), field === key, rules.get(field.name)));
 		return { fields };
 	});
 }
@@ -84,11 +82,11 @@ export async function getColumnsToCreate(
 	return await columns(this, ({ metadata }) => metadata.required === true);
 }
 
-/** The fields of a record that may exist already: its import key must have a value. */
+/** The fields of a record that may exist already; which it is found by is another parameter. */
 export async function getColumnsToUpsert(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
-	return await columns(this, (field, table) => field === importKeyOf(table));
+	return await columns(this, () => false);
 }
 
 /** The fields to change in a record that exists. */

@@ -18,7 +18,10 @@ export type Hint =
 	| { code: 'allowWebhookOrigin'; origin: string }
 	| { code: 'chooseApplication' }
 	| { code: 'chooseMarkedImportKey' }
+	| { code: 'chooseAmongMatches' }
 	| { code: 'correctImportKey' }
+	| { code: 'correctMatchFields' }
+	| { code: 'createIfMissing' }
 	| { code: 'markImportKey' }
 	| { code: 'lookBeforeCreatingAgain' }
 	| { code: 'lookBeforeCreatingManyAgain' }

@@ -5,7 +5,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Problem } from '../../bulk/plan';
-import { updateManyOptions } from '../../descriptions/bulkOptions';
+import { updateManyOptions, upsertManyOptions } from '../../descriptions/bulkOptions';
 import { toFailure, type ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
@@ -36,21 +36,23 @@ function sharedLabel(name: string): string {
 const SHARED = {
 	application: 'Application',
 	table: 'Table',
+	matchOn: 'Match On',
+	matchFields: 'Match Field Names or IDs',
 	updateMode: 'Other Fields',
 	simple: 'Simplify',
 };
 
 const OPTION_LABELS = Object.fromEntries(
-	updateManyOptions.map(({ name, displayName }) => [name, displayName]),
+	[...updateManyOptions, ...upsertManyOptions].map(({ name, displayName }) => [name, displayName]),
 );
 
 /** The values of all shared parameters that an item gives, as JSON. */
 function sharedValues(run: RunContext, index: number): Map<string, string> {
 	const { application, table } = run.table(index);
-	const updateMode = run.parameter('updateMode', index);
-	const simple = run.parameter('simple', index);
+	const names = Object.keys(SHARED).filter((name) => name !== 'application' && name !== 'table');
+	const own = Object.fromEntries(names.map((name) => [name, run.parameter(name, index)]));
 	const options = run.option<IDataObject>('options', index, {});
-	const entries = Object.entries({ application, table, updateMode, simple, ...options });
+	const entries = Object.entries({ application, table, ...own, ...options });
 	return new Map(entries.map(([name, value]) => [name, JSON.stringify(value ?? null)]));
 }
 

@@ -1,4 +1,5 @@
 import { updateManyOptions } from '../../descriptions/bulkOptions';
+import { matchingParameters } from '../../descriptions/matching';
 import { columns, tableParameters } from '../../descriptions/common';
 import { simple } from '../../execution/recordOutput';
 import { executeWriteMany } from './writeMany';
@@ -9,17 +10,11 @@ export const updateMany = bulkOperation({
 	value: 'updateMany',
 	name: 'Update Many',
 	action: 'Update many records',
-	description: 'Update a record by its ID for each item, many in one request, and report on each',
+	description:
+		'Update a record for each item, found by its ID or by fields, many in one request, and report on each',
 	fields: [
 		...tableParameters,
-		{
-			displayName: 'Record ID',
-			name: 'recordId',
-			type: 'string',
-			required: true,
-			default: '={{ $json.id }}',
-			description: "The ID of each item's record; each item's own ID unless it is changed here",
-		},
+		...matchingParameters('recordId'),
 		columns('getColumnsToUpdate'),
 		updateMode,
 		simple,

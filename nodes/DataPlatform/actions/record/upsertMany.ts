@@ -1,4 +1,5 @@
 import { upsertManyOptions } from '../../descriptions/bulkOptions';
+import { matchingParameters } from '../../descriptions/matching';
 import { columns, tableParameters } from '../../descriptions/common';
 import { simple } from '../../execution/recordOutput';
 import { executeWriteMany } from './writeMany';
@@ -9,8 +10,13 @@ export const upsertMany = bulkOperation({
 	name: 'Create or Update Many',
 	action: 'Create or update many records',
 	description:
-		"Create a new record for each item, or update the one with the same value in the table's import key field; many in one request, with a report on each item",
-	fields: [...tableParameters, columns('getColumnsToUpsert'), simple],
+		'Create a new record for each item, or update or return the one that matches (upsert, get or create); many in one request, with a report on each item',
+	fields: [
+		...tableParameters,
+		...matchingParameters('importKey'),
+		columns('getColumnsToUpsert'),
+		simple,
+	],
 	options: upsertManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,

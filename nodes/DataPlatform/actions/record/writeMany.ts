@@ -12,6 +12,7 @@ import {
 	type Problem,
 	type WriteMode,
 } from '../../bulk/plan';
+import { writeMatched } from '../../bulk/matching';
 import { readWatermark, writeMany, type WriteManyOptions } from '../../bulk/write';
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
@@ -23,6 +24,7 @@ import {
 	MAX_BATCH_SIZE,
 	MAX_PARALLEL_REQUESTS,
 } from '../../descriptions/bulkOptions';
+import { matchingOf } from '../../execution/matchingInput';
 import { readItem, sharedSource } from './sharedParameters';
 import { linkResolver, linkRules } from '../../execution/linkInput';
 import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
@@ -62,13 +64,14 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 }
 
 const toOutput = (
-	{ outcome, id, created, modified, ver, mergedInto, before, after }: ItemOutcome,
-	{ fields }: PlannedRecord,
+	{ outcome, id, created, modified, ver, mergedInto, before, after, ...stored }: ItemOutcome,
+	record: PlannedRecord,
 	shape: RecordOutput,
 ): IDataObject =>
 	omitUndefined({
 		outcome,
-		...shape({ id, created, modified, ver, fields }),
+		// A record that was not written holds what it held before, not what the item gives.
+		...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
 		...(mergedInto !== undefined && { mergedInto }),
 		...(before && { before: before as IDataObject }),
 		...(after && { after: after as IDataObject }),
@@ -81,6 +84,7 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 		hint: hintText(hint),
 		status,
 		isDerived: outcome.isDerived,
+		isFinal: outcome.isFinal,
 		details: omitUndefined({
 			outcome: outcome.outcome,
 			id: id ?? record?.id,
@@ -94,7 +98,7 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 
 /** Hands each outcome to the report. */
 class Outcomes {
-	readonly byIndex = new Map<number, ItemOutcome>();
+	readonly byIndex = new Map<number, ItemOutcome[]>();
 
 	constructor(
 		private readonly report: ItemResults,
@@ -102,28 +106,34 @@ class Outcomes {
 		private readonly shape: RecordOutput,
 	) {}
 
-	settle(index: number, outcome: ItemOutcome, record?: PlannedRecord) {
-		if (this.merged.size > 0) this.byIndex.set(index, outcome);
-		if (isSuccess(outcome)) {
-			this.report.done(index, [{ json: toOutput(outcome, record!, this.shape) }]);
-		} else this.report.failed(index, toItemFailure(outcome, record));
+	/** @param outcomes one, or several where all that an item matches was written */
+	settle(index: number, outcomes: ItemOutcome[], record?: PlannedRecord) {
+		if (this.merged.size > 0) this.byIndex.set(index, outcomes);
+		const failed = outcomes.find((outcome) => !isSuccess(outcome));
+		if (failed) this.report.failed(index, toItemFailure(failed, record));
+		else {
+			const items = outcomes.map((outcome) => ({ json: toOutput(outcome, record!, this.shape) }));
+			this.report.done(index, items);
+		}
 	}
 
 	/** An item that is part of a later item's record shares its outcome. */
 	settleMerged(records: Map<number, PlannedRecord>) {
-		for (const [index, mergedInto] of this.merged) {
-			const outcome = this.byIndex.get(mergedInto) ?? { outcome: 'failed' as const };
-			const isGood = isSuccess(outcome);
+		for (const [index, next] of this.merged) {
+			let mergedInto = next;
+			// Matching may show that the later item is itself a part of another.
+			while (this.merged.has(mergedInto)) mergedInto = this.merged.get(mergedInto)!;
+			const outcomes = this.byIndex.get(mergedInto) ?? [{ outcome: 'failed' }];
 			this.settle(
 				index,
-				{
+				outcomes.map((outcome) => ({
 					...outcome,
 					mergedInto,
-					...(!isGood && {
+					...(!isSuccess(outcome) && {
 						isDerived: true,
 						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
 					}),
-				},
+				})),
 				records.get(mergedInto),
 			);
 		}
@@ -160,16 +170,16 @@ function writeManyOptions(run: RunContext, index: number, mode: WriteMode): Writ
 /**
  * The rows of the items that are still open, in order.
  *
+ * @param hasId whether each item names its record by id
  * @param problems gets the items whose own expressions fail, and names those that have already
  */
 function* rowsOf(
 	run: RunContext,
 	report: ItemResults,
 	valuesOf: ValuesReader,
-	mode: WriteMode,
+	hasId: boolean,
 	problems: Problem[],
 ): Generator<PlanInput> {
-	const hasId = mode === 'update' || mode === 'replace';
 	const isUnreadable = new Set(problems.map(({ index }) => index));
 	for (const index of run.items.keys()) {
 		if (report.hasResult(index) || isUnreadable.has(index)) continue;
@@ -206,17 +216,23 @@ export async function executeWriteMany(
 	const table = await run.definition(at).finally(async () => await reading);
 	const links = linkResolver(run, at);
 	const rules = linkRules(run, source, table);
-	const rows = rowsOf(run, report, valuesReader(run, source, table), mode, unreadable);
-	const plan = planRecords(
-		table,
-		rules.size > 0 ? await links.resolve(table, [...rows], rules) : rows,
-		planOptions(
+	const matching = matchingOf(run, source, mode, table, settings.importKey);
+	const planning = {
+		...planOptions(
 			run,
 			source,
 			mode,
 			run.option('options.duplicates', source, 'merge'),
 			settings.importKey,
 		),
+		matchOn: matching?.on,
+	};
+	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
+	const rows = rowsOf(run, report, valuesReader(run, source, table), hasId, unreadable);
+	const plan = planRecords(
+		table,
+		rules.size > 0 ? await links.resolve(table, [...rows], rules) : rows,
+		planning,
 	);
 	plan.problems.push(...unreadable);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
@@ -226,15 +242,14 @@ export async function executeWriteMany(
 
 	const outcomes = new Outcomes(report, plan.merged, outputOf(run, source));
 	settleProblems(plan, outcomes);
-	const stopped = await writeMany(
-		client,
-		at,
-		table,
-		plan.records,
-		settings,
-		await reading,
-		(record, outcome) => outcomes.settle(record.index, outcome, record),
-	);
+	const settle = (record: PlannedRecord, all: ItemOutcome[]) =>
+		outcomes.settle(record.index, all, record);
+	const watermark = await reading;
+	const stopped = matching
+		? await writeMatched(client, at, table, plan, planning, matching, settings, watermark, settle)
+		: await writeMany(client, at, table, plan.records, settings, watermark, (record, outcome) =>
+				settle(record, [outcome]),
+			);
 	if (plan.merged.size > 0) {
 		outcomes.settleMerged(new Map(plan.records.map((record) => [record.index, record])));
 	}
@@ -264,12 +279,13 @@ function settleProblems({ problems }: Plan, outcomes: Outcomes) {
 		if (!fieldOf.has(index)) fieldOf.set(index, field);
 	}
 	for (const [index, messages] of byItem) {
-		outcomes.settle(index, {
+		const outcome = {
 			outcome: 'failed',
 			message: `Item ${index} was not sent: ${messages.join('; ')}`,
 			hint: 'Correct the item and run it again.',
 			field: fieldOf.get(index),
-		});
+		} as const;
+		outcomes.settle(index, [outcome]);
 	}
 }
 
@@ -277,6 +293,8 @@ const NAMES: Record<Outcome, string> = {
 	inserted: 'inserted',
 	updated: 'updated',
 	unchanged: 'unchanged',
+	found: 'found',
+	skipped: 'skipped',
 	notFound: 'not found',
 	failed: 'failed',
 	unknown: 'unknown',

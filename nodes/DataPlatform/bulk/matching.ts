@@ -1,0 +1,387 @@
+/**
+ * Matching: which record an item means, looked up before anything is written. What is found is
+ * updated by its id, what is missing is created, both by the writer that all operations share. The
+ * platform may change in between: what is gone by then counts as missing, what has come as found.
+ */
+import type { FieldDefinition, PlatformRecord, TableAddress, TableDefinition } from '../api/types';
+import { ServiceError } from '../transport/errors';
+import type { ApiClient } from '../transport/client';
+import { lookUp, lookUpByIds } from './lookup';
+import { isSuccess, type ItemOutcome } from './outcome';
+import {
+	keyFields,
+	resolveDuplicates,
+	type MatchOn,
+	type Plan,
+	type PlannedRecord,
+	type PlanOptions,
+} from './plan';
+import { failureAsValue } from './reconcile';
+import { failedItem, type Watermark } from './resolve';
+import { afterFailure, writeMany, type WriteManyOptions } from './write';
+
+export interface MatchRules {
+	/** What to do with a record that is there: update it, or return it as it is. */
+	ifFound: 'update' | 'skip';
+	ifMissing: 'create' | 'skip' | 'error';
+	severalMatches: 'error' | 'first' | 'all';
+}
+
+export interface Matching extends MatchRules {
+	on: MatchOn;
+}
+
+type Resolved = [PlannedRecord, ItemOutcome];
+
+/** What the rules say about some items. */
+export interface Decision {
+	/** Records to update, with their ids; several for an item that matches several. */
+	updates: PlannedRecord[];
+	/** Items without a record, to be created. */
+	creates: PlannedRecord[];
+	outcomes: Resolved[];
+}
+
+/** How many matching records an error names. */
+const MATCHES_SHOWN = 5;
+
+const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome => {
+	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
+	const rest = found.length > MATCHES_SHOWN ? ` and ${found.length - MATCHES_SHOWN} more` : '';
+	return {
+		outcome: 'failed',
+		message: `${found.length} records match ${quoted(key)}: ${ids.join(', ')}${rest}`,
+		hint: { code: 'chooseAmongMatches' },
+	};
+};
+
+const quoted = (key: string | undefined) => (key?.startsWith('"') ? key : `'${key}'`);
+
+const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
+	outcome: 'notFound',
+	id,
+	message:
+		id === undefined
+			? `No record matches ${quoted(key)}`
+			: `The table has no record with the id '${id}'`,
+	hint: { code: 'createIfMissing' },
+});
+
+/** The outcome of an item whose record was there when it was matched. */
+const deletedMeanwhile = ({ id, key }: PlannedRecord): ItemOutcome => ({
+	...nothingMatches({ index: 0, key, fields: {} }),
+	id,
+	message: `The record '${id}', which matched ${quoted(key)}, was deleted meanwhile`,
+});
+
+const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
+	outcome: 'found',
+	id,
+	created,
+	modified,
+	ver,
+	fields,
+});
+
+/** What the rules say about items without a record. Pure. */
+function decideMissing(records: PlannedRecord[], { ifMissing }: MatchRules): Decision {
+	if (ifMissing === 'create') {
+		const creates = records.map((record) => ({ ...record, id: undefined }));
+		return { updates: [], creates, outcomes: [] };
+	}
+	const outcomes = records.map(
+		(record): Resolved => [
+			record,
+			ifMissing === 'skip' ? { outcome: 'skipped', id: record.id } : nothingMatches(record),
+		],
+	);
+	return { updates: [], creates: [], outcomes };
+}
+
+/** What the rules say about items, given the records that each matches. Pure. */
+export function decide(matches: Map<PlannedRecord, PlatformRecord[]>, rules: MatchRules): Decision {
+	const missing = [...matches].filter(([, found]) => found.length === 0).map(([record]) => record);
+	const decision = decideMissing(missing, rules);
+	for (const [record, found] of matches) {
+		if (found.length === 0) continue;
+		if (found.length > 1 && rules.severalMatches === 'error') {
+			decision.outcomes.push([record, several(record, found)]);
+			continue;
+		}
+		for (const match of rules.severalMatches === 'all' ? found : found.slice(0, 1)) {
+			if (rules.ifFound === 'skip') decision.outcomes.push([record, foundItem(match)]);
+			else decision.updates.push({ ...record, id: match.id });
+		}
+	}
+	return decision;
+}
+
+/**
+ * The records that items match; several have the same order as in the table: the oldest first.
+ *
+ * @param keys the fields to match on; none where the items name their records by id
+ * @throws {ServiceError}
+ */
+export async function findMatches(
+	client: ApiClient,
+	at: TableAddress,
+	keys: FieldDefinition[],
+	records: PlannedRecord[],
+	{ on, ifFound }: Matching,
+): Promise<Map<PlannedRecord, PlatformRecord[]>> {
+	if (on !== 'recordId') {
+		return await lookUp(client, at, keys, records, ifFound === 'skip' ? 'allFields' : 'keys');
+	}
+	const ids = [...new Set(records.map(({ id }) => id!))];
+	const found = await lookUpByIds(client, at, ids);
+	return new Map(
+		records.map((record) => {
+			const match = found.get(record.id!);
+			return [record, match ? [match] : []];
+		}),
+	);
+}
+
+/** Called once for each item, with several outcomes where it has several records. */
+export type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
+
+/** Hands the outcomes on, those of an item with several records together. */
+class ItemOutcomes {
+	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
+
+	constructor(
+		private readonly onOutcomes: OnItemOutcomes,
+		/** Takes an item of whose records none is there any more. */
+		private readonly onGone: (record: PlannedRecord, outcome: ItemOutcome) => void,
+	) {}
+
+	/** Says which records belong to one item, before their outcomes are known. */
+	expect(records: PlannedRecord[]) {
+		for (const { index } of records) {
+			const left = (this.open.get(index)?.left ?? 0) + 1;
+			this.open.set(index, { left, outcomes: [] });
+		}
+	}
+
+	add(record: PlannedRecord, outcome: ItemOutcome) {
+		const item = this.open.get(record.index);
+		if (!item) {
+			this.finish(record, [outcome]);
+			return;
+		}
+		item.left -= 1;
+		item.outcomes.push(outcome);
+		if (item.left > 0) return;
+		this.open.delete(record.index);
+		this.finish(record, item.outcomes);
+	}
+
+	private finish(record: PlannedRecord, all: ItemOutcome[]) {
+		const outcomes = all.filter(({ outcome }) => outcome !== 'notFound');
+		if (outcomes.length === 0) {
+			this.onGone(record, all[0]!);
+			return;
+		}
+		const bad = outcomes.find((outcome) => !isSuccess(outcome));
+		if (!bad || outcomes.length === 1) {
+			this.onOutcomes(record, outcomes);
+			return;
+		}
+		const done = outcomes.filter(isSuccess).length;
+		const message = `${bad.message ?? ''}; ${done} of ${outcomes.length} matching records were written`;
+		this.onOutcomes(record, [{ ...bad, message }]);
+	}
+}
+
+/** Two items may have the same key only by chance: then neither says which created record is whose. */
+function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
+	const counts = new Map<string, number>();
+	for (const { key } of records) {
+		if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+	}
+	return records.map((record) =>
+		(counts.get(record.key ?? '') ?? 0) > 1 ? { ...record, key: undefined } : record,
+	);
+}
+
+class MatchedWriter {
+	private readonly keys: FieldDefinition[];
+	private readonly results: ItemOutcomes;
+	private gone: PlannedRecord[] = [];
+	private isFailed = false;
+	/** Why nothing more is sent. */
+	private stopped?: ServiceError;
+
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly table: TableDefinition,
+		private readonly matching: Matching,
+		private readonly options: WriteManyOptions,
+		private readonly watermark: Watermark | ServiceError,
+		private readonly onOutcomes: OnItemOutcomes,
+	) {
+		const { on } = matching;
+		this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });
+		this.results = new ItemOutcomes(
+			(record, outcomes) => this.deliver(record, outcomes),
+			(record, outcome) => {
+				if (matching.ifMissing !== 'error') this.gone.push(record);
+				else this.deliver(record, [on === 'recordId' ? outcome : deletedMeanwhile(record)]);
+			},
+		);
+	}
+
+	async run(plan: Plan, planOptions: PlanOptions): Promise<ServiceError | undefined> {
+		const matches = await this.find(plan.records);
+		if (matches instanceof ServiceError) {
+			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
+			return matches;
+		}
+		const { updates, creates, outcomes } = decide(matches, this.matching);
+		const distinct = this.mergeUpdates(plan, updates, planOptions);
+		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
+		await this.update(distinct);
+		const missing = decideMissing(this.gone, this.matching);
+		for (const [record, outcome] of missing.outcomes) this.deliver(record, [outcome]);
+		await this.create([...creates, ...missing.creates]);
+		return this.stopped;
+	}
+
+	/** The records that items match; those that name theirs by id need no look-up to be updated. */
+	private async find(records: PlannedRecord[]) {
+		if (this.matching.on === 'recordId' && this.matching.ifFound === 'update') {
+			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
+		}
+		return await findMatches(this.client, this.at, this.keys, records, this.matching).catch(
+			failureAsValue,
+		);
+	}
+
+	/** Two keys may mean the same record: which they mean, only the platform knew. */
+	private mergeUpdates(plan: Plan, updates: PlannedRecord[], planOptions: PlanOptions) {
+		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
+		if (isCertain || this.matching.severalMatches === 'all') return updates;
+		const fields = new Map(this.table.fields.map((field) => [field.name, field]));
+		const merged = resolveDuplicates(
+			{ records: updates, problems: [], merged: plan.merged },
+			{ ...planOptions, matchOn: 'recordId' },
+			(name) => fields.get(name)!,
+		);
+		const byIndex = new Map(updates.map((record) => [record.index, record]));
+		for (const { index, message, field } of merged.problems) {
+			const text = `Item ${index} was not sent: ${message}`;
+			this.deliver(byIndex.get(index)!, [{ outcome: 'failed', message: text, field }]);
+		}
+		return merged.records;
+	}
+
+	private async write(
+		records: PlannedRecord[],
+		mode: WriteManyOptions['mode'],
+		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
+	) {
+		const { on, ifMissing } = this.matching;
+		const options = {
+			...this.options,
+			mode,
+			// What is created was looked for already.
+			skipUnchanged: this.options.skipUnchanged && mode !== 'create',
+			matchOn: on === 'recordId' ? undefined : on,
+			isMissingExpected: ifMissing !== 'error',
+		};
+		const { client, at, table, watermark } = this;
+		const stop = await writeMany(
+			client,
+			at,
+			table,
+			records,
+			options,
+			this.stopped ?? watermark,
+			onOutcome,
+		);
+		return stop;
+	}
+
+	private async update(records: PlannedRecord[]) {
+		const mode = this.options.mode === 'replace' ? 'replace' : 'update';
+		const stop = await this.write(records, mode, (record, outcome) =>
+			this.results.add(record, outcome),
+		);
+		this.stopped ??= stop;
+	}
+
+	/** Creates what is missing. What another writer created meanwhile is found after all. */
+	private async create(records: PlannedRecord[]): Promise<void> {
+		const rejected: Resolved[] = [];
+		const unsent: Resolved[] = [];
+		const stop = await this.write(withoutSharedKeys(records), 'create', (record, outcome) => {
+			if (outcome.outcome === 'unknown') this.deliver(record, [{ ...outcome, isFinal: true }]);
+			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
+			else (outcome.isDerived ? unsent : rejected).push([record, outcome]);
+		});
+		const found = await this.findRejected(rejected);
+		for (const [record, outcome] of rejected) {
+			if (!found.has(record)) this.deliver(record, [outcome]);
+		}
+		const { updates, outcomes } = decide(found, this.matching);
+		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		await this.update(updates);
+		if (found.size > 0 && found.size === rejected.length && !this.isFailed) {
+			// What stopped the rest was no failure in the end.
+			await this.create(unsent.map(([record]) => record));
+			return;
+		}
+		for (const [record, outcome] of unsent) this.deliver(record, [outcome]);
+		this.stopped ??= stop;
+	}
+
+	/** The records that rejected creates match now, where there are any. */
+	private async findRejected(rejected: Resolved[]) {
+		const none = new Map<PlannedRecord, PlatformRecord[]>();
+		if (rejected.length === 0 || this.keys.length === 0) return none;
+		const records = rejected.map(([record]) => record).filter(({ key }) => key !== undefined);
+		const found = await findMatches(this.client, this.at, this.keys, records, this.matching).catch(
+			failureAsValue,
+		);
+		if (found instanceof ServiceError) return none;
+		return new Map([...found].filter(([, matches]) => matches.length > 0));
+	}
+
+	/** The rules' word on an item; `notFound` is final there. */
+	private report(record: PlannedRecord, outcome: ItemOutcome) {
+		if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
+		else this.results.add(record, outcome);
+	}
+
+	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {
+		if (!outcomes.every(isSuccess)) this.isFailed = true;
+		this.onOutcomes(record, outcomes);
+	}
+}
+
+/**
+ * Finds the record of each planned item, then updates and creates as the rules say.
+ *
+ * @param plan gets the items that turn out to mean the same record
+ * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+ * @returns why it stopped before the end, where it did
+ */
+export async function writeMatched(
+	client: ApiClient,
+	at: TableAddress,
+	table: TableDefinition,
+	plan: Plan,
+	planOptions: PlanOptions,
+	matching: Matching,
+	options: WriteManyOptions,
+	watermark: Watermark | ServiceError,
+	onOutcomes: OnItemOutcomes,
+): Promise<ServiceError | undefined> {
+	if (plan.records.length === 0) return undefined;
+	const writer = new MatchedWriter(client, at, table, matching, options, watermark, onOutcomes);
+	return await writer.run(plan, planOptions);
+}

@@ -384,6 +384,49 @@ describe('applications and tables', () => {
 		});
 	});
 
+	test('a table: with limits, links and views, and none of what the platform does not say', async () => {
+		const result = await runOperation(harness.credential, {
+			parameters: {
+				resource: 'table',
+				operation: 'get',
+				application: picked(APP),
+				table: picked('orders'),
+			},
+		});
+		const [table] = result.json();
+		const { fields, id, savedViews } = table as unknown as {
+			id: string;
+			fields: IDataObject[];
+			savedViews: IDataObject[];
+		};
+		const field = (name: string) => fields.find((entry) => entry.name === name);
+		expect(field('buyer')).toEqual({
+			name: 'buyer',
+			header: expect.any(String),
+			type: 'text',
+			required: true,
+			maxLength: 30,
+		});
+		expect(field('price')).toMatchObject({ min: 0, required: false });
+		expect(field('state')).toMatchObject({ choices: ['open', 'sent'] });
+		expect(field('label')).toMatchObject({ readOnly: true });
+		expect(field('related')).toMatchObject({ multiple: true, linkTableId: id });
+		expect(savedViews).toEqual([
+			{ id: expect.any(String), name: 'Open', visibility: expect.any(String) },
+		]);
+	});
+
+	test('an application: with its modules', async () => {
+		const result = await runOperation(harness.credential, {
+			parameters: { resource: 'application', operation: 'get', application: picked(APP) },
+		});
+		const [application] = result.json();
+		const tableIds = (application!.tables as IDataObject[]).map(({ id }) => id);
+		expect(application!.modules).toEqual([
+			{ shortId: expect.any(String), header: expect.any(String), tableIds },
+		]);
+	});
+
 	test('tables: an error on its own output, and an error that stops', async () => {
 		const apart = await runOperation(harness.credential, {
 			parameters: tables,

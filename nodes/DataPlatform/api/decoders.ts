@@ -9,6 +9,7 @@ import {
 	type Attachment,
 	type FieldDefinition,
 	type FieldValues,
+	type Module,
 	type PlatformRecord,
 	type RecordMetadata,
 	type TableDefinition,
@@ -119,6 +120,7 @@ export function toTable(value: unknown): TableDefinition | undefined {
 				id: view.id as string,
 				name: text(view.name) ?? (view.id as string),
 				description: text(view.description),
+				visibility: text(view.visibility),
 			})),
 	};
 }
@@ -139,11 +141,28 @@ export function toAttachments(value: unknown): Attachment[] {
 		}));
 }
 
+const toModules = (list: unknown[]): Module[] =>
+	list
+		.filter(isObject)
+		.filter(({ shortId }) => text(shortId) !== undefined)
+		.map(({ shortId, header, tableIds }) => ({
+			shortId: shortId as string,
+			header: text(header) ?? (shortId as string),
+			tableIds: Array.isArray(tableIds)
+				? tableIds.filter((id): id is string => text(id) !== undefined)
+				: [],
+		}));
+
 /** Reads an application; undefined where the value is none. */
 export function toApplication(value: unknown): Application | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id);
 	if (id === undefined) return undefined;
 	const internalName = text(value.internalName) ?? id;
-	return { id, name: text(value.name) ?? internalName, internalName };
+	return {
+		id,
+		name: text(value.name) ?? internalName,
+		internalName,
+		...(Array.isArray(value.modules) && { modules: toModules(value.modules) }),
+	};
 }

@@ -67,6 +67,7 @@ export interface SavedView {
 	id: string;
 	name: string;
 	description?: string;
+	visibility?: string;
 }
 
 export interface TableDefinition {
@@ -87,8 +88,17 @@ export interface Attachment {
 	thumbnailUrl?: string;
 }
 
+/** A group of an application's tables. */
+export interface Module {
+	shortId: string;
+	header: string;
+	tableIds: string[];
+}
+
 export interface Application {
 	id: string;
 	name: string;
 	internalName: string;
+	/** Not in a list of applications. */
+	modules?: Module[];
 }

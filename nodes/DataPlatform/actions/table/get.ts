@@ -7,7 +7,8 @@ export const get = itemOperation({
 	value: 'get',
 	name: 'Get',
 	action: 'Get table',
-	description: 'Retrieve one table with its fields, their types and choices, and its saved views',
+	description:
+		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views',
 	fields: tableParameters,
 	execute: async (run, index) => tableOutput(await run.definition(run.table(index))),
 });

@@ -1,20 +1,38 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TableDefinition } from '../../api/types';
-import { importKeyOf } from '../../fields';
+import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { omitUndefined } from '../../execution/itemResults';
+import { isLink } from '../../execution/linkInput';
+import { importKeyOf, isWritable } from '../../fields';
 
-/** A table as the node gives it: what a workflow needs to write to it. */
+/** A field with the limits that the platform states for it. */
+function fieldOutput(field: FieldDefinition): IDataObject {
+	const { name, header, type, metadata } = field;
+	const { description, required = false, min, max, maxLength, items } = metadata;
+	const { multiple = false, linkTableId, filterableFields } = metadata;
+	return omitUndefined({
+		name,
+		header,
+		type,
+		description,
+		required,
+		readOnly: isWritable(field) ? undefined : true,
+		min,
+		max,
+		maxLength,
+		choices: items?.map(({ value }) => value),
+		...(isLink(field) && { multiple, linkTableId, filterableFields }),
+	});
+}
+
+/** A table as the node gives it: what a workflow needs to read it and to write to it. */
 export const tableOutput = (table: TableDefinition): IDataObject => ({
 	id: table.id,
 	internalName: table.internalName,
 	header: table.header,
 	importKey: importKeyOf(table)?.name ?? null,
-	fields: table.fields.map(({ name, header, type, metadata }) => ({
-		name,
-		header,
-		type,
-		required: metadata.required ?? false,
-		...(metadata.items && { choices: metadata.items.map(({ value }) => value) }),
-	})),
-	savedViews: table.savedViews.map(({ id, name }) => ({ id, name })),
+	fields: table.fields.map(fieldOutput),
+	savedViews: table.savedViews.map(({ id, name, description, visibility }) =>
+		omitUndefined({ id, name, description, visibility }),
+	),
 });

@@ -120,6 +120,7 @@ interface Structure {
 	internalName: string;
 	internalNameApi: string;
 	header: string;
+	modules?: object[];
 	items: Array<{ name: string; header: string; type: string; metadata: { required?: boolean } }>;
 }
 
@@ -150,7 +151,8 @@ const tableGetMany = reading('table: getAll', async (slot) => {
 });
 
 const applicationGet = reading('application: get', async (slot) => {
-	const { id, name, internalName } = (await slot.readFromPlatform(`/apps/${APP}`)) as Structure;
+	const shown = (await slot.readFromPlatform(`/apps/${APP}`)) as Structure;
+	const { id, name, internalName, modules } = shown;
 	const tables = (await slot.readFromPlatform(`/apps/${APP}/tables`)) as Structure[];
 	const expectedTables = tables.map((table) => ({
 		id: table.id,
@@ -159,7 +161,7 @@ const applicationGet = reading('application: get', async (slot) => {
 	}));
 	return {
 		parameters: { application: picked(APP) },
-		expected: thrice([{ id, name, internalName, tables: expectedTables }]),
+		expected: thrice([{ id, name, internalName, modules, tables: expectedTables }]),
 	};
 });
 

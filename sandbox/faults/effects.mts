@@ -41,6 +41,7 @@ export async function serveWithFaults(
 			response = mapData(response, (data) => dropRecords(data, fault.count));
 		if (fault.kind === 'moreRecords')
 			response = mapData(response, (data) => addRecords(data, fault.count));
+		if (fault.kind === 'reorderRecords') response = mapData(response, (data) => data.toReversed());
 		const action =
 			'afterWrite' in fault && fault.afterWrite ? replacementResponse(fault) : undefined;
 		if (action) return action;

@@ -57,6 +57,7 @@ const faults = [
 	fault('rejectAbove', { records: count, status }),
 	fault('fewerRecords', { count: Type.Optional(positive) }),
 	fault('moreRecords', { count: Type.Optional(positive) }),
+	fault('reorderRecords', {}),
 ] as const;
 
 /** What goes wrong. */

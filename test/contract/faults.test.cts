@@ -172,6 +172,13 @@ test('a response has fewer or more records than the request', async () => {
 	expect(await stored()).toBe('abc');
 });
 
+test('a response has its records in reverse order', async () => {
+	const { data } = await sendWith({ kind: 'reorderRecords' });
+	const ids = (await sandbox.admin.records('shop', 'items')).map(({ id }) => id);
+	expect(data.data.map(({ id }: { id: string }) => id)).toEqual(ids.reverse());
+	expect(await stored()).toBe('abc');
+});
+
 test('redirects to the given location', async () => {
 	const other = await startStubServer(() => jsonResponse({}));
 	const location = `${other.origin}/stolen`;

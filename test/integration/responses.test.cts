@@ -64,6 +64,20 @@ describe('silent skips', () => {
 	});
 });
 
+test('updates in another order are still those of their items', async () => {
+	const stored = await harness.fill('orders', ...numbered(4));
+	await harness.faults(onBulk({ kind: 'reorderRecords' }));
+	const items = stored.map(({ id }, index) => ({ id, buyer: index === 1 ? 'Buyer 2' : 'changed' }));
+	const result = await harness.run('updateMany', {
+		items,
+		parameters: { recordId: '={{ $json.id }}' },
+	});
+	expect(outcomes(result)).toEqual(['updated', 'unchanged', 'updated', 'updated']);
+	expect(result.json().map(({ id, ver }) => [id, ver])).toEqual(
+		(await harness.records()).map(({ id, ver }) => [id, ver]),
+	);
+});
+
 describe('an answer with too few or too many records', () => {
 	test.each([
 		['fewerRecords', 'createMany'],

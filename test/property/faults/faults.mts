@@ -14,9 +14,10 @@ export const SHORT_TIMEOUT_S = 1;
  * - `ambiguous`: whether it was done,
  * - `refuses`: nothing, the service refuses the whole batch,
  * - `records`: the service did not write some of the records,
- * - `answer`: the response lists fewer or more records than were written.
+ * - `answer`: the response lists fewer or more records than were written,
+ * - `nothing`: nothing, the response is as good as the right one.
  */
-export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'answer';
+export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'answer' | 'nothing';
 
 type Place = 'write' | 'read' | 'any';
 
@@ -27,6 +28,8 @@ interface FaultKind {
 	isBulk?: boolean;
 	/** Because of what a record holds: then on every request. */
 	isByValue?: boolean;
+	/** Only of updates does the response say whose it is, whatever its order. */
+	isForUpdates?: boolean;
 	fault(size: number): FaultRule['fault'];
 }
 
@@ -167,6 +170,13 @@ export const FAULTS = {
 		isBulk: true,
 		fault: () => ({ kind: 'moreRecords', count: 20 }),
 	},
+	reordered: {
+		effect: 'nothing',
+		weight: 8,
+		isBulk: true,
+		isForUpdates: true,
+		fault: () => ({ kind: 'reorderRecords' }),
+	},
 } satisfies Record<string, FaultKind>;
 
 export type FaultName = keyof typeof FAULTS;
@@ -256,6 +266,10 @@ export const isAmbiguous = (request: LoggedRequest) =>
 	(hasEffect(request, 'ambiguous') ||
 		request.outcome !== 'completed' ||
 		((request.status ?? 0) >= 500 && !hasEffect(request, 'waits')));
+
+/** Whether a fault can strike requests of a mode. */
+export const canStrike = ({ name }: PlannedFault, isUpdate: boolean) =>
+	isUpdate || !('isForUpdates' in FAULTS[name]);
 
 /** Whether requests of a schedule with this fault need to be given up soon. */
 export const needsShortTimeout = ({ name }: PlannedFault) =>

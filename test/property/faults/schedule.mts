@@ -1,7 +1,14 @@
 /** A schedule: a table, items, options and faults, drawn at random and made concrete. */
 import fc from 'fast-check';
 import type { FaultRule, NewTable } from '../../../harness/sandboxAdmin.mts';
-import { mark, needsShortTimeout, plannedFaults, SHORT_TIMEOUT_S, toRule } from './faults.mts';
+import {
+	canStrike,
+	mark,
+	needsShortTimeout,
+	plannedFaults,
+	SHORT_TIMEOUT_S,
+	toRule,
+} from './faults.mts';
 import type { PlannedFault } from './faults.mts';
 import type { OtherWrite } from './otherWriter.mts';
 import {
@@ -296,7 +303,9 @@ export function toCase(schedule: Drawn): Case {
 	// Two records a request would be hundreds of requests.
 	const { maxBulkRecords, ...otherSettings } = schedule.settings;
 	const scale = isLarge ? 60 : 1;
-	const faults = schedule.faults.map((fault) =>
+	const isUpdate = mode === 'update' || mode === 'replace';
+	const possible = schedule.faults.filter((fault) => canStrike(fault, isUpdate));
+	const faults = possible.map((fault) =>
 		fault.name === 'refusedAbove' ? { ...fault, size: fault.size * scale } : fault,
 	);
 	const marks = new Map(

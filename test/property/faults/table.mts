@@ -65,7 +65,11 @@ const VALUES = {
 		[1, [{ raw: '2026-02-30', flaw: 'node' }]],
 	),
 	state: mostly(plain('new', 'open', 'done'), [2, EMPTY], [4, [{ raw: 'lost', flaw: 'platform' }]]),
-	tags: mostly(plain(['a'], ['a', 'b']), [2, [{ raw: [] }, ...EMPTY]]),
+	// Equal to what is stored, shorter, longer, in another order, equal in part.
+	tags: mostly(plain(['a'], ['a', 'b'], ['b', 'a'], ['a', 'b', 'c'], ['a', 'c'], ['c']), [
+		2,
+		[{ raw: [] }, ...EMPTY],
+	]),
 	at: mostly(
 		[
 			{ raw: '2026-03-01T10:00:00Z', stored: '2026-03-01T10:00:00.000Z' },
@@ -154,7 +158,7 @@ export const itemValues: fc.Arbitrary<FieldValues> = fc
 		active: maybe(25, VALUES.active),
 		day: maybe(30, VALUES.day),
 		state: maybe(50, VALUES.state),
-		tags: maybe(20, VALUES.tags),
+		tags: maybe(30, VALUES.tags),
 		at: maybe(15, VALUES.at),
 		unheardOf: maybe(1, VALUES.unheardOf),
 	})
@@ -167,7 +171,7 @@ export const recordFields: fc.Arbitrary<Fields> = fc.record(
 		count: fc.constantFrom(0, 1),
 		state: fc.constantFrom('new', 'open'),
 		day: fc.constant('2026-01-05'),
-		tags: fc.constant(['a']),
+		tags: fc.constantFrom(['a'], ['a', 'b'], ['a', 'b']),
 	},
 	{ requiredKeys: [], noNullPrototype: true },
 );

@@ -26,6 +26,9 @@ const isConclusive = (request: LoggedRequest) => request.status === 200 && !isAm
 /** Fault rules that refuse certain values, and leave all others alone. */
 const isByValue = (name: FaultName) => 'isByValue' in FAULTS[name];
 
+/** Whether a fault keeps records from being written. */
+const isObstacle = (name: FaultName) => !['answer', 'nothing'].includes(FAULTS[name].effect);
+
 /** A run and all that is known about it. */
 export class Trial {
 	readonly model: ReferenceModel;
@@ -69,7 +72,7 @@ export class Trial {
 		const isPoisoned = this.model.whole(item).values.name?.raw === POISON;
 		return this.requestsWith(item)
 			.flatMap(faultsOf)
-			.some((name) => FAULTS[name].effect !== 'answer' && (!isByValue(name) || isPoisoned));
+			.some((name) => isObstacle(name) && (!isByValue(name) || isPoisoned));
 	}
 
 	/** Whether nobody could find out what became of the item. */

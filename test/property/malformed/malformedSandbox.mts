@@ -14,6 +14,7 @@ export const malformedResponse = (isLate: boolean): FaultCase => ({
 	fault: { kind: 'none' },
 	isBulk: false,
 	isByValue: false,
+	isForUpdates: false,
 	isLate,
 });
 

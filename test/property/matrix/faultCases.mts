@@ -35,6 +35,8 @@ export interface FaultCase {
 	isBulk: boolean;
 	/** Because of what a record holds: then on every request. */
 	isByValue: boolean;
+	/** Only on updates. */
+	isForUpdates: boolean;
 	/** Answers come after the node has given up, or never. */
 	isLate: boolean;
 }
@@ -130,6 +132,7 @@ const FAMILY_OF: Record<string, Family> = {
 	skipRecords: 'some records refused or left out',
 	fewerRecords: 'some records refused or left out',
 	moreRecords: 'some records refused or left out',
+	reorderRecords: 'some records refused or left out',
 };
 
 function familyOf(fault: FaultRule['fault'], effect: Effect): Family {
@@ -155,6 +158,7 @@ function known(): Record<string, Entry> {
 				fault,
 				isBulk: 'isBulk' in kind,
 				isByValue: 'isByValue' in kind,
+				isForUpdates: 'isForUpdates' in kind,
 				isLate: fault.kind === 'hang',
 			},
 		];
@@ -170,6 +174,7 @@ export function faultCases(elsewhere: string): FaultCase[] {
 	const cases = Object.entries({ ...known(), ...more(elsewhere) }).map(([name, entry]) => ({
 		isBulk: false,
 		isByValue: false,
+		isForUpdates: false,
 		isLate: false,
 		...entry,
 		name,

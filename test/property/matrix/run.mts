@@ -101,6 +101,7 @@ const isBeyond = (row: Row, faultCase: FaultCase) =>
 function timingsOf(row: Row, faultCase: FaultCase) {
 	if (isBeyond(row, faultCase)) return [];
 	if (faultCase.isBulk && !row.isBulk) return [];
+	if (faultCase.isForUpdates && !row.name.endsWith(': updateMany')) return [];
 	return faultCase.isByValue ? (['every'] as const) : TIMINGS;
 }
 

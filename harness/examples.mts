@@ -2,13 +2,16 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AIRPORTS_URL } from './csvServer.mts';
 import { ROOT } from './nodePackage.mts';
 import type { RunningSandbox } from './sandboxProcess.mts';
 import type { NewCredential, WorkflowJson } from './n8nApi.mts';
 
 /** The file of the example that `npm start` runs. */
 export const MAIN_EXAMPLE = 'airports-into-the-platform.json';
+
+/** Its nodes that start it and that write the records. */
+export const TRIGGER_NODE = 'Start';
+export const WRITE_NODE = 'Write airports';
 
 /** The credential's name in all examples: n8n's default name for the first of its type. */
 export const CREDENTIAL_NAME = 'Data Platform account';
@@ -21,10 +24,18 @@ export async function listExamples(): Promise<string[]> {
 	return names.filter((name) => name.endsWith('.json')).sort();
 }
 
-/** Reads an example, with the URL of the running CSV server in it. */
-export async function readExample(name: string, csvUrl: string): Promise<WorkflowJson> {
-	const text = await readFile(join(ROOT, 'examples', name), 'utf8');
-	return JSON.parse(text.replaceAll(AIRPORTS_URL, csvUrl)) as WorkflowJson;
+/**
+ * Reads an example.
+ *
+ * @param addresses what to put in place of the addresses on example.com that stand in the file
+ */
+export async function readExample(
+	name: string,
+	addresses: Readonly<Record<string, string>> = {},
+): Promise<WorkflowJson> {
+	let text = await readFile(join(ROOT, 'examples', name), 'utf8');
+	for (const [from, to] of Object.entries(addresses)) text = text.replaceAll(from, to);
+	return JSON.parse(text) as WorkflowJson;
 }
 
 /** A credential for a running sandbox, with the recommended type of token. */

@@ -41,6 +41,8 @@ export interface WorkflowJson {
 	nodes: WorkflowNode[];
 	connections: JsonObject;
 	settings?: JsonObject;
+	/** Output that the editor uses instead of running a node, by the node's name. */
+	pinData?: JsonObject;
 }
 
 export interface ExecutionItem {
@@ -253,9 +255,10 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		request,
 		createCredential: async (credential) =>
 			(await request<{ id: string }>('POST', '/credentials', credential)).id,
-		createWorkflow: async ({ name, nodes, connections, settings: workflowSettings }) => {
+		createWorkflow: async ({ name, nodes, connections, pinData, settings: workflowSettings }) => {
 			// n8n 1 does not store a workflow without `active`.
-			const body = { name, nodes, connections, settings: workflowSettings ?? {}, active: false };
+			const settings = workflowSettings ?? {};
+			const body = { name, nodes, connections, pinData, settings, active: false };
 			return (await request<{ id: string }>('POST', '/workflows', body)).id;
 		},
 		publish: async (id) => {

@@ -1,12 +1,15 @@
 /**
- * `npm start`: starts the sandbox and n8n with the nodes installed, and runs the main example twice.
+ * `npm start`: starts the sandbox and writes the airports into it, first in n8n's engine, which is
+ * among the development packages; then installs n8n if need be, starts it with the nodes installed,
+ * runs the same example in it and opens the editor.
  *
  *   node harness/start.mts [--once] [--port N] [--sandbox-port N]
  */
 
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readAirportsCsv, startCsvServer } from './csvServer.mts';
+import { type DemoServices, readAirportsCsv, startDemoServices } from './demoServices.mts';
 import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
@@ -14,21 +17,17 @@ import {
 	MAIN_EXAMPLE,
 	readExample,
 	sandboxCredential,
+	TRIGGER_NODE,
+	WRITE_NODE,
 } from './examples.mts';
 import { ensureN8n } from './install.mts';
 import { makeUserFolder, startN8n } from './n8nProcess.mts';
 import { buildPackage, installPackage, packPackage } from './nodePackage.mts';
-import { isPortFree } from './processes.mts';
+import { isPortFree, runCommand } from './processes.mts';
+import { formatTable, type RunSummary, summarizeNodeRun, type TableRow } from './runSummary.mts';
 import { type RunningSandbox, startSandbox } from './sandboxProcess.mts';
-import {
-	type Execution,
-	describeFailure,
-	createOwner,
-	outputItems,
-	type N8nApi,
-	signIn,
-	withCredential,
-} from './n8nApi.mts';
+import { startSignInPage } from './signInPage.mts';
+import { createOwner, describeFailure, type N8nApi, signIn, withCredential } from './n8nApi.mts';
 
 const EDITOR_PORT = 5678;
 const SANDBOX_PORT = 5999;
@@ -40,25 +39,10 @@ const USAGE = `npm start -- [--once] [--port N] [--sandbox-port N]
   --sandbox-port N  the sandbox's port (default ${SANDBOX_PORT})
 `;
 
-/** Names of nodes in the example workflow. */
-const TRIGGER_NODE = 'Start';
-const WRITE_NODE = 'Write airports';
-
 interface Settings {
 	once: boolean;
 	editorPort: number;
 	sandboxPort: number;
-}
-
-/** What one run of the example did, according to n8n. */
-interface RunSummary {
-	items: number;
-	inserted: number;
-	updated: number;
-	unchanged: number;
-	failed: number;
-	requests: number;
-	seconds: number;
 }
 
 /** Whether the example has run and the editor is kept open: then Ctrl-C is a normal end. */
@@ -144,58 +128,38 @@ async function countAirports(sandbox: RunningSandbox): Promise<number> {
 	return data.data.count;
 }
 
-function summarizeRun(execution: Execution, requests: number): RunSummary {
+/** Counts the requests of a run of the example. */
+async function withRequests(
+	title: string,
+	sandbox: RunningSandbox,
+	run: () => Promise<RunSummary>,
+): Promise<TableRow> {
+	const before = await countRequests(sandbox);
+	const summary = await run();
+	return { title, ...summary, requests: (await countRequests(sandbox)) - before };
+}
+
+/** Runs the example's node in n8n's engine, in a process of its own. */
+async function runInEngine(sandbox: RunningSandbox): Promise<RunSummary> {
+	const { code, stdout, output } = await runCommand(process.execPath, [
+		join(import.meta.dirname, 'engine', 'writeAirports.mts'),
+		`--base-url=${sandbox.baseUrl}`,
+		`--token=${sandbox.tokens.role}`,
+	]);
+	if (code !== 0) throw new Error(`The airports could not be written:\n${output}`);
+	return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as RunSummary;
+}
+
+/** Runs the example in n8n. */
+async function runInN8n(n8nApi: N8nApi, workflowId: string): Promise<RunSummary> {
+	const execution = await n8nApi.runWorkflow(workflowId, TRIGGER_NODE);
 	const failure = describeFailure(execution);
 	if (failure !== undefined) throw new Error(`The example failed: ${failure}`);
-	const outcomes = outputItems(execution, WRITE_NODE).map(({ json }) => String(json.outcome));
-	const count = (outcome: string) => outcomes.filter((one) => one === outcome).length;
-	const [inserted, updated, unchanged] = [count('inserted'), count('updated'), count('unchanged')];
-	const [run] = execution.data.resultData.runData[WRITE_NODE] ?? [];
-	return {
-		items: outcomes.length,
-		inserted,
-		updated,
-		unchanged,
-		failed: outcomes.length - inserted - updated - unchanged,
-		requests,
-		seconds: (run?.executionTime ?? 0) / 1000,
-	};
-}
-
-async function runExample(
-	n8nApi: N8nApi,
-	workflowId: string,
-	sandbox: RunningSandbox,
-): Promise<RunSummary> {
-	const before = await countRequests(sandbox);
-	const execution = await n8nApi.runWorkflow(workflowId, TRIGGER_NODE);
-	return summarizeRun(execution, (await countRequests(sandbox)) - before);
-}
-
-function printTable(rows: readonly RunSummary[]): void {
-	const number = (value: number) => value.toLocaleString('en-US');
-	const lines = [
-		['run', 'items', 'inserted', 'updated', 'unchanged', 'failed', 'requests', 'time'],
-		...rows.map((row, index) => [
-			index === 0 ? 'first' : 'second',
-			number(row.items),
-			number(row.inserted),
-			number(row.updated),
-			number(row.unchanged),
-			number(row.failed),
-			number(row.requests),
-			`${row.seconds.toFixed(1)} s`,
-		]),
-	];
-	print();
-	for (const cells of lines) {
-		print(`  ${cells.map((cell, i) => (i === 0 ? cell.padEnd(6) : cell.padStart(11))).join('')}`);
-	}
-	print();
+	return summarizeNodeRun(execution.data.resultData.runData[WRITE_NODE]?.[0]);
 }
 
 /** Whether both runs did what an upsert must do: every airport is stored exactly once. */
-function isAsExpected(rows: readonly RunSummary[], expected: number, stored: number): boolean {
+function isAsExpected(rows: readonly TableRow[], expected: number, stored: number): boolean {
 	const [first, second] = rows;
 	return (
 		first?.inserted === expected &&
@@ -206,58 +170,104 @@ function isAsExpected(rows: readonly RunSummary[], expected: number, stored: num
 	);
 }
 
-/** Creates the credential and all example workflows in n8n; returns the id of the main one. */
+/** Creates the credentials and all example workflows in n8n; returns the id of the main one. */
 async function importExamples(
 	n8nApi: N8nApi,
 	sandbox: RunningSandbox,
-	csvUrl: string,
+	services: DemoServices,
 ): Promise<string> {
-	const id = await n8nApi.createCredential(sandboxCredential(sandbox));
-	let main = '';
-	for (const name of await listExamples()) {
-		const workflow = await readExample(name, csvUrl);
-		const ready = withCredential(workflow, CREDENTIAL_TYPE, { id, name: CREDENTIAL_NAME });
-		const workflowId = await n8nApi.createWorkflow(ready);
-		if (name === MAIN_EXAMPLE) main = workflowId;
+	const platform = {
+		id: await n8nApi.createCredential(sandboxCredential(sandbox)),
+		name: CREDENTIAL_NAME,
+	};
+	const model = await n8nApi.createCredential(services.modelCredential);
+	// n8n lists the newest first: the main example.
+	const others = (await listExamples()).filter((name) => name !== MAIN_EXAMPLE);
+	let workflowId = '';
+	for (const name of [...others, MAIN_EXAMPLE]) {
+		const example = await readExample(name, services.addresses);
+		const workflow = withCredential(example, CREDENTIAL_TYPE, platform);
+		for (const node of workflow.nodes) {
+			if (!node.type.endsWith('.lmChatOpenAi')) continue;
+			node.credentials = { openAiApi: { id: model, name: services.modelCredential.name } };
+		}
+		workflowId = await n8nApi.createWorkflow(workflow);
 	}
-	return main;
+	return workflowId;
+}
+
+/** What to do with what is running now. */
+function printNextSteps(editorUrl: string, n8nUrl: string, sandbox: RunningSandbox): void {
+	print();
+	print('Open the editor. This link signs you in:');
+	print();
+	print(`  ${editorUrl}`);
+	print();
+	print('Try next:');
+	print();
+	print('  1. Press "Execute workflow", then double-click "Write airports": on the right is the');
+	print('     outcome of every row.');
+	print('  2. Look at the records, the requests and the tokens on the page of the sandbox:');
+	print(`     ${sandbox.baseUrl}`);
+	print('  3. Create a record of your own: press + in the editor, choose Data Platform, then');
+	print('     "Create a record". Application: Customers, Table: Contacts. Enter a surname and');
+	print('     press "Execute step".');
+	print();
+	print(`All examples, ready to run: ${n8nUrl}/home/workflows`);
+	print('Ctrl-C stops everything and discards what you changed.');
 }
 
 async function start(settings: Settings): Promise<boolean> {
+	const started = Date.now();
 	await checkPorts(settings);
-	await ensureN8n();
 	const folder = await makeUserFolder();
 	cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
+	const rows: TableRow[] = [];
 
-	await step('Building the package', buildPackage);
-	await step('Packing and installing it as a user does', async () => {
-		await installPackage(folder, await packPackage(folder));
-	});
-	const csvServer = await startCsvServer();
-	cleanups.push(csvServer.stop);
-	const sandbox = await step('Starting the sandbox', async () => {
-		const running = await startSandbox({ port: settings.sandboxPort });
+	const sandbox = await step('Building the package, starting the sandbox', async () => {
+		const [running] = await Promise.all([
+			startSandbox({ port: settings.sandboxPort }),
+			buildPackage(),
+		]);
 		cleanups.push(running.stop);
 		return running;
 	});
+	const expected = (await readAirportsCsv()).trim().split('\n').length - 1;
+	await step(`Writing ${expected.toLocaleString('en-US')} airports in n8n's engine`, async () => {
+		rows.push(await withRequests('first', sandbox, async () => await runInEngine(sandbox)));
+	});
+	print();
+	print(formatTable(rows));
+	print();
+	print(`See them: ${sandbox.baseUrl}/#/records/geo/airports`);
+	print(`First result after ${Math.round((Date.now() - started) / 1000)} s. Next: the editor.`);
+	print();
+
+	await ensureN8n();
+	await step('Packing and installing the package as a user does', async () => {
+		await installPackage(folder, await packPackage(folder));
+	});
+	const services = await startDemoServices(sandbox.baseUrl);
+	cleanups.push(services.stop);
 	const n8n = await step('Starting n8n', async () => {
 		const running = await startN8n({ userFolder: folder, port: settings.editorPort });
 		cleanups.push(running.stop);
 		return running;
 	});
 	const owner = createOwner();
-	const { n8nApi, workflowId } = await step('Owner, credential, examples', async () => {
+	const { n8nApi, workflowId } = await step('Owner, credentials, examples', async () => {
 		const n8nApi = await signIn(n8n.url, owner);
-		return { n8nApi, workflowId: await importExamples(n8nApi, sandbox, csvServer.url) };
+		return { n8nApi, workflowId: await importExamples(n8nApi, sandbox, services) };
+	});
+	await step('Running the example again, in n8n', async () => {
+		const run = async () => await runInN8n(n8nApi, workflowId);
+		rows.push(await withRequests('second', sandbox, run));
 	});
 
-	const rows: RunSummary[] = [];
-	for (const title of ['Running the example', 'Running it again']) {
-		rows.push(await step(title, async () => await runExample(n8nApi, workflowId, sandbox)));
-	}
-	const expected = (await readAirportsCsv()).trim().split('\n').length - 1;
 	const stored = await countAirports(sandbox);
-	printTable(rows);
+	print();
+	print(formatTable(rows));
+	print();
 	print(`The sandbox holds ${stored.toLocaleString('en-US')} airports, counted over its own API.`);
 	const success = isAsExpected(rows, expected, stored);
 	if (!success) {
@@ -265,12 +275,9 @@ async function start(settings: Settings): Promise<boolean> {
 	}
 	if (settings.once || !success) return success;
 
-	print();
-	print(`n8n      ${n8n.url}/workflow/${workflowId}`);
-	print(`         sign in as ${owner.email} with the password ${owner.password}`);
-	print(`Sandbox  ${sandbox.baseUrl}`);
-	print();
-	print('Ctrl-C stops both and discards everything that you changed in them.');
+	const page = await startSignInPage(n8n.url, owner, `${n8n.url}/workflow/${workflowId}`);
+	cleanups.push(page.stop);
+	printNextSteps(page.url, n8n.url, sandbox);
 	isReady = true;
 	const ended = await Promise.race([
 		n8n.exited.then(() => ({ name: 'n8n', output: n8n.output() })),

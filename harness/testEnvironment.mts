@@ -1,7 +1,7 @@
-/** What an end-to-end test needs: the packed package in a new n8n folder, a sandbox, the CSV file. */
+/** What an end-to-end test needs: the packed package in a new n8n folder, a sandbox, the demo's services. */
 
 import { rm } from 'node:fs/promises';
-import { type CsvServer, startCsvServer } from './csvServer.mts';
+import { type DemoServices, startDemoServices } from './demoServices.mts';
 import { ensureN8n } from './install.mts';
 import { makeUserFolder } from './n8nProcess.mts';
 import { buildPackage, installPackage, packPackage } from './nodePackage.mts';
@@ -11,14 +11,14 @@ export interface TestEnvironment {
 	/** n8n's user folder, with the package installed and nothing else. */
 	userFolder: string;
 	sandbox: RunningSandbox;
-	csvServer: CsvServer;
+	services: DemoServices;
 	/** Stops everything and removes the folder. */
 	tearDown(): Promise<void>;
 }
 
 /**
- * Builds and packs the package, installs the tarball as a user does, starts a sandbox and the CSV
- * server. Takes ten seconds, and minutes more if n8n itself is not installed yet.
+ * Builds and packs the package, installs the tarball as a user does and starts a sandbox and
+ * the demo's services. Takes ten seconds, and minutes more if n8n itself is not installed yet.
  */
 export async function setUpTestEnvironment(options: SandboxOptions = {}): Promise<TestEnvironment> {
 	await ensureN8n();
@@ -30,11 +30,11 @@ export async function setUpTestEnvironment(options: SandboxOptions = {}): Promis
 	try {
 		await buildPackage();
 		await installPackage(userFolder, await packPackage(userFolder));
-		const csvServer = await startCsvServer();
-		cleanups.push(csvServer.stop);
 		const sandbox = await startSandbox(options);
 		cleanups.push(sandbox.stop);
-		return { userFolder, sandbox, csvServer, tearDown };
+		const services = await startDemoServices(sandbox.baseUrl);
+		cleanups.push(services.stop);
+		return { userFolder, sandbox, services, tearDown };
 	} catch (error) {
 		await tearDown();
 		throw error;

@@ -31,7 +31,7 @@ before(async () => {
 	n8n = await startN8n({ userFolder: environment.userFolder });
 	const n8nApi = await signIn(n8n.url, owner);
 	const id = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
-	const workflow = await readExample(MAIN_EXAMPLE, environment.csvServer.url);
+	const workflow = await readExample(MAIN_EXAMPLE, environment.services.addresses);
 	workflowId = await n8nApi.createWorkflow(
 		withCredential(workflow, CREDENTIAL_TYPE, { id, name: CREDENTIAL_NAME }),
 	);

@@ -85,7 +85,7 @@ async function ask(
 ): Promise<string> {
 	script = steps;
 	const example = withCredential(
-		await readExample('agent-with-contacts.json', environment.csvServer.url),
+		await readExample('agent-with-contacts.json', environment.services.addresses),
 		CREDENTIAL_TYPE,
 		credentials[CREDENTIAL_TYPE]!,
 	);

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readAirportsCsv } from '../../../harness/csvServer.mts';
+import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
 import {
 	CREDENTIAL_NAME,
@@ -56,7 +56,7 @@ async function execute(): Promise<Record<string, number>> {
 }
 
 test('credential and example are imported', async () => {
-	const workflow = await readExample(MAIN_EXAMPLE, environment.csvServer.url);
+	const workflow = await readExample(MAIN_EXAMPLE, environment.services.addresses);
 	const credential = { id: CREDENTIAL_ID, ...sandboxCredential(environment.sandbox) };
 	await importFile('import:credentials', [credential]);
 	const reference = { id: CREDENTIAL_ID, name: CREDENTIAL_NAME };

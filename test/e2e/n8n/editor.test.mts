@@ -47,7 +47,7 @@ after(async () => {
 
 async function readBranches(): Promise<WorkflowJson> {
 	return withCredential(
-		await readExample(BRANCHES, environment.csvServer.url),
+		await readExample(BRANCHES, environment.services.addresses),
 		CREDENTIAL_TYPE,
 		credential,
 	);
@@ -152,7 +152,7 @@ test('good and bad rows part, and both branches still know where a row came from
 });
 
 test('the platform filters and sorts what a workflow reads', async () => {
-	const workflow = await readExample(NEWSLETTER, environment.csvServer.url);
+	const workflow = await readExample(NEWSLETTER, environment.services.addresses);
 	const execution = await run(withCredential(workflow, CREDENTIAL_TYPE, credential));
 	assert.equal(describeFailure(execution), undefined);
 	const shown = outputItems(execution, 'Name and address').map(({ json }) => json);

@@ -1,6 +1,6 @@
 /**
- * Every example is imported into n8n and run. Other people's services, and the agent's model, are
- * played by this machine; the sandbox is looked at from outside.
+ * Every example is imported into n8n and run, with a stub of this file in the place of a service or
+ * with those of `npm start`; the sandbox is looked at from outside.
  */
 
 import assert from 'node:assert/strict';
@@ -15,6 +15,7 @@ import {
 	readExample,
 	sandboxCredential,
 } from '../../../harness/examples.mts';
+import { startSignInPage } from '../../../harness/signInPage.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
@@ -58,14 +59,9 @@ async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
 }
 
 /** An example as its file has it, with addresses of this machine in the place of others. */
-async function read(name: string, places: Record<string, string> = {}): Promise<WorkflowJson> {
-	const workflow = await readExample(name, environment.csvServer.url);
-	let text = JSON.stringify(withCredential(workflow, CREDENTIAL_TYPE, credential));
-	for (const [from, to] of Object.entries(places)) {
-		assert.ok(text.includes(from), `${name} does not mention ${from}`);
-		text = text.replaceAll(from, to);
-	}
-	return JSON.parse(text) as WorkflowJson;
+async function read(name: string, others: Record<string, string> = {}): Promise<WorkflowJson> {
+	const workflow = await readExample(name, { ...environment.services.addresses, ...others });
+	return withCredential(workflow, CREDENTIAL_TYPE, credential);
 }
 
 async function run(workflow: WorkflowJson, trigger: string): Promise<Execution> {
@@ -85,7 +81,7 @@ const byEmail = async (email: string) =>
 
 test('every example is imported, explains itself, holds no secret, and calls no stranger', async () => {
 	for (const name of await listExamples()) {
-		const workflow = await readExample(name, environment.csvServer.url);
+		const workflow = await readExample(name, environment.services.addresses);
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length > 0, `${name} has no note`);
 		for (const { credentials } of workflow.nodes) {
@@ -213,9 +209,7 @@ test('invoices: each lands on its deal, and only once', async () => {
 });
 
 test('an event from outside starts the workflow of the platform', async () => {
-	const workflow = await read('event-starts-a-platform-workflow.json', {
-		'http://127.0.0.1:5999': environment.sandbox.baseUrl,
-	});
+	const workflow = await read('event-starts-a-platform-workflow.json');
 	const id = await n8nApi.createWorkflow(workflow);
 	await n8nApi.publish(id);
 
@@ -248,4 +242,76 @@ test('the nightly summary says what the platform computed', async () => {
 		`${won.length} deals are won, worth ${sum} in fees (${(sum / won.length).toFixed(2)} on average, ` +
 			`${Math.max(...won)} at most). ${open} deals are open.`,
 	);
+});
+
+test('with the services of npm start, all examples run', async () => {
+	const outcomes = async () =>
+		jsonOf(await run(await read('crm-sync-both-ways.json'), 'Every hour'), 'Write contacts').map(
+			({ outcome }) => outcome,
+		);
+	assert.deepEqual(await outcomes(), ['updated', 'unchanged', 'inserted']);
+	assert.deepEqual(new Set(await outcomes()), new Set(['unchanged']));
+
+	const invoices = await run(await read('invoices-onto-records.json'), 'Every morning');
+	assert.equal(jsonOf(invoices, 'Put invoice on deal').length, 2);
+
+	const adults = await run(await read('adults-who-want-the-newsletter.json'), 'Start');
+	assert.ok(jsonOf(adults, 'Name and address').length > 0);
+
+	const rows = await run(await read('bad-rows-on-their-own-branch.json'), 'Start');
+	assert.deepEqual(
+		['Written', 'Refused'].map((node) => jsonOf(rows, node).length),
+		[2, 1],
+	);
+});
+
+test('events that are pinned stand for the services that would send them', async () => {
+	const signUp = await read('event-starts-a-platform-workflow.json');
+	const started = await run(signUp, 'When somebody signs up');
+	assert.equal(jsonOf(started, 'Start platform workflow').length, 1);
+	await until(async () => await byEmail('nora.new@example.com'));
+
+	const events = await run(await read('instant-events.json'), 'Record saved or deleted');
+	assert.equal(jsonOf(events, 'The record is gone').length, 1);
+	assert.equal(jsonOf(events, 'Go on from here').length, 1);
+});
+
+test('the agent of npm start puts a contact on the newsletter', async () => {
+	const workflow = await read('agent-with-contacts.json');
+	const { modelCredential } = environment.services;
+	const id = await n8nApi.createCredential(modelCredential);
+	const model = workflow.nodes.find(({ name }) => name === 'Model')!;
+	model.credentials = { openAiApi: { id, name: modelCredential.name } };
+	const stored = await n8nApi.createWorkflow(workflow);
+	const ask = async (chatInput: string) => {
+		const json = { sessionId: chatInput, action: 'sendMessage', chatInput };
+		const execution = await n8nApi.runWorkflow(stored, 'Chat', [{ json }]);
+		assert.equal(describeFailure(execution), undefined);
+		return String(outputItems(execution, 'Agent')[0]?.json.output);
+	};
+	const newsletter = async () => (await byEmail('bob.fox@example.com'))?.fields.newsletter === true;
+
+	assert.match(await ask('Take Bob Fox off the newsletter.'), /Done|already/);
+	assert.equal(await newsletter(), false);
+	assert.match(await ask('Put Bob Fox on the newsletter.'), /^Done/);
+	assert.equal(await newsletter(), true);
+	assert.match(await ask('Put Bob Fox on the newsletter.'), /already/);
+	assert.match(await ask('Put Fox on the newsletter.'), /Who is meant/);
+	assert.match(await ask('hello'), /stand-in/);
+});
+
+test('the link that npm start prints signs any browser in', async () => {
+	const editor = `${n8n.url}/home/workflows`;
+	const page = await startSignInPage(n8n.url, n8nApi.owner, editor);
+	try {
+		const response = await fetch(page.url, { redirect: 'manual' });
+		assert.equal(response.headers.get('location'), editor);
+		const cookie = response.headers.getSetCookie().map((line) => line.split(';', 1)[0]);
+		const headers = { cookie: cookie.join('; '), 'browser-id': 'any browser' };
+		const user = await fetch(`${n8n.url}/rest/login`, { headers });
+		assert.equal(user.status, 200, await user.text());
+		assert.equal((await fetch(new URL('/', page.url))).status, 404);
+	} finally {
+		await page.stop();
+	}
 });

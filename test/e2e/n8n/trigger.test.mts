@@ -180,7 +180,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 		data: { ...credential.data, webhookSecret: 'made up for this test' },
 	});
 	const example = withCredential(
-		await readExample('instant-events.json', environment.csvServer.url),
+		await readExample('instant-events.json', environment.services.addresses),
 		CREDENTIAL_TYPE,
 		{ id, name: CREDENTIAL_NAME },
 	);

@@ -1,6 +1,6 @@
 /** Polls through n8n's engine (test/support/engine/polls.cts), with limits so small that they are met. */
 import { createRequire } from 'node:module';
-import '../../support/compileCommonJs.mts';
+import '../../../harness/compileCommonJs.mts';
 import type * as Polls from '../../support/engine/polls.cts';
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 

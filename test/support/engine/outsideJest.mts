@@ -1,6 +1,6 @@
 /** n8n's engine with the built package in it (engine.cts, polls.cts), outside Jest. */
 import { createRequire } from 'node:module';
-import '../compileCommonJs.mts';
+import '../../../harness/compileCommonJs.mts';
 import type * as Engine from './engine.cts';
 import type * as Polls from './polls.cts';
 

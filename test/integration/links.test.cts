@@ -512,6 +512,37 @@ describe('what can go wrong with the linked table', () => {
 	}, 60_000);
 });
 
+describe('the number of requests', () => {
+	test('5,000 people of 1,200 companies, 200 of them new', async () => {
+		const company = (index: number) => `company ${index % 1200}`;
+		const records = Array.from({ length: 1000 }, (_, index) => ({
+			fields: { name: company(index) },
+		}));
+		await sandbox.admin.createTable({ app: APP, table: companies, records });
+		await sandbox.admin.clearRequests();
+		const items = Array.from({ length: 5000 }, (_, index) => ({
+			email: `p${index}`,
+			company: company(index),
+		}));
+		const result = await run('upsertMany', {
+			links: [{ ...orCreate, field: 'company' }],
+			items,
+			options: { output: 'summary', batchSize: 1000 },
+		});
+		expect(result.json()[0]).toMatchObject({ inserted: 5000, linkedRecordsCreated: 200 });
+		expect(await requests('GET', /tables\/[^/]+$/)).toHaveLength(2);
+		expect(await requests('POST', LOOK_UPS)).toHaveLength(2);
+		expect(await requests('POST', CREATIONS)).toHaveLength(1);
+		expect(await requests('POST', /people\/data\/bulk$/)).toHaveLength(5);
+		// And the newest change of both tables
+		expect(await sandbox.admin.requests()).toHaveLength(12);
+		const ids = await companyIds();
+		for (const { fields } of await stored()) {
+			expect(fields.company).toBe(ids[company(Number(String(fields.email).slice(1)))]);
+		}
+	}, 60_000);
+});
+
 describe('the option', () => {
 	const message = async (...links: Link[]) =>
 		(await run('createMany', { links, items: [{ email: 'a', company: 'x' }] })).error?.message;

@@ -59,7 +59,7 @@ const BULK = /: (create|upsert|update)Many$/;
 
 const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
-		name: scenario.operation,
+		name: scenario.variant ? `${scenario.variant}, ${scenario.operation}` : scenario.operation,
 		isBulk: BULK.test(scenario.operation),
 		run: async (slot: SandboxSlot, plan: Plan) => await runCase(slot, scenario, plan),
 	})),

@@ -50,13 +50,34 @@ export class SandboxSlot {
 	}
 
 	/** Replaces the table. */
-	async createTable(records: NonNullable<NewTable['records']>, isKeyed = true): Promise<void> {
+	async createTable(
+		records: NonNullable<NewTable['records']>,
+		isKeyed = true,
+		moreFields: NewTable['table']['fields'] = [],
+	): Promise<void> {
 		await this.sandbox.admin.createTable({
 			app: APP,
 			timeZone: 'Europe/Berlin',
-			table: { internalName: TABLE, fields: fieldsOf(isKeyed) },
+			table: { internalName: TABLE, fields: [...fieldsOf(isKeyed), ...moreFields] },
 			records,
 		});
+	}
+
+	/** Replaces the table, and the one that its field `team` links to. */
+	async createLinkedTables(
+		records: NonNullable<NewTable['records']>,
+		teams: NonNullable<NewTable['records']>,
+	): Promise<void> {
+		await this.sandbox.admin.createTable({
+			app: APP,
+			table: {
+				internalName: 'teams',
+				fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }],
+			},
+			records: teams,
+		});
+		const team = { name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } };
+		await this.createTable(records, true, [team]);
 	}
 
 	/** Makes a workflow that does nothing; its webhook URL. */

@@ -1,7 +1,7 @@
 /** A scenario for each operation of the node: one that has none stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios } from './attachments.mts';
-import { createMany, deleteMany, updateMany, upsertMany } from './many.mts';
+import { createMany, deleteMany, linksByName, updateMany, upsertMany } from './many.mts';
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
 import { create, remove, update, upsert } from './single.mts';
@@ -20,6 +20,9 @@ const all: Scenario[] = [
 	...attachmentScenarios,
 	trigger,
 ];
+
+/** Second scenarios of operations. */
+const variants: Scenario[] = [linksByName];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {
@@ -44,5 +47,5 @@ export async function scenarios(): Promise<Scenario[]> {
 			`Operations without a scenario in test/property/matrix/scenarios: ${missing.join(', ') || 'none'}; scenarios without an operation: ${stale.join(', ') || 'none'}`,
 		);
 	}
-	return offered.map((name) => known.get(name)!);
+	return [...offered.map((name) => known.get(name)!), ...variants];
 }

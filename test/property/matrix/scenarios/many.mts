@@ -135,6 +135,59 @@ export const updateMany: Scenario = {
 	},
 };
 
+/** The first is there, the others are not. */
+const TEAMS = ['red', 'green', 'blue'];
+const teamId = idOf(500);
+
+/** The link that an item's record has: to the team that is there, or to a new one by any other ID. */
+function expectedTeam(index: number, { records }: Truth): unknown {
+	const teamOf = (other: number) =>
+		records.find(({ fields }) => fields.code === code(other))?.fields.team;
+	if (index % TEAMS.length === 0) return teamId;
+	const team = teamOf(index);
+	const mates = indexes.filter((other) => other % TEAMS.length === index % TEAMS.length);
+	const isShared = mates.every((mate) => [undefined, team].includes(teamOf(mate) as never));
+	return typeof team === 'string' && team !== teamId && isShared ? team : 'a new team';
+}
+
+/** Links are given by names, some of which are not there yet. */
+export const linksByName: Scenario = {
+	operation: 'record: upsertMany',
+	variant: 'links by name',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createLinkedTables([0, 2, 4, 90].map(oldRecord), [
+			{ id: teamId, fields: { name: TEAMS[0] } },
+		]);
+		const isThere = (index: number) => [0, 2, 4].includes(index);
+		const link = [{ field: 'team', valuesAre: 'importKey', ifNotFound: 'create' }];
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsertMany',
+				...tableParameters(random),
+				columns: automatic,
+				options: {
+					...batches(random),
+					skipUnchanged: random.happens(0.3),
+					linkValues: { link },
+				},
+			},
+			items: itemsOf(
+				indexes.map((index) => ({ ...newFields(index), team: TEAMS[index % TEAMS.length] })),
+			),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			effect: (index, truth) =>
+				effectOn(index, truth, {
+					...(isThere(index) && { group: 'a' }),
+					team: expectedTeam(index, truth),
+				}),
+			checkOutput,
+		};
+	},
+};
+
 const GROUPS = ['a', 'b', 'c'];
 const PER_GROUP = 4;
 

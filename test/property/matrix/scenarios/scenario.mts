@@ -34,6 +34,8 @@ export interface Prepared {
 export interface Scenario {
 	/** `resource: operation`, as saved in workflows. */
 	operation: string;
+	/** What is special about it, where an operation has a second scenario. */
+	variant?: string;
 	/** Whether it only reads, may be repeated without harm, or must be done once. */
 	kind: 'read' | 'harmless' | 'once';
 	/** Any 2xx counts as a success there, so that a platform that lies cannot be found out. */

@@ -15,7 +15,7 @@ import {
 // Jest loads this module too, and cannot load execa: so a plain child process.
 
 const MAIN = join(import.meta.dirname, '..', 'sandbox', 'main.mts');
-const READY_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 90_000;
 const KEPT_OUTPUT_BYTES = 64 * 1024;
 
 /** Ends the sandbox with the process that started it, however that ends: its standard input closes. */

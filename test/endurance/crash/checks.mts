@@ -61,7 +61,7 @@ export type Outcomes = Record<(typeof OUTCOMES)[number], number>;
 interface NodeOutput {
 	outcome?: string;
 	id?: string;
-	fields?: Record<string, unknown>;
+	sku?: string;
 	details?: { outcome?: string; key?: string };
 }
 
@@ -80,9 +80,9 @@ export function checkOutcomes(
 		wrong.push(`${items.length} items came out of ${wanted.length}`);
 	}
 	for (const { json } of items) {
-		const { outcome: good, fields, details } = json as NodeOutput;
+		const { outcome: good, sku, details } = json as NodeOutput;
 		const outcome = (good ?? details?.outcome ?? '') as keyof Outcomes;
-		const key = String(fields?.sku ?? details?.key);
+		const key = String(sku ?? details?.key);
 		const [was, is] = [old.get(key)?.ver ?? -1, now.get(key)?.ver ?? -1];
 		outcomes[outcome] += 1;
 		const isTrue = {

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { findTable } from '../catalog/find.mts';
+import { findApp, findTable } from '../catalog/find.mts';
 import { notFound } from '../api/errors.mts';
+import { RecordSerializer } from '../records/serializer.mts';
+import { demoTokens } from '../seed/access.mts';
 import { thumbnailOf } from '../store/thumbnails.mts';
 import type { StoredFile } from '../store/fileStore.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
@@ -31,6 +33,21 @@ export function registerLivePage(server: FastifyInstance, state: SandboxState): 
 		);
 	}
 
+	// Public on purpose: every sandbox has the same.
+	server.get('/sandbox/demo-tokens', () => ({ data: demoTokens(state) }));
+	server.get<{ Params: { app: string; table: string; id: string } }>(
+		'/sandbox/tables/:app/:table/records/:id',
+		({ params, protocol, host }) => {
+			const table = findTable(state, params.table, findApp(state, params.app));
+			const record = state.records.get(table, params.id);
+			if (!record) throw notFound(`There is no record '${params.id}'.`);
+			return { data: new RecordSerializer(state, `${protocol}://${host}`, table).record(record) };
+		},
+	);
+	server.get<{ Params: { number: string } }>('/sandbox/requests/:number/body', ({ params }) => ({
+		data: state.requestLog.body(Number(params.number)) ?? null,
+	}));
+
 	server.get('/sandbox/files', () => ({
 		data: state.tables.all().flatMap((table) =>
 			state.files
@@ -42,7 +59,7 @@ export function registerLivePage(server: FastifyInstance, state: SandboxState): 
 					size,
 					mimetype,
 					picture,
-					table: table.internalName,
+					table: table.header,
 				})),
 		),
 	}));

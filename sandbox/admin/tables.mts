@@ -21,6 +21,7 @@ export function registerTables(server: FastifyInstance, state: SandboxState): vo
 	server.get('/sandbox/tables', () => ({
 		data: state.tables.all().map((table) => ({
 			app: findApp(state, table.appId).internalName,
+			appName: findApp(state, table.appId).name,
 			table: table.internalName,
 			id: table.id,
 			header: table.header,

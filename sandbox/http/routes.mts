@@ -44,6 +44,7 @@ export function registerOperation(
 			const { logEntry: entry, apiToken: token } = request;
 			if (!entry || !token) throw new Error('The onRequest hook did not run.');
 			entry.busy = true;
+			state.requestLog.keepBody(entry, request.body);
 			try {
 				const action = await serve(state, operation, handler, request, entry, token);
 				if (action.kind === 'respond') return sendResponse(reply, action.response);

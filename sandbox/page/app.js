@@ -52,8 +52,9 @@ function drawSections(tables, route) {
 	const focused = sections.contains(document.activeElement) && document.activeElement.hash;
 	const items = [];
 	for (const app of new Set(tables.map((table) => table.app))) {
-		items.push(element('li', { className: 'group' }, app));
-		for (const table of tables.filter((entry) => entry.app === app)) {
+		const own = tables.filter((entry) => entry.app === app);
+		items.push(element('li', { className: 'group' }, own[0].appName));
+		for (const table of own) {
 			items.push(link(`records/${app}/${table.table}`, table.header, table.records, route));
 		}
 	}
@@ -73,8 +74,11 @@ function drawSections(tables, route) {
 
 function link(target, text, count, route) {
 	const anchor = element('a', { href: `#/${target}` }, text);
-	if (count !== undefined) anchor.append(element('span', { className: 'count' }, count));
-	if (target === route) anchor.setAttribute('aria-current', 'page');
+	if (count !== undefined)
+		anchor.append(element('span', { className: 'count' }, count.toLocaleString('en')));
+	// A record belongs to its table's section.
+	const isCurrent = target === route || route.startsWith(`${target}/`);
+	if (isCurrent) anchor.setAttribute('aria-current', 'page');
 	return element('li', {}, anchor);
 }
 

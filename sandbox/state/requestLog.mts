@@ -1,4 +1,4 @@
-/** One request in GET /sandbox/requests. Contains neither a token's value nor a body. */
+/** One request in GET /sandbox/requests, without the token's value and the body. */
 export interface LogEntry {
 	number: number;
 	method: string;
@@ -23,10 +23,16 @@ export interface LogEntry {
 
 const entriesKept = 100_000;
 
+/** The bodies of the latest requests are kept for the live page, up to this size together. */
+const bodyBytesKept = 4 * 1024 * 1024;
+
 /** The requests to the platform's URLs, in order of arrival. */
 export class RequestLog {
 	#entries: LogEntry[] = [];
 	#latest: number;
+	/** By request number, the oldest first. */
+	#bodies = new Map<number, { body: unknown; bytes: number }>();
+	#bodyBytes = 0;
 
 	constructor(latest: number) {
 		this.#latest = latest;
@@ -63,11 +69,30 @@ export class RequestLog {
 		entry.milliseconds = Date.now() - Date.parse(entry.startedAt);
 	}
 
+	/** Keeps the body of a request; those of the oldest are dropped for it. */
+	keepBody({ number, bodyBytes }: LogEntry, body: unknown): void {
+		if (body === undefined || bodyBytes > bodyBytesKept) return;
+		this.#bodies.set(number, { body, bytes: bodyBytes });
+		this.#bodyBytes += bodyBytes;
+		for (const [oldest, { bytes }] of this.#bodies) {
+			if (this.#bodyBytes <= bodyBytesKept) break;
+			this.#bodies.delete(oldest);
+			this.#bodyBytes -= bytes;
+		}
+	}
+
+	/** The body of a request, if it had one and is still kept. */
+	body(number: number): unknown {
+		return this.#bodies.get(number)?.body;
+	}
+
 	all(): LogEntry[] {
 		return this.#entries;
 	}
 
 	clear(): void {
 		this.#entries = [];
+		this.#bodies.clear();
+		this.#bodyBytes = 0;
 	}
 }

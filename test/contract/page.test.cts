@@ -73,8 +73,45 @@ inBrowser('in a browser', () => {
 		expect(await page.evaluate('document.activeElement.tagName')).toBe('SUMMARY');
 	});
 
+	test('shows a record in full, with its versions', async () => {
+		await page.goto(`${sandbox.baseUrl}/#/records/crm/deals`);
+		await page.getByRole('row', { name: 'D-001' }).getByRole('link', { name: 'Open' }).click();
+		await page.getByRole('heading', { level: 2, name: 'D-001', exact: true }).waitFor();
+		expect(await page.getByRole('row', { name: 'Weight (kg)' }).innerText()).toMatch(
+			/weight\s+decimal\s+12.5/,
+		);
+		expect(await page.innerText('nav a[aria-current]')).toMatch(/^Deals/);
+		await page.getByText('Sample data').waitFor();
+	});
+
+	test('shows the body of a request when it is opened', async () => {
+		const fields = { surname: 'Body', email: 'body@example.com' };
+		await sandbox.client().post('/contacts/data', { fields });
+		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		const body = page.locator('details').first();
+		await body.locator('summary').click();
+		await body.getByText('body@example.com').waitFor();
+	});
+
+	test('has the demo tokens and webhook URLs to copy, and no other token', async () => {
+		const value = await sandbox.admin.createToken({ name: 'private', type: 'short' });
+		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+		await page.goto(`${sandbox.baseUrl}/#/tokens`);
+		await page.getByRole('button', { name: `Copy ${sandbox.tokens.role}` }).click();
+		await page.getByText('Copied').waitFor();
+		expect(await page.evaluate('navigator.clipboard.readText()')).toBe(sandbox.tokens.role);
+		expect(await page.content()).not.toContain(value);
+		await page.goto(`${sandbox.baseUrl}/#/workflows`);
+		await page.getByRole('button', { name: `Copy ${sandbox.baseUrl}/webhooks/` }).waitFor();
+	});
+
+	test('says what to do where there is nothing yet', async () => {
+		await page.goto(`${sandbox.baseUrl}/#/records/geo/airports`);
+		await page.getByText('Application Geography, Table Airports').first().waitFor();
+		await page.getByText('No records yet. In n8n').waitFor();
+	});
+
 	test.each([
-		['tokens', 'Tokens'],
 		['workflows', 'Workflows'],
 		['runs', 'Workflow runs'],
 		['requests', 'Requests'],

@@ -162,6 +162,58 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 	}
 });
 
+test('contacts with companies: linked by name, and named on the way back', async () => {
+	const companies = async () => await readRecords(environment.sandbox, 'crm', 'companies');
+	const [known] = await companies();
+	const name = String(known?.fields.name);
+	const people = [name, 'New Example Ltd', 'New Example Ltd', name.toUpperCase()].map(
+		(company, index) => ({
+			email: `linked.${index}@example.com`,
+			first_name: 'L',
+			last_name: `No ${index}`,
+			company,
+		}),
+	);
+	const crm = await startStubServer(({ method }) =>
+		jsonResponse(method === 'GET' ? people : { ok: true }),
+	);
+	try {
+		const workflow = await read('contacts-with-companies.json', {
+			'https://crm.example.com': crm.origin,
+		});
+		const before = await companies();
+		const first = await run(workflow, 'Every hour');
+		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
+		assert.deepEqual(outcomes, ['inserted', 'inserted', 'inserted']);
+		const [refused, ...others] = jsonOf(first, 'To correct');
+		assert.deepEqual(others, []);
+		assert.match(String(refused?.error), /differs only in case or spaces/);
+
+		const after = await companies();
+		assert.equal(after.length, before.length + 1);
+		const created = after.find(({ fields }) => fields.name === 'New Example Ltd');
+		const linked = [];
+		for (const { email } of people.slice(0, 3)) {
+			linked.push(((await byEmail(email))?.fields.company as JsonObject).id);
+		}
+		assert.deepEqual(linked, [known?.id, created?.id, created?.id]);
+
+		const [sent] = crm.requests.filter(({ method }) => method === 'PUT');
+		const { people: named } = JSON.parse(String(sent?.body)) as { people: JsonObject[] };
+		assert.deepEqual(
+			named.find(({ email }) => email === people[0]?.email),
+			{ email: people[0]?.email, company: name, city: known?.fields.city },
+		);
+
+		const second = await run(workflow, 'Every hour');
+		const again = jsonOf(second, 'Write contacts').map(({ outcome }) => outcome);
+		assert.deepEqual(new Set(again), new Set(['unchanged']));
+		assert.deepEqual(await companies(), after);
+	} finally {
+		await crm.stop();
+	}
+});
+
 test('invoices: each lands on its deal, and only once', async () => {
 	const bytes = (deal: string) =>
 		Buffer.from(`%PDF-1.4 invoice for ${deal} \u0000\u00ff`, 'latin1');

@@ -10,7 +10,7 @@ module.exports = {
 	...base,
 	rootDir: '../..',
 	testMatch: ['<rootDir>/test/unit/**/*.test.cts'],
-	testPathIgnorePatterns: ['AtRandom', 'scale.test', 'contract.test', 'files.test'],
+	testPathIgnorePatterns: ['AtRandom', 'scale.test', 'files.test'],
 	testEnvironment: require.resolve('./environment.cjs'),
 	moduleNameMapper: { '^n8n-workflow$': '<rootDir>/test/mutation/n8nWorkflow.cjs' },
 	testTimeout: 5000,

@@ -18,7 +18,9 @@ const SOURCES = join(ROOT, 'nodes', 'DataPlatform');
 /** How many mutants have to be killed, in percent, by the beginning of the path; the last one counts. */
 const THRESHOLDS: Array<[path: string, percent: number]> = [
 	['', 0],
-	['bulk/', 75],
+	['bulk/', 87],
+	['bulk/links.ts', 0],
+	['fields/', 95],
 ];
 
 /** A longer text of source is cut in its middle, so that it is the same after small changes there. */

@@ -4,6 +4,7 @@ import {
 	type PlanOptions,
 	type PlanInput,
 } from '../../nodes/DataPlatform/bulk/plan.ts';
+import { InputError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 
 const plan = (
@@ -386,4 +387,137 @@ test('the closest name is found whatever its case and dashes', () => {
 	expect(closestName('x', known)).toBeUndefined();
 	expect(closestName('a'.repeat(101), known)).toBeUndefined();
 	expect(closestName('surname', [])).toBeUndefined();
+});
+
+describe('the closest name', () => {
+	test.each<[name: string, known: string[], closest: string | undefined]>([
+		['sirnaem', ['surname'], undefined],
+		['surnaem', ['surname'], 'surname'],
+		['name', ['surname'], undefined],
+		['abcdefg', ['abcde'], 'abcde'],
+		['abcdefgh', ['abcde'], undefined],
+		['abxcde', ['abcde'], 'abcde'],
+		['axydez', ['abcde'], undefined],
+		['ix', ['id'], 'id'],
+		['xy', ['id'], undefined],
+		// Of two that are equally close the first, of others the closest.
+		['name', ['nama', 'namb'], 'nama'],
+		['name', ['nxmx', 'namx'], 'namx'],
+		['a'.repeat(100), ['a'.repeat(99)], 'a'.repeat(99)],
+		['a'.repeat(101), ['a'.repeat(100)], undefined],
+		['ßa', ['ssa'], undefined],
+	])('to %s among %j is %s', (name, known, closest) => {
+		expect(closestName(name, known)).toBe(closest);
+	});
+
+	/** How many letters two texts differ by, the slow way. */
+	const distance = (a: string, b: string): number =>
+		a === '' || b === ''
+			? a.length + b.length
+			: Math.min(
+					distance(a.slice(1), b) + 1,
+					distance(a, b.slice(1)) + 1,
+					distance(a.slice(1), b.slice(1)) + (a[0] === b[0] ? 0 : 1),
+				);
+
+	const words = ['', 'a', 'b', 'ab', 'ba', 'aab', 'abb', 'abab', 'bbaab', 'ababb', 'aabaab'];
+	test.each(words)('to "%s" differs by two fifths of its letters at most, or by one', (name) => {
+		for (const known of words) {
+			const isClose = distance(name, known) <= Math.max(1, known.length * 0.4);
+			expect([known, closestName(name, [known])]).toEqual([known, isClose ? known : undefined]);
+		}
+	});
+});
+
+describe('corrections', () => {
+	const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+	const wide = tableOf(...letters.map((letter) => fieldOf(`field-${letter.repeat(5)}`)));
+	const mistyped = letters.map((letter) => `field-${letter.repeat(4)}`);
+
+	test('are offered for the first twenty names, in every item', () => {
+		const values = Object.fromEntries(mistyped.map((name) => [name, 1]));
+		const { problems } = plan([{ values }, { values }], { mode: 'create' }, wide);
+		const offered = problems.filter(({ message }) => message.includes('did you mean'));
+		expect(offered.map(({ index, field }) => [index, field])).toEqual(
+			[0, 1].flatMap((index) => mistyped.slice(0, 20).map((name) => [index, name])),
+		);
+		expect(problems.at(-1)!.message).toBe("table 'People' has no field 'field-zzzz'");
+	});
+
+	test('never name a field that can’t be written', () => {
+		expect(problemsOf({ surname: 'F', fullNam: 'x' })[0]!.message).toBe(
+			"table 'People' has no field 'fullNam'",
+		);
+	});
+});
+
+describe('an error about the import key says what to do', () => {
+	const unmarked = tableOf(fieldOf('email'));
+	const marked = (type: string) => tableOf(fieldOf('code', type, { importKey: true }));
+	test.each<[string, typeof people, importKey: string | undefined, details: object]>([
+		[
+			'another is named',
+			people,
+			'surname',
+			{ field: 'Import Key Field', hint: { code: 'chooseMarkedImportKey' } },
+		],
+		['it is no field', unmarked, 'mail', { field: 'mail', hint: { code: 'correctImportKey' } }],
+		['there is none', unmarked, undefined, { hint: { code: 'markImportKey' } }],
+		[
+			'it can’t be one',
+			marked('chips'),
+			undefined,
+			{ field: 'code', hint: expect.stringMatching(/^Nothing was sent. Mark a field/) },
+		],
+	])('%s', (_, table, importKey, details) => {
+		let error: unknown;
+		try {
+			plan([], { mode: 'upsert', importKey }, table);
+		} catch (thrown) {
+			error = thrown;
+		}
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject(details);
+	});
+});
+
+describe('items that mean one record', () => {
+	test('a problem names three of the others', () => {
+		const rows = Array.from({ length: 6 }, () => ({ values: { age: 1 }, id: 'r1' }));
+		const { problems } = plan(rows, { mode: 'update', duplicates: 'error' });
+		const named = (others: string) => `it has the same record id 'r1' as item ${others}`;
+		expect(problems.map(({ message }) => message)).toEqual([
+			named('1, 2, 3'),
+			named('0, 2, 3'),
+			named('0, 1, 3'),
+			named('0, 1, 2'),
+			named('0, 1, 2'),
+			named('0, 1, 2'),
+		]);
+	});
+
+	test('are written where the last of them stands', () => {
+		const rows = ['a', 'a', 'b', 'a'].map((email, age) => ({ values: { email, age } }));
+		const { records } = plan(rows, { mode: 'upsert' });
+		expect(records.map(({ index, key }) => [index, key])).toEqual([
+			[2, 'b'],
+			[3, 'a'],
+		]);
+	});
+
+	test('of replacements nothing is left but the last', () => {
+		const rows = [{ age: 1, surname: 'Fox' }, { surname: 'Owl' }].map((values) => ({
+			values,
+			id: 'r1',
+		}));
+		expect(plan(rows, { mode: 'replace' }).records.map(({ fields }) => fields)).toEqual([
+			{ surname: 'Owl' },
+		]);
+	});
+
+	test('without a key, created records share none', () => {
+		const rows = [{ values: { surname: 'Fox' } }, { values: { surname: 'Fox' } }];
+		const { records } = plan(rows, { mode: 'create' });
+		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([undefined, undefined]);
+	});
 });

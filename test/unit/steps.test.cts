@@ -179,6 +179,12 @@ describe('after a batch was sent, a failure', () => {
 		],
 		['before it was sent', [a], failure('notApplied'), ['failed a', 'stop: notApplied']],
 		[
+			'before it was sent, whatever its status',
+			[a, b],
+			failure('notApplied', 400),
+			['failed ab', 'stop: notApplied 400'],
+		],
+		[
 			'by cancellation',
 			[a, open(b)],
 			failure('canceled'),

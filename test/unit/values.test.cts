@@ -197,7 +197,7 @@ test.each(refused)('%s does not take %j', (...[type, value, problem, metadata]) 
 });
 
 test('a long text of digits with one letter at its end is refused at once', () => {
-	expect(convert('number', `${'1'.repeat(10_000_000)}x`)).toEqual({
+	expect(convert('number', `${'1'.repeat(1_000_000)}x`)).toEqual({
 		problem: expect.stringContaining('takes a number, not "111'),
 	});
 });

@@ -33,7 +33,7 @@ export const prepareRecord = (
 	record,
 	fields,
 	before,
-	json: JSON.stringify(record.id === undefined ? { fields } : { id: record.id, fields }),
+	json: JSON.stringify({ id: record.id, fields }),
 });
 
 /** Whether only the fields that differed from the stored record are sent. */

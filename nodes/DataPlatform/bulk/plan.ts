@@ -356,7 +356,6 @@ export function resolveDuplicates(
 		}
 		if (typeof result === 'object') replaced.set(records.at(-1)!, result);
 	}
-	if (replaced.size === 0) return plan;
 	plan.records = plan.records.flatMap((record) =>
 		replaced.has(record) ? (replaced.get(record) ?? []) : [record],
 	);

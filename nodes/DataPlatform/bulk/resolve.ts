@@ -80,8 +80,8 @@ export function confirmedItem(
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
 
-const isSameTime = (one: string | undefined, other: string | undefined) =>
-	one !== undefined && other !== undefined && Date.parse(one) === Date.parse(other);
+/** An unknown time is the same as none. */
+const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
 
 /**
  * Whether an upsert inserted the record that the response lists for it. What was read before may

@@ -56,15 +56,11 @@ export const countsAll = ({ insertedCount, unattributedErrors }: BulkResponse, s
 
 /** Whether every record that it counts as inserted or updated is in its list. */
 export const listsAllChanges = ({ data, insertedCount, updatedCount }: BulkResponse) =>
-	insertedCount !== undefined &&
-	updatedCount !== undefined &&
-	insertedCount + updatedCount === data.length;
+	// An unknown count makes an unknown sum, which equals nothing.
+	(insertedCount ?? NaN) + (updatedCount ?? NaN) === data.length;
 
 /** Whether the list of records is not what the counts say. */
 export function contradictsItself({ data, insertedCount, updatedCount }: BulkResponse): boolean {
 	if (insertedCount === undefined) return false;
-	return (
-		data.length < insertedCount ||
-		(updatedCount !== undefined && data.length > insertedCount + updatedCount)
-	);
+	return data.length < insertedCount || data.length > insertedCount + (updatedCount ?? Infinity);
 }

@@ -151,9 +151,7 @@ export function afterSend(
 ): Step {
 	const done = afterAttempt(records, result, context, canDivide);
 	if (!suspects) return done;
-	const isGood = done.work.length === 0 && done.unsent.length === 0 && !done.stop;
-	const areAllGood =
-		isGood && done.outcomes.length === records.length && done.outcomes.every(isConfirmed);
+	const areAllGood = done.outcomes.length === records.length && done.outcomes.every(isConfirmed);
 	// The cause is then in the other half: it needn't be sent whole to be rejected again.
 	const isCauseKnown = areAllGood && canDivide && suspects.records.length > 1;
 	return join(

@@ -48,7 +48,7 @@ export const sameParts =
 				if (isCleared(held) && name in parts) return false;
 				// An empty list is a value of a part that is a list; anything else empty is left out.
 				const isLeftOut = isCleared(given) && !(name in parts && Array.isArray(given));
-				if (isCleared(held) || isLeftOut) return undefined;
+				if (isLeftOut) return undefined;
 				return (getOwn(parts, name) ?? sameOrUnknown)(held as JsonValue, given as JsonValue);
 			}),
 		);

@@ -3,20 +3,20 @@ import type { JsonValue } from '../../api/types';
 import { problem, show } from '../convert';
 import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
 
-const NUMBER = /^\s*([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
+const NUMBER = /^\s*[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
 
-/** The digits of a number's text and where they stand, in one form for each value. */
+/** The digits of a number's text and where they stand, in one form for each value but its sign. */
 function exactForm(text: string): string | undefined {
 	const match = NUMBER.exec(text);
 	if (!match) return undefined;
-	const [, sign, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
+	const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
 	const fraction = decimals ?? onlyDecimals ?? '';
 	const digits = `${whole}${fraction}`.replace(/^0+/, '');
 	let end = digits.length;
-	while (end > 0 && digits[end - 1] === '0') end -= 1;
+	while (digits[end - 1] === '0') end -= 1;
 	if (end === 0) return '0';
 	const power = Number(exponent) - fraction.length + (digits.length - end);
-	return `${sign === '-' ? '-' : ''}${digits.slice(0, end)}e${power}`;
+	return `${digits.slice(0, end)}e${power}`;
 }
 
 const isExact = (text: string, value: number) => exactForm(text) === exactForm(String(value));
@@ -37,8 +37,8 @@ const numeric =
 				`takes a number of at most 15 digits or so: ${show(value)} would become ${result}`,
 			);
 		}
-		if (min !== undefined && result < min) return problem(`must be at least ${min}, not ${result}`);
-		if (max !== undefined && result > max) return problem(`must be at most ${max}, not ${result}`);
+		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);
+		if (result > (max ?? Infinity)) return problem(`must be at most ${max}, not ${result}`);
 		// JSON has no negative zero.
 		return { value: result === 0 ? 0 : result };
 	};
@@ -64,9 +64,7 @@ export const decimal: FieldType = {
 	isEmpty: isCleared,
 	key: (value) => {
 		const number = toNumber(value);
-		return number === undefined
-			? undefined
-			: { text: String(number === 0 ? 0 : number), isCertain: true };
+		return number === undefined ? undefined : { text: String(number), isCertain: true };
 	},
 	merge: lastValue,
 	editor: { type: 'number', hint: undefined, choices: noChoices },

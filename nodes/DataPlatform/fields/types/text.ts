@@ -23,11 +23,11 @@ function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): 
 	if (typeof value === 'object') return problem('takes text, not a list or an object');
 	const text = toText(value);
 	if (text === undefined) {
-		return typeof value === 'number' && Number.isFinite(value)
+		return Number.isFinite(value)
 			? problem(`takes text, and a number such as ${value} may have lost digits: give it as text`)
 			: problem(`takes text, not ${show(value)}`);
 	}
-	return maxLength !== undefined && text.length > maxLength
+	return text.length > (maxLength ?? Infinity)
 		? problem(`takes at most ${maxLength} characters, this has ${text.length}`)
 		: { value: text };
 }

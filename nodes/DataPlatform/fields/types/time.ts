@@ -21,7 +21,7 @@ const isCalendarDate = (iso: string) => {
 	// Not split and mapped, which is felt where there are many.
 	const [year, month, day] = [+iso.slice(0, 4), +iso.slice(5, 7), +iso.slice(8, 10)];
 	const date = new Date(Date.UTC(year, month - 1, day));
-	return date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+	return date.getUTCMonth() === month - 1;
 };
 
 /** A point in time as text, whatever object holds it; empty where it holds none. */

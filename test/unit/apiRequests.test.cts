@@ -1,0 +1,588 @@
+/** What each function of api/ requests, what it makes of the response, and of a failure. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import { countRecords, summarizeRecords } from '../../nodes/DataPlatform/api/aggregates.ts';
+import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
+import {
+	createRecord,
+	deleteRecord,
+	describeExisting,
+	readLatestChange,
+	readPage,
+	readRecord,
+	readRecords,
+	tryDeleteRecord,
+	updateRecord,
+	upsertRecord,
+	type RecordQuery,
+} from '../../nodes/DataPlatform/api/records.ts';
+import {
+	readApplication,
+	readApplications,
+	readCurrentUser,
+	readTable,
+	readTables,
+} from '../../nodes/DataPlatform/api/tables.ts';
+import { startWorkflow } from '../../nodes/DataPlatform/api/workflows.ts';
+import type { ApiClient } from '../../nodes/DataPlatform/transport/client.ts';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+
+const at = { table: 'people' };
+const TIME = '2026-01-01T00:00:00Z';
+const record = (id: string, fields: object = {}) => ({
+	id,
+	created: TIME,
+	modified: TIME,
+	ver: 1,
+	fields,
+});
+const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const lost = () => networkError('ECONNRESET');
+
+const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
+	const { pathname, search } = new URL(url);
+	const path = pathname.replace('/api/v2', '') + decodeURIComponent(search);
+	return body === undefined ? `${method} ${path}` : `${method} ${path} ${String(body)}`;
+};
+
+/** Runs one function against responses; what was sent, and its result or error. */
+async function call<T>(
+	run: (client: ApiClient) => Promise<T>,
+	...responses: Array<ReturnType<Serve>>
+) {
+	const { connection, sent } = fakePlatform((_, count) => responses[count - 1] ?? no(500), {
+		retryBudgetMs: 0,
+		webhookOrigins: 'https://hooks.example.com',
+	});
+	const result = await run(connection).catch((error: unknown) => error as ServiceError);
+	return { result, requests: sent.map(describeRequest), sent };
+}
+
+const ok = (data: unknown, status = 200) => answer(status, { data });
+const isOver18: Group = {
+	filter: [{ field: 'age', operator: 'gte', value: '18' }],
+	filterOperator: 'and',
+};
+const isAnyOf: Group = {
+	filter: [
+		{ field: 'age', operator: 'gte', value: '18' },
+		{ field: 'name', operator: 'eq', value: 'Fox' },
+	],
+	filterOperator: 'or',
+};
+const anything: Group = { filter: [], filterOperator: 'and' };
+const PROXY = 'A proxy or gateway may answer in its place: check the address and the network.';
+
+describe('a record', () => {
+	const uuid = '01234567-89ab-cdef-0123-456789abcdef';
+	const read = (id: string) => (client: ApiClient) => readRecord(client, at, id);
+	test.each<[string, string, unknown]>([
+		['as it is', 'x', record('x')],
+		['by an id in another case', uuid, record(uuid.toUpperCase())],
+		['by a name that is no id', 'mine', record('x')],
+	])('is read %s', async (_, id, data) => {
+		const { result, requests } = await call(read(id), ok(data));
+		expect(result).toMatchObject({ fields: {} });
+		expect(requests).toEqual([`GET /people/data/${id}`]);
+	});
+
+	test.each<[string, string, unknown]>([
+		['there is none', 'x', null],
+		['it has no fields', 'x', { id: 'x' }],
+		['it is another', uuid, record(uuid.replace('0', '1'))],
+		['it is no list', 'x', [record('x')]],
+	])('is not read where %s', async (_, id, data) => {
+		const { result } = await call(read(id), ok(data));
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({
+			message: `The response contains no record '${id}'`,
+			delivery: 'notApplied',
+			status: 200,
+			hint: PROXY,
+		});
+	});
+
+	test.each([`x${uuid}`, `${uuid}x`])('%s is no UUID', async (id) => {
+		expect((await call(read(id), ok(record('other')))).result).toMatchObject({ id: 'other' });
+	});
+
+	test('a read that is lost changed nothing', async () => {
+		expect((await call(read('x'), lost())).result).toMatchObject({ delivery: 'notApplied' });
+	});
+});
+
+describe('a page of records', () => {
+	const page =
+		(query: RecordQuery, limit = 5, skip = 0) =>
+		(client: ApiClient) =>
+			readPage(client, at, query, { limit, skip });
+	test.each<[string, RecordQuery, number, string]>([
+		['all', {}, 0, 'GET /people/data?limit=5'],
+		[
+			'from the third on, sorted',
+			{ sort: 'age(desc)' },
+			2,
+			'GET /people/data?limit=5&skip=2&sort=age(desc)',
+		],
+		['an empty filter', { filter: anything }, 0, 'GET /people/data?limit=5'],
+		[
+			'a filter',
+			{ filter: isOver18 },
+			2,
+			'POST /people/data/filter?limit=5&skip=2 {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
+		],
+		[
+			'some fields',
+			{ fields: ['a', 'b'] },
+			0,
+			'POST /people/data/filter?limit=5 {"loadFields":["a","b"]}',
+		],
+		['no fields named', { fields: [] }, 0, 'GET /people/data?limit=5'],
+		['a saved view', { savedView: 'v' }, 0, 'GET /people/data?limit=5&userFilter=v'],
+		[
+			'a saved view and a filter',
+			{ savedView: 'v', filter: isOver18 },
+			0,
+			'GET /people/data?limit=5&filter=age(gte)18&userFilter=v',
+		],
+		[
+			'a saved view and an empty filter',
+			{ savedView: 'v', filter: anything },
+			0,
+			'GET /people/data?limit=5&userFilter=v',
+		],
+	])('%s', async (_, query, skip, request) => {
+		const { requests } = await call(page(query, 5, skip), ok([]));
+		expect(requests).toEqual([request]);
+	});
+
+	test('a saved view gives all fields: those that were not asked for are left out', async () => {
+		const query = { savedView: 'v', fields: ['a', 'c'] };
+		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
+		expect(requests).toEqual(['GET /people/data?limit=5&userFilter=v']);
+		expect(result).toMatchObject([{ id: 'x' }]);
+		expect((result as Array<{ fields: object }>)[0]!.fields).toEqual({ a: 1, c: null });
+	});
+
+	test('without fields to choose from, a saved view gives them all', async () => {
+		const { result } = await call(
+			page({ savedView: 'v', fields: [] }),
+			ok([record('x', { a: 1 })]),
+		);
+		expect(result).toMatchObject([{ fields: { a: 1 } }]);
+	});
+
+	test.each<[string, Group, object]>([
+		[
+			'joins by any',
+			isAnyOf,
+			{
+				message:
+					"A saved view can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list",
+				hint: 'Leave the saved view out, or use conditions that must all hold.',
+			},
+		],
+		[
+			'is too long',
+			{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
+			{
+				message: 'The filter is too long to be combined with a saved view',
+				hint: 'Leave the saved view out, or use fewer or shorter values.',
+			},
+		],
+	])('a saved view and a filter that %s: nothing is sent', async (_, filter, expected) => {
+		const { result, requests } = await call(page({ savedView: 'v', filter }));
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({ ...expected, field: 'Saved View' });
+		expect(requests).toEqual([]);
+	});
+
+	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])('%j is none', async (data) => {
+		expect((await call(page({}), ok(data))).result).toMatchObject({
+			message: 'The response contains no list of records',
+			delivery: 'notApplied',
+			status: 200,
+		});
+	});
+
+	test('the newest change is that of one record', async () => {
+		const latest = (client: ApiClient) => readLatestChange(client, at);
+		const { result, requests } = await call(latest, ok([record('x')]));
+		expect(result).toBe(TIME);
+		expect(requests).toEqual(['GET /people/data?limit=1&sort=modified(desc)']);
+		expect((await call(latest, ok([]))).result).toBeUndefined();
+	});
+
+	test.each<[RecordQuery, string]>([
+		[{}, 'sort=created,id'],
+		[{ sort: 'age' }, 'sort=age,id'],
+	])('pages %j have one order', async (query, sort) => {
+		const { requests } = await call(
+			async (client) => {
+				for await (const _ of readRecords(client, at, query, 3));
+			},
+			ok([record('a')]),
+		);
+		expect(requests).toEqual([`GET /people/data?limit=3&${sort}`]);
+	});
+});
+
+describe('counting', () => {
+	const count = (filter?: Group) => (client: ApiClient) => countRecords(client, at, filter);
+	test.each<[Group | undefined, string]>([
+		[undefined, 'GET /people/data/count'],
+		[anything, 'GET /people/data/count'],
+		[
+			isOver18,
+			'POST /people/data/count/filter {"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and"}',
+		],
+	])('%j', async (filter, request) => {
+		const { result, requests } = await call(count(filter), ok({ count: 0 }));
+		expect(result).toBe(0);
+		expect(requests).toEqual([request]);
+	});
+
+	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is no count', async (given) => {
+		expect((await call(count(), ok({ count: given }))).result).toMatchObject({
+			message: 'The response contains no count',
+			status: 200,
+		});
+	});
+	test('a response without data is none', async () => {
+		expect((await call(count(), answer(200, {}))).result).toMatchObject({
+			message: 'The response contains no count',
+		});
+	});
+
+	const summary = (filter: Group) => (client: ApiClient) =>
+		summarizeRecords(client, at, filter, { age: ['min', 'max'] });
+	test.each<[Group, string]>([
+		[anything, '{"fields":{"age":{"aggregations":["min","max"]}}}'],
+		[
+			isOver18,
+			'{"filter":[{"field":"age","operator":"gte","value":"18"}],"filterOperator":"and","fields":{"age":{"aggregations":["min","max"]}}}',
+		],
+	])('and aggregates of %j', async (filter, body) => {
+		const data = { count: 2, fields: { age: { min: 1, max: 2 } } };
+		const { result, requests } = await call(summary(filter), ok(data));
+		expect(result).toEqual(data);
+		expect(requests).toEqual([`POST /people/data/summary ${body}`]);
+	});
+
+	test.each<[unknown]>([
+		[{ count: 2 }],
+		[{ count: 2, fields: [] }],
+		[{ count: 2, fields: { age: 5 } }],
+		[{ count: 'two', fields: { age: {} } }],
+		[{ fields: { age: {} } }],
+		[undefined],
+	])('%j is no summary', async (data) => {
+		expect((await call(summary(anything), ok(data))).result).toMatchObject({
+			message: 'The response contains no summary',
+			status: 200,
+		});
+	});
+});
+
+describe('writing one record', () => {
+	const fields = { name: 'Fox' };
+	const create = (client: ApiClient) => createRecord(client, at, fields, {});
+	const upsert = (client: ApiClient) => upsertRecord(client, at, fields, {});
+	const update = (client: ApiClient) => updateRecord(client, at, 'x', fields, 'partial', {});
+	const body = '{"fields":{"name":"Fox"}';
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, string]>([
+		['a creation', create, `POST /people/data ${body}}`],
+		[
+			'a creation without audit log',
+			(client) => createRecord(client, at, fields, { skipAudit: true }),
+			`POST /people/data ${body},"skipAudit":true}`,
+		],
+		['an upsert', upsert, `POST /people/data ${body},"useUpsert":true}`],
+		['a partial update', update, `PATCH /people/data/x ${body}}`],
+		[
+			'a full update',
+			(client) => updateRecord(client, at, 'x', fields, 'replace', { skipAudit: true }),
+			`PUT /people/data/x ${body},"skipAudit":true}`,
+		],
+	])('%s', async (_, run, request) => {
+		const { result, requests } = await call(run, ok(record('x'), 201));
+		expect(result).toMatchObject({ id: 'x', ver: 1 });
+		expect(requests).toEqual([request]);
+	});
+
+	const lookFirst = { hint: { code: 'lookBeforeCreatingAgain' } };
+	const safe = { hint: 'It is safe to run it again.' };
+	test.each<[string, (client: ApiClient) => Promise<unknown>, ReturnType<Serve>, object]>([
+		[
+			'a creation is lost',
+			create,
+			lost(),
+			{
+				message:
+					'Unknown whether the record was created: The connection broke before the response was complete (ECONNRESET)',
+				delivery: 'ambiguous',
+				...lookFirst,
+			},
+		],
+		[
+			'a creation is rejected',
+			create,
+			no(400),
+			{ message: 'no', status: 400, delivery: 'rejected' },
+		],
+		[
+			'the response to a creation names none',
+			create,
+			ok(null),
+			{
+				message: 'Unknown whether the record was created: The response contains no record',
+				status: 200,
+			},
+		],
+		[
+			'an upsert is lost',
+			upsert,
+			lost(),
+			{
+				message: expect.stringMatching(/^Unknown whether the record was created or updated: /),
+				delivery: 'ambiguous',
+				...safe,
+			},
+		],
+		['an upsert is rejected', upsert, no(400), { message: 'no' }],
+		[
+			'an update is lost',
+			update,
+			lost(),
+			{ message: expect.stringMatching(/^Unknown whether the record was updated: /), ...safe },
+		],
+		[
+			'the response to an update names none',
+			update,
+			ok({}),
+			{ message: "Unknown whether the record was updated: The response contains no record 'x'" },
+		],
+		[
+			'a deletion is lost',
+			(client) => deleteRecord(client, at, 'x'),
+			lost(),
+			{ message: expect.stringMatching(/^Unknown whether the record was deleted: /), ...safe },
+		],
+		['a deletion is rejected', (client) => deleteRecord(client, at, 'x'), no(404), { status: 404 }],
+	])('%s', async (_, run, response, expected) => {
+		const { result } = await call(run, response);
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject(expected);
+	});
+
+	test('the record in the response to an update must be the one that was meant', async () => {
+		const id = '01234567-89ab-cdef-0123-456789abcdef';
+		const run = (client: ApiClient) => updateRecord(client, at, id, fields, 'partial', {});
+		const other = await call(run, ok(record(id.replace('0', '1'))));
+		expect(other.result).toMatchObject({ message: expect.stringContaining(`no record '${id}'`) });
+		expect((await call(run, ok(record(id)))).result).toMatchObject({ id });
+	});
+
+	const key = { field: 'code', value: 'a' };
+	test.each<[string, ReturnType<Serve>, string]>([
+		[
+			'finds a record',
+			ok([record('y')]),
+			"; the table has a record 'y' with 'a' in 'code', which may be this one",
+		],
+		['finds none', ok([]), "; the table has no record with 'a' in 'code' yet"],
+		['fails', no(403), ''],
+	])('a creation that is lost is looked up by its key, which %s', async (_, response, trace) => {
+		const run = (client: ApiClient) => createRecord(client, at, fields, {}, key);
+		const { result, requests } = await call(run, lost(), response);
+		expect((result as Error).message).toMatch(/ECONNRESET\)/);
+		expect((result as Error).message.split('(ECONNRESET)')[1]).toBe(trace);
+		expect(requests[1]).toBe(
+			'POST /people/data/filter?limit=1 {"filter":[{"field":"code","operator":"===","value":"a"}],"filterOperator":"and","loadFields":["code"]}',
+		);
+		expect((await call((client) => describeExisting(client, at, key), response)).result).toBe(
+			trace,
+		);
+	});
+
+	test('a rejected creation is not looked up', async () => {
+		const run = (client: ApiClient) => createRecord(client, at, fields, {}, key);
+		expect((await call(run, no(400))).requests).toHaveLength(1);
+	});
+
+	test('deleting', async () => {
+		const run = (client: ApiClient) => tryDeleteRecord(client, at, 'x');
+		const { result, requests } = await call(run, answer(204, ''));
+		expect(result).toBeUndefined();
+		expect(requests).toEqual(['DELETE /people/data/x']);
+		expect(
+			(await call((client) => deleteRecord(client, at, 'x'), answer(204, ''))).result,
+		).toBeUndefined();
+	});
+
+	test('a record that is gone after a lost deletion was deleted by it', async () => {
+		const responses = [lost(), no(404)];
+		const { connection } = fakePlatform((_, count) => responses[count - 1]!, {
+			retryBudgetMs: 5000,
+		});
+		expect(await tryDeleteRecord(connection, at, 'x')).toBeUndefined();
+	});
+});
+
+describe('applications and tables', () => {
+	const app = (id: string) => ({ id, name: `App ${id}` });
+	const table = (id: string, items: unknown[] = [{ name: 'a', type: 'text' }]) => ({
+		id,
+		internalNameApi: `name-${id}`,
+		items,
+	});
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown, string, object]>([
+		['applications', readApplications, [app('a')], 'GET /apps', [{ id: 'a' }]],
+		[
+			'an application',
+			(client) => readApplication(client, 'a'),
+			app('a'),
+			'GET /apps/a',
+			{ id: 'a' },
+		],
+		[
+			'tables',
+			(client) => readTables(client, 'a'),
+			[table('t')],
+			'GET /apps/a/tables',
+			[{ id: 't' }],
+		],
+		[
+			'a table',
+			(client) => readTable(client, { application: 'a', table: 't' }),
+			table('t'),
+			'GET /apps/a/tables/t',
+			{ id: 't', fields: [{ name: 'a' }] },
+		],
+		[
+			'the user',
+			readCurrentUser,
+			{ id: 'u', email: 'e' },
+			'GET /users/me',
+			{ id: 'u', email: 'e' },
+		],
+	])('%s', async (_, run, data, request, expected) => {
+		const { result, requests } = await call(run, ok(data));
+		expect(result).toMatchObject(expected);
+		expect(requests).toEqual([request]);
+	});
+
+	test.each<[string, (client: ApiClient) => Promise<unknown>, unknown]>([
+		['list of applications', readApplications, [{}]],
+		["application 'a'", (client) => readApplication(client, 'a'), {}],
+		['list of tables', (client) => readTables(client, 'a'), {}],
+		["table 't'", (client) => readTable(client, { application: 'a', table: 't' }), null],
+		['user', readCurrentUser, { id: 5 }],
+		['user', readCurrentUser, {}],
+		['user', readCurrentUser, 'x'],
+		['user', readCurrentUser, null],
+	])('no %s', async (what, run, data) => {
+		const { result } = await call(run, ok(data));
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({
+			message: `The response contains no ${what}`,
+			delivery: 'notApplied',
+			hint: PROXY,
+		});
+	});
+
+	test('a table without fields can’t be worked on', async () => {
+		const run = (client: ApiClient) => readTable(client, { application: 'a', table: 't' });
+		expect((await call(run, ok(table('t', [])))).result).toMatchObject({
+			message: "The response contains no fields of table 't'",
+			delivery: 'rejected',
+			hint: "Check that the token's role may see the table's structure.",
+		});
+	});
+
+	const find = (name: string) => (client: ApiClient) => readTable(client, { table: name });
+	test.each(['t', 'name-t'])('a table is found by %s in all applications', async (name) => {
+		const { result, requests } = await call(
+			find(name),
+			ok([app('a'), app('b')]),
+			ok([table('s')]),
+			ok([table('t')]),
+		);
+		expect(result).toMatchObject({ id: 't' });
+		expect(requests).toEqual(['GET /apps', 'GET /apps/a/tables', 'GET /apps/b/tables']);
+	});
+
+	test('a table that several applications have must be chosen', async () => {
+		const { result } = await call(
+			find('t'),
+			ok([app('a'), app('b')]),
+			ok([table('t')]),
+			ok([table('t')]),
+		);
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({
+			message: "Several applications have a table 't': App a, App b",
+			hint: { code: 'chooseApplication' },
+		});
+	});
+
+	test('a table that none has', async () => {
+		const { result } = await call(find('x'), ok([app('a')]), ok([table('t')]));
+		expect(result).toMatchObject({
+			message: "No application that this token sees has a table 'x'",
+			status: 404,
+			delivery: 'rejected',
+			hint: expect.stringContaining('Choose the application'),
+		});
+	});
+});
+
+describe('starting a workflow', () => {
+	const start = (url: string) => (client: ApiClient) =>
+		startWorkflow(client, url, { a: 1 }, { 'X-A': 'b' });
+	const url = 'https://hooks.example.com/run?x=1';
+
+	test.each<[string, ReturnType<Serve>, object]>([
+		[
+			'JSON',
+			answer(200, '{"id":7}', { h: '1' }),
+			{ status: 200, body: { id: 7 }, headers: { h: '1' } },
+		],
+		['text', answer(202, 'started'), { status: 202, body: 'started' }],
+		['nothing', answer(204, ''), { status: 204, body: null }],
+		['white space', answer(200, ' \n'), { status: 200, body: null }],
+		['a list', answer(200, '[1]'), { body: [1] }],
+	])('any success is one: %s', async (_, response, expected) => {
+		const { result, sent, requests } = await call(start(url), response);
+		expect(result).toMatchObject(expected);
+		expect(sent[0]).toMatchObject({ url, headers: { 'X-A': 'b' } });
+		expect(requests).toEqual(['POST /run?x=1 {"a":1}']);
+	});
+
+	test('is not repeated where it may have started', async () => {
+		const { result, requests } = await call(start(url), lost());
+		expect(result).toMatchObject({
+			message: expect.stringMatching(/^Unknown whether the workflow started: The connection broke/),
+			delivery: 'ambiguous',
+			hint: "Look at the workflow's runs in the platform before you start it again.",
+		});
+		expect(requests).toHaveLength(1);
+	});
+
+	test('is rejected', async () => {
+		expect((await call(start(url), no(400))).result).toMatchObject({ message: 'no', status: 400 });
+		expect((await call(start(url), no(403))).result).toMatchObject({ hint: expect.anything() });
+	});
+
+	test('not elsewhere', async () => {
+		const { result, requests } = await call(start('https://other.example.com/run'));
+		expect(result).toMatchObject({
+			message:
+				"'Webhook URL' leads to https://other.example.com, where the token is not sent; nothing was sent",
+			hint: { code: 'allowWebhookOrigin', origin: 'https://other.example.com' },
+		});
+		expect(requests).toEqual([]);
+	});
+});

@@ -1,0 +1,57 @@
+/** What a bulk response counts, and whether that fits what it lists. */
+import {
+	contradictsItself,
+	countsAll,
+	listsAllChanges,
+	parseBulkResponse,
+} from '../../nodes/DataPlatform/bulk/response.ts';
+
+const responseOf = (listed: number, bulk: object, more = {}) =>
+	parseBulkResponse(
+		{ bulk, data: Array.from({ length: listed }, (_, index) => ({ id: `r${index}` })), ...more },
+		5,
+	);
+
+test.each<[listed: number, bulk: object, contradicts: boolean, listsAll: boolean]>([
+	[2, { insertedCount: 2, updatedCount: 0 }, false, true],
+	[2, { insertedCount: 1, updatedCount: 1 }, false, true],
+	[0, { insertedCount: 0, updatedCount: 0 }, false, true],
+	[1, { insertedCount: 2, updatedCount: 0 }, true, false],
+	[3, { insertedCount: 2, updatedCount: 0 }, true, false],
+	[3, { insertedCount: 2, updatedCount: 1 }, false, true],
+	// Some services count records that they skipped as well.
+	[2, { insertedCount: 1, updatedCount: 3 }, false, false],
+	[1, { insertedCount: 2 }, true, false],
+	[3, { insertedCount: 2 }, false, false],
+	[3, { updatedCount: 2 }, false, false],
+	[2, { updatedCount: 2 }, false, false],
+	[2, {}, false, false],
+	[2, { insertedCount: '1', updatedCount: '1' }, false, false],
+])('%i listed, counted as %j: contradicts itself %s, lists all %s', (listed, bulk, no, all) => {
+	const response = responseOf(listed, bulk);
+	expect([contradictsItself(response), listsAllChanges(response)]).toEqual([no, all]);
+});
+
+test.each<[bulk: object, more: object, all: boolean]>([
+	[{ insertedCount: 3 }, {}, true],
+	[{ insertedCount: 2 }, {}, false],
+	[{ insertedCount: 4 }, {}, false],
+	[{}, {}, false],
+	[{ insertedCount: 3 }, { errors: [{ message: 'one failed' }] }, false],
+	[{ insertedCount: 3 }, { errors: [{ message: 'that one', RecordIndex: 4 }] }, true],
+])('%j %j counts all of three as inserted: %s', (bulk, more, all) => {
+	expect(countsAll(responseOf(0, bulk, more), 3)).toBe(all);
+});
+
+test.each<[bulk: unknown, inserted: unknown, updated: unknown, all: [boolean, boolean]]>([
+	[{ insertedCount: 2, updatedCount: 0 }, 2, 0, [true, false]],
+	[{ insertedCount: 0, updatedCount: 2 }, 0, 2, [false, true]],
+	[{ insertedCount: '2', updatedCount: 0 }, undefined, 0, [false, false]],
+	[{ insertedCount: 0, updatedCount: '2' }, 0, undefined, [false, false]],
+	[{ insertedCount: 2, updatedCount: '0' }, 2, undefined, [false, false]],
+	[[2, 0], undefined, undefined, [false, false]],
+])('the counts %j', (bulk, insertedCount, updatedCount, [allInserted, allUpdated]) => {
+	const response = parseBulkResponse({ bulk }, 5);
+	expect(response).toMatchObject({ allInserted, allUpdated });
+	expect([response.insertedCount, response.updatedCount]).toEqual([insertedCount, updatedCount]);
+});

@@ -12,7 +12,6 @@ export default {
 	ignorePatterns: ['/bench', '/dist', '/docs', '/examples', '/harness', '/.cache', '/test/e2e'],
 	concurrency: 2,
 	timeoutMS: 4000,
-	tempDirName: '.cache/mutation',
 	incrementalFile: '.cache/mutation.json',
 	reporters: ['progress-append-only'],
 	disableTypeChecks: false,

@@ -1,8 +1,12 @@
 /** Looking records up by import key or id, on a fake platform. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { lookUp, lookUpByIds } from '../../nodes/DataPlatform/bulk/lookup.ts';
+import { lookUp, lookUpByIds, lookUpValues } from '../../nodes/DataPlatform/bulk/lookup.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
-import type { FieldDefinition, FieldValues } from '../../nodes/DataPlatform/api/types.ts';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+} from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 import { answer, fakePlatform } from './stubPlatform.cts';
@@ -249,4 +253,168 @@ test.each([401, 403, 500])('a failure with status %i is not an absence', async (
 test('null for an id that the table has not got', async () => {
 	const { connection } = fakePlatform(() => answer(404, {}));
 	expect([...(await lookUpByIds(connection, { table: 'people' }, ['x']))]).toEqual([['x', null]]);
+});
+
+describe('records that have certain values in a field', () => {
+	type Row = [id: string, code: JsonValue];
+	interface Asked {
+		operator: string;
+		values: string[];
+		limit: number;
+	}
+
+	/** A platform that ignores case and outer spaces in `in`, as some do, but not in `===`. */
+	async function values(rows: Row[], asked: string[], type = 'text', isCertain = true) {
+		const requests: Asked[] = [];
+		let underWay = 0;
+		let mostUnderWay = 0;
+		const plain = (value: JsonValue) => String(value).trim().replace(/\s+/g, ' ').toLowerCase();
+		const { connection } = fakePlatform(async ({ url, body }) => {
+			underWay += 1;
+			mostUnderWay = Math.max(mostUnderWay, underWay);
+			await new Promise((resolve) => setImmediate(resolve));
+			underWay -= 1;
+			const { filter, loadFields } = JSON.parse(String(body)) as {
+				filter: Array<Condition | { filter: Condition[] }>;
+				loadFields: string[];
+			};
+			expect(loadFields).toEqual(['code']);
+			const conditions = filter.flatMap((entry) => ('filter' in entry ? entry.filter : [entry]));
+			const isHit = ([, code]: Row) =>
+				conditions.some(({ operator, value }) =>
+					operator === 'in'
+						? value.split(',').map(plain).includes(plain(code))
+						: operator === '==='
+							? value === code
+							: plain(value) === plain(code),
+				);
+			const { searchParams } = new URL(url);
+			const [limit, skip] = ['limit', 'skip'].map((name) => Number(searchParams.get(name) ?? 0));
+			requests.push({
+				operator: conditions[0]!.operator,
+				values: conditions.flatMap(({ value }) => value.split(',')),
+				limit: limit!,
+			});
+			const found = rows.filter(isHit).slice(skip, skip! + limit!);
+			return answer(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });
+		});
+		const forms = asked.map((text) => ({ text, isCertain }));
+		const found = await lookUpValues(connection, { table: 'people' }, fieldOf('code', type), forms);
+		return { found: Object.fromEntries(found), requests, mostUnderWay };
+	}
+
+	const none = { ids: [], similar: undefined };
+	test.each<[string, Row[], asked: string[], found: object]>([
+		['one, none', [['x', 'a']], ['a', 'b'], { a: { ids: ['x'] }, b: none }],
+		[
+			'several: two are enough to know',
+			[
+				['x', 'a'],
+				['y', 'a'],
+				['z', 'a'],
+			],
+			['a'],
+			{ a: { ids: ['x', 'y'] } },
+		],
+		[
+			'another case is another value',
+			[['x', 'Fox']],
+			['fox'],
+			{ fox: { ids: [], similar: 'Fox' } },
+		],
+		[
+			'the value itself, beside one that is similar',
+			[
+				['x', 'Fox'],
+				['y', 'fox'],
+			],
+			['fox'],
+			{ fox: { ids: ['y'] } },
+		],
+		[
+			'other spaces are another value',
+			[['x', 'Ann Fox']],
+			[' Ann  Fox '],
+			{ ' Ann  Fox ': { ids: [], similar: 'Ann Fox' } },
+		],
+		[
+			'the first of those that are similar',
+			[
+				['x', 'FOX'],
+				['y', 'Fox'],
+			],
+			['fox'],
+			{ fox: { ids: [], similar: 'FOX' } },
+		],
+		[
+			'a record without a value',
+			[
+				['x', null],
+				['y', 'null'],
+			],
+			['null'],
+			{ null: { ids: ['y'] } },
+		],
+	])('%s', async (_, rows, asked, found) => {
+		expect((await values(rows, asked)).found).toEqual(found);
+	});
+
+	test('many in one request, twice as many as are asked for', async () => {
+		const { requests } = await values([['x', 'a']], ['a', 'b', 'c']);
+		expect(requests).toEqual([{ operator: 'in', values: ['a', 'b', 'c'], limit: 6 }]);
+	});
+
+	test('also without the spaces around them', async () => {
+		const { requests } = await values([], [' a ', 'b']);
+		expect(requests).toEqual([{ operator: 'in', values: [' a ', 'b', 'a'], limit: 6 }]);
+	});
+
+	test('a value that crowds out the others is not the end of them', async () => {
+		const crowd = Array.from({ length: 20 }, (_, index): Row => [`r${index}`, 'A']);
+		const { found, requests } = await values([...crowd, ['x', 'a'], ['y', 'b']], ['a', 'b', 'c']);
+		expect(found).toEqual({ a: { ids: ['x'] }, b: { ids: ['y'] }, c: none });
+		expect(requests.map(({ operator, values: asked, limit }) => [operator, asked, limit])).toEqual([
+			['in', ['a', 'b', 'c'], 6],
+			['in', ['a', 'b'], 4],
+			['in', ['a'], 2],
+			['===', ['a'], 2],
+			['in', ['b'], 2],
+			['in', ['c'], 2],
+		]);
+	});
+
+	test('a number is asked for alone as the platform compares it', async () => {
+		const rows: Row[] = [
+			['x', 7],
+			['y', 7],
+			['z', 8],
+		];
+		const { found, requests } = await values(rows, ['7'], 'number');
+		expect(found).toEqual({ 7: { ids: ['x', 'y'] } });
+		expect(requests.map(({ operator }) => operator)).toEqual(['in']);
+		const crowd = Array.from({ length: 3 }, (_, index): Row => [`r${index}`, '7x']);
+		expect((await values(crowd, ['7'], 'number')).requests).toHaveLength(1);
+	});
+
+	test('what is known to be there twice is not looked for again', async () => {
+		const rows = Array.from({ length: 4 }, (_, index): Row => [`r${index}`, 'a']);
+		const { found, requests } = await values([...rows, ['y', 'b']], ['a', 'b']);
+		expect(found).toEqual({ a: { ids: ['r0', 'r1'] }, b: { ids: ['y'] } });
+		expect(requests.map(({ values: asked }) => asked)).toEqual([['a', 'b'], ['b']]);
+	});
+
+	test('a value whose form only the platform knows is asked for alone', async () => {
+		const time = '2026-11-21T09:30:00';
+		const { found, requests } = await values([['x', time]], [time], 'datetime', false);
+		expect(found).toEqual({ [time]: { ids: ['x'] } });
+		expect(requests).toEqual([{ operator: 'eq', values: [time], limit: 2 }]);
+	});
+
+	test('999 in a request, four requests at a time', async () => {
+		const asked = Array.from({ length: 5000 }, (_, index) => `v${index}`);
+		const { found, requests, mostUnderWay } = await values([['x', 'v4999']], asked);
+		expect(found.v4999).toEqual({ ids: ['x'] });
+		expect(requests.map(({ values: { length } }) => length)).toEqual([999, 999, 999, 999, 999, 5]);
+		expect(mostUnderWay).toBe(4);
+	});
 });

@@ -131,6 +131,23 @@ describe('after an upsert, a response', () => {
 	]);
 });
 
+describe('where keys may be the same, two items of one record', () => {
+	const uncertain = ({ record, ...rest }: PreparedRecord): PreparedRecord => ({
+		...rest,
+		record: { ...record, hasUncertainKey: true },
+	});
+	const once = confirms('xx');
+	expectSteps('upsert', [
+		['are both confirmed', [uncertain(a), uncertain(b)], once, ['updated ab']],
+		['are, if one key may be the other', [uncertain(a), b], once, ['updated ab']],
+		['are, if one key may be the other', [a, uncertain(b)], once, ['updated ab']],
+		['are not where keys are certain', [a, b], once, ['look up ab, not mentioned']],
+	]);
+	expectSteps('create', [
+		['are never created', [uncertain(a), uncertain(b)], once, ['look up ab, not mentioned']],
+	]);
+});
+
 describe('after a batch was sent, a failure', () => {
 	expectSteps('update', [
 		['that leaves it open', [a, b], lost, ['look up ab, no response']],
@@ -383,6 +400,45 @@ describe('a record that was deleted between the look-up and the write', () => {
 			true,
 		);
 		expect(again.outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 8 }]]);
+	});
+
+	test.each<[string, before: number | undefined, metadata: object, isWhole: boolean]>([
+		['the next version', 5, { ver: 6 }, true],
+		['the same version', 5, { ver: 5 }, false],
+		['no version', 5, {}, false],
+		['no version before', undefined, { ver: 6 }, false],
+		['never a version', undefined, {}, false],
+		['another record', 5, { id: 'y', ver: 6 }, false],
+		['a new record under its id', 5, { created: SINCE, ver: 6 }, false],
+	])('left %s: it is written again %s', (_, ver, metadata, isWhole) => {
+		const partial = {
+			...change,
+			before: storedOf({ id: 'x', created: BEFORE, ver, fields: { code: 'a', n: 0 } }),
+		};
+		const item = { id: 'x', created: BEFORE, modified: SINCE, ...metadata };
+		const step = afterSend(
+			{ kind: 'send', records: [partial] },
+			response({ data: [item] }),
+			context('upsert'),
+			true,
+		);
+		expect([step.outcomes.length, step.work.length]).toEqual(isWhole ? [1, 0] : [0, 1]);
+	});
+
+	test.each([
+		[{ id: 'x', created: BEFORE, ver: 9 }, 'Another writer changed the record between'],
+		[{ id: 'y', created: SINCE, ver: 0 }, 'The record was deleted meanwhile and inserted again'],
+	])('and why it is open until then: %j', (metadata, message) => {
+		const step = afterSend(
+			{ kind: 'send', records: [change] },
+			response({ data: [{ modified: SINCE, ...metadata }] }),
+			context('upsert'),
+			true,
+		);
+		expect(step.work[0]!.records[0]!.previousAttempt).toMatchObject({
+			message: expect.stringContaining(message),
+			delivery: 'ambiguous',
+		});
 	});
 
 	test('is done where all its fields were sent', () => {

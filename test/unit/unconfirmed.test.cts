@@ -8,6 +8,7 @@ import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
 	confirmedItem,
+	holdsWhole,
 	pairByPosition,
 	resolveUnreported,
 	type UnresolvedContext,
@@ -444,6 +445,96 @@ describe('the stored record holds what was sent', () => {
 			},
 		],
 	]);
+});
+
+describe('an item that shares its record with another', () => {
+	const isNew = { id: 'r1', created: SINCE, modified: LATER, ver: 1 };
+	const shares = (
+		prepared: PreparedRecord,
+		unresolved: UnresolvedContext,
+		fields: string[] = [],
+	) => ({
+		...unresolved,
+		sharing: new Map([[prepared, new Set(fields)]]),
+	});
+	const counted = (insertedCount: number | undefined) =>
+		responds({ bulk: { insertedCount }, data: [isNew] });
+	const whole = { ...sent, isInserted: false };
+	const newRecord = stored({}, isNew);
+	expectOutcomes([
+		[
+			'is listed and new',
+			'upsert',
+			sent,
+			shares(sent, counted(1)),
+			[newRecord],
+			{ outcome: 'inserted' },
+		],
+		[
+			'is listed and new, nothing counted',
+			'upsert',
+			sent,
+			shares(sent, counted(undefined)),
+			[newRecord],
+			{ outcome: 'inserted' },
+		],
+		[
+			'is listed, nothing was inserted',
+			'upsert',
+			sent,
+			shares(sent, counted(0)),
+			[newRecord],
+			{ outcome: 'updated' },
+		],
+		['is listed and old', 'upsert', sent, shares(sent, counted(1)), [same], { outcome: 'updated' }],
+		[
+			'is listed, and was inserted by another',
+			'upsert',
+			whole,
+			shares(whole, counted(1)),
+			[newRecord],
+			{ outcome: 'updated' },
+		],
+		['is alone in its record', 'upsert', sent, counted(1), [newRecord], { outcome: 'updated' }],
+		[
+			'is new, changed by the other',
+			'upsert',
+			sent,
+			shares(sent, silent),
+			[newRecord],
+			{ outcome: 'inserted' },
+		],
+		[
+			'holds what the other overwrote',
+			'upsert',
+			sent,
+			shares(sent, silent, ['n']),
+			[other],
+			{ outcome: 'unchanged' },
+		],
+		[
+			'holds what the other did not overwrite',
+			'upsert',
+			sent,
+			shares(sent, silent, ['code']),
+			[other],
+			{ outcome: 'failed', field: 'n' },
+		],
+	]);
+
+	test.each<[FieldValues, string[], boolean]>([
+		[{ code: 'a', n: 1 }, [], true],
+		[{ code: 'a', n: 2 }, [], false],
+		[{ code: 'a', n: 2 }, ['n'], true],
+		[{ code: 'a', n: 'one' }, [], false],
+		[{ code: 'b', n: 'one' }, [], false],
+	])(
+		'the record holds %j, of which %j was overwritten: all of the item %s',
+		(fields, overwritten, all) => {
+			const record = storedOf({ id: 'r1', fields });
+			expect(holdsWhole(sent, record, context('update'), new Set(overwritten))).toBe(all);
+		},
+	);
 });
 
 describe('without a watermark', () => {

@@ -58,7 +58,7 @@ export const baseOrigin = (baseUrl: string) => safeUrl(baseUrl, 'Base URL').orig
  * @param extra the credential's list of webhook origins, separated by commas, spaces or lines
  */
 export function allowedOrigins(baseUrl: string, extra: string): Set<string> {
-	const listed = extra.split(/[\s,]+/).filter((entry) => entry !== '');
+	const listed = extra.split(/[\s,]/).filter((entry) => entry !== '');
 	return new Set([
 		baseOrigin(baseUrl),
 		...listed.map((entry) => safeUrl(entry, 'Webhook Origins').origin),

@@ -14,7 +14,6 @@ export class RateLimiter {
 	/** Milliseconds until the next request may go out; the caller sends it then. */
 	reserve(now: number): number {
 		const earliest = Math.max(now, this.pausedUntil);
-		if (this.perMinute <= 0) return earliest - now;
 		const oldest = this.sent[this.sent.length - this.perMinute];
 		const at = oldest === undefined ? earliest : Math.max(earliest, oldest + 60_000);
 		this.sent.push(at);

@@ -20,24 +20,24 @@ export async function authenticate(
 ): Promise<IHttpRequestOptions> {
 	// n8n's HTTP Request node still says `uri`.
 	const { url: given = (options as { uri?: string }).uri ?? '', baseURL } = options;
-	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'URL');
+	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'The URL');
 	const origins = allowedOrigins(
 		String(credentials.baseUrl),
 		String(credentials.webhookOrigins ?? ''),
 	);
 	if (!origins.has(url.origin)) {
-		throw new OriginError(
-			`The token is not sent to ${url.origin}, nothing was sent`,
-			`If this address belongs to your platform, add ${url.origin} to 'Webhook Origins' in the credential.`,
-		);
+		throw new OriginError(`The token is not sent to ${url.origin}, nothing was sent`, {
+			code: 'allowWebhookOrigin',
+			origin: url.origin,
+		});
 	}
 	const token = String(credentials.token).trim();
 	// n8n would leave such characters out and send what is left.
 	if (!/^[\x21-\x7e]+$/.test(token)) {
 		throw new OriginError(
 			token === ''
-				? "'Token' in the credential is empty, nothing was sent"
-				: "'Token' in the credential holds a space, a line break or a letter that no token has, nothing was sent",
+				? 'The token in the credential is empty, nothing was sent'
+				: 'The token in the credential holds a space, a line break or a letter that no token has, nothing was sent',
 			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
 		);
 	}

@@ -69,9 +69,9 @@ test('a redirect is not followed', async () => {
 
 test.each([
 	['nobody at the address', 'http://127.0.0.1:1', /could not be reached.*'Base URL'/],
-	['plain HTTP elsewhere', 'http://platform.example.com', /'Base URL' must use HTTPS/],
-	['no address', 'platform', /'Base URL' is not a web address/],
-	['nothing', '', /'Base URL'/],
+	['plain HTTP elsewhere', 'http://platform.example.com', /The base URL must use HTTPS/],
+	['no address', 'platform', /The base URL is not a web address/],
+	['nothing', '', /The base URL is not a web address/],
 ] as const)('%s', async (_, baseUrl, message) => {
 	expect(await check({ baseUrl })).toEqual(error(expect.stringMatching(message)));
 });
@@ -80,7 +80,7 @@ test.each(['', 'with space', 'Bearer\nx'])(
 	'the token %j is rejected before a request',
 	async (token) => {
 		expect(await check({ token })).toEqual(
-			error(expect.stringMatching(/'Token' in the credential/)),
+			error(expect.stringMatching(/The token in the credential/)),
 		);
 	},
 );

@@ -156,7 +156,7 @@ describe('operators', () => {
 			},
 			options: { savedView },
 		});
-		expect(refused.error?.message).toContain("A saved view can't be combined");
+		expect(refused.error?.message).toContain("can't be combined with a saved view");
 	});
 
 	test('count and summarize what they match', async () => {

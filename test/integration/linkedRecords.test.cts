@@ -116,7 +116,7 @@ describe('linked to', () => {
 			},
 		};
 		expect(await error('deals.people', dealId, { parameters: any })).toContain(
-			"'Linked To' can't be combined",
+			"can't be combined with the choice of linked records",
 		);
 		expect(await dataRequests()).toHaveLength(2);
 	});

@@ -9,7 +9,7 @@ const harness = useHarness();
 async function stoppedBy(operation: string, run: Run): Promise<IDataObject> {
 	const result = await harness.run(operation, run);
 	const { error } = result.run.data.resultData;
-	expect(error).toBeDefined();
+	expect(['NodeApiError', 'NodeOperationError']).toContain(error?.name);
 	const stored = JSON.parse(JSON.stringify(error)) as { context: IDataObject };
 	return stored.context.details as IDataObject;
 }

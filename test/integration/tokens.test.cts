@@ -84,7 +84,7 @@ describe('the token stays where it belongs', () => {
 			webhookUrl,
 			options: {},
 		});
-		expect(result.error?.message).toContain("'Webhook URL'");
+		expect(result.error?.message).toContain('The webhook URL');
 		expect(await sandbox.admin.requests()).toEqual([]);
 	});
 
@@ -92,7 +92,7 @@ describe('the token stays where it belongs', () => {
 		'a base URL such as %j is refused before anything is sent',
 		async (baseUrl) => {
 			const result = await run({ ...contacts, operation: 'getAll' }, { baseUrl });
-			expect(result.error?.message).toContain("'Base URL'");
+			expect(result.error?.message).toContain('The base URL');
 		},
 	);
 
@@ -262,7 +262,7 @@ test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '
 			{ ...contacts, operation: 'getAll' },
 			{ token, baseUrl: stranger.origin },
 		);
-		expect(error?.message).toMatch(/'Token' in the credential (is empty|holds a space)/);
+		expect(error?.message).toMatch(/The token in the credential (is empty|holds a space)/);
 		expect(error?.description).toContain("without 'Bearer'");
 		expect(stranger.requests).toEqual([]);
 	},

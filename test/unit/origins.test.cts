@@ -7,7 +7,7 @@ import {
 	safeUrl,
 } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 
-const origin = (address: string) => safeUrl(address, 'Base URL').origin;
+const origin = (address: string) => safeUrl(address, 'The base URL').origin;
 
 test.each([
 	['https://platform.example.com', 'https://platform.example.com'],
@@ -50,7 +50,7 @@ test.each([
 ])('%s is refused', (address, message) => {
 	expect(() => origin(address)).toThrow(OriginError);
 	expect(() => origin(address)).toThrow(message);
-	expect(() => origin(address)).toThrow("'Base URL'");
+	expect(() => origin(address)).toThrow('The base URL');
 });
 
 test('a refused address is not repeated with its password', () => {
@@ -73,7 +73,7 @@ test('allowed are the base URL and the listed origins, whatever divides them', (
 	]);
 	expect(allowedOrigins('https://platform.example.com', ' ').size).toBe(1);
 	expect(() => allowedOrigins('https://platform.example.com', 'http://a.example.com')).toThrow(
-		"'Webhook Origins' must use HTTPS",
+		'A webhook origin must use HTTPS',
 	);
 });
 

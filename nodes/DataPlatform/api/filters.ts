@@ -2,7 +2,7 @@
  * Filters in the service's two forms: a tree in a body, and, for requests that take none,
  * conditions joined by AND in the query string.
  */
-import { InputError } from '../transport/errors';
+import { InputError, type Hint } from '../transport/errors';
 import { isObject, parseJson } from '../transport/json';
 import { encodeUrlComponent } from '../transport/urlEncoding';
 
@@ -228,8 +228,7 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 
-const EMPTY_VALUE_HINT =
-	"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).";
+const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
 
 /**
  * For what deletes: no part of the filter may be there without restricting anything. A value of
@@ -331,12 +330,13 @@ const MAX_DEPTH = 100;
  * Reads a filter tree that a user wrote as JSON. Without conditions it matches every record; a
  * group inside it must have some.
  *
+ * @param field what errors name as their field
  * @throws {InputError} that names the place in the tree
  */
-export function parseTree(value: unknown, place = 'filter', depth = 0): Group {
+export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
 	if (depth > MAX_DEPTH) {
 		throw new InputError(`Groups lie in each other more than ${MAX_DEPTH} deep`, {
-			field: 'Filter Tree',
+			field,
 			hint: 'Join conditions in fewer groups.',
 		});
 	}
@@ -344,7 +344,7 @@ export function parseTree(value: unknown, place = 'filter', depth = 0): Group {
 	const filterOperator = isObject(value) ? (value.filterOperator ?? 'and') : 'and';
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
 		throw new InputError(`The filter tree is not readable at '${place}'`, {
-			field: 'Filter Tree',
+			field,
 			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
 		});
 	}
@@ -354,17 +354,17 @@ export function parseTree(value: unknown, place = 'filter', depth = 0): Group {
 			const at = `${place}[${index}]`;
 			if (!isObject(entry)) {
 				throw new InputError(`The filter tree is not readable at '${at}'`, {
-					field: 'Filter Tree',
+					field,
 					hint: 'A condition is {"field":"age","operator":"gte","value":"18"}.',
 				});
 			}
 			if (!('filter' in entry)) {
-				return parseCondition(entry, `The condition at '${at}'`, 'Filter Tree');
+				return parseCondition(entry, `The condition at '${at}'`, field);
 			}
-			const group = parseTree(entry, at, depth + 1);
+			const group = parseTree(entry, field, at, depth + 1);
 			if (group.filter.length > 0) return group;
 			throw new InputError(`The group at '${at}' has no condition`, {
-				field: 'Filter Tree',
+				field,
 				hint: 'Add a condition to it, or remove the group: every record would match it.',
 			});
 		}),
@@ -384,7 +384,7 @@ export function parseCondition(
 	place: string,
 	parameter: string,
 ): Condition {
-	const wrong = (message: string, hint: string) =>
+	const wrong = (message: string, hint: Hint) =>
 		new InputError(`${place} ${message}`, { field: parameter, hint });
 	if (typeof field !== 'string' || field.trim() === '') {
 		throw wrong('names no field', 'Choose a field, or remove the condition.');

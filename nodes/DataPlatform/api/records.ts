@@ -86,22 +86,21 @@ const needsQuery = ({ savedView, linkedTo }: Pick<RecordQuery, 'savedView' | 'li
  * @throws {InputError} where it can't hold the filter
  */
 export function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
-	const [what, field] = linkedTo ? ["'Linked To'", 'Linked To'] : ['A saved view', 'Saved View'];
-	const hint = `Leave ${linkedTo ? field : 'the saved view'} out, or use `;
+	const besides = linkedTo ? 'linkedTo' : 'savedView';
+	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
 	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
 	const conditions = isFiltered ? asAndConditions(filter) : [];
 	if (!conditions) {
 		throw new InputError(
-			`${what} can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list`,
-			{ field, hint: `${hint}conditions that must all hold.` },
+			`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
+			{ hint: { code: 'useAndConditions', besides } },
 		);
 	}
 	const text = conditions.length > 0 ? toQuery(conditions) : undefined;
 	if (text !== undefined && !fitsQuery(text)) {
-		throw new InputError(
-			`The filter is too long to be combined with ${linkedTo ? what : 'a saved view'}`,
-			{ field, hint: `${hint}fewer or shorter values.` },
-		);
+		throw new InputError(`The filter is too long to be combined with ${what}`, {
+			hint: { code: 'shortenFilter', besides },
+		});
 	}
 	return {
 		filter: text,

@@ -9,7 +9,7 @@ import { parseJson } from '../transport/json';
 import { OriginError, safeUrl } from '../transport/allowedOrigins';
 import type { ApiClient } from '../transport/client';
 
-export interface WorkflowAnswer {
+export interface WorkflowResponse {
 	status: number;
 	headers: IDataObject;
 	/** JSON as a value, text as it came, null where there was nothing. */
@@ -34,11 +34,11 @@ export async function startWorkflow(
 	webhookUrl: string,
 	payload: IDataObject,
 	headers: Record<string, string>,
-): Promise<WorkflowAnswer> {
-	const { origin, href } = safeUrl(webhookUrl, 'Webhook URL');
+): Promise<WorkflowResponse> {
+	const { origin, href } = safeUrl(webhookUrl, 'The webhook URL');
 	if (!client.origins.has(origin)) {
 		throw new OriginError(
-			`'Webhook URL' leads to ${origin}, where the token is not sent; nothing was sent`,
+			`The webhook URL leads to ${origin}, where the token is not sent; nothing was sent`,
 			{ code: 'allowWebhookOrigin', origin },
 		);
 	}

@@ -122,10 +122,7 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 	if (marked) {
 		throw new InputError(
 			`The import key of table '${table.header}' is '${marked.name}', not '${named}'`,
-			{
-				field: 'Import Key Field',
-				hint: { code: 'chooseMarkedImportKey' },
-			},
+			{ field: named, hint: { code: 'chooseMarkedImportKey' } },
 		);
 	}
 	const field = table.fields.find(({ name }) => name === named);

@@ -71,7 +71,7 @@ export function filterOf(read: (name: ParameterPath<FilterParameter>) => unknown
 		case 'none':
 			return { filter: [], filterOperator: 'and' };
 		case 'json':
-			return parseTree(treeOf(read('filterTree')));
+			return parseTree(treeOf(read('filterTree')), 'Filter Tree');
 		case 'conditions':
 			return {
 				filter: [

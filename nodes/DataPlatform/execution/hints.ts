@@ -17,12 +17,20 @@ const PURPOSES: Record<TokenPurpose, string> = {
 	workflows: 'Starting workflows',
 };
 
+/** What a filter is combined with. */
+const BESIDES = { savedView: 'the saved view', linkedTo: "'Linked To'" };
+
 type HintOf<C> = Extract<Hint, { code: C }>;
 type HintCode = Exclude<Hint, string>['code'];
 
 const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	allowWebhookOrigin: ({ origin }) =>
 		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
+	giveFilterValue:
+		"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
+	useAndConditions: ({ besides }) =>
+		`Leave ${BESIDES[besides]} out, or use conditions that must all hold.`,
+	shortenFilter: ({ besides }) => `Leave ${BESIDES[besides]} out, or use fewer or shorter values.`,
 	chooseApplication: "Choose one in 'Application'.",
 	chooseMarkedImportKey:
 		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",

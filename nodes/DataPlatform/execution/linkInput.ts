@@ -277,7 +277,7 @@ export function linkedRecordsReader(run: RunContext<never>): LinkedRecords {
 
 const noticed = new WeakMap<LinkedRecords, Set<string>>();
 
-/** Tells the user, once in a run, that linked records were left out. */
+/** Notifies the user, once in a run, that linked records were left out. */
 export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
 	const messages = {
 		isCut:

@@ -146,7 +146,7 @@ async function confirmUpload(
  */
 function source(client: ApiClient, url: string | undefined, path: () => string) {
 	if (url === undefined || !URL.canParse(url)) return { path: path() };
-	const address = safeUrl(url, 'Address of the File');
+	const address = safeUrl(url, 'The address of the file');
 	if (address.origin === client.origin) {
 		return { path: `${address.pathname}${address.search}` };
 	}

@@ -23,26 +23,26 @@ export const isLoopback = (hostname: string) =>
 /**
  * Checks that a token may be sent over this URL's scheme.
  *
- * @param label what the user calls the URL, for the message
+ * @param what what the URL is, for the message, such as `The base URL`
  * @throws {OriginError} where it is no URL, carries a password, or is neither HTTPS nor loopback
  */
-export function safeUrl(address: string, label: string): URL {
+export function safeUrl(address: string, what: string): URL {
 	const url = URL.canParse(address.trim()) ? new URL(address.trim()) : undefined;
 	if (!url || !['https:', 'http:'].includes(url.protocol)) {
 		throw new OriginError(
-			`'${label}' is not a web address`,
-			`Enter a full address such as https://platform.example.com for '${label}'.`,
+			`${what} is not a web address`,
+			'Enter a full address such as https://platform.example.com.',
 		);
 	}
 	if (url.username !== '' || url.password !== '') {
 		throw new OriginError(
-			`'${label}' carries a user name or password`,
-			`Remove the part before the @ from '${label}'; the token belongs in the credential.`,
+			`${what} carries a user name or password`,
+			'Remove the part before the @; the token belongs in the credential.',
 		);
 	}
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
 		throw new OriginError(
-			`'${label}' must use HTTPS, nothing was sent`,
+			`${what} must use HTTPS, nothing was sent`,
 			`Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).`,
 		);
 	}
@@ -50,7 +50,7 @@ export function safeUrl(address: string, label: string): URL {
 }
 
 /** The origin of a base URL; a path such as `/api/v2` that was pasted with it is dropped. */
-export const baseOrigin = (baseUrl: string) => safeUrl(baseUrl, 'Base URL').origin;
+export const baseOrigin = (baseUrl: string) => safeUrl(baseUrl, 'The base URL').origin;
 
 /**
  * The origins that may see the token.
@@ -61,6 +61,6 @@ export function allowedOrigins(baseUrl: string, extra: string): Set<string> {
 	const listed = extra.split(/[\s,]/).filter((entry) => entry !== '');
 	return new Set([
 		baseOrigin(baseUrl),
-		...listed.map((entry) => safeUrl(entry, 'Webhook Origins').origin),
+		...listed.map((entry) => safeUrl(entry, 'A webhook origin').origin),
 	]);
 }

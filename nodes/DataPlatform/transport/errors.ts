@@ -17,6 +17,9 @@ export type Hint =
 	| string
 	| { code: 'allowWebhookOrigin'; origin: string }
 	| { code: 'chooseApplication' }
+	| { code: 'giveFilterValue' }
+	| { code: 'useAndConditions'; besides: 'savedView' | 'linkedTo' }
+	| { code: 'shortenFilter'; besides: 'savedView' | 'linkedTo' }
 	| { code: 'chooseMarkedImportKey' }
 	| { code: 'chooseAmongMatches' }
 	| { code: 'correctImportKey' }

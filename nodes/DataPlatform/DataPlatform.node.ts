@@ -10,7 +10,7 @@ import * as columns from './methods/resourceMapping';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
-import { properties } from './actions';
+import { properties, subtitle } from './actions';
 import { router } from './actions/router';
 
 export class DataPlatform implements INodeType {
@@ -20,7 +20,7 @@ export class DataPlatform implements INodeType {
 		icon: { light: 'file:../../icons/platform.svg', dark: 'file:../../icons/platform.dark.svg' },
 		group: ['transform'],
 		version: 1,
-		subtitle: '={{$parameter["operation"] + ": " + $parameter["resource"]}}',
+		subtitle,
 		description: 'Read and write records, files and workflows of the Data Platform',
 		defaults: { name: 'Data Platform' },
 		usableAsTool: true,

@@ -67,7 +67,7 @@ test('no filter needs its own switch', async () => {
 		expect(result.error?.description).toContain("'Delete All Records'");
 	}
 	expect(await harness.requests()).toEqual([]);
-	const all = await deleteMany({ allowAll: true });
+	const all = await deleteMany({ filterMode: 'none', allowAll: true });
 	expect(all.json()).toMatchObject([{ matched: 5, deletedCount: 5, remaining: 0 }]);
 	expect(await harness.records()).toEqual([]);
 });
@@ -317,7 +317,10 @@ describe('what an expression or an agent leaves empty is never all', () => {
 		],
 		[{ application: { __rl: true, mode: 'id', value: '={{ {} }}' } }, "'Application' must be text"],
 		[{ table: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } }, "'Table' is empty"],
-		[{ allowAll: '={{ $json.missing }}' }, "'Delete All Records' must be true or false"],
+		[
+			{ filterMode: 'none', allowAll: '={{ $json.missing }}' },
+			"'Delete All Records' must be true or false",
+		],
 		[{ maximum: '={{ $json.missing }}' }, "'Maximum' must be a number at least 1"],
 	])('the parameters %j', async (parameters, message) => {
 		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);

@@ -99,8 +99,19 @@ describe('options', () => {
 		expect(views[0]?.description).toBe('Eighteen and older');
 	});
 
-	test('nothing where no table is chosen yet', async () => {
-		expect(await values('getFields', chosen('crm'))).toEqual([]);
+	test.each([
+		'getFields',
+		'getFileFields',
+		'getFilterFields',
+		'getIncomingLinks',
+		'getLinkFields',
+		'getSavedViews',
+		'getSortFields',
+		'getSummaryFields',
+	])('%s says that a table has to be chosen', async (method) => {
+		expect(await loadOptions(credential, method, chosen('crm'))).toEqual([
+			{ name: 'Choose a Table First', value: '' },
+		]);
 	});
 });
 

@@ -231,3 +231,20 @@ describe("the workflow's time zone", () => {
 		}
 	});
 });
+
+test('what Get Many read of every field type is written back by Update Many as it is', async () => {
+	const values = Object.fromEntries(VALUES.map(([field, given]) => [field, given]));
+	const created = await harness.run({ columns: defined({ ...newDeal(), ...values } as never) });
+	expect(created.error?.message).toBeUndefined();
+	const { id } = created.json()[0]!;
+	const before = await harness.readFields(id);
+	const result = await harness.run({
+		operation: 'updateMany',
+		columns: automatic,
+		items: [{ id, ver: 0, created: '2026-11-21', modified: '2026-11-21', ...before }],
+		parameters: { recordId: id },
+	});
+	expect(result.error?.message).toBeUndefined();
+	expect(await harness.readFields(id)).toEqual(before);
+	expect(result.hints[0]).toContain('the platform only lets them be read');
+});

@@ -25,8 +25,13 @@ const AWKWARD = [
 
 const found = async (parameters: IDataObject, options: IDataObject = {}) => {
 	const result = await harness.run('getAll', {
-		parameters: { returnAll: true, simple: true, ...parameters },
-		options: { sort: { by: [{ field: 'number', direction: 'asc' }] }, ...options },
+		parameters: {
+			returnAll: true,
+			simple: true,
+			sort: { by: [{ field: 'number', direction: 'asc' }] },
+			...parameters,
+		},
+		options,
 	});
 	expect(result.error).toBeUndefined();
 	return result.json().map(({ number }) => number);

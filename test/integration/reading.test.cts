@@ -71,8 +71,12 @@ describe('get many records', () => {
 			],
 		});
 		const sorted = await getMany(
-			{ filterMode: 'json', filterTree },
-			{ sort: { by: [{ field: 'number', direction: 'desc' }] }, fieldsToLoad: ['number'] },
+			{
+				filterMode: 'json',
+				filterTree,
+				sort: { by: [{ field: 'number', direction: 'desc' }] },
+			},
+			{ fieldsToLoad: ['number'] },
 		);
 		expect(numbers(sorted)).toEqual(['4', '2', '1']);
 		expect(sorted[0]).not.toHaveProperty('buyer');
@@ -110,10 +114,9 @@ describe('get many records while another writer is at work', () => {
 		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
 	const patch = async (id: string, fields: IDataObject) =>
 		await api().patch(`${at}/${id}`, { fields });
-	const read = async (options: IDataObject = {}) => {
+	const read = async (parameters: IDataObject = {}) => {
 		const result = await harness.run('getAll', {
-			parameters: { returnAll: true, simple: true },
-			options,
+			parameters: { returnAll: true, simple: true, ...parameters },
 			credential: other.credential(),
 		});
 		expect(result.error).toBeUndefined();
@@ -219,10 +222,7 @@ describe('what an expression leaves empty when reading', () => {
 
 	test.each([
 		[{ savedView: '={{ {} }}' }, "'Saved View Name or ID' must be text"],
-		[{ fieldsToLoad: '={{ [{}] }}' }, "'Field Names or IDs' must be text"],
-		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
-		[{ sort: { by: [{ field: 'a(desc),b' }] } }, "No field is called 'a(desc),b'"],
-		[{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } }, "neither 'asc' nor 'desc'"],
+		[{ fieldsToLoad: '={{ [{}] }}' }, "'Output Field Names or IDs' must be text"],
 	])('%j is refused in words', async (options, message) => {
 		const result = await harness.run('getAll', { options });
 		expect(result.error?.message).toContain(message);
@@ -230,6 +230,15 @@ describe('what an expression leaves empty when reading', () => {
 	});
 
 	test.each([
+		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
+		[
+			{ sort: { by: [{ field: 'a(desc),b' }] } },
+			"No field is called 'a(desc),b'; nothing was sent",
+		],
+		[
+			{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } },
+			"The direction to sort 'a' is neither 'asc' nor 'desc'",
+		],
 		[{ returnAll: '={{ "false" }}' }, "'Return All' must be true or false"],
 		[{ returnAll: nothing }, "'Return All' must be true or false"],
 		[{ returnAll: false, limit: nothing }, "'Limit' must be a number at least 1, it is empty"],

@@ -66,8 +66,16 @@ test.each<[string, IDataObject, string]>([
 	['Trigger On', { triggerOn: 'constructor' }, "'Trigger On' must be"],
 	['Start From', { startFrom: 'yesterday' }, "'Start From' must be"],
 	['Start From', { startFrom: '' }, "'Start From' must be"],
-	['Fields to Load', option('fieldsToLoad', 5), "'Fields to Load' must be a list"],
-	['Fields to Load', option('fieldsToLoad', [null]), "'Fields to Load' must be a list"],
+	[
+		'Output Field Names or IDs',
+		option('fieldsToLoad', 5),
+		"'Output Field Names or IDs' must be a list",
+	],
+	[
+		'Output Field Names or IDs',
+		option('fieldsToLoad', [null]),
+		"'Output Field Names or IDs' must be a list",
+	],
 	[
 		'Only When These Fields Changed',
 		option('watchedFields', { a: 1 }),

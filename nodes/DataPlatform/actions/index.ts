@@ -53,6 +53,17 @@ function operationParameter({ value, operations, initial }: Resource): INodeProp
 	};
 }
 
+/** What the canvas shows below the node: the operation as the editor calls it, and its resource. */
+export const subtitle = (() => {
+	const operations = resources.flatMap((resource) => resource.operations);
+	const names = operations.map(({ value, name }): [string, string] => [
+		value,
+		name[0]! + name.slice(1).toLowerCase(),
+	]);
+	const named = JSON.stringify(Object.fromEntries(names));
+	return `={{ (${named})[$parameter["operation"]] + ": " + $parameter["resource"] }}`;
+})();
+
 /** The node's parameters: Resource, then Operation, then the fields of each operation. */
 export const properties: INodeProperties[] = [
 	{

@@ -266,7 +266,7 @@ class MatchedWriter {
 		if (isCertain || this.matching.severalMatches === 'all') return updates;
 		const fields = new Map(this.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
-			{ records: updates, problems: [], merged: plan.merged },
+			{ ...plan, records: updates, problems: [] },
 			{ ...planOptions, matchOn: 'recordId' },
 			(name) => fields.get(name)!,
 		);

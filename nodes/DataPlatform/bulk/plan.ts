@@ -2,7 +2,7 @@
  * Before the first request: every item against the table's definition, all problems at once.
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
-import { importKeyOf, isWritable } from '../fields';
+import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError } from '../transport/errors';
 import { canBeKey, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';
@@ -48,6 +48,8 @@ export interface Plan {
 	problems: Problem[];
 	/** Items that are part of a later item's record because of the same key or id; its index. */
 	merged: Map<number, number>;
+	/** Headers of fields that items have, but that can't be written. */
+	ignored: Set<string>;
 }
 
 export interface PlanOptions {
@@ -59,6 +61,8 @@ export interface PlanOptions {
 	importKey?: string;
 	/** The fields to match records on; the import key or the record's id, by the mode, where not given. */
 	matchOn?: MatchOn;
+	/** Whether the values may be a record as it was read: what can't be written of it is left out. */
+	isFromInput?: boolean;
 }
 
 /** How an item's record is found: by its id, or by the fields of these names. */
@@ -179,6 +183,7 @@ class Planner {
 	private readonly identity: 'key' | 'id' | undefined;
 	private readonly suggestions = new Map<string, string>();
 	readonly problems: Problem[] = [];
+	readonly ignored = new Set<string>();
 
 	constructor(
 		private readonly table: TableDefinition,
@@ -209,6 +214,10 @@ class Planner {
 			const field = this.fields.get(name);
 			if (!field) {
 				if (this.options.unknownFields === 'error') problem(this.unknown(name), name);
+				continue;
+			}
+			if (this.options.isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+				this.ignored.add(field.header);
 				continue;
 			}
 			if (!isWritable(field)) {
@@ -394,6 +403,7 @@ export function planRecords(
 		const record = planner.record(row);
 		if (record) records.push(record);
 	}
-	const plan = { records, problems: planner.problems, merged: new Map<number, number>() };
+	const { problems, ignored } = planner;
+	const plan = { records, problems, merged: new Map<number, number>(), ignored };
 	return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
 }

@@ -5,7 +5,7 @@ import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflo
 
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { linkValues } from './linkOptions';
-import { applicationLocator, tableLocator } from './locators';
+import { applicationLocator, tableLocator, UNTIL_TABLE_CHOSEN } from './locators';
 import type { Parameter } from '../execution/operation';
 
 export const tableParameters: Array<Parameter<'application' | 'table'>> = [
@@ -23,6 +23,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 	noDataExpression: true,
 	required: true,
 	default: { mappingMode: 'defineBelow', value: null },
+	displayOptions: { hide: UNTIL_TABLE_CHOSEN },
 	typeOptions: {
 		loadOptionsDependsOn: ['application.value', 'table.value'],
 		resourceMapper: {
@@ -32,7 +33,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 			addAllFields: resourceMapperMethod !== 'getColumnsToUpdate',
 			supportAutoMap: true,
 			allowEmptyValues: true,
-			noFieldsError: 'The table has no fields that can be written with this token.',
+			noFieldsError: 'No field of this table can be written with this token.',
 		} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
 	},
 });
@@ -76,7 +77,7 @@ export const unknownFields: Parameter<'unknownFields'> = {
 	],
 	default: 'error',
 	description:
-		'What to do with input fields that the table does not have or that are read-only, when fields are mapped automatically',
+		'What to do with input fields that the table does not have, when fields are mapped automatically. Read-only fields are always left out.',
 };
 
 export const skipAudit: Parameter<'skipAudit'> = {

@@ -83,6 +83,9 @@ export const tableLocator: Parameter<'table'> = {
 	],
 };
 
+/** Hides what makes no sense without a table. */
+export const UNTIL_TABLE_CHOSEN = { table: [''] };
+
 /** What lists of fields depend on. */
 export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
 

@@ -6,13 +6,13 @@ import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
 import type { Parameter } from '../execution/operation';
 
 export const fieldsToLoad: Parameter<'fieldsToLoad'> = {
-	displayName: 'Field Names or IDs',
+	displayName: 'Output Field Names or IDs',
 	name: 'fieldsToLoad',
 	type: 'multiOptions',
 	typeOptions: loadOptionsFrom('getFields', ...TABLE_DEPENDENCIES),
 	default: [],
 	description:
-		'The fields to load, all if none is chosen. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+		'The fields to return, all if none is chosen. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
 export const savedView: Parameter<'savedView'> = {

@@ -49,7 +49,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	filterOrDeleteAll:
-		"Add a condition, or turn on 'Delete All Records' to delete every record of the table.",
+		"Add a condition. To delete every record of the table, set 'Filter' to 'None' and turn on 'Delete All Records'.",
 	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Maximum' to delete all of them.",
 	skipExistingFiles:
 		"Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",

@@ -5,7 +5,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
-import { keyField, planRecords, type PlanOptions, type PlannedRecord } from '../bulk/plan';
+import {
+	keyField,
+	planRecords,
+	type Plan,
+	type PlanOptions,
+	type PlannedRecord,
+} from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
 import { linkResolver, linkRules, type LinkParameter } from './linkInput';
 import type { RunContext } from './run';
@@ -46,19 +52,56 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 	};
 }
 
+/** Finds a field by its name, or by its header where only one field has it. */
+function fieldFinder({ fields }: TableDefinition) {
+	const isField = new Set(fields.map(({ name }) => name));
+	const byHeader = new Map<string, string | undefined>();
+	const plain = (header: string) => header.trim().toLowerCase();
+	for (const { name, header } of fields) {
+		byHeader.set(plain(header), byHeader.has(plain(header)) ? undefined : name);
+	}
+	// The mapper shows a hint behind some headers: E-mail (import key).
+	const nameOf = (header: string) =>
+		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^)]*\)$/, '')));
+	return { isField, nameOf };
+}
+
+type FieldFinder = ReturnType<typeof fieldFinder>;
+
+/** @throws {InputError} where two entries give a field different values */
+function withoutConflicts(
+	entries: Array<[given: string, field: string, value: unknown]>,
+): Record<string, unknown> {
+	const values = new Map<string, { given: string; value: unknown }>();
+	for (const [given, field, value] of entries) {
+		const other = values.get(field);
+		if (other && JSON.stringify(other.value) !== JSON.stringify(value)) {
+			throw new InputError(
+				`'${other.given}' and '${given}' are the same field, but have different values`,
+				{ field, hint: 'Remove one of them from the item.' },
+			);
+		}
+		values.set(field, { given, value });
+	}
+	return Object.fromEntries([...values].map(([field, { value }]) => [field, value]));
+}
+
 /** Values by field name of an item whose fields stand at the top level. */
-function flatValues(json: IDataObject, isField: Names): Record<string, unknown> {
+function flatValues(json: IDataObject, { isField, nameOf }: FieldFinder): Record<string, unknown> {
 	const isRecord = isRecordOutput(json, isField);
 	const isOwnKey = ownKeysOf(json, isField, isRecord);
 	const fieldOf = (name: string) => {
 		const field = unprefixedName(name);
-		return isField.has(field) && (isRecord || !isField.has(name)) ? field : name;
+		if (isField.has(field) && (isRecord || !isField.has(name))) return field;
+		return isField.has(name) ? name : (nameOf(name) ?? name);
 	};
 	const names = Object.keys(json);
 	// Most items need no copy.
 	if (names.every((name) => !isOwnKey(name) && fieldOf(name) === name)) return json;
-	return Object.fromEntries(
-		names.filter((name) => !isOwnKey(name)).map((name) => [fieldOf(name), json[name]]),
+	return withoutConflicts(
+		names
+			.filter((name) => !isOwnKey(name))
+			.map((name): [string, string, unknown] => [name, fieldOf(name), json[name]]),
 	);
 }
 
@@ -90,14 +133,18 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
  * it without Simplify, those under `fields`.
  */
 function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
-	const isField = new Set(table.fields.map(({ name }) => name));
+	const finder = fieldFinder(table);
+	const { isField } = finder;
 	return (index) => {
 		const json = run.json(index);
 		if (!isObject(json)) return undefined;
 		const isNested = isObject(json.fields) && !isField.has('fields');
-		return isNested ? nestedValues(json, isField) : flatValues(json, isField);
+		return isNested ? nestedValues(json, isField) : flatValues(json, finder);
 	};
 }
+
+const isMappedAutomatically = (run: RunContext<'columns'>, index: number) =>
+	run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
 
 /**
  * Reads values as mapped in the editor, or each item's own where mapping is automatic.
@@ -109,9 +156,7 @@ export function valuesReader(
 	index: number,
 	table: TableDefinition,
 ): ValuesReader {
-	const isAutomatic =
-		run.context.getNodeParameter('columns.mappingMode', index) === 'autoMapInputData';
-	if (isAutomatic) return itemReader(run, table);
+	if (isMappedAutomatically(run, index)) return itemReader(run, table);
 	// n8n's own check knows the table as it was when the workflow was saved; ours knows it as it is.
 	return (at) =>
 		run.context.getNodeParameter('columns.value', at, {}, { skipValidation: true }) ?? {};
@@ -120,11 +165,14 @@ export function valuesReader(
 /** Options of every operation that writes fields. */
 type FieldOptions = 'options.emptyFields' | 'options.unknownFields';
 
+/** How many fields a hint names. */
+const FIELDS_SHOWN = 10;
+
 /** How large a request may be that creates linked records. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
 export function planOptions(
-	run: RunContext<FieldOptions>,
+	run: RunContext<'columns' | FieldOptions>,
 	index: number,
 	mode: PlanOptions['mode'],
 	duplicates: PlanOptions['duplicates'],
@@ -136,7 +184,19 @@ export function planOptions(
 		empty: run.option<EmptyPolicy>('options.emptyFields', index, 'leave'),
 		unknownFields: run.option('options.unknownFields', index, 'error'),
 		importKey,
+		isFromInput: isMappedAutomatically(run, index),
 	};
+}
+
+/** Tells the user which fields of the input are not written. */
+export function hintIgnored(run: RunContext, { ignored }: Plan) {
+	if (ignored.size === 0) return;
+	const names = [...ignored].map((header) => `'${header}'`);
+	const shown = names.slice(0, FIELDS_SHOWN).join(', ');
+	const rest = names.length - FIELDS_SHOWN;
+	run.hintOnce(
+		`Left out, because the platform only lets them be read: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`,
+	);
 }
 
 /** Without one of its fields, and the values without one for it. */
@@ -176,6 +236,7 @@ export async function plannedRecord(
 	const links = linkResolver(run, at);
 	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
 	const plan = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	hintIgnored(run, plan);
 	await links.createMissing(plan, table, {
 		batchBytes: MAX_LINK_BATCH_BYTES,
 		skipAudit: run.option('options.skipAudit', index, false),

@@ -43,6 +43,7 @@ type ParameterReader<Name extends string> = {
 export class RunContext<Name extends string = string> {
 	readonly items: INodeExecutionData[];
 	readonly isTool: boolean;
+	private readonly hints = new Set<string>();
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
 
 	constructor(
@@ -188,6 +189,13 @@ export class RunContext<Name extends string = string> {
 			this.definitions.set(name, definition);
 		}
 		return await definition;
+	}
+
+	/** Says something in the output panel, once in a run. */
+	hintOnce(message: string, type: 'info' | 'warning' = 'info') {
+		if (this.hints.has(message)) return;
+		this.hints.add(message);
+		this.context.addExecutionHints({ message, type, location: 'outputPane' });
 	}
 
 	/** An item's own data. */

@@ -23,6 +23,8 @@ export interface FieldType {
 	/** Who writes the field's values; `nobody` for what only shows something in a form. */
 	writtenBy: 'clients' | 'platform' | 'nobody';
 	convert: Conversion;
+	/** Whether a value is how the platform shows the field, and nothing that it takes. */
+	isOnlyRead?: (value: unknown) => boolean;
 	/**
 	 * Whether the platform holds, as `stored`, what it would store for a converted value. Neither
 	 * is empty. Undefined where that can't be proven.

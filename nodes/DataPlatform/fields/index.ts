@@ -59,6 +59,10 @@ export const isWritable = (field: FieldDefinition) =>
 	field.metadata.readOnly !== true &&
 	field.metadata.calculated !== true;
 
+/** Whether a value is how the platform shows the field, and nothing that it takes. */
+export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
+	typeOf(field).isOnlyRead?.(value) === true;
+
 /** The field that upsert matches by, if the table marks one. */
 export const importKeyOf = (table: TableDefinition) =>
 	table.fields.find((field) => field.metadata.importKey === true);

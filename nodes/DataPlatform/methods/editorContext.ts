@@ -9,6 +9,7 @@ import { toFailure } from '../execution/itemResults';
 import { parameterText, pickedApplication } from '../execution/locator';
 import { linkedTable } from '../execution/linkInput';
 import type { FieldDefinition, TableDefinition } from '../api/types';
+import { InputError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
@@ -33,6 +34,16 @@ export const chosenApplication = (context: ILoadOptionsFunctions): string | unde
 	const value = context.getCurrentNodeParameter('application');
 	return pickedApplication(value, value);
 };
+
+/** The chosen table's definition. @throws {InputError} where none is chosen yet */
+export async function requireTable(
+	context: ILoadOptionsFunctions,
+	client: ApiClient,
+): Promise<TableDefinition> {
+	const table = await chosenTable(context, client);
+	if (table) return table;
+	throw new InputError('Choose a table first', { field: 'Table' });
+}
 
 /** The chosen table's definition; undefined where none is chosen yet. @throws {ServiceError} */
 export async function chosenTable(

@@ -12,12 +12,21 @@ import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
 import { readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
-import { chosenApplication, chosenTable, inEditor } from './editorContext';
+import { chosenApplication, inEditor, requireTable } from './editorContext';
+
+/** What is searched for, word by word: each has to be there, wherever it is. */
+const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
+
+/** More of them would make a long request, and find no more. */
+const MAX_WORDS = 8;
 
 const matching = (entries: INodeListSearchItems[], filter = '') => {
-	const wanted = filter.toLowerCase();
+	const words = wordsOf(filter.toLowerCase());
 	return entries
-		.filter(({ name, value }) => `${name} ${value}`.toLowerCase().includes(wanted))
+		.filter(({ name, value }) => {
+			const text = `${name} ${value}`.toLowerCase();
+			return words.every((word) => text.includes(word));
+		})
 		.sort((a, b) => a.name.localeCompare(b.name));
 };
 
@@ -79,17 +88,21 @@ async function searchRecords(
 	paginationToken?: string,
 ): Promise<INodeListSearchResult> {
 	return await inEditor(this, async (client) => {
-		const definition = await chosenTable(this, client);
-		if (!definition) return { results: [] };
+		const definition = await requireTable(this, client);
 		const key = importKeyOf(definition);
 		const texts = definition.fields.filter(({ type }) => type === 'text').slice(0, 3);
 		const searched = [...new Set([...(key ? [key] : []), ...texts])].map(({ name }) => name);
-		const contains = (field: string) => ({ field, operator: 'contains', value: filter ?? '' });
+		const words = wordsOf(filter);
+		const contains = (word: string) => ({
+			filterOperator: 'or' as const,
+			filter: searched.map((field) => ({ field, operator: 'contains' as const, value: word })),
+		});
 		const reading = {
 			sort: searched[0] ? `${searched[0]},id` : 'created,id',
-			...(filter && {
-				filter: { filterOperator: 'or' as const, filter: searched.map(contains) },
-			}),
+			...(words.length > 0 &&
+				searched.length > 0 && {
+					filter: { filterOperator: 'and' as const, filter: words.map(contains) },
+				}),
 		};
 		const skip = Number(paginationToken ?? 0);
 		const at = { application: chosenApplication(this), table: definition.id };

@@ -3,7 +3,8 @@
  */
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import type { FieldDefinition } from '../api/types';
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
 import { holdsData, isWritable, typeOf } from '../fields';
 import { canBeKey } from '../fields/values';
 import { EXACTLY } from '../execution/filterInput';
@@ -17,14 +18,28 @@ const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions =
 	description: `${name} (${type})`,
 });
 
+/** Says in a list why it has no entries; to choose it leaves the parameter empty. */
+const CHOOSE_TABLE: INodePropertyOptions[] = [{ name: 'Choose a Table First', value: '' }];
+
+/** A list that depends on the chosen table. */
+async function tableOptions(
+	context: ILoadOptionsFunctions,
+	list: (
+		table: TableDefinition,
+		client: ApiClient,
+	) => INodePropertyOptions[] | Promise<INodePropertyOptions[]>,
+): Promise<INodePropertyOptions[]> {
+	return await inEditor(context, async (client) => {
+		const table = await chosenTable(context, client);
+		return table ? await list(table, client) : CHOOSE_TABLE;
+	});
+}
+
 async function fieldOptions(
 	context: ILoadOptionsFunctions,
 	isOffered: (field: FieldDefinition) => boolean,
 ): Promise<INodePropertyOptions[]> {
-	return await inEditor(context, async (client) => {
-		const table = await chosenTable(context, client);
-		return (table?.fields ?? []).filter(isOffered).map(option);
-	});
+	return await tableOptions(context, ({ fields }) => fields.filter(isOffered).map(option));
 }
 
 /** The fields that hold data. */
@@ -52,19 +67,18 @@ const linkedOptions = ({ name, header, metadata }: FieldDefinition): INodeProper
 
 /** The fields that a filter can compare, those of linked records among them. */
 async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await inEditor(this, async (client) => {
-		const table = await chosenTable(this, client);
-		return (table?.fields ?? [])
-			.filter(holdsData)
-			.flatMap((field) => [option(field), ...linkedOptions(field)]);
-	});
+	return await tableOptions(this, ({ fields }) =>
+		fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
+	);
 }
 
 /** The link fields, after an entry for all of them. */
 async function getLinkFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const fields = await fieldOptions(this, isLink);
 	const all = { name: 'All Link Fields', value: ALL_LINK_FIELDS };
-	return fields.length > 0 ? [all, ...fields] : [];
+	return await tableOptions(this, ({ fields }) => {
+		const links = fields.filter(isLink).map(option);
+		return links.length > 0 ? [all, ...links] : [];
+	});
 }
 
 /** Fields of the tables that the link field beside leads to, or all link fields. */
@@ -73,9 +87,8 @@ async function linkedFieldOptions(
 	isOffered: (field: FieldDefinition) => boolean,
 ): Promise<INodePropertyOptions[]> {
 	const name = context.getCurrentNodeParameter('&field');
-	return await inEditor(context, async (client) => {
-		const table = await chosenTable(context, client);
-		const links = (table?.fields ?? []).filter(isLink);
+	return await tableOptions(context, async (table, client) => {
+		const links = table.fields.filter(isLink);
 		const chosen = links.filter((field) => name === ALL_LINK_FIELDS || field.name === name);
 		const fields = (await linkedTables(context, client, chosen)).flatMap((target) => target.fields);
 		const offered = fields.filter((field) => holdsData(field) && isOffered(field));
@@ -95,9 +108,7 @@ async function getLinkedDataFields(this: ILoadOptionsFunctions): Promise<INodePr
 
 /** The link fields of all tables of the application that lead to the chosen table. */
 async function getIncomingLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await inEditor(this, async (client) => {
-		const chosen = await chosenTable(this, client);
-		if (!chosen) return [];
+	return await tableOptions(this, async (chosen, client) => {
 		const application = chosenApplication(this);
 		const applications =
 			application === undefined
@@ -198,19 +209,17 @@ const SYSTEM_SORTS: INodePropertyOptions[] = [
 
 /** The fields to sort by, the record's own times among them. */
 async function getSortFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return [...SYSTEM_SORTS, ...(await fieldOptions(this, holdsData))];
+	return await tableOptions(this, ({ fields }) => [
+		...SYSTEM_SORTS,
+		...fields.filter(holdsData).map(option),
+	]);
 }
 
 /** The saved views of the chosen table. */
 async function getSavedViews(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return await inEditor(this, async (client) => {
-		const table = await chosenTable(this, client);
-		return (table?.savedViews ?? []).map(({ id, name, description }) => ({
-			name,
-			value: id,
-			description,
-		}));
-	});
+	return await tableOptions(this, ({ savedViews }) =>
+		savedViews.map(({ id, name, description }) => ({ name, value: id, description })),
+	);
 }
 
 /** For the nodes' `methods`. */

@@ -146,7 +146,7 @@ export const readStartFrom = (context: IPollFunctions) =>
 export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const read = (name: string): unknown => context.getNodeParameter(name, null) ?? undefined;
 	const at = readTableAddress(context);
-	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Fields to Load');
+	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Output Field Names or IDs');
 	const watchedFields = fieldsOption(context, 'watchedFields', 'Only When These Fields Changed');
 	const triggerOn = choice(context, 'triggerOn', 'Trigger On', [
 		'createdOrUpdated',

@@ -8,7 +8,7 @@ import type { Parameter } from '../../execution/operation';
 export const recordParameters = [...tableParameters, recordId];
 
 export const fileField: Parameter<'fileField'> = {
-	displayName: 'Field Name or ID',
+	displayName: 'File Field Name or ID',
 	name: 'fileField',
 	type: 'options',
 	typeOptions: loadOptionsFrom('getFileFields', ...TABLE_DEPENDENCIES),

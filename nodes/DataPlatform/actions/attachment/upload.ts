@@ -57,7 +57,7 @@ const existingFiles: Parameter<'existingFiles'> = {
 
 const shown = <P extends INodeProperties>(field: P, show: Record<string, unknown[]>): P => ({
 	...field,
-	displayOptions: { show: show as Record<string, string[]> },
+	displayOptions: { ...field.displayOptions, show: show as Record<string, string[]> },
 });
 
 const maximumSize: Parameter<'maximumSize'> = {

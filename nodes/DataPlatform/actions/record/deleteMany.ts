@@ -4,6 +4,11 @@ import { filterOf } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
+/** Conditions come first: what is not narrowed down is not deleted. */
+const deletionFilter = filterParameters.map((field) =>
+	field.name === 'filterMode' ? { ...field, default: 'conditions' } : field,
+);
+
 export const deleteMany = itemOperation({
 	value: 'deleteMany',
 	name: 'Delete Many',
@@ -12,6 +17,15 @@ export const deleteMany = itemOperation({
 		'Delete all records that match a filter permanently; they are counted first, and nothing is deleted if there are more than the maximum',
 	fields: [
 		...tableParameters,
+		...deletionFilter,
+		{
+			displayName: 'Delete All Records',
+			name: 'allowAll',
+			type: 'boolean',
+			default: false,
+			displayOptions: { show: { filterMode: ['none'] } },
+			description: 'Whether to delete every record of the table',
+		},
 		{
 			displayName: 'Maximum',
 			name: 'maximum',
@@ -19,15 +33,7 @@ export const deleteMany = itemOperation({
 			typeOptions: { minValue: 1 },
 			required: true,
 			default: 100,
-			description: 'If more records match than this, nothing is deleted',
-		},
-		...filterParameters,
-		{
-			displayName: 'Delete All Records',
-			name: 'allowAll',
-			type: 'boolean',
-			default: false,
-			description: 'Whether a filter without conditions means every record of the table',
+			description: 'Max number of records to delete. If more match, nothing is deleted.',
 		},
 	],
 	options: [

@@ -80,6 +80,8 @@ export const getMany = itemOperation({
 	description: 'Retrieve a list of records from a table, filtered and sorted',
 	fields: [
 		...tableParameters,
+		...filterParameters,
+		sort,
 		{
 			displayName: 'Return All',
 			name: 'returnAll',
@@ -96,19 +98,18 @@ export const getMany = itemOperation({
 			displayOptions: { show: { returnAll: [false] } },
 			description: 'Max number of results to return',
 		},
-		...filterParameters,
 		simple,
 	],
-	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, sort, ...callSettings],
+	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...callSettings],
 	execute: async (run, index) => {
 		const limit = run.flag('returnAll', 'Return All', index)
 			? Infinity
 			: Math.floor(run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 }));
 		const reading = {
 			filter: filterOf(run.readerOf(index)),
-			fields: run.names('options.fieldsToLoad', 'Field Names or IDs', index),
+			fields: run.names('options.fieldsToLoad', 'Output Field Names or IDs', index),
 			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
-			sort: sortText(run.parameter('options.sort.by', index)),
+			sort: sortText(run.parameter('sort.by', index)),
 			linkedTo: await linkedToOf(run, index),
 		};
 		const inclusions = await inclusionsOf(run, index);

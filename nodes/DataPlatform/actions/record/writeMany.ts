@@ -27,7 +27,12 @@ import {
 import { matchingOf } from '../../execution/matchingInput';
 import { readItem, sharedSource } from './sharedParameters';
 import { linkResolver, linkRules } from '../../execution/linkInput';
-import { planOptions, valuesReader, type ValuesReader } from '../../execution/recordInput';
+import {
+	hintIgnored,
+	planOptions,
+	valuesReader,
+	type ValuesReader,
+} from '../../execution/recordInput';
 import { outputOf, type RecordOutput } from '../../execution/recordOutput';
 import { MIB } from '../../transport/streams';
 
@@ -235,6 +240,7 @@ export async function executeWriteMany(
 		planning,
 	);
 	plan.problems.push(...unreadable);
+	hintIgnored(run, plan);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
 	if (!settings.dryRun) await links.createMissing(plan, table, settings);
 	if (plan.problems.length > 0 && settings.stopAtFailure)

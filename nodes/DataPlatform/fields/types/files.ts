@@ -37,6 +37,9 @@ export const files: FieldType = {
 					`takes a web address, a list of files, or {"add":[…],"remove":[…]}, not ${show(raw)}`,
 				);
 	},
+	isOnlyRead: (value) =>
+		Array.isArray(value) &&
+		value.some((file) => isObject(file) && 'fileId' in file && !('filedata' in file)),
 	/** Nobody reads files back to compare them; that one is still there which was to go is certain. */
 	equals: (stored, sent) => {
 		if (!isObject(sent)) return undefined;

@@ -64,6 +64,8 @@ export const linkToMany: FieldType = {
 			? { value: { ...(add && { add }), ...(remove && { remove }) } }
 			: problem(`takes record ids, or {"add":[ids],"remove":[ids]}, not ${show(raw)}`);
 	},
+	isOnlyRead: (value) =>
+		isPlainObject(value) && typeof value.count === 'number' && typeof value.url === 'string',
 	/** What is stored is read as a count: which records are linked, it does not say. */
 	equals: (_stored, sent) => {
 		const { add, remove } = changeOf(sent);

@@ -1,0 +1,85 @@
+import type { IDataObject } from 'n8n-workflow';
+import { numbered, outcomes, useHarness } from './fixtures.cts';
+
+/** What was read is written back, and items come with the names that the mapper shows. */
+const harness = useHarness();
+
+describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (simple) => {
+	test('writes what can be written, and names what was left out', async () => {
+		await harness.fill('orders', ...numbered(2, { tags: ['a'], price: 1 }));
+		const before = await harness.records();
+		const read = await harness.run('getAll', { parameters: { returnAll: true, simple } });
+		const items = read.json();
+		const same = await harness.run('updateMany', { items });
+		expect(same.error).toBeUndefined();
+		expect(outcomes(same).every((outcome) => outcome !== 'failed')).toBe(true);
+		expect((await harness.records()).map(({ fields }) => fields)).toEqual(
+			before.map(({ fields }) => fields),
+		);
+		expect(same.hints).toContain(
+			"Left out, because the platform only lets them be read: 'related', 'label'.",
+		);
+		const buyer = simple
+			? { buyer: 'Hare' }
+			: { fields: { ...(items[0]!.fields as object), buyer: 'Hare' } };
+		const changed = await harness.run('update', {
+			items: [{ ...items[0], ...buyer } as IDataObject],
+			parameters: { recordId: items[0]!.id },
+		});
+		expect(changed.error).toBeUndefined();
+		expect(changed.hints).toHaveLength(1);
+		expect(await harness.values('buyer')).toContain('Hare');
+		expect(outcomes(same)).toHaveLength(2);
+	});
+});
+
+test('read-only fields that are mapped by hand stay an error', async () => {
+	const result = await harness.run('createMany', {
+		parameters: {
+			columns: { mappingMode: 'defineBelow', value: { number: '1', buyer: 'x', label: 'y' } },
+		},
+	});
+	expect(result.error?.message).toContain("'label' is read-only");
+});
+
+describe('names as the mapper shows them', () => {
+	const table = 'people';
+	beforeEach(async () => {
+		await harness.sandbox.admin.createTable({
+			app: 'shop',
+			table: {
+				internalName: table,
+				fields: [
+					{ name: 'email', header: 'E-mail', type: 'text', metadata: { importKey: true } },
+					{ name: 'firstname', header: 'First name', type: 'text' },
+					{ name: 'city', header: 'Place', type: 'text' },
+					{ name: 'country', header: 'Place', type: 'text' },
+					{ name: 'note', header: 'email', type: 'text' },
+				],
+			},
+		});
+	});
+	const write = async (item: IDataObject) =>
+		await harness.run('createMany', { table, items: [item], onError: 'continueRegularOutput' });
+	const stored = async () => (await harness.records(table)).map(({ fields }) => fields);
+
+	test.each([
+		{ 'E-mail': 'a', 'First name': 'Ada' },
+		{ ' e-MAIL ': 'a', 'first name': 'Ada' },
+		{ 'E-mail (import key)': 'a', firstname: 'Ada' },
+		{ email: 'a', 'E-mail': 'a', 'First name': 'Ada' },
+	])('%j', async (item) => {
+		expect(outcomes(await write(item as never))).toEqual(['inserted']);
+		expect(await stored()).toEqual([{ email: 'a', firstname: 'Ada' }]);
+	});
+
+	test.each([
+		[{ email: 'a', Place: 'Oslo' }, "has no field 'Place'"],
+		[{ email: 'a', 'E-mail': 'b' }, "'email' and 'E-mail' are the same field"],
+		[{ email: 'a', 'Last name': 'x' }, "has no field 'Last name'"],
+	])('%j is an error', async (item, message) => {
+		const [json] = (await write(item as never)).json();
+		expect(json!.error).toContain(message);
+		expect(await stored()).toEqual([]);
+	});
+});

@@ -83,7 +83,8 @@ const describe = (result: ItemResult) =>
 
 const amount = (effect: Effect) => (effect === 'done' ? 1 : 0);
 
-async function checkItem(run: CaseRun, index: number): Promise<string[]> {
+/** What is wrong with the outcome of an item. */
+export async function checkItem(run: CaseRun, index: number): Promise<string[]> {
 	const { prepared, scenario, truth, result } = run;
 	const item = result.items[index]!;
 	const effect = prepared.effect?.(index, truth) ?? 'none';

@@ -4,6 +4,7 @@
  */
 import { faultKinds } from '../../../sandbox/faults/rules.mts';
 import { FAULTS } from '../faults/faults.mts';
+import type { OtherAction } from './scenarios/scenario.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 
 /**
@@ -22,6 +23,7 @@ export const FAMILIES = [
 	'sent elsewhere',
 	'some records refused or left out',
 	'slow',
+	'another writer',
 ] as const;
 
 export type Family = (typeof FAMILIES)[number];
@@ -39,6 +41,8 @@ export interface FaultCase {
 	isForUpdates: boolean;
 	/** Answers come after the node has given up, or never. */
 	isLate: boolean;
+	/** No fault of the platform: what another writer does. */
+	otherWrite?: OtherAction;
 }
 
 /** How long a request may take where answers come late or never. */
@@ -117,6 +121,11 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
 });
 
+const besideOther = (otherWrite: OtherAction): [string, Entry] => [
+	`other ${otherWrite}`,
+	{ family: 'another writer', effect: 'nothing', fault: { kind: 'none' }, otherWrite },
+];
+
 const FAMILY_OF: Record<string, Family> = {
 	resetBefore: 'connection broke',
 	resetAfter: 'connection broke',
@@ -171,7 +180,11 @@ function known(): Record<string, Entry> {
  * @throws {Error} where the sandbox knows a fault that has no case here
  */
 export function faultCases(elsewhere: string): FaultCase[] {
-	const cases = Object.entries({ ...known(), ...more(elsewhere) }).map(([name, entry]) => ({
+	const cases = Object.entries({
+		...known(),
+		...more(elsewhere),
+		...Object.fromEntries((['update', 'insert', 'delete'] as const).map(besideOther)),
+	}).map(([name, entry]) => ({
 		isBulk: false,
 		isByValue: false,
 		isForUpdates: false,

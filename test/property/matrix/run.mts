@@ -14,6 +14,7 @@ import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
+import { MOMENTS, runBesideOther } from './runBesideOther.mts';
 import { SandboxSlot } from './sandboxSlot.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
@@ -52,6 +53,8 @@ interface Row {
 	name: string;
 	/** Whether a fault that is about many records in a request can meet it. */
 	isBulk: boolean;
+	/** Whether another writer may touch the same records. */
+	isWrite: boolean;
 	run(slot: SandboxSlot, plan: Plan): Promise<Verdict>;
 }
 
@@ -61,11 +64,16 @@ const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({
 		name: scenario.variant ? `${scenario.variant}, ${scenario.operation}` : scenario.operation,
 		isBulk: BULK.test(scenario.operation),
-		run: async (slot: SandboxSlot, plan: Plan) => await runCase(slot, scenario, plan),
+		isWrite: scenario.kind !== 'read',
+		run: async (slot: SandboxSlot, plan: Plan) =>
+			plan.faultCase.otherWrite
+				? await runBesideOther(slot, scenario, plan)
+				: await runCase(slot, scenario, plan),
 	})),
 	...EVENTS.map((event) => ({
 		name: `trigger: ${event}`,
 		isBulk: false,
+		isWrite: false,
 		run: async (slot: SandboxSlot, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
@@ -102,6 +110,7 @@ function timingsOf(row: Row, faultCase: FaultCase) {
 	if (isBeyond(row, faultCase)) return [];
 	if (faultCase.isBulk && !row.isBulk) return [];
 	if (faultCase.isForUpdates && !row.name.endsWith(': updateMany')) return [];
+	if (faultCase.otherWrite) return row.isWrite ? MOMENTS : [];
 	return faultCase.isByValue ? (['every'] as const) : TIMINGS;
 }
 

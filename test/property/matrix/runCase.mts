@@ -8,6 +8,7 @@ import { runOperation } from '../../support/engine/outsideJest.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { findErrors, FAULT, isMet, markOf, countRepeats } from './assertOutcome.mts';
 import type { SandboxSlot, Truth } from './sandboxSlot.mts';
+import type { Moment } from './runBesideOther.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
 import { parseResult } from './parseResult.mts';
 
@@ -22,7 +23,7 @@ const TIMEOUT_S = 30;
 
 export interface Plan {
 	faultCase: FaultCase;
-	timing: Timing;
+	timing: Timing | Moment;
 	seed: number;
 }
 
@@ -39,7 +40,7 @@ export interface Verdict {
 	evidence: string[];
 }
 
-export const whenOf = (timing: Timing, random: SeededRandom): FaultRule['when'] => {
+export const whenOf = (timing: Plan['timing'], random: SeededRandom): FaultRule['when'] => {
 	if (timing === 'first' || timing === 'firstMain') return { nth: [1] };
 	return timing === 'later' ? { nth: [random.between(2, 5)] } : undefined;
 };

@@ -9,6 +9,8 @@ import type {
 } from '../../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 
+import { OTHER_WRITER } from '../faults/constants.mts';
+
 export const APP = 'shop';
 export const TABLE = 'things';
 
@@ -16,9 +18,14 @@ export const TABLE = 'things';
 export interface Truth {
 	before: StoredRecord[];
 	records: StoredRecord[];
+	/** Every version since, also those of another writer. */
+	history: StoredVersion[];
 	/** The versions that the run wrote. */
 	written: StoredVersion[];
+	/** Without those of another writer. */
 	requests: LoggedRequest[];
+	/** Whether another writer wrote something. */
+	isOtherMet: boolean;
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node hands on as they are were changed on their way to it. */
 	payloadAltered: boolean;
@@ -40,6 +47,7 @@ export class SandboxSlot {
 	readonly sandbox: RunningSandbox;
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
+	#otherToken: Promise<string> | undefined;
 
 	constructor(sandbox: RunningSandbox) {
 		this.sandbox = sandbox;
@@ -78,6 +86,16 @@ export class SandboxSlot {
 		});
 		const team = { name: 'team', type: 'schema_link', metadata: { linkTableId: 'teams' } };
 		await this.createTable(records, true, [team]);
+	}
+
+	/** The token of another writer. */
+	async otherToken(): Promise<string> {
+		this.#otherToken ??= this.sandbox.admin.createToken({
+			name: OTHER_WRITER,
+			type: 'role',
+			permissions: [{ app: APP, table: '*', allow: ['structure', 'create', 'update', 'delete'] }],
+		});
+		return await this.#otherToken;
 	}
 
 	/** Makes a workflow that does nothing; its webhook URL. */
@@ -122,15 +140,22 @@ export class SandboxSlot {
 	async truth(): Promise<Truth> {
 		const { admin } = this.sandbox;
 		await admin.waitUntilIdle();
-		const requests = await admin.requests();
+		const all = await admin.requests();
+		const requests = all.filter(({ token }) => token !== OTHER_WRITER);
 		await admin.faults([]);
 		const numbers = new Set(requests.map(({ number }) => number));
-		const history = await admin.history(APP, TABLE);
+		const others = new Set(
+			all.filter((entry) => !requests.includes(entry)).map((entry) => entry.number),
+		);
+		const versions = await admin.history(APP, TABLE);
+		const history = versions.filter(({ request }) => numbers.has(request) || others.has(request));
 		const workflowRuns = this.#hasWorkflow ? await admin.workflowRuns() : [];
 		this.#hasWorkflow = false;
 		return {
 			before: this.#before,
 			records: await admin.records(APP, TABLE),
+			history,
+			isOtherMet: history.some(({ request }) => others.has(request)),
 			written: history.filter(({ request }) => numbers.has(request)),
 			requests,
 			workflowRuns,

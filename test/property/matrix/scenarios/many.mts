@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
+import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
 import { idOf, type Truth } from '../sandboxSlot.mts';
 import {
@@ -12,6 +13,7 @@ import {
 	type Output,
 	type Prepared,
 	type Scenario,
+	type Touched,
 } from './scenario.mts';
 
 const COUNT = 7;
@@ -81,6 +83,7 @@ export const createMany: Scenario = {
 			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf: () => undefined, values: newFields },
 			effect: (index, truth) => effectOn(index, truth, {}),
 			checkOutput,
 		};
@@ -104,6 +107,7 @@ export const upsertMany: Scenario = {
 			items: itemsOf(indexes.map(newFields)),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
 			checkOutput,
 		};
@@ -129,6 +133,7 @@ export const updateMany: Scenario = {
 			items: itemsOf(indexes.map((index) => ({ id: idOf(index), ...newFields(index) }))),
 			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
+			touched: { idOf, values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
 			checkOutput,
 		};
@@ -191,6 +196,33 @@ export const linksByName: Scenario = {
 const GROUPS = ['a', 'b', 'c'];
 const PER_GROUP = 4;
 
+/** Another writer moves a record out of the group, deletes it, or adds one to the group. */
+const touchedGroup = (groupOf: (index: number) => string | undefined): Touched => {
+	const firstOf = (index: number) => idOf(GROUPS.indexOf(groupOf(index)!) * 10);
+	return {
+		idOf: firstOf,
+		write(action, index) {
+			const group = groupOf(index);
+			if (group === undefined) return undefined;
+			if (action === 'insert') return { fields: { code: 'new', name: 'theirs', group } };
+			const id = firstOf(index);
+			const fields: Fields = { group: 'kept' };
+			return action === 'update' ? { id, fields } : { id };
+		},
+		check(index, item, { before, history, written }) {
+			if (item.kind !== 'done') return [`it is ${item.kind}`];
+			const { matched, deletedCount } = item.outputs[0]!.json as Record<string, number>;
+			const groupBefore = (version: Truth['written'][number]) =>
+				[...before, ...history].filter(({ id, fields }) => id === version.id && fields).at(-1)
+					?.fields?.group;
+			const own = written.filter((version) => groupBefore(version) === groupOf(index)).length;
+			// What another writer took out of the group while it was deleted counts as deleted.
+			const isTrue = own <= deletedCount! && deletedCount! <= own + 1 && deletedCount! <= matched!;
+			return isTrue ? [] : [`${own} were deleted, reported ${deletedCount} of ${matched}`];
+		},
+	};
+};
+
 /** Deletes the records of one group for each item; with AND in one request, with OR one by one. */
 export const deleteMany: Scenario = {
 	operation: 'record: deleteMany',
@@ -233,6 +265,7 @@ export const deleteMany: Scenario = {
 			// A request does not say which item it is for; any of them may be unclear then.
 			traces: items.map(() => ({ path: '/data/' })),
 			isRefused: (index) => items[index]?.group === undefined,
+			touched: touchedGroup((index) => items[index]?.group),
 			effect(index, truth) {
 				const rest = left(index, truth);
 				if (truth.records.filter(({ fields }) => fields.group === 'kept').length < PER_GROUP) {

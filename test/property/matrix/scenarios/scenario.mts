@@ -2,6 +2,8 @@
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../../../support/engine/outsideJest.mts';
+import type { Fields } from '../../faults/table.mts';
+import type { ItemResult } from '../parseResult.mts';
 import { APP, TABLE, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
 
 /** An output item, its files as hashes of their bytes. */
@@ -16,6 +18,21 @@ export interface Output {
  */
 export type Effect = 'done' | 'none' | { part: number } | { wrong: string };
 
+/** What another writer does to a record that the operation writes or deletes. */
+export type OtherAction = 'update' | 'insert' | 'delete';
+
+/** The records that items are about, for a run beside another writer. */
+export interface Touched {
+	/** The item's record, where there is one before. */
+	idOf(index: number): string | undefined;
+	/** What the item writes; nothing where it deletes. */
+	values?(index: number): object;
+	/** The other writer's request, where it is not about that record. */
+	write?(action: OtherAction, index: number): { id?: string; fields?: Fields } | undefined;
+	/** What is wrong with the outcome of an item that was touched. */
+	check?(index: number, item: ItemResult, truth: Truth): string[];
+}
+
 export interface Prepared {
 	parameters: INodeParameters;
 	items: INodeExecutionData[];
@@ -25,6 +42,8 @@ export interface Prepared {
 	traces: Array<{ body: string } | { path: string }>;
 	/** Whether the node must refuse an item before anything is sent for it. */
 	isRefused?(index: number): boolean;
+	/** For what may run beside another writer. */
+	touched?: Touched;
 	/** For what changes something. */
 	effect?(index: number, truth: Truth): Effect;
 	/** What is not true of a success. */

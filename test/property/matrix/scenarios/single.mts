@@ -90,6 +90,7 @@ export const create: Scenario = {
 			items: wishes(),
 			main: { method: 'POST', path: '/data$' },
 			traces: bodies(),
+			touched: { idOf: () => undefined, values: newFields },
 			effect: (index, truth) => effectOn(index, truth),
 			checkOutput: written,
 		};
@@ -111,6 +112,7 @@ export const upsert: Scenario = {
 			items: wishes(),
 			main: { method: 'POST', path: '/data$' },
 			traces: bodies(),
+			touched: { idOf: (index) => (index % 2 ? undefined : idOf(index)), values: newFields },
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
 			checkOutput: written,
 		};
@@ -137,6 +139,7 @@ export const update: Scenario = {
 			),
 			main: { method: isFull ? 'PUT' : 'PATCH', path: '/data/' },
 			traces: paths(),
+			touched: { idOf, values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
 			checkOutput: written,
 		};
@@ -158,6 +161,7 @@ export const remove: Scenario = {
 			items: itemsOf(Array.from({ length: COUNT }, (_, index) => ({ id: idOf(index) }))),
 			main: { method: 'DELETE', path: '/data/' },
 			traces: paths(),
+			touched: { idOf },
 			effect: (index, truth) => (recordsWith(index, truth).length === 0 ? 'done' : 'none'),
 			checkOutput: (index, outputs) =>
 				isDeepStrictEqual(

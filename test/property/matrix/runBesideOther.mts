@@ -1,0 +1,162 @@
+/**
+ * An operation beside another writer, who changes what one of its items is about just before one
+ * of its requests arrives. No request fails; every outcome must be true of the history.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { SeededRandom } from '../../support/seededRandom.mts';
+import { runOperation } from '../../support/engine/outsideJest.mts';
+import { openGateway } from '../faults/otherWriter.mts';
+import { checkItem } from './assertOutcome.mts';
+import { parseResult, type ItemResult } from './parseResult.mts';
+import { describeRequests, type Plan, type Verdict } from './runCase.mts';
+import type { SandboxSlot, Truth } from './sandboxSlot.mts';
+import type { OtherAction, Prepared, Scenario } from './scenarios/scenario.mts';
+import { onVirtualClock } from './virtualClock.mts';
+
+const TIMEOUT_S = 30;
+
+/** Before which of the node's requests the other writer acts; the first is 1. */
+export const MOMENTS = ['before 1', 'before 2', 'before 3', 'before 4', 'before 5'] as const;
+export type Moment = (typeof MOMENTS)[number];
+
+const unmet: Verdict = {
+	isMet: false,
+	done: 0,
+	failed: 0,
+	unknown: 0,
+	notReached: 0,
+	repeats: 0,
+	problems: [],
+	evidence: [],
+};
+
+const holds = (fields: object | null, values: object) =>
+	fields !== null &&
+	Object.entries(values).every(([name, value]) =>
+		isDeepStrictEqual((fields as Record<string, unknown>)[name], value),
+	);
+
+/** An item that wrote a record which the other writer touched. */
+function checkWritten(item: ItemResult, values: object, truth: Truth): string[] {
+	if (item.kind === 'failed') {
+		const isWritten = truth.written.some(({ fields }) => holds(fields, values));
+		return isWritten ? ['the node wrote it'] : [];
+	}
+	if (item.kind !== 'done') return [`it is ${item.kind}`];
+	if (item.outputs.length !== 1) return [`${item.outputs.length} output items for one item`];
+	const { id, ver, outcome } = item.outputs[0]!.json;
+	const states = [...truth.before, ...truth.history].filter((state) => state.id === id);
+	const wrong: string[] = [];
+	if (!states.some((state) => state.ver === ver && holds(state.fields, values))) {
+		wrong.push(`record ${String(id)}/${String(ver)} never held its values`);
+	}
+	const own = new Set(
+		truth.written.filter((version) => version.id === id).map(({ action }) => action),
+	);
+	if (outcome === 'inserted' && !own.has('inserted')) wrong.push('the node did not insert it');
+	if (outcome === 'updated' && (own.has('inserted') || !own.has('updated'))) {
+		wrong.push('the node did not update it');
+	}
+	if (outcome === 'unchanged' && own.size > 0) wrong.push('the node wrote it');
+	return wrong;
+}
+
+/** An item that deletes a record which the other writer touched. */
+function checkDeleted(item: ItemResult, id: string | undefined, truth: Truth): string[] {
+	const isOwn = truth.written.some((version) => version.id === id && version.action === 'deleted');
+	if (item.kind === 'done') return isOwn ? [] : ['the node did not delete it'];
+	if (item.kind === 'failed') return isOwn ? ['the node deleted it'] : [];
+	return [`it is ${item.kind}`];
+}
+
+function checkTouched(
+	item: ItemResult,
+	index: number,
+	{ touched }: Prepared,
+	truth: Truth,
+): string[] {
+	if (touched!.check) return touched!.check(index, item, truth);
+	const values = touched!.values?.(index);
+	return values
+		? checkWritten(item, values, truth)
+		: checkDeleted(item, touched!.idOf(index), truth);
+}
+
+/** The request of the other writer; undefined where an item leaves nothing to do for it. */
+function otherWriteOf({ touched }: Prepared, action: OtherAction, index: number) {
+	if (touched?.write) return touched.write(action, index);
+	const id = touched?.idOf(index);
+	if (action === 'delete') return id === undefined ? undefined : { id };
+	if (action === 'update')
+		return id === undefined ? undefined : { id, fields: { group: 'theirs' } };
+	const values = touched?.values?.(index);
+	return id === undefined && values
+		? { fields: { ...values, name: 'theirs', group: 'theirs' } }
+		: undefined;
+}
+
+export async function runBesideOther(
+	slot: SandboxSlot,
+	scenario: Scenario,
+	{ faultCase, timing, seed }: Plan,
+): Promise<Verdict> {
+	const random = new SeededRandom(seed);
+	const prepared = await scenario.prepare(slot, random);
+	const { parameters, items } = prepared;
+	const action = faultCase.otherWrite!;
+	const possible = items.flatMap((_, at) => {
+		const write = otherWriteOf(prepared, action, at);
+		return write ? [{ index: at, write }] : [];
+	});
+	if (possible.length === 0) return unmet;
+	const { index, write } = possible[random.between(0, possible.length - 1)]!;
+	await slot.begin([]);
+	const otherToken = await slot.otherToken();
+	const gateway = await openGateway(
+		{ baseUrl: slot.credential.baseUrl, otherToken },
+		{ before: MOMENTS.indexOf(timing as Moment) + 1, action, ...write },
+	);
+	const onError = random.of('continueRegularOutput', 'continueErrorOutput');
+	const { options, ...own } = parameters;
+	const runResult = await onVirtualClock(
+		TIMEOUT_S,
+		async () =>
+			await runOperation(
+				{ ...slot.credential, baseUrl: gateway.baseUrl },
+				{
+					parameters: own,
+					defaults: { options: { ...(options as object), timeout: TIMEOUT_S } },
+					input: items,
+					onError,
+				},
+			),
+	);
+	gateway.close();
+	const truth = await slot.truth();
+	const result = await parseResult(runResult, items.length, onError);
+	const problems = [...result.shapeErrors];
+	const run = { scenario, prepared, faultCase, truth, result };
+	for (const [at, item] of result.items.entries()) {
+		const isTouched = at === index && truth.isOtherMet;
+		if (!isTouched && item.kind !== 'done' && !prepared.isRefused?.(at)) {
+			problems.push(`item ${at} did not succeed, though nobody touched it`);
+		}
+		const wrong = isTouched ? checkTouched(item, at, prepared, truth) : await checkItem(run, at);
+		problems.push(...wrong.map((text) => `item ${at}: ${text}`));
+	}
+	const count = (kind: string) => result.items.filter((item) => item.kind === kind).length;
+	return {
+		...unmet,
+		isMet: truth.isOtherMet,
+		done: count('done'),
+		failed: count('failed'),
+		unknown: count('unknown'),
+		problems,
+		evidence: [
+			`item ${index}, ${action} ${JSON.stringify(write)}, ${JSON.stringify(parameters)}`,
+			...describeRequests(truth),
+			...truth.history.map((version) => JSON.stringify(version)),
+			...result.items.map((item, at) => `${at}: ${JSON.stringify(item)}`),
+		],
+	};
+}

@@ -208,7 +208,7 @@ export class Trial {
 			return wrong;
 		}
 		if (this.#touched.hasItem(item)) {
-			const isLost = this.requestsWith(item).some(isAmbiguous);
+			const isLost = this.#isHasty || this.requestsWith(item).some(isAmbiguous);
 			return [...wrong, ...this.#touched.check(item, result, isLost)];
 		}
 		if (SUCCESSES.has(result.outcome)) {
@@ -304,15 +304,15 @@ export class Trial {
 		);
 	}
 
-	/** Whether no other item has the same mark. */
+	/** Whether no other item's mark is in a request with this one, not even as the beginning of another. */
 	#isSingular({ index, id, values, block }: CaseItem): boolean {
 		if (block !== undefined) return false;
 		const { mode, items } = this.testCase;
+		const markedBy = (item: Pick<CaseItem, 'id' | 'values'>) =>
+			String(item.id ?? item.values.code?.stored ?? item.values.code?.raw);
+		const own = markedBy({ id, values });
 		return items.every(
-			(other) =>
-				mode === 'create' ||
-				other.index === index ||
-				(other.id ?? other.values.code?.raw) !== (id ?? values.code?.raw),
+			(other) => mode === 'create' || other.index === index || !markedBy(other).startsWith(own),
 		);
 	}
 }

@@ -161,7 +161,7 @@ describe('columns', () => {
 			'string',
 			'string',
 			'string',
-			'string',
+			'options',
 			'string',
 			'string',
 		]);

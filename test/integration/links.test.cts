@@ -583,6 +583,27 @@ describe('the option', () => {
 		expect(await list('getLinkedFields', path)).toEqual(['name', 'number', 'city']);
 	});
 
+	test('the mapper offers linked records as a list, where there are few', async () => {
+		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+		const company = async (link: unknown) => {
+			const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
+				resource: 'record',
+				operation: 'createMany',
+				application: picked(APP),
+				table: picked('people'),
+				options: { linkValues: { link } },
+			} as never);
+			const { type, options } = fields.find(({ id }) => id === 'company')!;
+			return { type, values: options?.map(({ value }) => value).sort() };
+		};
+		const ids = await companyIds();
+		expect(await company([])).toEqual({ type: 'options', values: Object.values(ids).sort() });
+		expect(await company([byName])).toEqual({ type: 'options', values: Object.keys(ids).sort() });
+		const records = Array.from({ length: 101 }, (_, at) => ({ fields: { name: `c${at}` } }));
+		await sandbox.admin.createTable({ app: APP, table: companies, records });
+		expect(await company([])).toEqual({ type: 'string', values: undefined });
+	});
+
 	test('the mapper says what each link field takes', async () => {
 		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 		const labels = async (link: unknown) => {

@@ -69,7 +69,7 @@ async function searchTables(
 const PICKER_PAGE = 50;
 
 /** What a record is called in a list: its import key, else its first texts. */
-function titleOf(
+export function titleOf(
 	record: PlatformRecord,
 	{ fields }: TableDefinition,
 	key?: FieldDefinition,

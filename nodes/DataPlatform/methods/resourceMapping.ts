@@ -7,11 +7,17 @@ import type {
 	ResourceMapperFields,
 } from 'n8n-workflow';
 
-import type { FieldDefinition, TableDefinition } from '../api/types';
+import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, typeOf } from '../fields';
+import { readPage } from '../api/records';
+import { readTable } from '../api/tables';
+import type { ApiClient } from '../transport/client';
+import type { EditorChoice } from '../fields/fieldType';
+import { getOwn } from '../transport/json';
 import type { LinkRule, LinkRules } from '../bulk/links';
-import { toLinkRules } from '../execution/linkInput';
-import { chosenTable, inEditor } from './editorContext';
+import { isLink, linkedTable, toLinkRules } from '../execution/linkInput';
+import { chosenApplication, chosenTable, inEditor } from './editorContext';
+import { titleOf } from './listSearch';
 
 /** What a link field takes, where the option Link Values says that it is no record ID. */
 function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): string {
@@ -34,9 +40,10 @@ function column(
 	required: boolean,
 	isKey: boolean,
 	rule?: LinkRule,
+	linked?: EditorChoice[],
 ): ResourceMapperField {
 	const { type, choices } = typeOf(field).editor;
-	const options = choices(field);
+	const options = linked ?? choices(field);
 	return {
 		id: field.name,
 		displayName: label(field, isKey, rule),
@@ -59,6 +66,56 @@ function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition)
 	}
 }
 
+/** Of so many link fields the linked records are offered: each takes two requests. */
+const MAX_LISTED_LINKS = 5;
+
+/** Linked tables with more records are not offered as a list. */
+const MAX_LISTED_RECORDS = 100;
+
+/** The records that a link to one can lead to; undefined where there are many, or none can be read. */
+async function choicesOf(
+	context: ILoadOptionsFunctions,
+	client: ApiClient,
+	field: FieldDefinition,
+	rule?: LinkRule,
+): Promise<EditorChoice[] | undefined> {
+	const source = { application: chosenApplication(context), table: '' };
+	const { at, table } = await linkedTable(
+		async (address) => await readTable(client, address),
+		source,
+		field,
+	);
+	const page = { limit: MAX_LISTED_RECORDS + 1, skip: 0 };
+	const records = await readPage(client, at, { sort: 'created,id' }, page);
+	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;
+	const key = importKeyOf(table);
+	const valueField = rule?.linkedField ?? key?.name ?? '';
+	return records.flatMap((record) => {
+		const value = rule ? getOwn<JsonValue>(record.fields, valueField) : record.id;
+		if (value === undefined || value === null || typeof value === 'object') return [];
+		return [{ name: titleOf(record, table, key), value: String(value) }];
+	});
+}
+
+/** The lists of linked records, by link field. The editor does without one that can't be read. */
+async function linkedChoices(
+	context: ILoadOptionsFunctions,
+	client: ApiClient,
+	fields: FieldDefinition[],
+	rules: LinkRules,
+): Promise<Map<string, EditorChoice[]>> {
+	const links = fields.filter((field) => isLink(field) && !field.metadata.multiple);
+	const lists = await Promise.all(
+		links.slice(0, MAX_LISTED_LINKS).map(async (field) => {
+			const choices = await choicesOf(context, client, field, rules.get(field.name)).catch(
+				() => undefined,
+			);
+			return [field.name, choices ?? []] as const;
+		}),
+	);
+	return new Map(lists.filter(([, choices]) => choices.length > 0));
+}
+
 async function columns(
 	context: ILoadOptionsFunctions,
 	isRequired: (field: FieldDefinition) => boolean,
@@ -68,9 +125,17 @@ async function columns(
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
 		const rules = chosenLinkRules(context, table);
-		const fields = table.fields
-			.filter(isWritable)
-			.map((field) => column(field, isRequired(field), field === key, rules.get(field.name)));
+		const writable = table.fields.filter(isWritable);
+		const linked = await linkedChoices(context, client, writable, rules);
+		const fields = writable.map((field) =>
+			column(
+				field,
+				isRequired(field),
+				field === key,
+				rules.get(field.name),
+				linked.get(field.name),
+			),
+		);
 		return { fields };
 	});
 }

@@ -6,4 +6,253 @@ interface Equivalent {
 }
 
 /** By file in `nodes/DataPlatform`. Only what behaves the same for every input belongs here. */
-export const EQUIVALENT: Record<string, Equivalent[]> = {};
+export const EQUIVALENT: Record<string, Equivalent[]> = {
+	'bulk/diff.ts': [
+		{
+			from: "const name = `'${key ?? sharedKey?.text}'`;",
+			to: "const name = `'${key ?? sharedKey.text}'`;",
+			why: 'A record without a key of its own is here because it shares one.',
+		},
+	],
+	'bulk/plan.ts': [
+		{
+			from: 'const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
+			to: 'const added = (row[j]! <= next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
+			why: 'The smaller of two equal numbers is either.',
+		},
+		{
+			from: 'const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);',
+			to: 'const others = records.filter((other) => other !== record);',
+			why: 'Only saves time: the others that are named come first.',
+		},
+		{
+			from: 'if (Math.abs(a.length - b.length) > limit) return Infinity;',
+			to: 'if (false) return Infinity;',
+			why: 'Only saves time: so many letters apart, the distance comes out as too large as well.',
+		},
+		{
+			from: 'if (least > limit) return Infinity;',
+			to: 'if (false) return Infinity;',
+			why: 'Only saves time: the distance comes out as too large as well.',
+		},
+		{
+			from: 'if (next[j]! < least) least = next[j]!;',
+			to: 'if (next[j]! <= least) least = next[j]!;',
+			why: 'The smaller of two equal numbers is either.',
+		},
+		{
+			from: 'if (suggestion === undefined && this.suggestions.size < MAX_SUGGESTIONS) {',
+			to: 'if (true && this.suggestions.size < MAX_SUGGESTIONS) {',
+			why: 'Only saves time: a name that was looked for gets the same correction again.',
+		},
+		{
+			from: 'next[j] = replaced < added ? replaced : added;',
+			to: 'next[j] = replaced <= added ? replaced : added;',
+			why: 'The smaller of two equal numbers is either.',
+		},
+	],
+	'bulk/resolve.ts': [
+		{
+			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
+		},
+		{
+			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'const isSameTime = (one = \'\', other = "Stryker was here!") => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
+		},
+		{
+			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
+			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
+			why: 'Any mode but replace and upsert compares alike.',
+		},
+	],
+	'bulk/response.ts': [
+		{
+			from: 'if (insertedCount === undefined) return false;',
+			to: 'if (false) return false;',
+			why: 'No comparison with an unknown number holds.',
+		},
+	],
+	'bulk/steps.ts': [
+		{
+			from: 'const before = stored.get(record)?.[0];',
+			to: 'const before = stored.get(record)[0];',
+			why: 'A look-up has an entry for each record.',
+		},
+	],
+	'bulk/write.ts': [
+		{
+			from: 'if (isFailed) return;',
+			to: 'if (false) return;',
+			why: 'The run is rejected already; a promise is settled once.',
+		},
+		{
+			from: "if (mayShare && mode === 'upsert') this.insertedIds = new Set();",
+			to: 'if (mayShare && true) this.insertedIds = new Set();',
+			why: 'Only saves memory: without shared records, no id comes twice.',
+		},
+		{
+			from: "if (mayShare && mode === 'upsert') this.insertedIds = new Set();",
+			to: "if (mayShare || mode === 'upsert') this.insertedIds = new Set();",
+			why: 'Only saves memory: without shared records, no id comes twice.',
+		},
+		{
+			from: "if (mayShare && mode === 'upsert') this.insertedIds = new Set();",
+			to: 'if (true) this.insertedIds = new Set();',
+			why: 'Only saves memory: without shared records, no id comes twice.',
+		},
+		{
+			from: 'if (records.length === 0) return undefined;',
+			to: 'if (false) return undefined;',
+			why: 'A run without records ends at once.',
+		},
+		{
+			from: 'if (records.length > 0) this.apply(afterStop(records, cause));',
+			to: 'if (records.length >= 0) this.apply(afterStop(records, cause));',
+			why: 'The step for no records is empty.',
+		},
+		{
+			from: 'if (records.length > 0) this.apply(afterStop(records, cause));',
+			to: 'if (true) this.apply(afterStop(records, cause));',
+			why: 'The step for no records is empty.',
+		},
+		{
+			from: 'if (unsent.length > 0) this.unsent.putBack(unsent);',
+			to: 'if (true) this.unsent.putBack(unsent);',
+			why: 'Putting nothing back changes nothing.',
+		},
+		{
+			from: 'if (unsent.length > 0) this.unsent.putBack(unsent);',
+			to: 'if (unsent.length >= 0) this.unsent.putBack(unsent);',
+			why: 'Putting nothing back changes nothing.',
+		},
+		{
+			from: "retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',",
+			to: "retryMode: mode === 'create' ? 'notIdempotent' : \"\",",
+			why: 'Only `read` and `notIdempotent` are treated differently.',
+		},
+		{
+			from: "return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };",
+			to: 'return { kind: "", records: this.uncompared.slice(start, this.nextToCompare) };',
+			why: 'Whatever is neither sent nor reconciled is compared.',
+		},
+	],
+	'fields/types/files.ts': [
+		{
+			from: "list(value.remove ?? []).every((id) => typeof id === 'string');",
+			to: 'list(value.remove ?? ["Stryker was here"]).every((id) => typeof id === \'string\');',
+			why: 'Any text is an id as far as this check goes.',
+		},
+	],
+	'fields/types/link.ts': [
+		{
+			from: 'return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)',
+			to: 'return (add ?? remove) !== undefined && [add ?? ["Stryker was here"], remove ?? []].every(isIds)',
+			why: 'Any text is an id as far as this check goes.',
+		},
+		{
+			from: 'return (add ?? remove) !== undefined && [add ?? [], remove ?? []].every(isIds)',
+			to: 'return (add ?? remove) !== undefined && [add ?? [], remove ?? ["Stryker was here"]].every(isIds)',
+			why: 'Any text is an id as far as this check goes.',
+		},
+	],
+	'fields/types/number.ts': [
+		{
+			from: "const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;",
+			to: 'const [, whole = \'\', decimals, onlyDecimals, exponent = ""] = match;',
+			why: 'The number of an empty text is 0.',
+		},
+		{
+			from: 'const power = Number(exponent) - fraction.length + (digits.length - end);',
+			to: 'const power = Number(exponent) - fraction.length + (digits.length + end);',
+			why: 'Forms are compared only with each other: with the same digits, both powers shift alike.',
+		},
+		{
+			from: "if (end === 0) return '0';",
+			to: 'if (end === 0) return "";',
+			why: 'Zero has one form, whichever; no other number has it.',
+		},
+	],
+	'fields/types/time.ts': [
+		{
+			from: "`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,",
+			to: "`${day}T${minutes}:${seconds}.${fraction.padEnd(3, '0')}${zone}`,",
+			why: 'V8 leaves digits behind the milliseconds out by itself.',
+		},
+		{
+			from: 'const [year, month, day] = [+iso.slice(0, 4), +iso.slice(5, 7), +iso.slice(8, 10)];',
+			to: 'const [year, month, day] = [-iso.slice(0, 4), +iso.slice(5, 7), +iso.slice(8, 10)];',
+			why: 'A year and its negative are leap years together.',
+		},
+		{
+			from: "if (isDateTimeObject(value)) return value.toISO() ?? '';",
+			to: 'if (isDateTimeObject(value)) return value.toISO() ?? "Stryker was here!";',
+			why: 'No date either way.',
+		},
+		{
+			from: "if (typeof value !== 'string') return undefined;",
+			to: 'if (false) return undefined;',
+			why: 'A value that is no text is no calendar date in the check after it.',
+		},
+		{
+			from: "if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();",
+			to: 'if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Stryker was here!" : value.toISOString();',
+			why: 'No date either way.',
+		},
+		{
+			from: "return typeof value === 'string' ? value.trim() : '';",
+			to: 'return typeof value === \'string\' ? value.trim() : "Stryker was here!";',
+			why: 'No date either way.',
+		},
+	],
+	'transport/errorEntries.ts': [
+		{
+			from: 'const index = indexKey === undefined ? undefined : entry[indexKey];',
+			to: 'const index = false ? undefined : entry[indexKey];',
+			why: 'No entry has a key called undefined that is an index.',
+		},
+		{
+			from: "recordIndex: typeof index === 'number' && Number.isInteger(index) ? index : undefined,",
+			to: 'recordIndex: true && Number.isInteger(index) ? index : undefined,',
+			why: '`Number.isInteger` is false for what is no number; the check before is for the compiler.',
+		},
+	],
+	'transport/json.ts': [
+		{
+			from: 'for (at += 1; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1) {',
+			to: 'for (at += 1; at <= text.length && text.charCodeAt(at) !== QUOTE; at += 1) {',
+			why: 'Behind the end of a text there is no character.',
+		},
+		{
+			from: 'for (let at = 0; at < text.length; at += 1) {',
+			to: 'for (let at = 0; at <= text.length; at += 1) {',
+			why: 'Behind the end of a text there is no character.',
+		},
+		{
+			from: '} catch { return undefined; }',
+			to: '} catch {}',
+			why: 'A function without a return gives undefined.',
+		},
+	],
+	'transport/rateLimiter.ts': [
+		{
+			from: 'if (this.sent.length > this.perMinute) this.sent.shift();',
+			to: 'if (false) this.sent.shift();',
+			why: 'Only saves memory: places are counted from the end.',
+		},
+		{
+			from: 'if (this.sent.length > this.perMinute) this.sent.shift();',
+			to: 'if (this.sent.length > this.perMinute) ;',
+			why: 'Only saves memory: places are counted from the end.',
+		},
+	],
+	'transport/tokens.ts': [
+		{
+			from: 'const isExpired = expires !== undefined && Date.parse(expires) < Date.now();',
+			to: 'const isExpired = true && Date.parse(expires) < Date.now();',
+			why: 'A time that is not known is not before now.',
+		},
+	],
+};

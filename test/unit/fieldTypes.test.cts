@@ -28,6 +28,7 @@ describe('what is sent', () => {
 		['number', 5_000_000, 5_000_000, { min: 0 }],
 		['decimal', '-0.50', -0.5],
 		['decimal', '1.5e+3', 1500],
+		['decimal', '0.00', 0],
 		['checklist', { lists: [{ header: 'a', items: [{ checked: true }] }] }, expect.anything()],
 		['file', { add: [{ filename: 'a' }] }, { add: [{ filename: 'a' }] }],
 		['schema_link', { add: ['a'] }, { add: ['a'] }, MANY],
@@ -37,6 +38,9 @@ describe('what is sent', () => {
 
 	test.each<[type: string, value: unknown, problem: string, metadata?: FieldMetadata]>([
 		['number', [5], 'takes a number, not [5]'],
+		['number', 3, 'must be at least 5, not 3', { min: 5 }],
+		['number', 3, 'must be at most 2, not 3', { max: 2 }],
+		['unknown', 'x', "can't be written: the platform does not say of which type it is"],
 		['buttonform', 'x', 'holds no data'],
 		['url_link', { href: '' }, `takes text as 'href', not ""`],
 		['url_link', {}, 'takes an object such as {"href":"https://example.com"}, not {}'],

@@ -20,6 +20,8 @@ interface Setup {
 	/** Responses by `METHOD path` below the table's records; an empty list of records otherwise. */
 	platform?: Record<string, Reply>;
 	hasKey?: boolean;
+	/** A date and time: which stored value it means, only the platform knows. */
+	keyType?: 'datetime';
 	options?: WriteOptions;
 }
 
@@ -37,17 +39,18 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 		},
 		{ retryBudgetMs: 0 },
 	);
-	const keys = (more.hasKey ?? true) ? [fieldOf('code')] : [];
+	const keys = (more.hasKey ?? true) ? [fieldOf('code', more.keyType)] : [];
 	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, keys, {
 		...more.options,
 	});
-	const { outcomes, failure } = await resolver.resolve(
+	const { outcomes, incomplete, failure } = await resolver.resolve(
 		items,
 		batch ?? items,
 		unresolved,
-		context(mode),
+		{ ...context(mode), key: keys[0]?.name },
 	);
 	return {
+		incomplete: incomplete.map(([{ record }, { outcome }]) => [record.index, outcome]),
 		outcomes: outcomes.map(([{ record }, outcome]) => ({ item: record.index, ...outcome })),
 		failure: failure?.message,
 		requests: sent.map(
@@ -357,6 +360,153 @@ describe('created records without a key', () => {
 			platform: { 'GET /x': record('x', { code: 'a', n: 1 }) },
 		});
 		expect(outcomes).toMatchObject([unclear, unclear]);
+	});
+});
+
+describe('items that turn out to mean one record', () => {
+	const keyType = 'datetime';
+	const item = (index: number, fields: FieldValues, more = {}) =>
+		sendableOf({ index, key: String(fields.code), hasUncertainKey: true, fields, ...more });
+	const holding = (fields: FieldValues) =>
+		records({ id: 'x', fields: { code: '2026-11-21T09:30', ...fields } });
+	const a = item(0, { code: '2026-11-21T09:30', n: 1 });
+	const b = item(1, { code: '2026-11-21T09:30:00', n: 2 });
+	const bare = item(2, { code: '2026-11-21T09:30:00.0' });
+
+	test.each<[string, PreparedRecord[], FieldValues, object[]]>([
+		[
+			'what a later one overwrites is not missed',
+			[a, b],
+			{ n: 2 },
+			[{ outcome: 'unchanged' }, { outcome: 'unchanged' }],
+		],
+		[
+			'what an earlier one overwrites is',
+			[b, a],
+			{ n: 2 },
+			[{ outcome: 'unchanged' }, { outcome: 'failed', field: 'n' }],
+		],
+		[
+			'what none of them overwrites is',
+			[a, bare],
+			{ n: 5 },
+			[{ outcome: 'failed', field: 'n' }, { outcome: 'unchanged' }],
+		],
+		[
+			'of three, the last counts',
+			[a, bare, b],
+			{ n: 2 },
+			[{ outcome: 'unchanged' }, { outcome: 'unchanged' }, { outcome: 'unchanged' }],
+		],
+	])('%s', async (_, items, fields, outcomes) => {
+		const platform = { 'POST /filter': holding(fields) };
+		expect(await resolve({ mode: 'upsert', keyType, items, platform })).toMatchObject({
+			outcomes,
+			incomplete: [],
+		});
+	});
+
+	test('two records with the key are not one', async () => {
+		const two = [
+			{ id: 'x', fields: { code: '2026-11-21T08:30:00Z', n: 2 } },
+			{ id: 'y', fields: { code: '2026-11-21T08:30:00Z', n: 2 } },
+		];
+		const platform = { 'POST /filter': records(...two) };
+		const { outcomes } = await resolve({ mode: 'upsert', keyType, items: [a, b], platform });
+		expect(outcomes).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
+	});
+
+	test('is for upserts: an update is told by its own id', async () => {
+		const items = [1, 2].map((n, index) => sendableOf({ index, id: 'x', fields: { n } }));
+		const { outcomes } = await resolve({
+			mode: 'update',
+			items,
+			platform: { 'GET /x': record('x', { n: 2 }) },
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
+	});
+
+	test('if one is written again, those after it are too', async () => {
+		const file = 'https://example.com/a';
+		const partial = {
+			...item(0, { code: '2026-11-21T09:30', n: 1, file }),
+			fields: { n: 1 },
+			before: storedOf({ id: 'x' }),
+		};
+		const platform = { 'POST /filter': holding({ n: 1, file: [{ fileId: 'f' }] }) };
+		const after = await resolve({ mode: 'upsert', keyType, items: [partial, bare], platform });
+		expect(after.incomplete).toEqual([
+			[0, 'unchanged'],
+			[2, 'unchanged'],
+		]);
+		const before = await resolve({ mode: 'upsert', keyType, items: [bare, partial], platform });
+		expect(before.incomplete).toEqual([[0, 'unchanged']]);
+		expect(before.outcomes).toMatchObject([{ item: 2 }]);
+	});
+
+	test('one of them is written alone without what a later one overwrites', async () => {
+		const file = 'https://example.com/a';
+		const items = [item(0, { code: '2026-11-21T09:30', n: 1, file }), b];
+		const { outcomes, bodies } = await resolve({
+			mode: 'upsert',
+			keyType,
+			items,
+			platform: {
+				'POST /filter': holding({ n: 2, file: [{ fileId: 'f' }] }),
+				'PATCH /x': record('x', {}, { ver: 2 }),
+			},
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'updated', ver: 2 }, { outcome: 'unchanged' }]);
+		expect(bodies.at(-1)).toEqual({ fields: { file } });
+	});
+});
+
+describe('an item of which only the changes were sent', () => {
+	const partial = (fields: FieldValues): PreparedRecord => ({
+		...sendableOf({ index: 0, id: 'x', key: 'k', fields: { code: 'c', ...fields } }),
+		fields,
+		before: storedOf({ id: 'x', fields: {} }),
+	});
+	const change = partial({ n: 1 });
+
+	type Row = [string, PreparedRecord, UnresolvedContext, Reply, isComplete: boolean];
+	const lists = (ver: number): UnresolvedContext => ({
+		response: responseOf({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver }] }),
+	});
+	test.each<Row>([
+		['holds all of it', change, silent, record('x', { code: 'c', n: 1 }), true],
+		['holds something else besides', change, silent, record('x', { code: 'd', n: 1 }), false],
+		['was not written', change, silent, record('x', { code: 'd', n: 2 }), true],
+		['is listed, as it is stored', change, lists(1), record('x', { code: 'c', n: 1 }), true],
+		['is listed, and changed since', change, lists(0), record('x', { code: 'c', n: 1 }), false],
+		['is not there', change, silent, no(404), true],
+	])('the record %s', async (_, item, unresolved, reply, isComplete) => {
+		const { outcomes, incomplete } = await resolve({
+			mode: 'update',
+			hasKey: false,
+			items: [item],
+			unresolved,
+			platform: { 'GET /x': reply },
+		});
+		expect([outcomes.length, incomplete.length]).toEqual(isComplete ? [1, 0] : [0, 1]);
+	});
+
+	test.each<[Reply, object[]]>([
+		[record('x', {}, { ver: 2 }), [{ outcome: 'updated' }]],
+		[no(400), [{ outcome: 'failed' }]],
+	])('and that is written whole, alone, is complete', async (reply, outcomes) => {
+		const file = partial({ file: 'https://example.com/a' });
+		const result = await resolve({
+			mode: 'update',
+			hasKey: false,
+			items: [file],
+			platform: {
+				'GET /x': record('x', { code: 'd', file: [{ fileId: 'f' }] }),
+				'PATCH /x': reply,
+			},
+		});
+		expect(result).toMatchObject({ outcomes, incomplete: [] });
+		expect(result.bodies.at(-1)).toEqual({ fields: file.record.fields });
 	});
 });
 

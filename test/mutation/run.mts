@@ -22,6 +22,11 @@ const THRESHOLDS: Array<[path: string, percent: number]> = [
 	['bulk/', 75],
 	['bulk/links.ts', 0],
 	['fields/', 95],
+	['transport/', 85],
+	['transport/allowedOrigins.ts', 95],
+	['transport/client.ts', 0],
+	['transport/retryPolicy.ts', 95],
+	['transport/streams.ts', 0],
 ];
 
 /** A longer text of source is cut in its middle, so that it is the same after small changes there. */

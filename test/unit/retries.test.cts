@@ -1,0 +1,139 @@
+/** One request, sent again: what counts as a retry, how long it waits, what it remembers. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
+import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+
+type Response = ReturnType<typeof answer> | Error;
+
+const wait = () => answer(429, {}, { 'retry-after': '1' });
+const lost = () => networkError('ECONNRESET');
+const unreached = () => networkError('ECONNREFUSED', 'connect');
+const ok = () => answer(200, { data: 1 });
+const times = (count: number, response: () => Response) => Array.from({ length: count }, response);
+
+beforeEach(() => {
+	jest.useFakeTimers();
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+	jest.useRealTimers();
+});
+
+async function send(responses: Response[], request: Partial<ApiRequest> = {}) {
+	const retried: string[] = [];
+	const { connection, sent, log } = fakePlatform((_, count) => responses[count - 1] ?? lost(), {
+		retryBudgetMs: 600_000,
+	});
+	const sending = connection.tryRequest({
+		method: 'PATCH',
+		path: '/x',
+		retryMode: 'idempotent',
+		onRetry: ({ message }) => retried.push(message),
+		...request,
+	});
+	await jest.runAllTimersAsync();
+	const result = await sending;
+	const waits = log.map((line) => Number(/again in (\d+) ms/.exec(line)?.[1]));
+	return { result, sent: sent.length, waits, retried: retried.length, stats: connection.stats };
+}
+
+test('a request to wait uses up none of the five retries', async () => {
+	const { result, sent } = await send([...times(7, wait), ...times(5, lost), ok()]);
+	expect(result).toMatchObject({ status: 200, repeated: true });
+	expect(sent).toBe(13);
+});
+
+test('the back-off grows with each retry, and not with requests to wait', async () => {
+	const { waits, stats, retried } = await send([lost(), wait(), lost(), lost(), unreached(), ok()]);
+	expect(waits).toEqual([250, 1000, 500, 1000, 2000]);
+	expect(stats).toEqual({ requests: 6, retries: 5, waitedMs: 4750 });
+	expect(retried).toBe(5);
+});
+
+test('a service that asks for no time again and again is given some', async () => {
+	const now = () => answer(429, {}, { 'retry-after': '0' });
+	const { waits } = await send([...times(6, now), ok()]);
+	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000]);
+});
+
+describe('an earlier attempt that may have been done', () => {
+	test.each<[string, Response[], object]>([
+		[
+			'is remembered by a success',
+			[lost(), ok()],
+			{ repeated: true, previousAttempt: { delivery: 'ambiguous' } },
+		],
+		[
+			'is remembered by a rejection',
+			[lost(), answer(400, {})],
+			{ status: 400, previousAttempt: { delivery: 'ambiguous' } },
+		],
+		[
+			'counts more where it may still be applied',
+			[answer(504, {}), lost(), answer(400, {})],
+			{ previousAttempt: { status: 504, mayStillApply: true } },
+		],
+		[
+			'is the result where later ones did not arrive',
+			[lost(), ...times(5, unreached)],
+			{ delivery: 'ambiguous' },
+		],
+		[
+			'is none where nothing arrived',
+			times(6, unreached),
+			{ delivery: 'notApplied', previousAttempt: undefined },
+		],
+		[
+			'is none where the service did not work on it',
+			[wait(), ok()],
+			{ repeated: false, previousAttempt: undefined },
+		],
+	])('%s', async (_, responses, expected) => {
+		expect((await send(responses)).result).toMatchObject(expected);
+	});
+});
+
+describe('while it is under way', () => {
+	/** Never responds; ends with what the signal says. */
+	const hanging =
+		(seen: IHttpRequestOptions[]): Serve =>
+		async (options) => {
+			seen.push(options);
+			return await new Promise<Error>((resolve) => {
+				(options.abortSignal as AbortSignal).addEventListener('abort', () => {
+					resolve(new Error('aborted'));
+				});
+			});
+		};
+	const request = { method: 'PATCH', path: '/x', retryMode: 'idempotent' } as const;
+
+	test('a deadline ends it, and the service may still apply it', async () => {
+		jest.useRealTimers();
+		const { connection } = fakePlatform(hanging([]), { timeoutMs: 20, retryBudgetMs: 0 });
+		expect(await connection.tryRequest(request)).toMatchObject({
+			message: 'The platform did not respond in time',
+			delivery: 'ambiguous',
+			mayStillApply: true,
+		});
+	});
+
+	test('canceling the execution ends it, and it may have been done', async () => {
+		jest.useRealTimers();
+		const seen: IHttpRequestOptions[] = [];
+		const fake = fakePlatform(hanging(seen), { timeoutMs: 60_000 });
+		const sending = fake.connection.tryRequest(request);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		fake.cancel();
+		const result = await sending;
+		expect(result).toBeInstanceOf(ServiceError);
+		expect(result).toMatchObject({
+			message: 'The execution was canceled before the platform responded',
+			delivery: 'ambiguous',
+		});
+		// n8n puts its own signal in this place; ours stays.
+		Object.assign(seen[0]!, { abortSignal: new AbortController().signal });
+		expect(seen[0]!.abortSignal!.aborted).toBe(true);
+	});
+});

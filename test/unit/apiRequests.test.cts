@@ -178,8 +178,8 @@ describe('a page of records', () => {
 			isAnyOf,
 			{
 				message:
-					"A saved view can't be combined with a filter that joins by 'any', or with brackets or backslashes in a list",
-				hint: 'Leave the saved view out, or use conditions that must all hold.',
+					"A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with a saved view",
+				hint: { code: 'useAndConditions', besides: 'savedView' },
 			},
 		],
 		[
@@ -187,13 +187,13 @@ describe('a page of records', () => {
 			{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
 			{
 				message: 'The filter is too long to be combined with a saved view',
-				hint: 'Leave the saved view out, or use fewer or shorter values.',
+				hint: { code: 'shortenFilter', besides: 'savedView' },
 			},
 		],
 	])('a saved view and a filter that %s: nothing is sent', async (_, filter, expected) => {
 		const { result, requests } = await call(page({ savedView: 'v', filter }));
 		expect(result).toBeInstanceOf(InputError);
-		expect(result).toMatchObject({ ...expected, field: 'Saved View' });
+		expect(result).toMatchObject(expected);
 		expect(requests).toEqual([]);
 	});
 
@@ -580,7 +580,7 @@ describe('starting a workflow', () => {
 		const { result, requests } = await call(start('https://other.example.com/run'));
 		expect(result).toMatchObject({
 			message:
-				"'Webhook URL' leads to https://other.example.com, where the token is not sent; nothing was sent",
+				'The webhook URL leads to https://other.example.com, where the token is not sent; nothing was sent',
 			hint: { code: 'allowWebhookOrigin', origin: 'https://other.example.com' },
 		});
 		expect(requests).toEqual([]);

@@ -459,7 +459,7 @@ describe('an error about the import key says what to do', () => {
 			'another is named',
 			people,
 			'surname',
-			{ field: 'Import Key Field', hint: { code: 'chooseMarkedImportKey' } },
+			{ field: 'surname', hint: { code: 'chooseMarkedImportKey' } },
 		],
 		['it is no field', unmarked, 'mail', { field: 'mail', hint: { code: 'correctImportKey' } }],
 		['there is none', unmarked, undefined, { hint: { code: 'markImportKey' } }],

@@ -99,31 +99,31 @@ describe('an address that the token may not go to', () => {
 	test.each([
 		[
 			'ftp://platform.example.com',
-			"'Base URL' is not a web address",
-			"Enter a full address such as https://platform.example.com for 'Base URL'.",
+			'The base URL is not a web address',
+			'Enter a full address such as https://platform.example.com.',
 		],
 		[
 			'platform',
-			"'Base URL' is not a web address",
-			"Enter a full address such as https://platform.example.com for 'Base URL'.",
+			'The base URL is not a web address',
+			'Enter a full address such as https://platform.example.com.',
 		],
 		[
 			'https://me@platform.example.com',
-			"'Base URL' carries a user name or password",
-			"Remove the part before the @ from 'Base URL'; the token belongs in the credential.",
+			'The base URL carries a user name or password',
+			'Remove the part before the @; the token belongs in the credential.',
 		],
 		[
 			'https://:secret@platform.example.com',
-			"'Base URL' carries a user name or password",
-			"Remove the part before the @ from 'Base URL'; the token belongs in the credential.",
+			'The base URL carries a user name or password',
+			'Remove the part before the @; the token belongs in the credential.',
 		],
 		[
 			'http://platform.example.com',
-			"'Base URL' must use HTTPS, nothing was sent",
+			'The base URL must use HTTPS, nothing was sent',
 			'Use https:// for platform.example.com. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).',
 		],
 	])('%s: %s', (address, message, hint) => {
-		const error = thrownBy(() => safeUrl(address, 'Base URL'));
+		const error = thrownBy(() => safeUrl(address, 'The base URL'));
 		expect(error).toBeInstanceOf(OriginError);
 		expect(error).toMatchObject({ name: 'OriginError', message, hint });
 	});
@@ -151,12 +151,12 @@ describe('an address that the token may not go to', () => {
 		]);
 	});
 
-	test('an error names the field of the credential', () => {
+	test('an error says which address of the credential it is about', () => {
 		expect(thrownBy(() => allowedOrigins('b', ''))).toMatchObject({
-			message: "'Base URL' is not a web address",
+			message: 'The base URL is not a web address',
 		});
 		expect(thrownBy(() => allowedOrigins('https://a.example.com', 'b'))).toMatchObject({
-			message: "'Webhook Origins' is not a web address",
+			message: 'A webhook origin is not a web address',
 		});
 	});
 });

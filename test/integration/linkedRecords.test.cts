@@ -151,7 +151,11 @@ describe('include linked records', () => {
 			.sort();
 		expect(await one(include({ field: '*' }))).toMatchObject({ company: companyId, people: ids });
 		const [first, second] = (
-			await run('getAll', { table: 'deals', options: { ...include({ field: 'people' }), sort } })
+			await run('getAll', {
+				table: 'deals',
+				options: include({ field: 'people' }),
+				parameters: { sort },
+			})
 		).json();
 		expect(first!.people).toEqual(ids);
 		expect(second!.people).toEqual([]);
@@ -192,7 +196,11 @@ describe('include linked records', () => {
 
 	test('bounded, with a notice where it was cut', async () => {
 		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
-		const result = await run('getAll', { table: 'deals', options: { ...include(link), sort } });
+		const result = await run('getAll', {
+			table: 'deals',
+			options: include(link),
+			parameters: { sort },
+		});
 		expect(result.json()[0]!.people).toEqual([
 			{ id: expect.any(String), email: expect.stringMatching(/^(ann|bob)\.fox@/) },
 		]);

@@ -496,6 +496,167 @@ describe('while others write', () => {
 	});
 });
 
+describe('create or update, one record for each item', () => {
+	test("tells what it did, by the platform's own upsert", async () => {
+		await harness.fill('orders', ...numbered(2));
+		const items = [
+			{ number: '1', buyer: 'changed' },
+			{ number: '2', buyer: 'Buyer 2' },
+			{ number: '3', buyer: 'new' },
+			{ number: '3', buyer: 'new' },
+			{ number: '3', buyer: 'newer' },
+		];
+		const result = await harness.run('upsert', { items });
+		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'unchanged', 'updated']);
+		expect(await harness.values('buyer')).toEqual(['changed', 'Buyer 2', 'newer']);
+		expect(result.json()[0]).toMatchObject({ number: '1', buyer: 'changed', ver: 1 });
+		// The table, its newest change, and the items.
+		expect(await harness.requests()).toHaveLength(2 + items.length);
+	});
+
+	test('an insert whose response was lost is told as an insert', async () => {
+		await harness.fill('orders', ...numbered(1));
+		await harness.faults({
+			match: { method: 'POST', path: '/data$' },
+			when: { first: 1 },
+			fault: { kind: 'resetAfter' },
+		});
+		const result = await harness.run('upsert', { items: [{ number: '9', buyer: 'x' }] });
+		expect(outcomes(result)).toEqual(['inserted']);
+		expect(await harness.values('number')).toEqual(['1', '9']);
+	});
+
+	test('without the right to read nothing is claimed', async () => {
+		await harness.faults({
+			match: { method: 'GET', path: '/data$' },
+			fault: { kind: 'status', status: 403 },
+		});
+		const result = await harness.run('upsert', { items: numbered(1) });
+		expect(result.json()[0]).toMatchObject({ number: '1' });
+		expect(outcomes(result)).toEqual([undefined]);
+	});
+
+	test('get or create', async () => {
+		const [stored] = await harness.fill('orders', { number: '1', buyer: 'Fox', price: 5 });
+		const result = await harness.run('upsert', {
+			items: numbered(2, { price: 1 }),
+			options: { ifFound: 'skip' },
+		});
+		expect(result.json()).toMatchObject([
+			{ outcome: 'found', id: stored!.id, buyer: 'Fox', price: 5, ver: 0 },
+			{ outcome: 'inserted', number: '2' },
+		]);
+		expect(await harness.values('price')).toEqual([5, 1]);
+	});
+
+	test('matched on fields', async () => {
+		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
+		const result = await onNotes('upsert', {
+			items: [
+				{ text: 'a', rank: 2 },
+				{ text: 'b', rank: 1 },
+				{ text: 'c', rank: 3 },
+				{ text: 'c', rank: 4 },
+				{ text: '', rank: 4 },
+			],
+			parameters: byText,
+		});
+		expect(outcomes(result)).toEqual(['updated', 'unchanged', 'inserted', 'updated', 'failed']);
+		expect((await notes()).map(({ rank }) => rank)).toEqual([2, 1, 4]);
+	});
+
+	test('on the record ID; an empty one is an error', async () => {
+		const [stored] = await harness.fill('orders', ...numbered(1));
+		const result = await harness.run('upsert', {
+			...goingOn,
+			items: [
+				{ id: stored!.id, buyer: 'changed' },
+				{ id: UNKNOWN_ID, number: '2', buyer: 'new' },
+				{ id: '', buyer: 'x' },
+			],
+			parameters: { matchOn: 'recordId' },
+		});
+		expect(outcomes(result)).toEqual(['updated', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, "'Record ID' is empty");
+	});
+
+	test.each([
+		['skip', 'skipped'],
+		['error', 'notFound'],
+	])('a missing one is left (%s)', async (ifMissing, outcome) => {
+		const result = await onNotes('upsert', {
+			items: [{ text: 'a' }],
+			parameters: byText,
+			options: { ifMissing },
+		});
+		expect(outcomes(result)).toEqual([outcome]);
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('several matches: an error, the first, or an output for each', async () => {
+		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 });
+		const run = async (severalMatches: string) =>
+			await onNotes('upsert', {
+				items: [{ text: 'a', rank: 2 }],
+				parameters: byText,
+				options: { severalMatches },
+			});
+		const refused = await run('error');
+		expectErrorItem(refused.output('Data Platform')[0]!, 0, "2 records match 'a'");
+		expect(outcomes(await run('all')).sort()).toEqual(['unchanged', 'updated']);
+		expect(outcomes(await run('first'))).toEqual(['unchanged']);
+	});
+
+	test('what is deleted after it was found is created, what is created meanwhile is found', async () => {
+		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
+		let isDone = false;
+		const once = (act: () => Promise<unknown>) => {
+			if (isDone) return undefined;
+			isDone = true;
+			return act();
+		};
+		const api = harness.sandbox.client();
+		otherWriter.before((target) =>
+			target.startsWith('PATCH')
+				? once(() => api.delete(`/apps/shop/tables/notes/data/${stored!.id}`))
+				: undefined,
+		);
+		const credential = otherWriter.credential();
+		const items = [{ text: 'a', rank: 2 }];
+		const deleted = await onNotes('upsert', { items, parameters: byText, credential });
+		expect(outcomes(deleted)).toEqual(['inserted']);
+		expect(await notes()).toEqual([{ text: 'a', rank: 2, ver: 0 }]);
+
+		isDone = false;
+		otherWriter.before((target) =>
+			target === 'POST /data'
+				? once(() =>
+						api.post('/apps/shop/tables/orders/data', { fields: { number: '1', buyer: 'other' } }),
+					)
+				: undefined,
+		);
+		const options = { ifFound: 'skip' };
+		const created = await harness.run('upsert', { items: numbered(1), credential, options });
+		expect(created.json()).toMatchObject([{ outcome: 'found', buyer: 'other' }]);
+		expect(await harness.values('buyer')).toEqual(['other']);
+	});
+
+	test('a create whose response is lost is not sent twice, by a second try of the node either', async () => {
+		await harness.faults({
+			match: { method: 'POST', path: '/data$' },
+			fault: { kind: 'resetAfter' },
+		});
+		const result = await onNotes('upsert', {
+			items: [{ text: 'a' }],
+			parameters: byText,
+			onError: 'stopWorkflow',
+			retry: { maxTries: 3, waitBetweenTries: 1 },
+		});
+		expect(result.error?.message).toContain('Unknown whether the record was created');
+		expect(await notes()).toHaveLength(1);
+	});
+});
+
 test('10,000 items, matched on two fields', async () => {
 	const rows = Array.from({ length: 10_000 }, (_, index) => ({
 		text: `name ${index % 2500}`,

@@ -282,6 +282,7 @@ export async function createRecord(
 	const trace = key ? await describeExisting(client, at, key) : '';
 	throw new ServiceError(`Unknown whether the record was created: ${written.message}${trace}`, {
 		...written,
+		isFinal: true,
 		hint: { code: 'lookBeforeCreatingAgain' },
 	});
 }

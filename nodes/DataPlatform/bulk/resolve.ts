@@ -109,6 +109,26 @@ function wasInserted(
 }
 
 /**
+ * What a single upsert did to the record that it returned; undefined where that can't be told.
+ *
+ * @param earlier the record as this run last wrote it, where it did
+ */
+export function upsertOutcome(
+	{ created, modified, ver }: RecordMetadata,
+	watermark: Watermark,
+	earlier: RecordMetadata | undefined,
+): 'inserted' | 'updated' | 'unchanged' | undefined {
+	if (earlier) {
+		const isSame = ver === undefined ? isSameTime(modified, earlier.modified) : ver === earlier.ver;
+		return isSame ? 'unchanged' : 'updated';
+	}
+	const isChanged = isAfter(modified, watermark);
+	if (isChanged === undefined || created === undefined) return undefined;
+	if (!isChanged) return 'unchanged';
+	return isAfter(created, watermark) && isSameTime(created, modified) ? 'inserted' : 'updated';
+}
+
+/**
  * Pairs `data` with the records by position: sure only where every record that did not fail has
  * its entry. Undefined where the response left something out or added something.
  *

@@ -42,7 +42,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	createIfMissing:
 		"Check the value. 'If Missing' in the options says what to do with items that have no record.",
 	markImportKey:
-		"Choose 'Other Fields' under 'Match On' and the fields that identify a record, or mark a field as import key in the platform. 'Create or Update Many' also takes its name under 'Import Key Field' in the options, for a table that does not say which one is marked.",
+		"Choose 'Other Fields' under 'Match On' and the fields that identify a record, or mark a field as import key in the platform.",
 	lookBeforeCreatingAgain:
 		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
 	lookBeforeCreatingManyAgain:

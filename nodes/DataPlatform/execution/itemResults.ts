@@ -45,16 +45,17 @@ export function toFailure(error: unknown): Failure {
 			hint: hintText(hint),
 			status,
 			retryAfterMs,
+			isFinal: error.isFinal,
 			details: omitUndefined({ outcome, status, code }),
 		};
 	}
 	if (error instanceof InputError) {
-		const { message, hint, field, item } = error;
+		const { message, hint, field, item, outcome = 'failed' } = error;
 		return {
 			message,
 			hint: hintText(hint),
 			item,
-			details: omitUndefined({ outcome: 'failed', field }),
+			details: omitUndefined({ outcome, field }),
 		};
 	}
 	const details = { outcome: 'failed' };

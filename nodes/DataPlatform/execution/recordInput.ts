@@ -6,8 +6,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import {
-	keyField,
 	planRecords,
+	type MatchOn,
 	type Plan,
 	type PlanOptions,
 	type PlannedRecord,
@@ -209,6 +209,8 @@ function without(name: string, table: TableDefinition, values: unknown) {
 /**
  * One item's record, checked against the table.
  *
+ * @param id the record's, where an existing one is meant
+ * @param matchOn how its record is found, where the mode does not say so
  * @param except a field that is written by other means
  * @throws {InputError} that names all its problems
  */
@@ -218,8 +220,7 @@ export async function plannedRecord(
 	>,
 	index: number,
 	mode: PlanOptions['mode'],
-	id?: string,
-	except?: string,
+	{ id, matchOn, except }: { id?: string; matchOn?: MatchOn; except?: string } = {},
 ): Promise<PlannedRecord> {
 	const at = run.table(index);
 	const definition = await run.definition(at);
@@ -228,14 +229,9 @@ export async function plannedRecord(
 		except === undefined
 			? { table: definition, values: mapped }
 			: without(except, definition, mapped);
-	if (mode === 'upsert' && !keyField(table)) {
-		throw new InputError(`Table '${table.header}' has no import key field`, {
-			hint: "Mark a field as import key in the platform, or write the record with 'Update' or 'Create'.",
-		});
-	}
 	const links = linkResolver(run, at);
 	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
-	const plan = planRecords(table, rows, planOptions(run, index, mode, 'error'));
+	const plan = planRecords(table, rows, { ...planOptions(run, index, mode, 'error'), matchOn });
 	hintIgnored(run, plan);
 	await links.createMissing(plan, table, {
 		batchBytes: MAX_LINK_BATCH_BYTES,

@@ -4,8 +4,10 @@
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
-import type { TableAddress, TableDefinition } from '../api/types';
-import { InputError } from '../transport/errors';
+import type { RecordMetadata, TableAddress, TableDefinition } from '../api/types';
+import type { Watermark } from '../bulk/resolve';
+import { readWatermark } from '../bulk/write';
+import { InputError, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 import { holdsExpression, parameterText, pickedApplication } from './locator';
@@ -45,6 +47,8 @@ export class RunContext<Name extends string = string> {
 	readonly isTool: boolean;
 	private readonly hints = new Set<string>();
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
+	private readonly latestChanges = new Map<string, Promise<Watermark>>();
+	private readonly written = new Map<string, RecordMetadata>();
 
 	constructor(
 		readonly context: IExecuteFunctions,
@@ -196,6 +200,30 @@ export class RunContext<Name extends string = string> {
 		if (this.hints.has(message)) return;
 		this.hints.add(message);
 		this.context.addExecutionHints({ message, type, location: 'outputPane' });
+	}
+
+	/**
+	 * The newest change in the table before this run wrote anything, read once; undefined where it
+	 * can't be read.
+	 */
+	async latestChange(at: TableAddress): Promise<Watermark> {
+		const name = JSON.stringify([at.application, at.table]);
+		let latest = this.latestChanges.get(name);
+		if (!latest) {
+			latest = readWatermark(this.client, at).then((watermark) =>
+				watermark instanceof ServiceError ? undefined : watermark,
+			);
+			this.latestChanges.set(name, latest);
+		}
+		return await latest;
+	}
+
+	/** Notes a record that this run wrote; how it was when this run wrote it before, if it did. */
+	lastWritten(at: TableAddress, { id, created, modified, ver }: RecordMetadata) {
+		const name = JSON.stringify([at.application, at.table, id]);
+		const earlier = this.written.get(name);
+		this.written.set(name, { id, created, modified, ver });
+		return earlier;
 	}
 
 	/** An item's own data. */

@@ -61,6 +61,8 @@ export interface ServiceErrorDetails {
 	mayStillApply?: boolean;
 	/** An earlier attempt that may have been done. */
 	previousAttempt?: ServiceError;
+	/** Doing it again could do it twice. */
+	isFinal?: boolean;
 }
 
 /** A request to the service that did not succeed; `message` says what happened, in the user's words. */
@@ -73,6 +75,7 @@ export class ServiceError extends Error {
 	readonly body?: IDataObject;
 	readonly mayStillApply?: boolean;
 	readonly previousAttempt?: ServiceError;
+	readonly isFinal?: boolean;
 
 	constructor(message: string, details: ServiceErrorDetails) {
 		super(message);
@@ -85,6 +88,7 @@ export class ServiceError extends Error {
 		this.body = details.body;
 		this.mayStillApply = details.mayStillApply;
 		this.previousAttempt = details.previousAttempt;
+		this.isFinal = details.isFinal;
 	}
 }
 
@@ -94,12 +98,18 @@ export class InputError extends Error {
 	readonly hint?: Hint;
 	/** The item it is about, where several are worked on at once. */
 	readonly item?: number;
+	/** What the item came to, where that is known better than that it failed. */
+	readonly outcome?: string;
 
-	constructor(message: string, details: { field?: string; hint?: Hint; item?: number } = {}) {
+	constructor(
+		message: string,
+		details: { field?: string; hint?: Hint; item?: number; outcome?: string } = {},
+	) {
 		super(message);
 		this.name = 'InputError';
 		this.field = details.field;
 		this.hint = details.hint;
 		this.item = details.item;
+		this.outcome = details.outcome;
 	}
 }

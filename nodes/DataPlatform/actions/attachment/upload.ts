@@ -81,12 +81,12 @@ const skipExisting: Parameter<'skipExisting'> = {
 /** The other fields to write in the same request, and the import key of a new record. */
 async function otherFields(run: RunContext, index: number, name: string, id?: string) {
 	if (id === undefined) {
-		const { fields, key } = await plannedRecord(run, index, 'create', id, name);
+		const { fields, key } = await plannedRecord(run, index, 'create', { id, except: name });
 		const field = keyField(await run.definition(run.table(index)))?.name;
 		return { fields, key: field && key ? { field, value: key } : undefined };
 	}
 	if (run.parameter('updateOtherFields', index) !== true) return { fields: {} };
-	return { fields: (await plannedRecord(run, index, 'update', id, name)).fields };
+	return { fields: (await plannedRecord(run, index, 'update', { id, except: name })).fields };
 }
 
 /** Which files are sent, and what becomes of those that are there. */

@@ -37,7 +37,7 @@ export const update = itemOperation({
 		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
 		const id = run.text('recordId', 'Record', index);
 		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
-		const { fields } = await plannedRecord(run, index, mode, id);
+		const { fields } = await plannedRecord(run, index, mode, { id });
 		return outputOf(
 			run,
 			index,

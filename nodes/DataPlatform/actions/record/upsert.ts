@@ -1,21 +1,145 @@
-import { upsertRecord } from '../../api/records';
+import type { IDataObject } from 'n8n-workflow';
+
+import { createRecord, updateRecord, upsertRecord, type WriteOptions } from '../../api/records';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../../api/types';
+import { decide, findMatches, type Matching } from '../../bulk/matching';
+import type { ItemOutcome, Outcome } from '../../bulk/outcome';
+import { keyFields, type PlannedRecord } from '../../bulk/plan';
+import { upsertOutcome } from '../../bulk/resolve';
+import { omitUndefined } from '../../execution/itemResults';
+import { matchingOf } from '../../execution/matchingInput';
 import { plannedRecord } from '../../execution/recordInput';
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { matchingParameters, upsertMatchOptions } from '../../descriptions/matching';
 import { itemOperation } from '../../descriptions/operation';
+import type { ApiClient } from '../../transport/client';
+import { InputError, ServiceError } from '../../transport/errors';
+
+/** What became of a record: written, or returned as it was. */
+interface Written {
+	outcome?: Outcome;
+	record?: Partial<PlatformRecord>;
+}
+
+/** How often a record may come or go between looking for it and writing it. */
+const MAX_TRIES = 3;
+
+const hasStatus = (error: unknown, status: number) =>
+	error instanceof ServiceError && error.status === status;
+
+/** Writes one record as the rules of matching say. */
+class MatchedUpsert {
+	private readonly keys: FieldDefinition[];
+
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly matching: Matching,
+		private readonly options: WriteOptions,
+		keys: FieldDefinition[],
+	) {
+		this.keys = keys;
+	}
+
+	/** @throws {ServiceError | InputError} */
+	async write(record: PlannedRecord, tries = 1): Promise<Written[]> {
+		const { client, at, keys, matching } = this;
+		const found = await findMatches(client, at, keys, [record], matching);
+		const { updates, creates, outcomes } = decide(found, matching);
+		const before = new Map([...found.values()].flat().map((stored) => [stored.id, stored]));
+		const written = outcomes.map(([, outcome]) => settled(outcome));
+		const writing = async () => {
+			for (const update of updates) written.push(await this.update(update, before));
+			for (const { fields } of creates) written.push(await this.create(fields, record));
+		};
+		const failure = await writing().then(
+			() => undefined,
+			(error: unknown) => error,
+		);
+		if (failure === undefined) return written;
+		// It was deleted since it was found, or created since it was missing.
+		const isGone = updates.length === 1 && hasStatus(failure, 404);
+		const isTaken = creates.length > 0 && keys.length > 0 && hasStatus(failure, 400);
+		if ((isGone || isTaken) && tries < MAX_TRIES && (await this.hasChanged(record, before))) {
+			return await this.write(record, tries + 1);
+		}
+		const total = updates.length + outcomes.length;
+		if (total < 2 || !(failure instanceof ServiceError)) return await Promise.reject(failure);
+		const message = `${failure.message}; ${written.length} of ${total} matching records were written`;
+		throw new ServiceError(message, failure);
+	}
+
+	private async hasChanged(record: PlannedRecord, before: Map<string, PlatformRecord>) {
+		const now = await findMatches(this.client, this.at, this.keys, [record], this.matching);
+		const ids = [...now.values()].flat().map(({ id }) => id);
+		return ids.length !== before.size || ids.some((id) => !before.has(id));
+	}
+
+	private async update(
+		{ id, fields }: PlannedRecord,
+		before: Map<string, PlatformRecord>,
+	): Promise<Written> {
+		const { client, at, options } = this;
+		const record = await updateRecord(client, at, id!, fields, 'partial', options);
+		const { ver } = before.get(id!) ?? {};
+		const isSame = ver !== undefined && record.ver === ver;
+		return { outcome: isSame ? 'unchanged' : 'updated', record };
+	}
+
+	private async create(fields: PlatformRecord['fields'], { key }: PlannedRecord): Promise<Written> {
+		const { client, at, options, keys } = this;
+		const field = keys.length === 1 ? keys[0]!.name : undefined;
+		const recordKey = field && key !== undefined ? { field, value: key } : undefined;
+		const record = await createRecord(client, at, fields, options, recordKey);
+		return { outcome: 'inserted', record };
+	}
+}
+
+/** What the rules say without a write. @throws {InputError} where they say that it is an error */
+function settled({ outcome, message = '', hint, ...record }: ItemOutcome): Written {
+	if (outcome === 'found') return { outcome, record };
+	if (outcome === 'skipped') return { outcome };
+	throw new InputError(message, { hint, outcome });
+}
 
 export const upsert = itemOperation({
 	value: 'upsert',
 	name: 'Create or Update',
 	action: 'Create or update record',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
-	fields: [...tableParameters, columns('getColumnsToUpsert'), simple],
-	options: singleWriteOptions,
+	fields: [
+		...tableParameters,
+		...matchingParameters('importKey'),
+		columns('getColumnsToUpsert'),
+		simple,
+	],
+	options: [...singleWriteOptions, ...upsertMatchOptions],
+	// What is created because nothing matches may not be created twice.
+	notIdempotent: true,
+	retriesUnknown: true,
 	execute: async (run, index) => {
-		const { fields } = await plannedRecord(run, index, 'upsert');
-		return outputOf(
-			run,
-			index,
-		)(await upsertRecord(run.client, run.table(index), fields, writeOptions(run, index)));
+		const at = run.table(index);
+		const table = await run.definition(at);
+		const matching = matchingOf(run, index, 'upsert', table);
+		const isById = matching?.on === 'recordId';
+		const record = await plannedRecord(run, index, 'upsert', {
+			id: isById ? run.text('recordId', 'Record ID', index) : undefined,
+			matchOn: matching?.on,
+		});
+		const options = writeOptions(run, index);
+		const shape = outputOf(run, index);
+		const output = ({ outcome, record: written }: Written): IDataObject =>
+			omitUndefined({ outcome, ...(written && shape(written)) });
+		if (matching) {
+			const keys = isById ? [] : keyFields(table, { matchOn: matching.on });
+			const writer = new MatchedUpsert(run.client, at, matching, options, keys);
+			const written = await writer.write(record);
+			return written.length === 1 ? output(written[0]!) : written.map(output);
+		}
+		const latest = await run.latestChange(at);
+		const written = await upsertRecord(run.client, at, record.fields, options);
+		const outcome = upsertOutcome(written, latest, run.lastWritten(at, written));
+		return output({ outcome, record: written });
 	},
 });

@@ -1,10 +1,17 @@
 /** A scenario for each operation of the node: one that has none stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios } from './attachments.mts';
-import { createMany, deleteMany, linksByName, updateMany, upsertMany } from './many.mts';
+import {
+	createMany,
+	deleteMany,
+	linksByName,
+	matchedUpsertMany,
+	updateMany,
+	upsertMany,
+} from './many.mts';
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
-import { create, remove, update, upsert } from './single.mts';
+import { create, matchedUpsert, remove, update, upsert } from './single.mts';
 import { trigger } from './workflow.mts';
 
 const all: Scenario[] = [
@@ -22,7 +29,7 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [linksByName];
+const variants: Scenario[] = [linksByName, matchedUpsert, matchedUpsertMany];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

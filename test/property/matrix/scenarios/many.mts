@@ -114,6 +114,46 @@ export const upsertMany: Scenario = {
 	},
 };
 
+/**
+ * Records found by other fields than the import key, in a table with one or without: a create is then
+ * no upsert, and must not be repeated blindly.
+ */
+export const matchedUpsertMany: Scenario = {
+	operation: 'record: upsertMany',
+	variant: 'matched',
+	kind: 'once',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 2, 4, 90].map(oldRecord), random.happens(0.5));
+		const isThere = (index: number) => [0, 2, 4].includes(index);
+		const group = (index: number) => (isThere(index) ? 'a' : 'b');
+		const isByTwo = random.happens(0.5);
+		const fields = (index: number) => ({
+			...newFields(index),
+			...(isByTwo && { group: group(index) }),
+		});
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsertMany',
+				...tableParameters(random),
+				matchOn: 'fields',
+				matchFields: isByTwo ? ['group', 'code'] : ['code'],
+				columns: automatic,
+				options: { ...batches(random), skipUnchanged: random.happens(0.3) },
+			},
+			items: itemsOf(indexes.map(fields)),
+			main: { path: '/data/bulk$' },
+			// With Skip Unchanged an update leaves the code out.
+			traces: indexes.map((index) => ({
+				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
+			})),
+			effect: (index, truth) =>
+				effectOn(index, truth, isThere(index) || isByTwo ? { group: group(index) } : {}),
+			checkOutput,
+		};
+	},
+};
+
 export const updateMany: Scenario = {
 	operation: 'record: updateMany',
 	kind: 'harmless',

@@ -71,6 +71,18 @@ const written = (index: number, outputs: Output[], truth: Truth) => [
 	...checkRecord(index, outputs[0]!.json, truth),
 ];
 
+/** What was there was updated, what was not was inserted; nothing is claimed that can't be told. */
+function upserted(index: number, outputs: Output[], truth: Truth): string[] {
+	const was = truth.before.some(({ fields }) => fields.code === code(index));
+	const { outcome, ...record } = outputs[0]!.json;
+	const isTrue = outcome === undefined || outcome === (was ? 'updated' : 'inserted');
+	return [
+		...only(outputs),
+		...checkRecord(index, record, truth),
+		...(isTrue ? [] : [`reported as ${JSON.stringify(outcome)}`]),
+	];
+}
+
 const wishes = () => itemsOf(Array.from({ length: COUNT }, (_, index) => newFields(index)));
 const bodies = () => Array.from({ length: COUNT }, (_, index) => ({ body: `"new ${index}"` }));
 const paths = () => Array.from({ length: COUNT }, (_, index) => ({ path: idOf(index) }));
@@ -114,7 +126,32 @@ export const upsert: Scenario = {
 			traces: bodies(),
 			touched: { idOf: (index) => (index % 2 ? undefined : idOf(index)), values: newFields },
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
-			checkOutput: written,
+			checkOutput: upserted,
+		};
+	},
+};
+
+/** Found by another field than an import key: a create is then no upsert. */
+export const matchedUpsert: Scenario = {
+	operation: 'record: upsert',
+	variant: 'matched',
+	kind: 'once',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(0), oldRecord(2), oldRecord(90)], random.happens(0.5));
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsert',
+				...tableParameters(random),
+				matchOn: 'fields',
+				matchFields: ['code'],
+				columns: automatic,
+			},
+			items: wishes(),
+			main: { path: '/data$|/data/[\\da-f-]{36}$' },
+			traces: bodies(),
+			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
+			checkOutput: upserted,
 		};
 	},
 };

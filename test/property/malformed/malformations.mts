@@ -134,8 +134,14 @@ const UNSURE = new Set([
 	'fileUrl',
 ]);
 
+/** A field without a readable type or without metadata is one all the same, and shown as it is. */
+const isFieldPart = (path: Path) =>
+	path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
+
 const isOpaque = (path: Path) =>
-	path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
+	isFieldPart(path) ||
+	path.slice(0, -1).some((key) => OPEN.has(String(key))) ||
+	UNSURE.has(String(path.at(-1)));
 
 const isLiteral = (value: Json, text: string) => value instanceof Literal && value.text === text;
 

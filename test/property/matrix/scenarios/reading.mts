@@ -121,14 +121,19 @@ interface Structure {
 	internalNameApi: string;
 	header: string;
 	modules?: object[];
-	items: Array<{ name: string; header: string; type: string; metadata: { required?: boolean } }>;
+	items: Array<{
+		name: string;
+		header: string;
+		type: string;
+		metadata: { required?: boolean; importKey?: boolean };
+	}>;
 }
 
 const tableShown = ({ id, internalNameApi, header, items }: Structure) => ({
 	id,
 	internalName: internalNameApi,
 	header,
-	importKey: 'code',
+	importKey: items.find(({ metadata }) => metadata.importKey)?.name ?? null,
 	fields: items.map(({ name, header: title, type, metadata }) => ({
 		name,
 		header: title,

@@ -210,7 +210,7 @@ function printNextSteps(editorUrl: string, n8nUrl: string, sandbox: RunningSandb
 	print('  2. Look at the records, the requests and the tokens on the page of the sandbox:');
 	print(`     ${sandbox.baseUrl}`);
 	print('  3. Create a record of your own: press + in the editor, choose Data Platform, then');
-	print('     "Create a record". Application: Customers, Table: Contacts. Enter a surname and');
+	print('     "Create record". Application: Customers, Table: Contacts. Enter a surname and');
 	print('     press "Execute step".');
 	print();
 	print(`All examples, ready to run: ${n8nUrl}/home/workflows`);

@@ -22,6 +22,8 @@ const heapMib = () => {
 	return process.memoryUsage().heapUsed / 2 ** 20;
 };
 
+const rankOf = (json: object) => (json as { rank: number }).rank;
+
 test('50,000 records changed between two polls are all emitted, in bounded memory', async () => {
 	await harness.settings({ history: false });
 	const watching = await watch(harness.credential, {
@@ -44,16 +46,15 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 	let [highest, polls, last] = [0, 0, -1];
 	for (; ranks.size < RECORDS && polls < 60; polls += 1) {
 		const items = (await watching.poll()) ?? [];
-		highest = Math.max(highest, heapMib() - before);
+		// A collection takes long, and what grows with each poll is seen all the same.
+		if (polls % 5 === 0) highest = Math.max(highest, heapMib() - before);
 		expect(items.length).toBeGreaterThan(0);
 		expect(items.length).toBeLessThanOrEqual(1000);
-		for (const { json } of items) {
-			expect(json.event).toBe('created');
-			const { rank } = json as { rank: number };
-			expect(ranks.has(rank)).toBe(false);
-			ranks.add(rank);
-			last = rank;
-		}
+		expect(items.filter(({ json }) => json.event !== 'created')).toEqual([]);
+		const earlier = ranks.size;
+		for (const { json } of items) ranks.add(rankOf(json));
+		expect(ranks.size).toBe(earlier + items.length);
+		last = rankOf(items.at(-1)!.json);
 		expect(watching.staticData().length).toBeLessThan(MOST_STATE_BYTES);
 	}
 	expect(ranks.size).toBe(RECORDS);

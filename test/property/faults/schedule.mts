@@ -41,7 +41,7 @@ export interface Options {
 }
 
 /** As it is drawn; small changes to it are small changes to the case. */
-interface Drawn {
+export interface Drawn {
 	mode: Mode;
 	shape: TableShape;
 	/** Whether each created item is distinct from the others in the requests. */

@@ -1,4 +1,7 @@
-/** Invalid values of every field type: the error names the item and the field. */
+/**
+ * Invalid values of every field type that can be written: the error names the item and the field.
+ * For read-only fields see writeBack.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { newDeal, useAllFieldTypes } from './allFieldTypes.cts';
 
@@ -48,10 +51,6 @@ describe('wrong values', () => {
 		['people', ['00000000-0000-4000-8000-000000000000'], /does not exist/],
 		['sketch', 5, /takes a web address/],
 		['papers', { file: 'x' }, /takes a web address/],
-		['caption', 'x', /read-only/],
-		['version', 3, /read-only/],
-		['send', 'x', /read-only/],
-		['hint', 'x', /read-only/],
 		['sumary', 'x', /did you mean 'summary'/],
 	];
 

@@ -90,11 +90,12 @@ async function choicesOf(
 	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;
 	const key = importKeyOf(table);
 	const valueField = rule?.linkedField ?? key?.name ?? '';
-	return records.flatMap((record) => {
+	const choices = records.flatMap((record) => {
 		const value = rule ? getOwn<JsonValue>(record.fields, valueField) : record.id;
 		if (value === undefined || value === null || typeof value === 'object') return [];
 		return [{ name: titleOf(record, table, key), value: String(value) }];
 	});
+	return choices.sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** The lists of linked records, by link field. The editor does without one that can't be read. */

@@ -2,6 +2,7 @@ import { unknownParameters } from '../support/engine/knownParameters.cts';
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
 import { callSettings, tableParameters } from '../../nodes/DataPlatform/descriptions/common.ts';
 import { itemOperation } from '../../nodes/DataPlatform/descriptions/operation.ts';
+import { outputOf } from '../../nodes/DataPlatform/execution/recordOutput.ts';
 
 /** Parameter names: known to the compiler in operations, and to the harness in tests. */
 const field = { displayName: 'Limit', name: 'limit', type: 'number', default: 1 } as const;
@@ -20,6 +21,8 @@ test('an operation that reads a parameter which it does not have fails to compil
 			field: String(run.parameter('limt', index)),
 			// @ts-expect-error not one of the options
 			option: run.option('options.timeuot', index, 1),
+			// @ts-expect-error a helper that reads Simplify, which the operation does not have
+			helper: outputOf(run, index)({ id: 'a' }),
 		}),
 	});
 	expect(operation.fields.map(({ name }) => name)).toEqual([

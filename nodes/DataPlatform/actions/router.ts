@@ -42,7 +42,7 @@ const toItems = (output: ItemOutput): INodeExecutionData[] => {
 
 async function runItem(
 	operation: ItemOperation,
-	run: RunContext,
+	run: RunContext<string>,
 	report: ItemResults,
 	index: number,
 ) {
@@ -55,7 +55,7 @@ async function runItem(
 
 async function runItems(
 	operation: ItemOperation,
-	run: RunContext,
+	run: RunContext<string>,
 	report: ItemResults,
 	continueOnFail: boolean,
 ) {
@@ -100,7 +100,7 @@ function runOption(
 async function createRun(
 	context: IExecuteFunctions,
 	{ timeoutSeconds = DEFAULT_TIMEOUT_S }: Operation,
-): Promise<RunContext> {
+): Promise<RunContext<string>> {
 	const seconds = {
 		timeout: runOption(context, timeout, timeoutSeconds, MIN_TIMEOUT_S),
 		maxRetryWait: runOption(context, maxRetryWait, DEFAULT_MAX_WAIT_S, 0),

@@ -122,3 +122,9 @@ export const updateManyOptions = [
 	duplicates('. With Other Fields set to Clear, only the last item counts.'),
 	skipUnchanged,
 ];
+
+/** An option that every kind of writing has. */
+export type SharedOption = (typeof shared)[number]['name'];
+
+/** An option that some kind of writing has. */
+export type BulkOption = (typeof updateManyOptions | typeof upsertManyOptions)[number]['name'];

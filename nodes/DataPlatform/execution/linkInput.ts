@@ -10,7 +10,7 @@ import { holdsData } from '../fields';
 import { InputError, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { parameterText } from './locator';
-import type { RunContext } from './run';
+import type { RunContext, TableParameter } from './run';
 
 /** Stands for every link field of the table. */
 export const ALL_LINK_FIELDS = '*';
@@ -175,7 +175,7 @@ export function linkResolver(run: RunContext<never>, at: TableAddress): LinkReso
  * @throws {ServiceError} where the record's table can't be read
  */
 export async function linkedToOf(
-	run: RunContext<'options.linkedTo' | 'application' | 'table'>,
+	run: RunContext<TableParameter | 'options.linkedTo'>,
 	index: number,
 ): Promise<LinkedTo | undefined> {
 	const given = run.parameter('options.linkedTo.record', index);
@@ -232,7 +232,7 @@ function fieldsOf(given: unknown, { table }: LinkTarget): string[] {
  * @throws {ServiceError} where a linked table can't be read
  */
 export async function inclusionsOf(
-	run: RunContext<'options.linkedRecords'>,
+	run: RunContext<TableParameter | 'options.linkedRecords'>,
 	index: number,
 ): Promise<Inclusion[]> {
 	const given = run.parameter('options.linkedRecords.link', index);

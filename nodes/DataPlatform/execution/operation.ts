@@ -48,13 +48,13 @@ export interface ItemOperation extends OperationBase {
 	kind: 'item';
 	/** How many items may be worked on at a time; 1 where not given. */
 	concurrency?: number;
-	execute(run: RunContext, index: number): Promise<ItemOutput>;
+	execute(run: RunContext<string>, index: number): Promise<ItemOutput>;
 }
 
 /** Sees all items and reports on each. */
 export interface BulkOperation extends OperationBase {
 	kind: 'bulk';
-	execute(run: RunContext, report: ItemResults): Promise<void>;
+	execute(run: RunContext<string>, report: ItemResults): Promise<void>;
 }
 
 export type Operation = ItemOperation | BulkOperation;

@@ -14,7 +14,7 @@ import {
 } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
 import { linkResolver, linkRules, type LinkParameter } from './linkInput';
-import type { RunContext } from './run';
+import type { RunContext, TableParameter } from './run';
 import { isObject } from '../transport/json';
 import { MIB } from '../transport/streams';
 import { OUTCOMES } from '../bulk/outcome';
@@ -132,7 +132,7 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
  * Field values from an item's JSON: its own keys, or, where the item is a record as this node returns
  * it without Simplify, those under `fields`.
  */
-function itemReader(run: RunContext, table: TableDefinition): ValuesReader {
+function itemReader(run: RunContext<never>, table: TableDefinition): ValuesReader {
 	const finder = fieldFinder(table);
 	const { isField } = finder;
 	return (index) => {
@@ -189,7 +189,7 @@ export function planOptions(
 }
 
 /** Tells the user which fields of the input are not written. */
-export function hintIgnored(run: RunContext, { ignored }: Plan) {
+export function hintIgnored(run: RunContext<never>, { ignored }: Plan) {
 	if (ignored.size === 0) return;
 	const names = [...ignored].map((header) => `'${header}'`);
 	const shown = names.slice(0, FIELDS_SHOWN).join(', ');
@@ -206,6 +206,14 @@ function without(name: string, table: TableDefinition, values: unknown) {
 	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
 }
 
+/** What `plannedRecord` reads. */
+export type PlannedRecordParameter =
+	| TableParameter
+	| 'columns'
+	| 'options.skipAudit'
+	| FieldOptions
+	| LinkParameter;
+
 /**
  * One item's record, checked against the table.
  *
@@ -215,9 +223,7 @@ function without(name: string, table: TableDefinition, values: unknown) {
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
-	run: RunContext<
-		'application' | 'table' | 'columns' | 'options.skipAudit' | FieldOptions | LinkParameter
-	>,
+	run: RunContext<PlannedRecordParameter>,
 	index: number,
 	mode: PlanOptions['mode'],
 	{ id, matchOn, except }: { id?: string; matchOn?: MatchOn; except?: string } = {},

@@ -41,8 +41,14 @@ type ParameterReader<Name extends string> = {
 	read(name: ParameterPath<Name>): unknown;
 }['read'];
 
-/** @typeParam Name the parameters that the operation has; reading another does not compile */
-export class RunContext<Name extends string = string> {
+/** The parameters that choose a table. */
+export type TableParameter = 'application' | 'table';
+
+/**
+ * @typeParam Name the parameters that the operation has, or that a helper reads: reading another does
+ * not compile, nor does handing a run to a helper that reads another
+ */
+export class RunContext<in Name extends string> {
 	readonly items: INodeExecutionData[];
 	readonly isTool: boolean;
 	private readonly hints = new Set<string>();
@@ -173,15 +179,13 @@ export class RunContext<Name extends string = string> {
 	 *
 	 * @throws {InputError} where its expression returned nothing
 	 */
-	application(index: number): string | undefined {
-		const run = this as RunContext;
-		return pickedApplication(run.parameter('application', index), run.raw('application'));
+	application(this: RunContext<'application'>, index: number): string | undefined {
+		return pickedApplication(this.parameter('application', index), this.raw('application'));
 	}
 
 	/** @throws {InputError} where no table is chosen */
-	table(index: number): TableAddress {
-		const run = this as RunContext;
-		return { application: run.application(index), table: run.text('table', 'Table', index) };
+	table(this: RunContext<TableParameter>, index: number): TableAddress {
+		return { application: this.application(index), table: this.text('table', 'Table', index) };
 	}
 
 	/** A table's definition, read once in a run. */

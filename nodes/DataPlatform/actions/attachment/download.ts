@@ -9,7 +9,7 @@ import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/
 import { callSettings } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 import { isErrorItem } from '../../execution/itemResults';
-import type { RunContext } from '../../execution/run';
+import type { RunContext, TableParameter } from '../../execution/run';
 import { chosenFiles } from './input';
 import { fileField, fileId, outputField, recordParameters } from './parameters';
 
@@ -40,7 +40,7 @@ function keptJson(json: IDataObject = {}): IDataObject {
 	return { field_error: error, ...rest };
 }
 
-type DownloadParameter = 'fileField' | 'recordId' | 'outputField' | 'fileId';
+type DownloadParameter = TableParameter | 'fileField' | 'recordId' | 'outputField' | 'fileId';
 
 async function download(
 	run: RunContext<DownloadParameter>,

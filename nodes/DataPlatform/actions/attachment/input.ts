@@ -16,7 +16,7 @@ import type { RunContext } from '../../execution/run';
 const CHUNK_BYTES = 3 * 64 * 1024;
 
 /** n8n knows the size of stored data; data kept in memory is read to count it. */
-async function toUpload(run: RunContext, index: number, name: string): Promise<Upload> {
+async function toUpload(run: RunContext<never>, index: number, name: string): Promise<Upload> {
 	const { helpers } = run.context;
 	const binary: IBinaryData = helpers.assertBinaryData(index, name);
 	const upload = {
@@ -45,7 +45,11 @@ async function toUpload(run: RunContext, index: number, name: string): Promise<U
  * @param names separated by commas; empty for all
  * @throws {InputError} where the item has no such file
  */
-export async function uploadsOf(run: RunContext, index: number, names: string): Promise<Upload[]> {
+export async function uploadsOf(
+	run: RunContext<never>,
+	index: number,
+	names: string,
+): Promise<Upload[]> {
 	const named = names.split(',').map((name) => name.trim());
 	const wanted = named.filter((name) => name !== '');
 	const available = Object.keys(run.items[index]?.binary ?? {});

@@ -4,7 +4,7 @@ import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Parameter } from '../../execution/operation';
 import { callSettings } from '../../descriptions/common';
-import type { RunContext } from '../../execution/run';
+import type { RunContext, TableParameter } from '../../execution/run';
 import { chosenFiles, filesIn, ifAllowed } from './input';
 import { fileField, fileId, recordParameters } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
@@ -35,7 +35,7 @@ const summaryOf = (files: Attachment[]) =>
 
 /** The files that are meant, with their names where the token may read them. */
 async function filesToRemove(
-	run: RunContext,
+	run: RunContext<TableParameter | 'removeMode' | 'fileName' | 'fileId'>,
 	index: number,
 	id: string,
 	field: string,

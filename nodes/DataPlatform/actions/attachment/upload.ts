@@ -8,7 +8,7 @@ import type { Upload } from '../../files/uploadStream';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
-import { plannedRecord } from '../../execution/recordInput';
+import { plannedRecord, type PlannedRecordParameter } from '../../execution/recordInput';
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import {
 	columns,
@@ -79,7 +79,12 @@ const skipExisting: Parameter<'skipExisting'> = {
 };
 
 /** The other fields to write in the same request, and the import key of a new record. */
-async function otherFields(run: RunContext, index: number, name: string, id?: string) {
+async function otherFields(
+	run: RunContext<PlannedRecordParameter | 'updateOtherFields'>,
+	index: number,
+	name: string,
+	id?: string,
+) {
 	if (id === undefined) {
 		const { fields, key } = await plannedRecord(run, index, 'create', { id, except: name });
 		const field = keyField(await run.definition(run.table(index)))?.name;
@@ -91,7 +96,7 @@ async function otherFields(run: RunContext, index: number, name: string, id?: st
 
 /** Which files are sent, and what becomes of those that are there. */
 function arrange(
-	run: RunContext,
+	run: RunContext<'existingFiles'>,
 	index: number,
 	name: string,
 	files: Upload[],

@@ -42,14 +42,21 @@ const SHARED = {
 	simple: 'Simplify',
 };
 
+type SharedParameter = keyof typeof SHARED;
+
+const SHARED_NAMES = Object.keys(SHARED) as SharedParameter[];
+
 const OPTION_LABELS = Object.fromEntries(
 	[...updateManyOptions, ...upsertManyOptions].map(({ name, displayName }) => [name, displayName]),
 );
 
 /** The values of all shared parameters that an item gives, as JSON. */
-function sharedValues(run: RunContext, index: number): Map<string, string> {
+function sharedValues(
+	run: RunContext<SharedParameter | 'options'>,
+	index: number,
+): Map<string, string> {
 	const { application, table } = run.table(index);
-	const names = Object.keys(SHARED).filter((name) => name !== 'application' && name !== 'table');
+	const names = SHARED_NAMES.filter((name) => name !== 'application' && name !== 'table');
 	const own = Object.fromEntries(names.map((name) => [name, run.parameter(name, index)]));
 	const options = run.option<IDataObject>('options', index, {});
 	const entries = Object.entries({ application, table, ...own, ...options });
@@ -63,8 +70,14 @@ function sharedValues(run: RunContext, index: number): Map<string, string> {
  * @param problems gets the items whose own expressions fail
  * @throws {InputError} where two items disagree, or none gives them
  */
-export function sharedSource(run: RunContext, report: ItemResults, problems: Problem[]): number {
-	if (![...Object.keys(SHARED), 'options'].some((name) => run.isExpression(name))) return 0;
+export function sharedSource(
+	operationRun: RunContext<SharedParameter>,
+	report: ItemResults,
+	problems: Problem[],
+): number {
+	// All options at once.
+	const run = operationRun as RunContext<SharedParameter | 'options'>;
+	if (![...SHARED_NAMES, 'options' as const].some((name) => run.isExpression(name))) return 0;
 	let first: { index: number; values: Map<string, string> } | undefined;
 	for (const index of run.items.keys()) {
 		if (report.hasResult(index)) continue;

@@ -17,14 +17,16 @@ import { readWatermark, writeMany, type WriteManyOptions } from '../../bulk/writ
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
 import { hintText } from '../../execution/hints';
-import type { RunContext } from '../../execution/run';
+import type { RunContext, TableParameter } from '../../execution/run';
 import {
 	AUTOMATIC,
 	DEFAULT_MAX_BATCH_SIZE_MIB,
 	MAX_BATCH_SIZE,
 	MAX_PARALLEL_REQUESTS,
+	type BulkOption,
+	type SharedOption,
 } from '../../descriptions/bulkOptions';
-import { matchingOf } from '../../execution/matchingInput';
+import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
 import { readItem, sharedSource } from './sharedParameters';
 import { linkResolver, linkRules } from '../../execution/linkInput';
 import {
@@ -152,7 +154,22 @@ function totals(report: ItemResults): Record<Outcome, number> {
 	return counts as Record<Outcome, number>;
 }
 
-function writeManyOptions(run: RunContext, index: number, mode: WriteMode): WriteManyOptions {
+/** The parameters of every operation that writes many records. */
+type CommonParameter = TableParameter | 'columns' | 'simple' | `options.${SharedOption}`;
+
+/** The parameters that some operation of them has. */
+type WriteManyParameter =
+	| CommonParameter
+	| MatchParameter
+	| 'recordId'
+	| 'updateMode'
+	| `options.${BulkOption}`;
+
+function writeManyOptions(
+	run: RunContext<WriteManyParameter>,
+	index: number,
+	mode: WriteMode,
+): WriteManyOptions {
 	const size = run.option<unknown>('options.batchSize', index, AUTOMATIC);
 	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
@@ -179,7 +196,7 @@ function writeManyOptions(run: RunContext, index: number, mode: WriteMode): Writ
  * @param problems gets the items whose own expressions fail, and names those that have already
  */
 function* rowsOf(
-	run: RunContext,
+	run: RunContext<'recordId'>,
 	report: ItemResults,
 	valuesOf: ValuesReader,
 	hasId: boolean,
@@ -204,10 +221,12 @@ function* rowsOf(
  * @throws {InputError} before anything is sent, where items have problems and the node is to stop
  */
 export async function executeWriteMany(
-	run: RunContext,
+	operationRun: RunContext<CommonParameter>,
 	report: ItemResults,
 	modeOf: (source: number) => WriteMode,
 ): Promise<void> {
+	// A parameter that the operation does not have is not set: Create Many matches nothing.
+	const run = operationRun as RunContext<WriteManyParameter>;
 	if (run.items.length === 0) return;
 	const { client, context } = run;
 	const unreadable: Problem[] = [];

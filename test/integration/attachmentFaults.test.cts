@@ -135,6 +135,28 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(1);
 	});
 
+	test.each([
+		['no fields', 'id', {}],
+		['other fields', 'id', { fields: { other: 1 } }],
+		['another record', '00000000-0000-4000-8000-000000000999', { fields: { papers: [] } }],
+	])('an answer with %s: the record is read', async (_, id, rest) => {
+		const [record] = await harness.records();
+		const body = { data: { id: id === 'id' ? record!.id : id, ver: 1, ...rest } };
+		const rule = { match: write, fault: { kind: 'status', status: 200, body, afterWrite: true } };
+		await faults(rule);
+		const { error, json } = await upload();
+		expect(error).toBeUndefined();
+		const [file] = await harness.files();
+		expect(json()[0]).toMatchObject({ id: record!.id, uploaded: ['a.txt'] });
+		expect(JSON.stringify(json()[0])).toContain(file!.fileId);
+		const removed = await harness.run('remove', {
+			parameters: { removeMode: 'id', fileId: file!.fileId },
+		});
+		expect(removed.json()[0]).toMatchObject({ remaining: 0 });
+		expect(await harness.names()).toEqual([]);
+		expect(await harness.writes()).toHaveLength(2);
+	});
+
 	test('in place of what is there may be repeated', async () => {
 		await upload('old');
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });

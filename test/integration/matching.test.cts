@@ -412,6 +412,45 @@ describe('while others write', () => {
 		expect(result.json()[0]).toMatchObject({ id: created!.id });
 	});
 
+	test('what was deleted and came back is looked for again, not created beside it', async () => {
+		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
+		let isDone = false;
+		otherWriter.before(async (target) => {
+			if (target !== updates || isDone) return;
+			isDone = true;
+			await remove(stored!.id);
+			await other().post(data('notes'), { fields: { text: 'a', rank: 5 } });
+		});
+		const result = await onNotes('upsertMany', {
+			items: [{ text: 'a', rank: 2 }],
+			parameters: byText,
+			credential: otherWriter.credential(),
+		});
+		expect(outcomes(result)).toEqual(['updated']);
+		expect(await notes()).toEqual([{ text: 'a', rank: 2, ver: 1 }]);
+	});
+
+	test('what goes away each time it is found is an error, not created', async () => {
+		await harness.fill('notes', { text: 'a', rank: 1 });
+		let isBack = false;
+		otherWriter.before(async (target) => {
+			const [record] = await harness.records('notes');
+			if (target === updates && record) await remove(record.id);
+			if (target.endsWith('/filter') && !record && !isBack) {
+				isBack = true;
+				await other().post(data('notes'), { fields: { text: 'a', rank: 5 } });
+			}
+		});
+		const result = await onNotes('upsertMany', {
+			items: [{ text: 'a', rank: 2 }],
+			parameters: byText,
+			credential: otherWriter.credential(),
+		});
+		expect(outcomes(result)).toEqual(['notFound']);
+		expect(String(result.json()[0]!.error)).toContain('was deleted meanwhile');
+		expect(await notes()).toEqual([]);
+	});
+
 	test.each([
 		['skip', ['skipped']],
 		['error', ['notFound']],

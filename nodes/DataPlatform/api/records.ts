@@ -54,7 +54,7 @@ export async function readRecord(
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Whether it is not the record that was asked for. */
-const isDifferentRecord = (record: PlatformRecord, id: string) =>
+export const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
 /** One page of records, and whether the service had as many as asked for. */

@@ -244,10 +244,39 @@ class MatchedWriter {
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
-		const missing = decideMissing(this.gone, this.matching);
-		for (const [record, outcome] of missing.outcomes) this.deliver(record, [outcome]);
-		await this.create([...creates, ...missing.creates]);
+		await this.create([...creates, ...(await this.settleGone(plan, planOptions))]);
 		return this.stopped;
+	}
+
+	/**
+	 * Looks once more for records that were there when they were matched and then were not: only what
+	 * nothing matches any more is created.
+	 *
+	 * @returns the records to create
+	 */
+	private async settleGone(plan: Plan, planOptions: PlanOptions): Promise<PlannedRecord[]> {
+		const isById = this.matching.on === 'recordId';
+		// The ID that it had says nothing more.
+		const gone = isById ? this.gone : this.gone.map((record) => ({ ...record, id: undefined }));
+		this.gone = [];
+		if (gone.length === 0) return [];
+		const matches = isById || this.stopped ? undefined : await this.find(gone);
+		if (matches instanceof ServiceError) {
+			for (const record of gone) this.deliver(record, [failedItem(matches)]);
+			this.stopped ??= matches;
+			return [];
+		}
+		const { updates, creates, outcomes } = matches
+			? decide(matches, this.matching)
+			: decideMissing(gone, this.matching);
+		const distinct = this.mergeUpdates(plan, updates, planOptions);
+		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		await this.update(distinct);
+		// The platform shows it and does not know it: to create it again could double it.
+		for (const record of this.gone) this.deliver(record, [deletedMeanwhile(record)]);
+		this.gone = [];
+		return creates;
 	}
 
 	/** The records that items match; those that name theirs by id need no look-up to be updated. */

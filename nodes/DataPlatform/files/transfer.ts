@@ -16,7 +16,13 @@ import type {
 import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
-import { readRecord, describeExisting, type RecordKey, type WriteOptions } from '../api/records';
+import {
+	describeExisting,
+	isDifferentRecord,
+	readRecord,
+	type RecordKey,
+	type WriteOptions,
+} from '../api/records';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
 import { streamBody, type Upload } from './uploadStream';
@@ -88,8 +94,9 @@ export async function uploadFiles(
 		purpose: 'attachments',
 	});
 	if (!(result instanceof ServiceError)) {
-		const record = toRecord(result.body.data);
-		if (record) return record;
+		const record = changedRecord(result.body.data, id);
+		// What the token may not read, the response need not show.
+		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
 	} else if (result.status === 413) {
 		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
 			...result,
@@ -102,6 +109,12 @@ export async function uploadFiles(
 	}
 	const why = result instanceof ServiceError ? result.message : 'The response contains no record';
 	return await confirmUpload(client, target, uploads, why);
+}
+
+/** The record in the response to a change; undefined where it has none, or another one. */
+function changedRecord(data: unknown, id: string | undefined): PlatformRecord | undefined {
+	const record = toRecord(data);
+	return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;
 }
 
 const unknown = (message: string) =>
@@ -215,9 +228,10 @@ export async function downloadFile(
 	throw downloadFailure(result, what, from.to?.url);
 }
 
-/** The record after a change that the platform confirmed without returning it. */
-async function readAfter(client: ApiClient, at: TableAddress, id: string) {
+/** The record after a change that the platform confirmed without returning all that is needed of it. */
+async function readAfter(client: ApiClient, at: TableAddress, id: string, known?: PlatformRecord) {
 	return await readRecord(client, at, id).catch((error: ServiceError) => {
+		if (known && error.status === 403) return known;
 		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
 	});
@@ -253,7 +267,9 @@ export async function removeFiles(
 		});
 	}
 	const { body, repeated } = result;
-	const record = toRecord(body.data) ?? (await readAfter(client, at, id));
+	const changed = changedRecord(body.data, id);
+	const isShown = changed && Object.hasOwn(changed.fields, field);
+	const record = isShown ? changed : await readAfter(client, at, id, changed);
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(

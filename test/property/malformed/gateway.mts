@@ -32,6 +32,8 @@ export interface MalformedRequest {
 	/** The how manyeth of its kind. */
 	nth: number;
 	isOpaque: boolean;
+	isFieldPart: boolean;
+	hasOtherFields: boolean;
 	startedAt: number;
 	/** How long the node waited for it, in milliseconds; undefined where it still does. */
 	waited?: number;
@@ -87,6 +89,8 @@ export class Gateway {
 			query,
 			nth,
 			isOpaque: false,
+			isFieldPart: false,
+			hasOtherFields: false,
 			startedAt: performance.now(),
 		};
 		if (plan) this.malformed.push(malformed);
@@ -95,6 +99,8 @@ export class Gateway {
 			const answer = await this.#ask(request);
 			const wire = plan ? plan.malformation.apply(answer) : answer;
 			malformed.isOpaque = wire.isOpaque ?? false;
+			malformed.isFieldPart = wire.isFieldPart ?? false;
+			malformed.hasOtherFields = wire.hasOtherFields ?? false;
 			await deliver(wire, response);
 		} catch {
 			response.destroy();

@@ -12,6 +12,10 @@ export interface HttpResponse {
 	isSlow?: boolean;
 	/** What was changed lies within a value that the node hands on as it is. */
 	isOpaque?: boolean;
+	/** The type or metadata of a field was changed: what shows tables hands it on, nothing else does. */
+	isFieldPart?: boolean;
+	/** All fields of a record were replaced by others: its ID, times and version are still its own. */
+	hasOtherFields?: boolean;
 }
 
 export interface Malformation {
@@ -139,9 +143,7 @@ const isFieldPart = (path: Path) =>
 	path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
 
 const isOpaque = (path: Path) =>
-	isFieldPart(path) ||
-	path.slice(0, -1).some((key) => OPEN.has(String(key))) ||
-	UNSURE.has(String(path.at(-1)));
+	path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
 
 const isLiteral = (value: Json, text: string) => value instanceof Literal && value.text === text;
 
@@ -153,8 +155,6 @@ const isSomeText = (value: Json) => value === 'x' || isLiteral(value, HALF_CHARA
 function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
 	const isRecord = typeof (value as { data?: { fields?: Json } }).data?.fields === 'object';
 	if (path.at(-1) === 'id') return isSomeText(replacement) && !isRecord;
-	// Which fields a record has is the platform's to say, whatever their names.
-	if (path.at(-1) === 'fields' && isLiteral(replacement, POLLUTION)) return true;
 	const isInList = typeof path.at(-1) === 'number';
 	if (isInList && replacement === REMOVED) return true;
 	// What has no name is no field.
@@ -196,7 +196,11 @@ const replaced = (table: Record<string, Json>) =>
 				const path = placeAt(value, place);
 				if (path.length === 0 && table[name] === REMOVED) return withBody(answer, '');
 				const isUnsure = isOpaque(path) || isUndetectable(value, path, table[name]);
-				return withBody(answer, written(value, path, table[name]), { isOpaque: isUnsure });
+				return withBody(answer, written(value, path, table[name]), {
+					isOpaque: isUnsure,
+					isFieldPart: isFieldPart(path),
+					hasOtherFields: path.at(-1) === 'fields' && isPlain(table[name]),
+				});
 			},
 		}),
 	);
@@ -212,7 +216,7 @@ const doubled = share.map(
 			if (!path) return answer;
 			const key = JSON.stringify(path.at(-1));
 			const text = written(value, path, new Literal(`"first",${key}:null`));
-			return withBody(answer, text, { isOpaque: isOpaque(path) });
+			return withBody(answer, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path) });
 		},
 	}),
 );

@@ -4,7 +4,7 @@ import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import { FAULT } from '../matrix/assertOutcome.mts';
 import { SandboxSlot, type Truth } from '../matrix/sandboxSlot.mts';
-import { Gateway, type Plan } from './gateway.mts';
+import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
 
 /** What the rules of the matrix know of it: an answer after which nobody knows. */
 export const malformedResponse = (isLate: boolean): FaultCase => ({
@@ -22,6 +22,8 @@ export class MalformedSandbox extends SandboxSlot {
 	readonly gateway: Gateway;
 	/** Followed from the beginning of the run to its end. */
 	plan: Plan | undefined;
+	/** Whether what runs shows the definitions of tables as they are. */
+	showsTables = false;
 
 	constructor(sandbox: RunningSandbox, gateway: Gateway) {
 		super(sandbox);
@@ -49,6 +51,12 @@ export class MalformedSandbox extends SandboxSlot {
 		for (const { method, path, query, nth } of struck) {
 			kinds.get(`${method} ${path}?${query}`)?.[nth - 1]?.faults.push(FAULT);
 		}
-		return { ...truth, payloadAltered: struck.some(({ isOpaque }) => isOpaque) };
+		const isShown = ({ isOpaque, isFieldPart }: MalformedRequest) =>
+			isOpaque || (isFieldPart && this.showsTables);
+		return {
+			...truth,
+			payloadAltered: struck.some(isShown),
+			fieldsReplaced: struck.some(({ hasOtherFields }) => hasOtherFields),
+		};
 	}
 }

@@ -166,6 +166,7 @@ async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 	const { row, seed, malformation, strikes } = job;
 	const isLate = malformation.name === 'drip';
 	slot.plan = { malformation, strikes };
+	slot.showsTables = /^(table|editor): /.test(row.name);
 	try {
 		const verdict = await within(row.run(slot, seed, isLate));
 		const problems = [

@@ -29,6 +29,8 @@ export interface Truth {
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node hands on as they are were changed on their way to it. */
 	payloadAltered: boolean;
+	/** Whether all fields of a record were replaced by others on their way to the node. */
+	fieldsReplaced: boolean;
 }
 
 export const idOf = (number: number) =>
@@ -160,6 +162,7 @@ export class SandboxSlot {
 			requests,
 			workflowRuns,
 			payloadAltered: false,
+			fieldsReplaced: false,
 		};
 	}
 }

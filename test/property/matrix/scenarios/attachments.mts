@@ -123,7 +123,10 @@ async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepa
 			const isTrue =
 				outputs.length === 1 &&
 				id === is.id &&
-				isDeepStrictEqual(shown(files as StoredFile[]), shown(filesIn(truth, index, 'papers')));
+				isDeepStrictEqual(
+					shown((files ?? []) as StoredFile[]),
+					shown(filesIn(truth, index, 'papers')),
+				);
 			return isTrue ? [] : [`returned ${JSON.stringify(outputs)}`];
 		},
 	};

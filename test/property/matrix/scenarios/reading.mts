@@ -41,9 +41,10 @@ const reading = (
 			items,
 			main: { path: '' },
 			traces: items.map(() => ({ path: '' })),
-			checkOutput: (index, outputs) => {
+			checkOutput: (index, outputs, { fieldsReplaced }) => {
 				const returned = outputs.map(({ json }) => json);
-				return isDeepStrictEqual(returned, expected[index])
+				const shown = (list: object[]) => (fieldsReplaced ? list.map(withoutFields) : list);
+				return isDeepStrictEqual(shown(returned), shown(expected[index]!))
 					? []
 					: [`returned ${JSON.stringify(returned)}`];
 			},
@@ -66,6 +67,12 @@ const simple = ({ id, created, modified, ver, fields }: Shown) => ({
 	modified,
 	ver,
 });
+
+/** What is left of a shown record whose fields the platform replaced by others. */
+const withoutFields = (shown: object) => {
+	const { id, created, modified, ver } = shown as Partial<Shown>;
+	return { id, created, modified, ver };
+};
 
 const records = async (slot: SandboxSlot) =>
 	(await slot.readFromPlatform(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];

@@ -1,14 +1,24 @@
-import { element, views } from './views.js';
+import { element, missing, views } from './views.js';
 
-const [sections, content, state] = ['sections', 'content', 'state'].map((id) =>
-	document.getElementById(id),
-);
+/** @import { Get, PageTable } from './api.mts' */
+
+const sections = byId('sections');
+const content = byId('content');
+const state = byId('state');
 const pause = 250;
 
 let shown = '';
+/** @type {ReturnType<typeof setTimeout> | undefined} */
 let pending;
 
-/** @returns the `data` of an endpoint of the administration API. */
+/** @param {string} id of an element of index.html */
+function byId(id) {
+	const node = document.getElementById(id);
+	if (!node) throw new Error(`The page has no element '${id}'`);
+	return node;
+}
+
+/** @type {Get} */
 async function get(path) {
 	const response = await fetch(`/sandbox/${path}`);
 	if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -19,8 +29,8 @@ async function show() {
 	const tables = await get('tables');
 	const route = decodeURIComponent(location.hash.slice(2)) || `records/${firstOf(tables)}`;
 	drawSections(tables, route);
-	const [name, ...rest] = route.split('/');
-	const view = views[name] ?? views.missing;
+	const [name = '', ...rest] = route.split('/');
+	const view = views[name] ?? missing;
 	const { title, nodes } = await view({ get, tables, rest });
 	const navigated = shown !== route;
 	// A refresh keeps what the user has expanded, scrolled to or focused.
@@ -32,6 +42,7 @@ async function show() {
 	shown = route;
 }
 
+/** @param {PageTable[]} tables */
 function firstOf(tables) {
 	return tables[0] ? `${tables[0].app}/${tables[0].table}` : 'none';
 }
@@ -48,30 +59,43 @@ function saveState() {
 	};
 }
 
+/**
+ * @param {PageTable[]} tables
+ * @param {string} route
+ */
 function drawSections(tables, route) {
-	const focused = sections.contains(document.activeElement) && document.activeElement.hash;
+	const active = document.activeElement;
+	const focused =
+		active instanceof HTMLAnchorElement && sections.contains(active) ? active.hash : undefined;
+	/** @type {HTMLElement[]} */
 	const items = [];
 	for (const app of new Set(tables.map((table) => table.app))) {
 		const own = tables.filter((entry) => entry.app === app);
-		items.push(element('li', { className: 'group' }, own[0].appName));
+		items.push(element('li', { className: 'group' }, own[0]?.appName));
 		for (const table of own) {
 			items.push(link(`records/${app}/${table.table}`, table.header, table.records, route));
 		}
 	}
 	items.push(element('li', { className: 'group' }, 'Sandbox'));
-	for (const [name, text] of [
-		['files', 'Files'],
-		['tokens', 'Tokens'],
-		['workflows', 'Workflows'],
-		['runs', 'Workflow runs'],
-		['requests', 'Requests'],
-	]) {
+	for (const [name, text] of Object.entries({
+		files: 'Files',
+		tokens: 'Tokens',
+		workflows: 'Workflows',
+		runs: 'Workflow runs',
+		requests: 'Requests',
+	})) {
 		items.push(link(name, text, undefined, route));
 	}
 	sections.replaceChildren(...items);
 	for (const node of sections.querySelectorAll('a')) if (node.hash === focused) node.focus();
 }
 
+/**
+ * @param {string} target
+ * @param {string} text
+ * @param {number | undefined} count
+ * @param {string} route
+ */
 function link(target, text, count, route) {
 	const anchor = element('a', { href: `#/${target}` }, text);
 	if (count !== undefined)
@@ -91,7 +115,7 @@ function refresh() {
 			state.textContent = 'Live';
 		} catch (error) {
 			console.error(error);
-			state.textContent = `Out of date: ${error.message}`;
+			state.textContent = `Out of date: ${error instanceof Error ? error.message : error}`;
 		}
 	}, pause);
 }

@@ -1,20 +1,41 @@
+/**
+ * @import { Cell, Get, PageRequest, PageRun, PageTable, PageWorkflow, View, ViewInput } from './api.mts'
+ */
+
 const latest = 200;
 
-/** Versions of the records that were shown before, to highlight new ones. */
+/**
+ * Versions of the records that were shown before, to highlight new ones.
+ *
+ * @type {Map<string, Set<string>>}
+ */
 const seen = new Map();
 
-/** Creates an element. Children are nodes or text, never markup. */
-export function element(tag, properties = {}, ...children) {
+/**
+ * Creates an element. Children are nodes or text, never markup.
+ *
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Partial<HTMLElementTagNameMap[Tag]>} [properties]
+ * @param {Cell[]} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function element(tag, properties, ...children) {
 	const node = Object.assign(document.createElement(tag), properties);
 	node.append(...children.map((child) => (child instanceof Node ? child : String(child ?? ''))));
 	return node;
 }
 
-/** Views by section; each returns a title and nodes. */
+/**
+ * Views by section.
+ *
+ * @type {Record<string, (input: ViewInput) => Promise<View>>}
+ */
 export const views = {
-	async records({ get, tables, rest: [app, name, id] }) {
+	async records({ get, tables, rest: [app = '', name = '', id] }) {
 		const table = tables.find((entry) => entry.app === app && entry.table === name);
-		if (!table) return views.missing();
+		if (!table) return missing();
+		/** @type {`tables/${string}`} */
 		const path = `tables/${encodeURIComponent(app)}/${encodeURIComponent(name)}`;
 		const fields = table.fields.filter(({ type }) => !displayOnly.includes(type));
 		if (id) return await record({ get, table, fields, path, id });
@@ -22,6 +43,8 @@ export const views = {
 		const key = `${app}/${name}`;
 		const before = seen.get(key);
 		seen.set(key, new Set(records.map(({ id, ver }) => `${id} ${ver}`)));
+		/** @type {Set<Cell[]>} */
+		const fresh = new Set();
 		const rows = records.map((record) => {
 			const cells = fields.map((field) => text(record.fields[field.name]));
 			const open = element(
@@ -29,8 +52,9 @@ export const views = {
 				{ href: `#/records/${key}/${record.id}`, id: `r-${record.id}` },
 				'Open',
 			);
+			const isFresh = before !== undefined && !before.has(`${record.id} ${record.ver}`);
 			const row = [open, time(record.modified), record.ver, ...cells];
-			row.fresh = before && !before.has(`${record.id} ${record.ver}`);
+			if (isFresh) fresh.add(row);
 			return row;
 		});
 		const headers = ['', 'Modified', 'Version', ...fields.map(({ header }) => header)];
@@ -40,7 +64,7 @@ export const views = {
 		const empty =
 			'No records yet. In n8n, run an example that writes them, or choose Data Platform, ' +
 			`Create record, Application ${table.appName}, Table ${table.header}.`;
-		return { title: table.header, nodes: [note, grid(headers, rows, empty)] };
+		return { title: table.header, nodes: [note, grid(headers, rows, empty, fresh)] };
 	},
 
 	async files({ get }) {
@@ -152,11 +176,12 @@ export const views = {
 			nodes: [note, grid([...headers, 'Took', 'Faults'], rows, empty)],
 		};
 	},
-
-	async missing() {
-		return { title: 'Not found', nodes: [element('p', {}, 'Choose a section.')] };
-	},
 };
+
+/** @returns {View} */
+export function missing() {
+	return { title: 'Not found', nodes: [element('p', {}, 'Choose a section.')] };
+}
 
 /** As the credential in n8n names them. */
 const tokenTypes = {
@@ -170,7 +195,12 @@ const tokenTypes = {
 /** Types that are part of a table's definition and never of its data. */
 const displayOnly = ['buttonform', 'freehtmlinput'];
 
-/** One record: its fields with their names as in the editor and in the API, and its versions. */
+/**
+ * One record: its fields with their names as in the editor and in the API, and its versions.
+ *
+ * @param {{ get: Get, table: PageTable, fields: PageTable['fields'], path: `tables/${string}`, id: string }} input
+ * @returns {Promise<View>}
+ */
 async function record({ get, table, fields, path, id }) {
 	const back = element(
 		'a',
@@ -212,16 +242,29 @@ async function record({ get, table, fields, path, id }) {
 	};
 }
 
-/** A value in full. */
+/**
+ * A value in full.
+ *
+ * @param {unknown} stored
+ */
 function value(stored) {
-	if (stored === null || stored === undefined || stored.length === 0) return '';
+	if (stored === null || stored === undefined) return '';
+	if (Array.isArray(stored) && stored.length === 0) return '';
 	if (typeof stored !== 'object') return String(stored);
 	return element('pre', {}, JSON.stringify(stored, null, 2));
 }
 
-/** Loaded when it is opened, and then kept: the body of a request does not change. */
+/**
+ * Loaded when it is opened, and then kept: the body of a request does not change.
+ *
+ * @type {Map<number, string>}
+ */
 const bodies = new Map();
 
+/**
+ * @param {Get} get
+ * @param {PageRequest} request
+ */
 function requestBody(get, { number, bodyBytes }) {
 	const content = element('pre', {}, bodies.get(number) ?? 'Loading…');
 	const summary = element(
@@ -234,12 +277,16 @@ function requestBody(get, { number, bodyBytes }) {
 		if (!details.open || bodies.has(number)) return;
 		const body = await get(`requests/${number}/body`).catch(() => null);
 		bodies.set(number, body === null ? 'No longer kept.' : shortened(body));
-		content.textContent = bodies.get(number);
+		content.textContent = bodies.get(number) ?? null;
 	});
 	return details;
 }
 
-/** JSON to read: files and endless lists are cut. */
+/**
+ * JSON to read: files and endless lists are cut.
+ *
+ * @param {unknown} body
+ */
 function shortened(body) {
 	const json = JSON.stringify(
 		body,
@@ -250,7 +297,12 @@ function shortened(body) {
 	return json.length > 20_000 ? `${json.slice(0, 20_000)}\n…` : json;
 }
 
-/** A text with a button that copies it; undefined if there is no text. */
+/**
+ * A text with a button that copies it; undefined if there is no text.
+ *
+ * @param {string} id
+ * @param {string | undefined} content
+ */
 function copyable(id, content) {
 	if (content === undefined) return undefined;
 	const button = element('button', { id: `copy-${id}`, type: 'button' }, 'Copy');
@@ -267,11 +319,18 @@ function baseUrl() {
 	return element('p', {}, 'Base URL ', copyable('base-url', location.origin));
 }
 
+/** @param {string} content */
 function quiet(content) {
 	return element('p', { className: 'quiet' }, content);
 }
 
-function grid(headers, rows, empty) {
+/**
+ * @param {string[]} headers
+ * @param {Cell[][]} rows
+ * @param {string} empty what stands there without rows
+ * @param {ReadonlySet<Cell[]>} [fresh] the rows to highlight
+ */
+function grid(headers, rows, empty, fresh) {
 	if (rows.length === 0) return element('p', { className: 'empty' }, empty);
 	const head = element('tr', {}, ...headers.map((name) => element('th', { scope: 'col' }, name)));
 	const body = rows.map((row) => {
@@ -280,13 +339,18 @@ function grid(headers, rows, empty) {
 			if (!(cell instanceof Node)) td.title = String(cell ?? '');
 			return td;
 		});
-		return element('tr', { className: row.fresh ? 'fresh' : '' }, ...cells);
+		return element('tr', { className: fresh?.has(row) ? 'fresh' : '' }, ...cells);
 	});
 	const table = element('table', {}, element('thead', {}, head), element('tbody', {}, ...body));
 	// Focusable, so that the arrow keys scroll it.
 	return element('div', { className: 'scroll', tabIndex: 0, id: 'grid' }, table);
 }
 
+/**
+ * @param {string} id
+ * @param {string} summary
+ * @param {string} body
+ */
 function fold(id, summary, body) {
 	return element(
 		'details',
@@ -296,21 +360,33 @@ function fold(id, summary, body) {
 	);
 }
 
+/**
+ * @param {boolean} good
+ * @param {string} yes
+ * @param {string} no
+ */
 function mark(good, yes, no) {
 	return element('span', { className: good ? 'good' : 'bad' }, good ? yes : no);
 }
 
+/** @param {PageWorkflow} workflow */
 function runAs({ runAs: kind, configuredBy, token }) {
 	if (kind === 'me') return `Me (${configuredBy})`;
 	return kind === 'caller' ? 'Logged-in user' : `API token ${token}`;
 }
 
+/** @param {PageRun} run */
 function outcome({ output, error, log }) {
 	const result = error === null ? JSON.stringify(output, null, 2) : `Error: ${error}`;
 	return [...log, result].join('\n');
 }
 
-/** A short text for a value of any type. */
+/**
+ * A short text for a value of any type.
+ *
+ * @param {any} value
+ * @returns {string}
+ */
 function text(value) {
 	if (value === undefined || value === null) return '';
 	if (Array.isArray(value)) return value.map((entry) => entry?.fileName ?? text(entry)).join(', ');
@@ -324,6 +400,7 @@ function text(value) {
 	return Object.values(shown).find((entry) => typeof entry === 'string') ?? id ?? '';
 }
 
+/** @param {string} instant */
 function time(instant) {
 	const date = new Date(instant);
 	return `${date.toLocaleDateString('sv')} ${date.toLocaleTimeString('sv')}`;

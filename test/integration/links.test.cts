@@ -342,6 +342,59 @@ describe('not found', () => {
 		expect(Object.keys(await companyIds())).not.toContain('New');
 	});
 
+	test.each(['upsertMany', 'upsert'])(
+		'%s: created only for items whose record is not just returned',
+		async (operation) => {
+			const items = [{ email: 'a', age: 1 }];
+			await run('createMany', { items });
+			const result = await run(operation, {
+				links: [orCreate],
+				items: [
+					{ email: 'a', company: 'New' },
+					{ email: 'b', company: 'Other' },
+				],
+				options: { ifFound: 'skip' },
+			});
+			expect(result.error).toBeUndefined();
+			expect(outcomes(result)).toEqual(['found', 'inserted']);
+			expect(result.json()[0]).toMatchObject({ email: 'a', age: 1 });
+			const ids = await companyIds();
+			expect(Object.keys(ids)).toContain('Other');
+			expect(Object.keys(ids)).not.toContain('New');
+			expect((await person('b'))?.company).toBe(ids.Other);
+		},
+	);
+
+	test('not created for items that are skipped, nor shown in them', async () => {
+		const result = await run('upsertMany', {
+			links: [orCreate],
+			items: [{ email: 'a', company: 'New', age: 1 }],
+			options: { ifMissing: 'skip' },
+		});
+		expect(outcomes(result)).toEqual(['skipped']);
+		expect(JSON.stringify(result.json())).not.toContain('new record of');
+		expect(Object.keys(await companyIds())).not.toContain('New');
+	});
+
+	test('one that the platform refuses is the error of a matched item, and of no other', async () => {
+		const long = 'x'.repeat(50);
+		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
+		const options = { ifFound: 'skip' };
+		const result = await run('upsertMany', { ...goingOn, links: [orCreate], items, options });
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
+		expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
+	});
+
+	test('a link that is not found, and what else is wrong with its item', async () => {
+		const result = await run('upsertMany', {
+			...goingOn,
+			items: [{ email: 'a', company: 'New', age: 'many' }],
+		});
+		const [item] = result.output('Data Platform');
+		expectErrorItem(item!, 0, /no record of 'Companies' has "New" in 'name'/);
+		expectErrorItem(item!, 0, /'age'/);
+	});
+
 	test('two new names that differ only in case are not both created', async () => {
 		const items = ['New', 'NEW'].map((company) => ({ email: company, company }));
 		const result = await run('upsertMany', { ...goingOn, links: [orCreate], items });
@@ -497,6 +550,29 @@ describe('what can go wrong with the linked table', () => {
 		const parents = (await stored('companies')).slice(-2).map(({ fields }) => fields.parent);
 		expect(parents).toEqual(expect.arrayContaining([ids.One, ids.Two]));
 		expect(Object.keys(ids)).toHaveLength(6);
+	});
+
+	test.each([
+		['createMany', {}],
+		['upsertMany', { ifFound: 'skip' }],
+	])('%s: a record that an item creates is not created for a link', async (operation, options) => {
+		const items = [
+			{ name: 'One', parent: 'Two' },
+			{ name: 'Two', city: 'Oslo', parent: 'Three' },
+		];
+		const result = await run(operation, {
+			...goingOn,
+			table: 'companies',
+			links: [orCreate],
+			items,
+			options,
+		});
+		expect(outcomes(result)).toEqual(['failed', 'inserted']);
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'item 1 creates it');
+		const ids = await companyIds();
+		expect(Object.keys(ids).slice(-2).sort()).toEqual(['Three', 'Two']);
+		const [two] = (await stored('companies')).filter(({ fields }) => fields.name === 'Two');
+		expect(two!.fields).toMatchObject({ city: 'Oslo', parent: ids.Three });
 	});
 
 	test('10,000 distinct values take few look-ups', async () => {

@@ -158,6 +158,28 @@ describe('several matches', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
+	test.each([
+		['error', 'failed'],
+		['first', 'updated'],
+	])('of thousands no more are read than matter (%s)', async (severalMatches, outcome) => {
+		await harness.fill(
+			'notes',
+			...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })),
+		);
+		const result = await onNotes('upsertMany', {
+			items: [{ text: 'shared', rank: 2 }],
+			parameters: byText,
+			options: { severalMatches },
+		});
+		expect(outcomes(result)).toEqual([outcome]);
+		if (outcome === 'failed') {
+			const [item] = result.output('Data Platform');
+			expectErrorItem(item!, 0, "More than 5 records match 'shared'");
+		}
+		const read = await harness.sandbox.admin.requests();
+		expect(read.filter(({ path }) => path.endsWith('/filter')).length).toBeLessThan(4);
+	});
+
 	test('the first is the oldest', async () => {
 		const result = await run('first');
 		expect(outcomes(result)).toEqual(['updated']);
@@ -332,6 +354,17 @@ describe('update many, matched on fields', () => {
 		});
 		expect(outcomes(result)).toEqual(['updated', 'notFound']);
 		expect(await harness.values('price')).toEqual([undefined, 2]);
+	});
+
+	test("'Create It', left from an operation that creates, counts as an error", async () => {
+		await harness.fill('notes', { text: 'a' });
+		const result = await onNotes('updateMany', {
+			items: [{ text: 'a', rank: 1 }, { text: 'x' }],
+			parameters: byText,
+			options: { ifMissing: 'create' },
+		});
+		expect(outcomes(result)).toEqual(['updated', 'notFound']);
+		expect(await notes()).toHaveLength(1);
 	});
 
 	test('by the import key; other fields are cleared where that is chosen', async () => {

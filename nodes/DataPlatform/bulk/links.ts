@@ -98,6 +98,23 @@ function toWanted(field: FieldDefinition, raw: unknown): Wanted | { problem: str
 	return form ? { ...form, value: converted.value } : { problem: `can't be ${show(raw)}` };
 }
 
+/** The items that create records, by the value of their import key. */
+interface OwnKeys {
+	tableId: string;
+	items: Map<string, number>;
+}
+
+function ownKeys(table: TableDefinition, rows: PlanInput[]): OwnKeys {
+	const items = new Map<string, number>();
+	const key = importKeyOf(table);
+	for (const { index, values } of key ? rows : []) {
+		if (!isObject(values) || !Object.hasOwn(values, key!.name)) continue;
+		const wanted = toWanted(key!, values[key!.name]);
+		if ('text' in wanted && !items.has(wanted.text)) items.set(wanted.text, index);
+	}
+	return { tableId: table.id, items };
+}
+
 /** What one value in the items turned out to be. */
 type LinkedId = { id: string } | { isDropped: true } | { problem: string };
 
@@ -105,6 +122,8 @@ export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
 	/** What stands in the place of the ID of a record that is not created yet. */
 	private readonly placeholders = new Map<string, MissingRecord>();
+	/** The keys of the records that the items themselves create, where these must not exist before. */
+	private own?: OwnKeys;
 	/** How many linked records this run created. */
 	createdCount = 0;
 
@@ -118,10 +137,18 @@ export class LinkResolver {
 	 * The rows with record IDs in their link fields. A row whose links can't be resolved has the
 	 * problems with it. A record that is yet to be created is named by a placeholder.
 	 *
+	 * @param keepsOwn whether a record of the table itself that an item is about to create must not
+	 *   be created for a link before: it would be there when its item's turn comes
 	 * @throws {ServiceError} where looking up fails for all items alike
 	 */
-	async resolve(table: TableDefinition, rows: PlanInput[], rules: LinkRules): Promise<PlanInput[]> {
+	async resolve(
+		table: TableDefinition,
+		rows: PlanInput[],
+		rules: LinkRules,
+		keepsOwn = false,
+	): Promise<PlanInput[]> {
 		const resolved = [...rows];
+		this.own = keepsOwn ? ownKeys(table, rows) : undefined;
 		for (const field of table.fields) {
 			const rule = rules.get(field.name);
 			if (!rule || field.type !== 'schema_link' || !isWritable(field)) continue;
@@ -227,6 +254,12 @@ export class LinkResolver {
 		if (ifNotFound === 'error' || isSimilar) {
 			return { problem: `no record ${where} has ${what}${isSimilar}` };
 		}
+		const own = target.table.id === this.own?.tableId ? this.own.items.get(wanted.text) : undefined;
+		if (own !== undefined) {
+			return {
+				problem: `no record ${where} has ${what} yet: item ${own} creates it. 'Create or Update Many' can link items to each other`,
+			};
+		}
 		return this.placeholder(catalog, wanted);
 	}
 
@@ -285,6 +318,21 @@ export class LinkResolver {
 			});
 			return isWhole;
 		});
+	}
+
+	/** Takes links to records that were not created out of records that are not written. */
+	dropMissing(records: PlannedRecord[], table: TableDefinition) {
+		if (this.placeholders.size === 0) return;
+		const names = table.fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);
+		for (const record of records) {
+			const open = new Set<string>();
+			mapIds(record, names, (id, field) => {
+				const missing = this.placeholders.get(id);
+				if (missing && missing.id === undefined) open.add(field);
+				return missing?.id ?? id;
+			});
+			for (const name of open) delete record.fields[name];
+		}
 	}
 
 	private async createRecords(

@@ -42,13 +42,33 @@ async function readAll(
 	at: TableAddress,
 	filter: Group,
 	fields: string[] | undefined,
+	isEnough: (found: PlatformRecord[]) => boolean = () => false,
 ): Promise<PlatformRecord[]> {
 	const found: PlatformRecord[] = [];
 	for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
 		found.push(...page);
+		if (isEnough(found)) break;
 	}
 	return found;
 }
+
+/** Tells whether each of some keys has so many records that more of them don't matter. */
+const haveEach = (fields: FieldDefinition[], keys: RecordKey[], enough: number) => {
+	const counts = new Map(keys.map(({ text }) => [text, 0]));
+	let open = counts.size;
+	let seen = 0;
+	return (found: PlatformRecord[]) => {
+		for (const record of found.slice(seen)) {
+			const text = recordKey(fields, record.fields)?.text ?? '';
+			const count = counts.get(text);
+			if (count === undefined) continue;
+			counts.set(text, count + 1);
+			if (count + 1 === enough) open -= 1;
+		}
+		seen = found.length;
+		return open === 0;
+	};
+};
 
 /**
  * Records by the values of their key fields, by the key's text; several may have the same. Keys are
@@ -57,13 +77,15 @@ async function readAll(
  *
  * @param keys the fields
  * @param names the fields to load besides, all where none are named
+ * @param enough how many records of one key matter, the first ones; more may be left out
  */
 async function lookUpByKeys(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
-	names?: Iterable<string>,
+	names: Iterable<string> | undefined,
+	enough: number,
 ): Promise<Map<string, PlatformRecord[]>> {
 	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
 	const certain = new Map<string, RecordKey>();
@@ -78,8 +100,11 @@ async function lookUpByKeys(
 		filter,
 		found: [] as PlatformRecord[],
 	}));
+	// Of several filters it is not known which keys each is about.
+	const isBounded = enough < Infinity && pages.length === 1;
+	const isEnough = isBounded ? haveEach(keys, [...certain.values()], enough) : undefined;
 	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
-		page.found = await readAll(client, at, page.filter, fields);
+		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
 	// A combination of values may match in two of the filters.
 	const seen = new Set<string>();
@@ -96,11 +121,15 @@ async function lookUpByKeys(
 		for (const [text, key] of certain) if (!found.has(text)) uncertain.set(text, key);
 	}
 	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
-		const equal = await readAll(client, at, equalTo(keys, key), fields);
-		found.set(
-			key.text,
-			equal.filter((record) => mayHaveKey(keys, record.fields, key)),
+		const isMatch = (record: PlatformRecord) => mayHaveKey(keys, record.fields, key);
+		const equal = await readAll(
+			client,
+			at,
+			equalTo(keys, key),
+			fields,
+			(read) => read.filter(isMatch).length >= enough,
 		);
+		found.set(key.text, equal.filter(isMatch));
 	});
 	return found;
 }
@@ -130,6 +159,7 @@ export async function lookUpByIds(
  * otherwise. Several records may have one key; none, where nothing was found.
  *
  * @param keys the fields that identify a record: the import key, or those to match on
+ * @param enough how many records of one key matter, the first ones; more may be left out
  * @throws {ServiceError}
  */
 export async function lookUp(
@@ -138,10 +168,11 @@ export async function lookUp(
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
 	loads: 'sentFields' | 'allFields' | 'keys' = 'sentFields',
+	enough = Infinity,
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
 	const sent = new Set(records.flatMap((record) => Object.keys(record.fields)));
 	const names = { allFields: undefined, keys: [], sentFields: sent }[loads];
-	const byKey = await lookUpByKeys(client, at, keys, records, names);
+	const byKey = await lookUpByKeys(client, at, keys, records, names, enough);
 	const result = new Map<PlannedRecord, PlatformRecord[]>();
 	const open: PlannedRecord[] = [];
 	for (const record of records) {

@@ -45,12 +45,17 @@ export interface Decision {
 /** How many matching records an error names. */
 const MATCHES_SHOWN = 5;
 
+/** How many records that match an item matter, by *Several Matches*. */
+const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
+
 const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome => {
 	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
-	const rest = found.length > MATCHES_SHOWN ? ` and ${found.length - MATCHES_SHOWN} more` : '';
+	// Of many records not all were read.
+	const isCut = found.length > MATCHES_SHOWN;
+	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
 	return {
 		outcome: 'failed',
-		message: `${found.length} records match ${quoted(key)}: ${ids.join(', ')}${rest}`,
+		message: `${count} records match ${quoted(key)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
 		hint: { code: 'chooseAmongMatches' },
 	};
 };
@@ -127,10 +132,11 @@ export async function findMatches(
 	at: TableAddress,
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
-	{ on, ifFound }: Matching,
+	{ on, ifFound, severalMatches }: Matching,
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
 	if (on !== 'recordId') {
-		return await lookUp(client, at, keys, records, ifFound === 'skip' ? 'allFields' : 'keys');
+		const loads = ifFound === 'skip' ? 'allFields' : 'keys';
+		return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[severalMatches]);
 	}
 	const ids = [...new Set(records.map(({ id }) => id!))];
 	const found = await lookUpByIds(client, at, ids);
@@ -204,6 +210,9 @@ function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 	);
 }
 
+/** Called once with the records that are to be written; what it takes out is a problem of the plan. */
+export type PrepareWrites = (plan: Plan) => Promise<void>;
+
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
@@ -220,6 +229,7 @@ class MatchedWriter {
 		private readonly options: WriteManyOptions,
 		private readonly watermark: Watermark | ServiceError,
 		private readonly onOutcomes: OnItemOutcomes,
+		private readonly prepare: PrepareWrites,
 	) {
 		const { on } = matching;
 		this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });
@@ -239,13 +249,32 @@ class MatchedWriter {
 			return matches;
 		}
 		const { updates, creates, outcomes } = decide(matches, this.matching);
-		const distinct = this.mergeUpdates(plan, updates, planOptions);
+		const merged = this.mergeUpdates(plan, updates, planOptions);
+		const prepared = await this.prepared(plan, [...merged, ...creates]);
+		const distinct = merged.filter((record) => prepared.has(record));
 		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
-		await this.create([...creates, ...(await this.settleGone(plan, planOptions))]);
+		const missing = creates.filter((record) => prepared.has(record));
+		await this.create([...missing, ...(await this.settleGone(plan, planOptions))]);
 		return this.stopped;
+	}
+
+	/** Those of the records that can be written; the others are failed items. */
+	private async prepared(plan: Plan, records: PlannedRecord[]): Promise<Set<PlannedRecord>> {
+		const writing: Plan = { ...plan, records, problems: [] };
+		await this.prepare(writing);
+		const byIndex = new Map(records.map((record) => [record.index, record]));
+		for (const { index, message, field } of writing.problems) {
+			const record = byIndex.get(index);
+			if (!record) continue;
+			// Once for each item, of however many records.
+			byIndex.delete(index);
+			const text = `Item ${index} was not sent: ${message}`;
+			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
+		}
+		return new Set(writing.records);
 	}
 
 	/**
@@ -396,6 +425,7 @@ class MatchedWriter {
  * Finds the record of each planned item, then updates and creates as the rules say.
  *
  * @param plan gets the items that turn out to mean the same record
+ * @param prepare called once it is known which records are to be written, before the first is
  * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
  * @returns why it stopped before the end, where it did
  */
@@ -409,8 +439,18 @@ export async function writeMatched(
 	options: WriteManyOptions,
 	watermark: Watermark | ServiceError,
 	onOutcomes: OnItemOutcomes,
+	prepare: PrepareWrites = async () => {},
 ): Promise<ServiceError | undefined> {
 	if (plan.records.length === 0) return undefined;
-	const writer = new MatchedWriter(client, at, table, matching, options, watermark, onOutcomes);
+	const writer = new MatchedWriter(
+		client,
+		at,
+		table,
+		matching,
+		options,
+		watermark,
+		onOutcomes,
+		prepare,
+	);
 	return await writer.run(plan, planOptions);
 }

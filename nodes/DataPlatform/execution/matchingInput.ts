@@ -67,20 +67,21 @@ export function matchingOf(
 	if (mode === 'create') return undefined;
 	const preset = presets(mode);
 	const kind = choice('matchOn', run.parameter('matchOn', index), preset.matchOn);
+	// Where records are only updated, 'create' is left from an operation that creates them.
+	const ifMissing = choice(
+		'ifMissing',
+		run.parameter('options.ifMissing', index),
+		preset.ifMissing,
+	);
 	const rules: MatchRules = {
 		ifFound: choice('ifFound', run.parameter('options.ifFound', index), 'update'),
-		ifMissing: choice('ifMissing', run.parameter('options.ifMissing', index), preset.ifMissing),
+		ifMissing: ifMissing === 'create' ? preset.ifMissing : ifMissing,
 		severalMatches: choice(
 			'severalMatches',
 			run.parameter('options.severalMatches', index),
 			'error',
 		),
 	};
-	if (mode !== 'upsert' && rules.ifMissing === 'create') {
-		throw new InputError("'If Missing' must be 'skip' or 'error' where records are only updated", {
-			field: LABELS.ifMissing,
-		});
-	}
 	const key = keyField(table, importKey)?.name;
 	const on = matchOn(run, index, kind, table, key);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;

@@ -10,6 +10,7 @@ import {
 	type MatchOn,
 	type Plan,
 	type PlanOptions,
+	type Problem,
 	type PlannedRecord,
 } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
@@ -214,19 +215,27 @@ export type PlannedRecordParameter =
 	| FieldOptions
 	| LinkParameter;
 
+interface PlannedRecordOptions {
+	id?: string;
+	matchOn?: MatchOn;
+	except?: string;
+	defersLinks?: boolean;
+}
+
 /**
  * One item's record, checked against the table.
  *
  * @param id the record's, where an existing one is meant
  * @param matchOn how its record is found, where the mode does not say so
  * @param except a field that is written by other means
+ * @param defersLinks whether linked records are created later, by `createLinkedRecords`
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
 	run: RunContext<PlannedRecordParameter>,
 	index: number,
 	mode: PlanOptions['mode'],
-	{ id, matchOn, except }: { id?: string; matchOn?: MatchOn; except?: string } = {},
+	{ id, matchOn, except, defersLinks = false }: PlannedRecordOptions = {},
 ): Promise<PlannedRecord> {
 	const at = run.table(index);
 	const definition = await run.definition(at);
@@ -239,15 +248,33 @@ export async function plannedRecord(
 	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
 	const plan = planRecords(table, rows, { ...planOptions(run, index, mode, 'error'), matchOn });
 	hintIgnored(run, plan);
-	await links.createMissing(plan, table, {
+	const record = plan.records[0];
+	if (!record) throw nothingSent(plan.problems);
+	if (!defersLinks) await createLinkedRecords(run, index, record, table);
+	return record;
+}
+
+/**
+ * Creates the linked records that a planned record needs.
+ *
+ * @throws {InputError} where one can't be created
+ */
+export async function createLinkedRecords(
+	run: RunContext<PlannedRecordParameter>,
+	index: number,
+	record: PlannedRecord,
+	table: TableDefinition,
+): Promise<void> {
+	const plan = { records: [record], problems: [], merged: new Map(), ignored: new Set<string>() };
+	await linkResolver(run, run.table(index)).createMissing(plan, table, {
 		batchBytes: MAX_LINK_BATCH_BYTES,
 		skipAudit: run.option('options.skipAudit', index, false),
 	});
-	const { records, problems } = plan;
-	const record = records[0];
-	if (record) return record;
-	throw new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
+	if (plan.problems.length > 0) throw nothingSent(plan.problems);
+}
+
+const nothingSent = (problems: Problem[]) =>
+	new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
 		field: problems[0]?.field,
 		hint: "Correct it under 'Values to Send', or in the input where fields are mapped automatically.",
 	});
-}

@@ -8,7 +8,7 @@ import { keyFields, type PlannedRecord } from '../../bulk/plan';
 import { upsertOutcome } from '../../bulk/resolve';
 import { omitUndefined } from '../../execution/itemResults';
 import { matchingOf } from '../../execution/matchingInput';
-import { plannedRecord } from '../../execution/recordInput';
+import { createLinkedRecords, plannedRecord } from '../../execution/recordInput';
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { matchingParameters, upsertMatchOptions } from '../../descriptions/matching';
@@ -30,17 +30,15 @@ const hasStatus = (error: unknown, status: number) =>
 
 /** Writes one record as the rules of matching say. */
 class MatchedUpsert {
-	private readonly keys: FieldDefinition[];
-
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly matching: Matching,
 		private readonly options: WriteOptions,
-		keys: FieldDefinition[],
-	) {
-		this.keys = keys;
-	}
+		private readonly keys: FieldDefinition[],
+		/** Called before the record is written, if it is. */
+		private readonly prepare: () => Promise<void>,
+	) {}
 
 	/** @throws {ServiceError | InputError} */
 	async write(record: PlannedRecord, tries = 1): Promise<Written[]> {
@@ -49,6 +47,7 @@ class MatchedUpsert {
 		const { updates, creates, outcomes } = decide(found, matching);
 		const before = new Map([...found.values()].flat().map((stored) => [stored.id, stored]));
 		const written = outcomes.map(([, outcome]) => settled(outcome));
+		if (updates.length + creates.length > 0) await this.prepare();
 		const writing = async () => {
 			for (const update of updates) written.push(await this.update(update, before));
 			for (const { fields } of creates) written.push(await this.create(fields, record));
@@ -126,6 +125,7 @@ export const upsert = itemOperation({
 		const record = await plannedRecord(run, index, 'upsert', {
 			id: isById ? run.text('recordId', 'Record ID', index) : undefined,
 			matchOn: matching?.on,
+			defersLinks: matching !== undefined,
 		});
 		const options = writeOptions(run, index);
 		const shape = outputOf(run, index);
@@ -133,7 +133,8 @@ export const upsert = itemOperation({
 			omitUndefined({ outcome, ...(written && shape(written)) });
 		if (matching) {
 			const keys = isById ? [] : keyFields(table, { matchOn: matching.on });
-			const writer = new MatchedUpsert(run.client, at, matching, options, keys);
+			const prepare = async () => await createLinkedRecords(run, index, record, table);
+			const writer = new MatchedUpsert(run.client, at, matching, options, keys, prepare);
 			const written = await writer.write(record);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}

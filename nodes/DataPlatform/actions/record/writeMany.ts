@@ -255,13 +255,26 @@ export async function executeWriteMany(
 	const rows = rowsOf(run, report, valuesReader(run, source, table), hasId, unreadable);
 	const plan = planRecords(
 		table,
-		rules.size > 0 ? await links.resolve(table, [...rows], rules) : rows,
+		rules.size > 0
+			? await links.resolve(
+					table,
+					[...rows],
+					rules,
+					mode === 'create' || matching?.ifFound === 'skip',
+				)
+			: rows,
 		planning,
 	);
 	plan.problems.push(...unreadable);
 	hintIgnored(run, plan);
 	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
-	if (!settings.dryRun) await links.createMissing(plan, table, settings);
+	const createLinked = async (writing: Plan) => {
+		if (settings.dryRun) return;
+		await links.createMissing(writing, table, settings);
+		links.dropMissing(plan.records, table);
+	};
+	// Where records are matched first, linked ones are created only for those that are written.
+	if (!matching) await createLinked(plan);
 	if (plan.problems.length > 0 && settings.stopAtFailure)
 		throw inputError(plan, links.createdCount);
 
@@ -271,7 +284,18 @@ export async function executeWriteMany(
 		outcomes.settle(record.index, all, record);
 	const watermark = await reading;
 	const stopped = matching
-		? await writeMatched(client, at, table, plan, planning, matching, settings, watermark, settle)
+		? await writeMatched(
+				client,
+				at,
+				table,
+				plan,
+				planning,
+				matching,
+				settings,
+				watermark,
+				settle,
+				createLinked,
+			)
 		: await writeMany(client, at, table, plan.records, settings, watermark, (record, outcome) =>
 				settle(record, [outcome]),
 			);

@@ -1,7 +1,7 @@
 /**
  * A stand-in for a chat model, so that the agent example runs without an account anywhere: it
  * looks up the last capitalized word of the question, and turns the newsletter on, or off if the
- * question says so. It answers in the form of OpenAI's chat completions.
+ * question says so. It responds in the form of OpenAI's chat completions.
  */
 
 interface Message {

@@ -68,7 +68,7 @@ export async function startLatencyProxy(
 			sockets.add(socket);
 			socket.once('close', () => sockets.delete(socket));
 		}
-		// The system accepted at once; over the real wire, that answer would be on its way now.
+		// The system accepted at once; over the real wire, that response would be on its way now.
 		const openAt = performance.now() + roundTripMs;
 		relay(client, upstream, toServerMs, openAt);
 		relay(upstream, client, toClientMs, 0);

@@ -10,13 +10,13 @@ const first = (fault: FaultRule['fault']): FaultRule => ({
 	fault,
 });
 
-/** How the answer to the first batch gets lost; the short timeout makes it hang for a quarter of a second. */
+/** How the response to the first batch gets lost; the short timeout makes it hang for a quarter of a second. */
 const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
 	['a reset before the write', first({ kind: 'resetBefore' }), false],
 	['a reset after the write', first({ kind: 'resetAfter' }), true],
 	['a timeout before the write', first({ kind: 'hang' }), false],
 	['a timeout after the write', first({ kind: 'hang', afterWrite: true }), true],
-	['an answer cut short', first({ kind: 'truncate' }), true],
+	['a response cut short', first({ kind: 'truncate' }), true],
 	['a gateway’s 502 before the write', first({ kind: 'html', status: 502 }), false],
 	['a gateway’s 502 after the write', first({ kind: 'html', status: 502, afterWrite: true }), true],
 	['an empty 200 after the write', first({ kind: 'empty', afterWrite: true }), true],
@@ -90,7 +90,7 @@ describe.each(losses)('%s', (_, rule, isWritten) => {
 	});
 });
 
-describe('a single create without an answer', () => {
+describe('a single create without a response', () => {
 	const lost = (kind: 'resetBefore' | 'resetAfter') =>
 		harness.faults({ match: { method: 'POST', path: '/data$' }, fault: { kind } });
 
@@ -130,7 +130,7 @@ describe('a single create without an answer', () => {
 		expect(await harness.records()).toMatchObject([{ fields: { buyer: 'newer' } }]);
 	});
 
-	test('a delete whose answer is lost finds the record gone, and that is a success', async () => {
+	test('a delete whose response is lost finds the record gone, and that is a success', async () => {
 		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });
 		await harness.faults({
 			match: { method: 'DELETE' },

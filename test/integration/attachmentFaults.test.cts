@@ -89,7 +89,7 @@ describe('an upload', () => {
 		expect((await harness.records())[0]!.ver).toBe(0);
 	});
 
-	test('stored, but the answer is lost: it is not sent twice', async () => {
+	test('stored, but the response is lost: it is not sent twice', async () => {
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		const { json, error } = await upload();
 		expect(error).toBeUndefined();
@@ -98,14 +98,14 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(1);
 	});
 
-	test('stored beside one of the same name and size, and the answer is lost', async () => {
+	test('stored beside one of the same name and size, and the response is lost', async () => {
 		await upload();
 		await faults({ match: write, fault: { kind: 'resetAfter' } });
 		expect((await upload()).error).toBeUndefined();
 		expect(await harness.names()).toEqual(['a.txt', 'a.txt']);
 	});
 
-	test.each(['resetBefore', 'hang'])('not stored, and no answer: %s', async (kind) => {
+	test.each(['resetBefore', 'hang'])('not stored, and no response: %s', async (kind) => {
 		await upload();
 		await faults({ match: write, fault: { kind } });
 		const { error } = await upload('a.txt', { options: { timeout: 1 } });
@@ -116,7 +116,7 @@ describe('an upload', () => {
 		expect(await harness.names()).toEqual(['a.txt']);
 	});
 
-	test('no answer, and the record cannot be read either', async () => {
+	test('no response, and the record cannot be read either', async () => {
 		await faults(
 			{ match: write, fault: { kind: 'resetAfter' } },
 			{
@@ -129,7 +129,7 @@ describe('an upload', () => {
 		expect(error!.message).toMatch(/^Unknown whether the files were stored/);
 	});
 
-	test('an answer that is no record', async () => {
+	test('a response that is no record', async () => {
 		await faults({ match: write, fault: { kind: 'html', status: 200, afterWrite: true } });
 		expect((await upload()).error).toBeUndefined();
 		expect(await harness.writes()).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('an upload', () => {
 		['no fields', 'id', {}],
 		['other fields', 'id', { fields: { other: 1 } }],
 		['another record', '00000000-0000-4000-8000-000000000999', { fields: { papers: [] } }],
-	])('an answer with %s: the record is read', async (_, id, rest) => {
+	])('a response with %s: the record is read', async (_, id, rest) => {
 		const [record] = await harness.records();
 		const body = { data: { id: id === 'id' ? record!.id : id, ver: 1, ...rest } };
 		const rule = { match: write, fault: { kind: 'status', status: 200, body, afterWrite: true } };
@@ -165,7 +165,7 @@ describe('an upload', () => {
 		expect(await harness.names()).toEqual(['new']);
 	});
 
-	test('with a new record, and no answer: a look-up says more', async () => {
+	test('with a new record, and no response: a look-up says more', async () => {
 		await faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('a', {
 			parameters: { target: 'new', columns: defined({ number: '2', title: 'New' }) },
@@ -327,7 +327,7 @@ describe('a download', () => {
 });
 
 describe('a removal', () => {
-	test('of which the answer is lost', async () => {
+	test('of which the response is lost', async () => {
 		await upload();
 		const [file] = await harness.files();
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });

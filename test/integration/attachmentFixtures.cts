@@ -123,9 +123,9 @@ export class AttachmentHarness {
 	/** A stored file's bytes, fetched by an independent client. */
 	async bytes({ fileId }: StoredFile): Promise<Buffer> {
 		const path = `/apps/${APP}/tables/docs/files/${fileId}`;
-		const answer = await this.sandbox.client().get(path, { responseType: 'arraybuffer' });
-		if (answer.status !== 200) throw new Error(`${path}: ${answer.status}`);
-		return Buffer.from(answer.data as ArrayBuffer);
+		const response = await this.sandbox.client().get(path, { responseType: 'arraybuffer' });
+		if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
+		return Buffer.from(response.data as ArrayBuffer);
 	}
 
 	/** The requests that write, in order. */

@@ -19,7 +19,7 @@ async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 }
 
 describe('25 items, item 12 refused', () => {
-	const answers = [
+	const rejections = [
 		['with its batch (400)', { batchFailure: 'wholeBatch400' }],
 		['with its batch (422)', { batchFailure: 'wholeBatch422' }],
 		[
@@ -34,7 +34,7 @@ describe('25 items, item 12 refused', () => {
 		['on its own, without an index', { recordIndex: false }],
 	] as const;
 
-	describe.each(answers)('%s', (_, settings) => {
+	describe.each(rejections)('%s', (_, settings) => {
 		test.each(['createMany', 'upsertMany'])('%s writes the other 24 once', async (operation) => {
 			await harness.settings(settings);
 			const result = await harness.run(operation, { items, onError: 'continueRegularOutput' });

@@ -131,7 +131,7 @@ test('nothing matches: nothing is sent', async () => {
 	expect((await harness.requests()).map(({ method }) => method)).toEqual(['POST']);
 });
 
-describe('an answer that gets lost', () => {
+describe('a response that gets lost', () => {
 	const onDelete = { method: 'DELETE' };
 
 	test('after the deletion: counting again finds it done', async () => {

@@ -1,6 +1,6 @@
 /**
  * Names that every JavaScript object has already, as fields, ids, keys and in what the platform
- * answers: values are written and read as any others, and nothing else changes.
+ * returns: values are written and read as any others, and nothing else changes.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import {
@@ -276,7 +276,7 @@ describe('__proto__ in what goes out', () => {
 
 describe('__proto__ in what comes back', () => {
 	const field = '"__proto__":{"polluted":true}';
-	const answers = {
+	const responses = {
 		record: `{"data":{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}}`,
 		records: `{"data":[{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}],${field}}`,
 		errors: `{"errors":[{"id":"x","message":"no",${field}}],${field}}`,
@@ -305,9 +305,9 @@ describe('__proto__ in what comes back', () => {
 
 	test('of records is a field like any other', async () => {
 		for (const simple of [true, false]) {
-			stranger.respond = () => ({ body: answers.record });
+			stranger.respond = () => ({ body: responses.record });
 			const one = await ask('get', { simple });
-			stranger.respond = () => ({ body: answers.records });
+			stranger.respond = () => ({ body: responses.records });
 			const many = await ask('getAll', { simple });
 			for (const result of [one, many]) {
 				expect(result.error).toBeUndefined();
@@ -323,7 +323,7 @@ describe('__proto__ in what comes back', () => {
 	});
 
 	test('of errors changes nothing', async () => {
-		stranger.respond = () => ({ status: 400, body: answers.errors });
+		stranger.respond = () => ({ status: 400, body: responses.errors });
 		const result = await ask('get');
 		expect(result.error?.message).toContain('no');
 	});
@@ -334,7 +334,7 @@ describe('__proto__ in what comes back', () => {
 				? '{"data":[],"bulk":{"successCount":0}}'
 				: target.includes('/data')
 					? '{"data":[]}'
-					: answers.table,
+					: responses.table,
 		});
 		const items = [json('{"__proto__":"key","a":"x","b":{"no":"text"}}')];
 		const refused = await ask('upsertMany', {}, items);

@@ -78,7 +78,7 @@ test('updates in another order are still those of their items', async () => {
 	);
 });
 
-describe('an answer with too few or too many records', () => {
+describe('a response with too few or too many records', () => {
 	test.each([
 		['fewerRecords', 'createMany'],
 		['fewerRecords', 'upsertMany'],
@@ -153,7 +153,7 @@ describe('errors that do not say which record they mean', () => {
 	});
 });
 
-describe('an answer that is no JSON', () => {
+describe('a response that is no JSON', () => {
 	test.each(['createMany', 'upsertMany', 'create', 'upsert'])('%s', async (operation) => {
 		await harness.faults({
 			match: { path: '/data(/bulk)?$', method: 'POST' },

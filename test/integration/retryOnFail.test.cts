@@ -132,7 +132,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 	});
 });
 
-test('a create whose answer was lost is not sent again by the second try', async () => {
+test('a create whose response was lost is not sent again by the second try', async () => {
 	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
 	const result = await harness.run('createMany', { table: 'notes', items: texts('a', 'b'), retry });
 	expect(result.error?.message).toContain('Unknown whether this record was written');

@@ -211,10 +211,10 @@ describe('a server that echoes what it was sent', () => {
 		],
 		['a failure', 500, (echoed: string) => `{"errors":[{"message":"not ${echoed}"}]}`],
 		['a page', 403, (echoed: string) => `<html>authorization: ${echoed}</html>`],
-		['an unreadable answer', 200, (echoed: string) => `authorization: ${echoed}`],
+		['an unreadable response', 200, (echoed: string) => `authorization: ${echoed}`],
 		['a record', 200, (echoed: string) => `{"data":{"id":"r","ver":1,"fields":{"a":"${echoed}"}}}`],
 		['records', 200, (echoed: string) => `{"data":[{"id":"${echoed}","fields":{"${echoed}":1}}]}`],
-		['the answer of a webhook', 200, (echoed: string) => `{"headers":{"x":["${echoed}"]}}`],
+		['the response of a webhook', 200, (echoed: string) => `{"headers":{"x":["${echoed}"]}}`],
 	])('with %s: n8n keeps no token', async (_, status, body) => {
 		for (const form of forms) {
 			stranger.respond = () => ({ status, body: body(form) });

@@ -118,7 +118,7 @@ describe('the body', () => {
 	});
 });
 
-describe('the answer', () => {
+describe('the response', () => {
 	test.each([
 		['text', 'OK'],
 		['empty', null],

@@ -25,7 +25,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs code where the package alone is, in a Node of its own; answers what it printed. */
+/** Runs code where the package alone is, in a Node of its own; returns what it printed. */
 const runThere = (code: string) =>
 	execFileSync(process.execPath, ['--eval', code], {
 		cwd: unpacked,

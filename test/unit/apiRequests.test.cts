@@ -25,7 +25,7 @@ import {
 import { startWorkflow } from '../../nodes/DataPlatform/api/workflows.ts';
 import type { ApiClient } from '../../nodes/DataPlatform/transport/client.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
 const at = { table: 'people' };
 const TIME = '2026-01-01T00:00:00Z';
@@ -36,7 +36,7 @@ const record = (id: string, fields: object = {}) => ({
 	ver: 1,
 	fields,
 });
-const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
 const lost = () => networkError('ECONNRESET');
 
 const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
@@ -58,7 +58,7 @@ async function call<T>(
 	return { result, requests: sent.map(describeRequest), sent };
 }
 
-const ok = (data: unknown, status = 200) => answer(status, { data });
+const ok = (data: unknown, status = 200) => httpResponse(status, { data });
 const isOver18: Group = {
 	filter: [{ field: 'age', operator: 'gte', value: '18' }],
 	filterOperator: 'and',
@@ -249,7 +249,7 @@ describe('counting', () => {
 		});
 	});
 	test('a response without data is none', async () => {
-		expect((await call(count(), answer(200, {}))).result).toMatchObject({
+		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({
 			message: 'The response contains no count',
 		});
 	});
@@ -413,11 +413,11 @@ describe('writing one record', () => {
 
 	test('deleting', async () => {
 		const run = (client: ApiClient) => tryDeleteRecord(client, at, 'x');
-		const { result, requests } = await call(run, answer(204, ''));
+		const { result, requests } = await call(run, httpResponse(204, ''));
 		expect(result).toBeUndefined();
 		expect(requests).toEqual(['DELETE /people/data/x']);
 		expect(
-			(await call((client) => deleteRecord(client, at, 'x'), answer(204, ''))).result,
+			(await call((client) => deleteRecord(client, at, 'x'), httpResponse(204, ''))).result,
 		).toBeUndefined();
 	});
 
@@ -547,13 +547,13 @@ describe('starting a workflow', () => {
 	test.each<[string, ReturnType<Serve>, object]>([
 		[
 			'JSON',
-			answer(200, '{"id":7}', { h: '1' }),
+			httpResponse(200, '{"id":7}', { h: '1' }),
 			{ status: 200, body: { id: 7 }, headers: { h: '1' } },
 		],
-		['text', answer(202, 'started'), { status: 202, body: 'started' }],
-		['nothing', answer(204, ''), { status: 204, body: null }],
-		['white space', answer(200, ' \n'), { status: 200, body: null }],
-		['a list', answer(200, '[1]'), { body: [1] }],
+		['text', httpResponse(202, 'started'), { status: 202, body: 'started' }],
+		['nothing', httpResponse(204, ''), { status: 204, body: null }],
+		['white space', httpResponse(200, ' \n'), { status: 200, body: null }],
+		['a list', httpResponse(200, '[1]'), { body: [1] }],
 	])('any success is one: %s', async (_, response, expected) => {
 		const { result, sent, requests } = await call(start(url), response);
 		expect(result).toMatchObject(expected);

@@ -4,7 +4,7 @@ import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord, WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
-import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
 const TIME = '2026-01-01T00:00:00Z';
 
@@ -14,7 +14,7 @@ interface Body {
 const bulkOf = ({ body }: IHttpRequestOptions) => (JSON.parse(String(body)) as Body).bulk;
 const isWrite = ({ url }: IHttpRequestOptions) => url.includes('/data/bulk');
 const written = (request: IHttpRequestOptions) =>
-	answer(200, {
+	httpResponse(200, {
 		data: bulkOf(request).map(({ id, fields }) => ({
 			id: id ?? `id-${fields.email}`,
 			created: TIME,
@@ -22,7 +22,7 @@ const written = (request: IHttpRequestOptions) =>
 			ver: 0,
 		})),
 	});
-const nothingFound = () => answer(200, { data: [] });
+const nothingFound = () => httpResponse(200, { data: [] });
 
 const records = (count: number): PlannedRecord[] =>
 	Array.from({ length: count }, (_, index) => ({
@@ -185,7 +185,7 @@ describe('the pace', () => {
 				await new Promise((resolve) => setTimeout(resolve, 5));
 				reading -= 1;
 				const keys = [...new Set(String(request.body).match(/k\d+/g))];
-				return answer(200, {
+				return httpResponse(200, {
 					data: keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email } })),
 				});
 			};
@@ -208,7 +208,7 @@ test('two keys that turn out to be one record: the first item inserted it, the s
 		fields: { email },
 	}));
 	const serve: Serve = (request) =>
-		answer(200, {
+		httpResponse(200, {
 			bulk: { insertedCount: 1, updatedCount: 0 },
 			data: bulkOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
 		});

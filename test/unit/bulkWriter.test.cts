@@ -10,7 +10,7 @@ import {
 import type { Watermark } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { people } from './fixtures.cts';
-import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
 const TIME = '2026-01-01T00:00:00Z';
 
@@ -25,7 +25,7 @@ const keysOf = (options: IHttpRequestOptions) =>
 /** The response to a batch of which everything is inserted. */
 const inserted = (options: IHttpRequestOptions) => {
 	const entries = entriesOf(options);
-	return answer(200, {
+	return httpResponse(200, {
 		bulk: { successCount: entries.length, insertedCount: entries.length, updatedCount: 0 },
 		data: entries.map(({ id, fields }) => ({
 			id: id ?? `id-${fields.email}`,
@@ -35,9 +35,9 @@ const inserted = (options: IHttpRequestOptions) => {
 		})),
 	});
 };
-const nothingFound = () => answer(200, { data: [] });
+const nothingFound = () => httpResponse(200, { data: [] });
 const status = (code: number, headers = {}) =>
-	answer(code, { errors: [{ message: 'no' }] }, headers);
+	httpResponse(code, { errors: [{ message: 'no' }] }, headers);
 
 const records = (count: number): PlannedRecord[] =>
 	Array.from({ length: count }, (_, index) => ({
@@ -156,7 +156,7 @@ describe('a failure', () => {
 			const at = keysOf(request).indexOf(key);
 			if (at < 0) return inserted(request);
 			const { data } = JSON.parse(String(inserted(request).body)) as { data: unknown[] };
-			return answer(200, {
+			return httpResponse(200, {
 				data: data.filter((_, index) => index !== at),
 				errors: [{ message: 'bad', RecordIndex: at }],
 			});
@@ -242,7 +242,7 @@ test('what a lost request may have written is looked up, also if the run stops b
 			return writes === 1 ? networkError('ECONNRESET') : status(writes === 2 ? 413 : 401);
 		}
 		const keys = [...new Set(String(request.body).match(/k\d/g))];
-		return answer(200, {
+		return httpResponse(200, {
 			data: keys.map((key) => ({
 				id: `id-${key}`,
 				created: TIME,
@@ -311,7 +311,7 @@ describe('comparing first', () => {
 		if (isWrite(request)) return inserted(request);
 		const text = JSON.stringify(filterOf(request));
 		const asked = [...new Set([...text.matchAll(/k(\d+)/g)].map(([, number]) => Number(number)))];
-		return answer(200, {
+		return httpResponse(200, {
 			data: asked
 				.filter((number) => number % 2 === 0)
 				.map((number) => ({
@@ -378,7 +378,7 @@ describe('the newest change before the run', () => {
 
 	test('is the time of the record that was modified last', async () => {
 		const record = { id: 'x', created: TIME, modified: TIME, ver: 0, fields: {} };
-		expect(await read(() => answer(200, { data: [record] }))).toBe(TIME);
+		expect(await read(() => httpResponse(200, { data: [record] }))).toBe(TIME);
 		expect(await read(nothingFound)).toBe('none');
 	});
 

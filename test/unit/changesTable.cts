@@ -10,7 +10,7 @@ import type {
 import { LIMITS, selectChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
 import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
-import { answer, fakePlatform } from './stubPlatform.cts';
+import { httpResponse, fakePlatform } from './stubPlatform.cts';
 
 export interface Row {
 	id: string;
@@ -32,7 +32,7 @@ export type Order = keyof typeof ORDERS;
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A row as the platform answers it. */
+/** A row as the platform returns it. */
 export const toRecord = ({ id, ver, created, modified, fields }: Row): PlatformRecord => ({
 	id,
 	ver,
@@ -45,7 +45,7 @@ export class Table {
 	readonly rows = new Map<string, Row>();
 	/** Every version ever, as `id/ver`. */
 	readonly written = new Set<string>();
-	/** Called before each request is answered. */
+	/** Called before each response. */
 	onRequest: () => void = () => undefined;
 	requests = 0;
 	now = 1_000_000;
@@ -60,7 +60,7 @@ export class Table {
 		const { connection } = fakePlatform((options) => {
 			this.requests += 1;
 			this.onRequest();
-			return answer(200, { data: this.read(new URL(String(options.url)).searchParams) });
+			return httpResponse(200, { data: this.read(new URL(String(options.url)).searchParams) });
 		});
 		this.pages = new ChangePages(connection, { table: 'things' }, {}, limits);
 	}

@@ -3,9 +3,9 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import { deleteMany, type DeleteManyOptions } from '../../nodes/DataPlatform/bulk/delete.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { answer, fakePlatform, networkError } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError } from './stubPlatform.cts';
 
-type Response = ReturnType<typeof answer> | Error;
+type Response = ReturnType<typeof httpResponse> | Error;
 type Reply = Response | undefined;
 
 /** What the platform holds of records that match, and what it does other than it should. */
@@ -15,7 +15,7 @@ interface Matching {
 	on?: (line: string, table: Matching, count: number) => Reply;
 }
 
-const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
 const lost = () => networkError('ECONNRESET');
 
 function serve(table: Matching, { method, url }: IHttpRequestOptions, count: number): Response {
@@ -24,17 +24,17 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 	const line = `${method} ${path}`.trim();
 	const replaced = table.on?.(line, table, count);
 	if (replaced) return replaced;
-	if (path.startsWith('/count')) return answer(200, { data: { count: table.ids.length } });
+	if (path.startsWith('/count')) return httpResponse(200, { data: { count: table.ids.length } });
 	if (method === 'DELETE') {
 		const id = path.slice(1);
 		const limit = Number(searchParams.get('limit'));
 		if (id !== 'bulk' && !table.ids.includes(id)) return no(404);
 		table.ids = id === 'bulk' ? table.ids.slice(limit) : table.ids.filter((one) => one !== id);
-		return answer(204, '');
+		return httpResponse(204, '');
 	}
 	const skip = Number(searchParams.get('skip') ?? 0);
 	const page = table.ids.slice(skip, skip + Number(searchParams.get('limit')));
-	return answer(200, { data: page.map((id) => ({ id, fields: {} })) });
+	return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
 }
 
 /** Goes into a query string as it is. */
@@ -84,7 +84,7 @@ const afterDeletion =
 	(line, table) => {
 		if (line !== 'DELETE /bulk') return undefined;
 		table.ids = left;
-		return reply?.() ?? answer(204, '');
+		return reply?.() ?? httpResponse(204, '');
 	};
 
 describe('nothing is deleted', () => {

@@ -11,7 +11,7 @@ import {
 import { restoreProgress, saveProgress } from '../../nodes/DataPlatform/execution/retryProgress.ts';
 import { isTool, requireNumber, RunContext } from '../../nodes/DataPlatform/execution/run.ts';
 import { InputError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { answer, fakePlatform } from './stubPlatform.cts';
+import { httpResponse, fakePlatform } from './stubPlatform.cts';
 
 function thrownBy(action: () => unknown): unknown {
 	try {
@@ -137,7 +137,7 @@ function runOf(
 	type = 'dataPlatform',
 ) {
 	const { connection, sent } = fakePlatform(() =>
-		answer(200, { data: { id: 't', items: [{ name: 'a', type: 'text' }] } }),
+		httpResponse(200, { data: { id: 't', items: [{ name: 'a', type: 'text' }] } }),
 	);
 	const context = {
 		getInputData: () => [{ json: { a: 1 } }],

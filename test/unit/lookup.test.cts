@@ -9,7 +9,7 @@ import type {
 } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
-import { answer, fakePlatform } from './stubPlatform.cts';
+import { httpResponse, fakePlatform } from './stubPlatform.cts';
 
 type Stored = Record<string, FieldValues>;
 
@@ -54,8 +54,8 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 			const line = describeRequest(request);
 			const found = stored[line] ?? stored[line.replace(/ loading.*/, '')];
 			const list = Object.entries(found ?? {}).map(([id, fields]) => ({ id, fields }));
-			if (!line.startsWith('GET ')) return answer(200, { data: list });
-			return list[0] ? answer(200, { data: list[0] }) : answer(404, {});
+			if (!line.startsWith('GET ')) return httpResponse(200, { data: list });
+			return list[0] ? httpResponse(200, { data: list[0] }) : httpResponse(404, {});
 		},
 		{ retryBudgetMs: 0 },
 	);
@@ -226,7 +226,9 @@ describe('by id', () => {
 });
 
 test('without an import key, records are found by id only', async () => {
-	const { connection, sent } = fakePlatform(() => answer(200, { data: { id: 'x', fields: {} } }));
+	const { connection, sent } = fakePlatform(() =>
+		httpResponse(200, { data: { id: 'x', fields: {} } }),
+	);
 	const records = [
 		{ index: 0, key: 'a', fields: {} },
 		{ index: 1, key: 'b', id: 'x', fields: {} },
@@ -237,7 +239,7 @@ test('without an import key, records are found by id only', async () => {
 });
 
 test.each([401, 403, 500])('a failure with status %i is not an absence', async (status) => {
-	const { connection } = fakePlatform(() => answer(status, {}), { retryBudgetMs: 0 });
+	const { connection } = fakePlatform(() => httpResponse(status, {}), { retryBudgetMs: 0 });
 	await expect(lookUpByIds(connection, { table: 'people' }, ['x'])).rejects.toMatchObject({
 		status,
 	});
@@ -251,7 +253,7 @@ test.each([401, 403, 500])('a failure with status %i is not an absence', async (
 });
 
 test('null for an id that the table has not got', async () => {
-	const { connection } = fakePlatform(() => answer(404, {}));
+	const { connection } = fakePlatform(() => httpResponse(404, {}));
 	expect([...(await lookUpByIds(connection, { table: 'people' }, ['x']))]).toEqual([['x', null]]);
 });
 
@@ -296,7 +298,7 @@ describe('records that have certain values in a field', () => {
 				limit: limit!,
 			});
 			const found = rows.filter(isHit).slice(skip, skip! + limit!);
-			return answer(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });
+			return httpResponse(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });
 		});
 		const forms = asked.map((text) => ({ text, isCertain }));
 		const found = await lookUpValues(connection, { table: 'people' }, fieldOf('code', type), forms);

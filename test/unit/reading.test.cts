@@ -1,6 +1,6 @@
 /** Reading page after page: what is requested when, and what happens where it ends early. */
 import { readRecords } from '../../nodes/DataPlatform/api/records.ts';
-import { answer, fakePlatform, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, type Serve } from './stubPlatform.cts';
 
 const TABLE = { application: 'crm', table: 't' };
 
@@ -15,7 +15,7 @@ const table =
 			id: `r${skip + index}`,
 			fields: {},
 		}));
-		return answer(200, { data });
+		return httpResponse(200, { data });
 	};
 
 test('the next page is requested while one is worked on', async () => {
@@ -46,7 +46,7 @@ test.each([
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
 	const serve = table(9999);
 	const { connection, sent } = fakePlatform((options, count) =>
-		count === 2 ? answer(403, { errors: [] }) : serve(options, count),
+		count === 2 ? httpResponse(403, { errors: [] }) : serve(options, count),
 	);
 	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
 		expect(page).toHaveLength(1000);
@@ -58,7 +58,7 @@ test('whoever stops early waits for the request that is under way, whatever come
 test('a page that fails is an error after the pages before it', async () => {
 	const serve = table(9999);
 	const { connection } = fakePlatform((options, count) =>
-		count === 3 ? answer(403, { errors: [] }) : serve(options, count),
+		count === 3 ? httpResponse(403, { errors: [] }) : serve(options, count),
 	);
 	const sizes: number[] = [];
 	const reading = (async () => {
@@ -87,7 +87,7 @@ test.each([
 	const { connection } = fakePlatform((options, count) => {
 		if (count === 1) return serve(options, count);
 		const data = [first, 'r1000', 'r1001'].map((id) => ({ id, fields: {} }));
-		return answer(200, { data });
+		return httpResponse(200, { data });
 	});
 	const notes = { hasShifted: false };
 	let count = 0;
@@ -103,7 +103,7 @@ test('a table whose pages never meet ends in an error', async () => {
 	const { connection, sent } = fakePlatform(({ url }) => {
 		const limit = Number(new URL(url).searchParams.get('limit'));
 		const data = Array.from({ length: limit }, () => ({ id: `r${(number += 1)}`, fields: {} }));
-		return answer(200, { data });
+		return httpResponse(200, { data });
 	});
 	const reading = (async () => {
 		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {

@@ -7,9 +7,9 @@ import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { WriteOptions } from '../../nodes/DataPlatform/api/records.ts';
 import { fieldOf, sendableOf, storedOf } from './fixtures.cts';
 import { BEFORE, SINCE, context, responseOf, timedOut } from './outcomeFixtures.cts';
-import { answer, fakePlatform, networkError } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError } from './stubPlatform.cts';
 
-type Reply = ReturnType<typeof answer> | Error;
+type Reply = ReturnType<typeof httpResponse> | Error;
 
 interface Setup {
 	mode: WriteMode;
@@ -26,7 +26,7 @@ interface Setup {
 }
 
 const lost = () => networkError('ECONNRESET');
-const no = (status: number) => answer(status, { errors: [{ message: 'no' }] });
+const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
 const silent: UnresolvedContext = {
 	response: responseOf({ bulk: { successCount: 1 }, data: [] }, 3),
 };
@@ -35,7 +35,7 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 	const { connection, sent } = fakePlatform(
 		({ method, url }) => {
 			const path = new URL(url).pathname.split('/data')[1]!;
-			return platform[`${method} ${path}`] ?? answer(200, { data: [] });
+			return platform[`${method} ${path}`] ?? httpResponse(200, { data: [] });
 		},
 		{ retryBudgetMs: 0 },
 	);
@@ -61,9 +61,9 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 }
 
 const record = (id: string, fields: FieldValues, more = {}) =>
-	answer(200, { data: storedOf({ id, fields, ...more }) });
+	httpResponse(200, { data: storedOf({ id, fields, ...more }) });
 const records = (...list: Array<{ id: string; fields: FieldValues; created?: string }>) =>
-	answer(200, { data: list.map(storedOf) });
+	httpResponse(200, { data: list.map(storedOf) });
 
 const attempted = (prepared: PreparedRecord) => ({ ...prepared, previousAttempt: timedOut });
 
@@ -145,7 +145,7 @@ describe('an item of which what is stored proves nothing', () => {
 	const file = sendableOf({ index: 0, id: 'x', fields: { file: 'https://example.com/a' } });
 	const stored = { 'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: 4 }) };
 	const written = (ver?: number) =>
-		answer(200, { data: { id: 'x', created: BEFORE, modified: SINCE, ver, fields: {} } });
+		httpResponse(200, { data: { id: 'x', created: BEFORE, modified: SINCE, ver, fields: {} } });
 
 	test.each<[string, Reply, object]>([
 		['has a new version: it was updated', written(5), { outcome: 'updated', ver: 5 }],

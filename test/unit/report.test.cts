@@ -32,7 +32,7 @@ describe('failures in the user’s words', () => {
 	});
 
 	test('an ambiguous one is unknown', () => {
-		const error = new ServiceError('No answer', { delivery: 'ambiguous' });
+		const error = new ServiceError('No response', { delivery: 'ambiguous' });
 		expect(toFailure(error).details).toEqual({ outcome: 'unknown' });
 	});
 
@@ -127,7 +127,7 @@ describe('a report', () => {
 		const report = new ItemResults(4);
 		report.done(0, ok('a'));
 		report.failed(1, { message: 'No', details: { outcome: 'failed' } });
-		report.failed(2, { message: 'No answer', details: { outcome: 'unknown' } });
+		report.failed(2, { message: 'No response', details: { outcome: 'unknown' } });
 		expect(report.progress().map(([index]) => index)).toEqual([0, 2]);
 		expect([...report.outcomes()]).toEqual(['failed', 'unknown']);
 		const next = new ItemResults(4);
@@ -136,7 +136,7 @@ describe('a report', () => {
 	});
 
 	test('what may have been done stays so, whatever a later try that does it again fails with', () => {
-		const unknown = { message: 'No answer', details: { outcome: 'unknown' } };
+		const unknown = { message: 'No response', details: { outcome: 'unknown' } };
 		const again = () => {
 			const report = new ItemResults(1);
 			report.restore(0, unknown, true);

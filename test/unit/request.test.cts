@@ -2,7 +2,7 @@ import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { toServiceError } from '../../nodes/DataPlatform/transport/response.ts';
 import type { ApiResponse, ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
-import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
 const read: ApiRequest = { method: 'GET', path: '/api/v2/apps', retryMode: 'idempotent' };
 const create: ApiRequest = {
@@ -22,7 +22,7 @@ const isFailure = (result: ApiResponse | ServiceError): ServiceError => {
 	return result as ServiceError;
 };
 
-const good = answer(200, { data: [] });
+const good = httpResponse(200, { data: [] });
 
 beforeEach(() => jest.useFakeTimers({ now: Date.parse('2026-11-21T09:30:00Z') }));
 afterEach(() => jest.useRealTimers());
@@ -80,7 +80,7 @@ test.each([
 	timeout.mockRestore();
 });
 
-describe('answers', () => {
+describe('responses', () => {
 	test.each([
 		[400, 'rejected', 'The platform refused the request (400)'],
 		[401, 'rejected', 'The platform did not accept the token'],
@@ -92,16 +92,18 @@ describe('answers', () => {
 		[503, 'ambiguous', 'The platform failed (503)'],
 		[307, 'rejected', 'responded with a redirect (307), which is not followed'],
 	])('%d is %s', async (status, delivery, message) => {
-		const { result } = await attempt(script(answer(status, '')), create, { retryBudgetMs: 0 });
+		const { result } = await attempt(script(httpResponse(status, '')), create, {
+			retryBudgetMs: 0,
+		});
 		expect(isFailure(result)).toMatchObject({ status, delivery });
 		expect(isFailure(result).message).toContain(message);
 	});
 
 	test("the service's own message and code are in the error", async () => {
 		const body = { errors: [{ id: 'code1', message: 'Too young' }] };
-		const { result } = await attempt(script(answer(400, body)));
+		const { result } = await attempt(script(httpResponse(400, body)));
 		expect(isFailure(result)).toMatchObject({ code: 'code1', message: 'Too young', body });
-		const forbidden = await attempt(script(answer(403, body)));
+		const forbidden = await attempt(script(httpResponse(403, body)));
 		expect(isFailure(forbidden.result).message).toBe(
 			'The token has no right to do this: Too young',
 		);
@@ -111,7 +113,7 @@ describe('answers', () => {
 		'a success with %j leaves open whether it was done',
 		async (body) => {
 			const { result, sent } = await attempt(
-				script(answer(200, body, { 'content-type': 'text/html' })),
+				script(httpResponse(200, body, { 'content-type': 'text/html' })),
 				create,
 			);
 			expect(isFailure(result)).toMatchObject({ delivery: 'ambiguous', status: 200 });
@@ -122,14 +124,14 @@ describe('answers', () => {
 
 	test('an empty success is enough where nothing is expected', async () => {
 		const call: ApiRequest = { ...create, method: 'DELETE', bodyRequirement: 'anything' };
-		expect((await attempt(script(answer(204, '')), call)).result).toMatchObject({
+		expect((await attempt(script(httpResponse(204, '')), call)).result).toMatchObject({
 			status: 204,
 			body: {},
 		});
 	});
 });
 
-describe('failures without an answer', () => {
+describe('failures without a response', () => {
 	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])(
 		'%s never reached the service',
 		(code) => {
@@ -140,7 +142,7 @@ describe('failures without an answer', () => {
 		},
 	);
 
-	test('a timeout of the connection was not sent, one of the answer may have been done', () => {
+	test('a timeout of the connection was not sent, one of the response may have been done', () => {
 		expect(toServiceError(networkError('ETIMEDOUT', 'connect')).delivery).toBe('notApplied');
 		for (const code of ['ETIMEDOUT', 'ECONNABORTED']) {
 			expect(toServiceError(networkError(code))).toMatchObject({
@@ -189,7 +191,10 @@ describe('failures without an answer', () => {
 describe('trying again', () => {
 	const reset = networkError('ECONNRESET');
 	const busy = (retryAfter?: string, date?: string) =>
-		answer(429, '', { ...(retryAfter && { 'retry-after': retryAfter }), ...(date && { date }) });
+		httpResponse(429, '', {
+			...(retryAfter && { 'retry-after': retryAfter }),
+			...(date && { date }),
+		});
 
 	test('after a 429, as late as the service says', async () => {
 		const { result, effort, waited } = await attempt(script(busy('7'), good), create);
@@ -246,14 +251,14 @@ describe('trying again', () => {
 			bodyRequirement: 'anything',
 			alreadyDoneStatus: 404,
 		};
-		const { result } = await attempt(script(reset, answer(404, '')), call);
+		const { result } = await attempt(script(reset, httpResponse(404, '')), call);
 		expect(result).toMatchObject({ status: 404, repeated: true });
-		const first = await attempt(script(answer(404, '')), call);
+		const first = await attempt(script(httpResponse(404, '')), call);
 		expect(isFailure(first.result).status).toBe(404);
 	});
 
 	test('gives up after five repeats', async () => {
-		const { result, sent } = await attempt(script(answer(502, '')));
+		const { result, sent } = await attempt(script(httpResponse(502, '')));
 		expect(isFailure(result).status).toBe(502);
 		expect(sent).toHaveLength(6);
 	});
@@ -294,7 +299,7 @@ describe('trying again', () => {
 
 describe('cancelling', () => {
 	test('ends a wait at once', async () => {
-		const { connection, sent, cancel } = fakePlatform(script(answer(429, '')));
+		const { connection, sent, cancel } = fakePlatform(script(httpResponse(429, '')));
 		const running = connection.tryRequest(read);
 		await jest.advanceTimersByTimeAsync(1000);
 		cancel();
@@ -321,7 +326,7 @@ describe('cancelling', () => {
 		expect(result.message).toContain('canceled');
 	});
 
-	test('an answer that still came counts', async () => {
+	test('a response that still came counts', async () => {
 		const fake = fakePlatform(() => {
 			fake.cancel();
 			return good;

@@ -2,14 +2,14 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { answer, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
 
-type Response = ReturnType<typeof answer> | Error;
+type Response = ReturnType<typeof httpResponse> | Error;
 
-const wait = () => answer(429, {}, { 'retry-after': '1' });
+const wait = () => httpResponse(429, {}, { 'retry-after': '1' });
 const lost = () => networkError('ECONNRESET');
 const unreached = () => networkError('ECONNREFUSED', 'connect');
-const ok = () => answer(200, { data: 1 });
+const ok = () => httpResponse(200, { data: 1 });
 const times = (count: number, response: () => Response) => Array.from({ length: count }, response);
 
 beforeEach(() => {
@@ -53,7 +53,7 @@ test('the back-off grows with each retry, and not with requests to wait', async 
 });
 
 test('a service that asks for no time again and again is given some', async () => {
-	const now = () => answer(429, {}, { 'retry-after': '0' });
+	const now = () => httpResponse(429, {}, { 'retry-after': '0' });
 	const { waits } = await send([...times(6, now), ok()]);
 	expect(waits).toEqual([0, 0, 0, 500, 1000, 2000]);
 });
@@ -67,12 +67,12 @@ describe('an earlier attempt that may have been done', () => {
 		],
 		[
 			'is remembered by a rejection',
-			[lost(), answer(400, {})],
+			[lost(), httpResponse(400, {})],
 			{ status: 400, previousAttempt: { delivery: 'ambiguous' } },
 		],
 		[
 			'counts more where it may still be applied',
-			[answer(504, {}), lost(), answer(400, {})],
+			[httpResponse(504, {}), lost(), httpResponse(400, {})],
 			{ previousAttempt: { status: 504, mayStillApply: true } },
 		],
 		[

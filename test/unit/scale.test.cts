@@ -5,14 +5,14 @@ import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, Table } from './changesTable.cts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
-import { answer, fakePlatform } from './stubPlatform.cts';
+import { httpResponse, fakePlatform } from './stubPlatform.cts';
 
 /** A fake platform that inserts whatever it gets, at once. */
 const insertAll = (options: IHttpRequestOptions) => {
-	if (options.method === 'GET') return answer(200, { data: [] });
+	if (options.method === 'GET') return httpResponse(200, { data: [] });
 	const { bulk } = JSON.parse(options.body as string) as { bulk: unknown[] };
 	const time = '2026-01-01T00:00:00Z';
-	return answer(200, {
+	return httpResponse(200, {
 		bulk: { successCount: bulk.length, insertedCount: bulk.length, updatedCount: 0 },
 		data: bulk.map(() => ({ id: crypto.randomUUID(), created: time, modified: time, ver: 1 })),
 	});

@@ -6,7 +6,7 @@ import {
 	type HttpTransport,
 } from '../../nodes/DataPlatform/transport/client.ts';
 
-export const answer = (
+export const httpResponse = (
 	status: number,
 	body: unknown,
 	headers: Record<string, string> = {},
@@ -35,7 +35,7 @@ export interface Fake {
 	cancel(): void;
 }
 
-/** A fake platform: `serve` answers each request, or gives the error that the network has. */
+/** A fake platform: `serve` responds to each request, or gives the error that the network has. */
 export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {
 	const sent: IHttpRequestOptions[] = [];
 	const log: string[] = [];

@@ -59,7 +59,7 @@ const entries = (): Locator => byId('rlc-item').filter({ visible: true });
 /** Opens the list of a resource locator and waits until it shows these entries, in any order. */
 async function openList(parameter: string, ...expected: string[]): Promise<void> {
 	await byId(`resource-locator-${parameter}`).getByTestId('rlc-input').click();
-	// The chosen entry is there at once, the others when the service has answered.
+	// The chosen entry is there at once, the others when the service has responded.
 	await entries()
 		.nth(expected.length - 1)
 		.waitFor();

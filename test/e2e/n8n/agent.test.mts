@@ -44,15 +44,15 @@ let n8nApi: N8nApi;
 let model: StubServer;
 let credentials: Record<string, { id: string; name: string }>;
 
-/** What the model says, by how many tools have answered it; it sees their answers. */
-let script: Array<(answers: string[]) => ModelReply> = [];
+/** What the model says, by how many tool results it has; it sees those. */
+let script: Array<(results: string[]) => ModelReply> = [];
 /** The tools in the last request to the model. */
 let offered: Record<string, OfferedTool['function']> = {};
 
 function say({ messages, tools = [] }: ModelRequest): ModelReply {
 	offered = Object.fromEntries(tools.map(({ function: tool }) => [tool.name, tool]));
-	const answers = messages.filter(({ role }) => role === 'tool').map(textOf);
-	return script[answers.length]?.(answers) ?? { text: answers.at(-1) ?? 'Nothing to do.' };
+	const results = messages.filter(({ role }) => role === 'tool').map(textOf);
+	return script[results.length]?.(results) ?? { text: results.at(-1) ?? 'Nothing to do.' };
 }
 
 before(async () => {
@@ -79,7 +79,7 @@ after(async () => {
 });
 
 /** Runs the example with what the model is to say; what the agent says in the end. */
-async function ask(
+async function runAgent(
 	steps: typeof script,
 	change: (node: WorkflowNode) => WorkflowNode = (node) => node,
 ): Promise<string> {
@@ -116,18 +116,18 @@ interface AgentContact {
 	newsletter: boolean;
 }
 
-/** The contacts in what a tool answered. */
-const contactsIn = (answer = '[]') => JSON.parse(answer) as AgentContact[];
+/** The contacts in the result of a tool. */
+const contactsIn = (result = '[]') => JSON.parse(result) as AgentContact[];
 
 test('the example looks a contact up and changes one field of it', async () => {
 	const before = await contacts();
 	let output = '';
 	let chosen: AgentContact | undefined;
-	await ask([
+	await runAgent([
 		find('wren'),
-		([answer]) => {
-			output = answer ?? '';
-			chosen = contactsIn(answer).find(({ newsletter }) => !newsletter);
+		([result]) => {
+			output = result ?? '';
+			chosen = contactsIn(result).find(({ newsletter }) => !newsletter);
 			return update(chosen?.id ?? 'none', true);
 		},
 	]);
@@ -144,7 +144,7 @@ test('the example looks a contact up and changes one field of it', async () => {
 });
 
 test("the model gets each tool's description and parameters", async () => {
-	await ask([]);
+	await runAgent([]);
 	const { Find_contacts: finding, Update_contact: updating } = offered;
 	assert.match(finding?.description ?? '', /surname.*at most 5/i);
 	assert.deepEqual(Object.keys(finding?.parameters.properties ?? {}), ['surname']);
@@ -154,7 +154,7 @@ test("the model gets each tool's description and parameters", async () => {
 });
 
 test("without words of the user's own, the description is the operation's", async () => {
-	await ask([], (node) => {
+	await runAgent([], (node) => {
 		if (node.type !== TOOL) return node;
 		const { descriptionType: _type, toolDescription: _text, ...parameters } = node.parameters;
 		return { ...node, parameters };
@@ -180,14 +180,20 @@ for (const [how, change] of settings) {
 	test(`a failed tool's error says what to do, ${how}`, async () => {
 		const before = await contacts();
 		const unknown = '00000000-0000-4000-8000-000000000000';
-		assert.match(await ask([() => update(unknown, true)], change), /no record '0{8}.*'contacts'/);
-		assert.match(await ask([() => update('', true)], change), /'Record' is empty.*Fill it in/s);
+		assert.match(
+			await runAgent([() => update(unknown, true)], change),
+			/no record '0{8}.*'contacts'/,
+		);
+		assert.match(
+			await runAgent([() => update('', true)], change),
+			/'Record' is empty.*Fill it in/s,
+		);
 		assert.deepEqual(await contacts(), before);
 	});
 }
 
 test('nobody found is no failure', async () => {
-	assert.match(await ask([find('nobody at all')]), /^(""|\[\])$/);
+	assert.match(await runAgent([find('nobody at all')]), /^(""|\[\])$/);
 });
 
 test('an agent gets the names of files, not their contents', async () => {
@@ -207,7 +213,7 @@ test('an agent gets the names of files, not their contents', async () => {
 		fileField: 'photo',
 		outputField: 'data',
 	};
-	const output = await ask([find('')], (node) =>
+	const output = await runAgent([find('')], (node) =>
 		node.name === 'Find contacts'
 			? { ...node, parameters: { ...node.parameters, ...download } }
 			: node,

@@ -58,7 +58,11 @@ async function run(workflow: WorkflowJson): Promise<Execution> {
 }
 
 /** Asks as the editor does when a list of the panel is opened. */
-async function ask<T>(kind: string, methodName: string, parameters: JsonObject): Promise<T> {
+async function requestList<T>(
+	kind: string,
+	methodName: string,
+	parameters: JsonObject,
+): Promise<T> {
 	return await n8nApi.request<T>('POST', `/dynamic-node-parameters/${kind}`, {
 		path: 'parameters',
 		methodName,
@@ -71,11 +75,11 @@ async function ask<T>(kind: string, methodName: string, parameters: JsonObject):
 const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 
 test('n8n offers the node, and as a tool for agents', async () => {
-	const answer = await fetch(`${n8n.url}/types/nodes.json`, {
+	const response = await fetch(`${n8n.url}/types/nodes.json`, {
 		headers: { cookie: n8nApi.cookie(), 'browser-id': n8nApi.browserId },
 	});
-	assert.equal(answer.status, 200);
-	const types = (await answer.json()) as Array<{ name: string }>;
+	assert.equal(response.status, 200);
+	const types = (await response.json()) as Array<{ name: string }>;
 	const names = types.map(({ name }) => name).filter((name) => name.startsWith(NODE_TYPE));
 	assert.ok(names.includes(NODE_TYPE), names.join());
 	assert.ok(names.includes(`${NODE_TYPE}Tool`), names.join());
@@ -97,7 +101,7 @@ test('the credential test accepts a valid token and rejects an invalid one', asy
 test('applications and tables are listed, a table depends on its application', async () => {
 	type List = { results: Array<{ name: string; value: string }> };
 	const values = async (methodName: string, parameters: JsonObject) =>
-		(await ask<List>('resource-locator-results', methodName, parameters)).results.map(
+		(await requestList<List>('resource-locator-results', methodName, parameters)).results.map(
 			({ value }) => value,
 		);
 	const applications = await values('searchApplications', {});
@@ -108,11 +112,12 @@ test('applications and tables are listed, a table depends on its application', a
 });
 
 test("the mapper shows the table's fields", async () => {
-	const { fields } = await ask<{ fields: Array<{ id: string; type: string; required: boolean }> }>(
-		'resource-mapper-fields',
-		'getColumnsToUpsert',
-		{ application: locator('geo'), table: locator('airports') },
-	);
+	const { fields } = await requestList<{
+		fields: Array<{ id: string; type: string; required: boolean }>;
+	}>('resource-mapper-fields', 'getColumnsToUpsert', {
+		application: locator('geo'),
+		table: locator('airports'),
+	});
 	assert.deepEqual(
 		fields.map(({ id, type, required }) => [id, type, required]),
 		[

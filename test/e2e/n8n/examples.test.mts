@@ -49,11 +49,11 @@ after(async () => {
 	await environment?.tearDown();
 });
 
-/** Asks again and again, for ten seconds at most. */
-async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+/** Repeats a check until it returns something, for ten seconds at most. */
+async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
 	for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
-		const answer = await ask();
-		if (answer !== undefined) return answer;
+		const result = await check();
+		if (result !== undefined) return result;
 	}
 	throw new Error('What was waited for did not happen in ten seconds.');
 }
@@ -268,13 +268,13 @@ test('an event from outside starts the workflow of the platform', async () => {
 	const person = { first_name: 'Zoë', last_name: "O'Neil", email: 'zoe@example.com' };
 	const send = async () =>
 		await axios.post(`${n8n.url}/webhook/signed-up`, person, { validateStatus: () => true });
-	// n8n answers before the workflow is active.
+	// n8n responds before the workflow is active.
 	const { status } = await until(async () => {
-		const answer = await send();
-		return answer.status === 404 ? undefined : answer;
+		const response = await send();
+		return response.status === 404 ? undefined : response;
 	});
 	assert.equal(status, 200);
-	// The platform answers before its workflow has run.
+	// The platform responds before its workflow has run.
 	const record = await until(async () => await byEmail(person.email));
 	assert.equal(record.fields.firstname, person.first_name);
 	assert.equal(record.fields.surname, person.last_name);
@@ -335,7 +335,7 @@ test('the agent of npm start puts a contact on the newsletter', async () => {
 	const model = workflow.nodes.find(({ name }) => name === 'Model')!;
 	model.credentials = { openAiApi: { id, name: modelCredential.name } };
 	const stored = await n8nApi.createWorkflow(workflow);
-	const ask = async (chatInput: string) => {
+	const chat = async (chatInput: string) => {
 		const json = { sessionId: chatInput, action: 'sendMessage', chatInput };
 		const execution = await n8nApi.runWorkflow(stored, 'Chat', [{ json }]);
 		assert.equal(describeFailure(execution), undefined);
@@ -343,13 +343,13 @@ test('the agent of npm start puts a contact on the newsletter', async () => {
 	};
 	const newsletter = async () => (await byEmail('bob.fox@example.com'))?.fields.newsletter === true;
 
-	assert.match(await ask('Take Bob Fox off the newsletter.'), /Done|already/);
+	assert.match(await chat('Take Bob Fox off the newsletter.'), /Done|already/);
 	assert.equal(await newsletter(), false);
-	assert.match(await ask('Put Bob Fox on the newsletter.'), /^Done/);
+	assert.match(await chat('Put Bob Fox on the newsletter.'), /^Done/);
 	assert.equal(await newsletter(), true);
-	assert.match(await ask('Put Bob Fox on the newsletter.'), /already/);
-	assert.match(await ask('Put Fox on the newsletter.'), /Who is meant/);
-	assert.match(await ask('hello'), /stand-in/);
+	assert.match(await chat('Put Bob Fox on the newsletter.'), /already/);
+	assert.match(await chat('Put Fox on the newsletter.'), /Who is meant/);
+	assert.match(await chat('hello'), /stand-in/);
 });
 
 test('the link that npm start prints signs any browser in', async () => {

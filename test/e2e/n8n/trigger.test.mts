@@ -92,7 +92,7 @@ async function activate(): Promise<void> {
 	);
 }
 
-/** Creates airports from outside, each in a request of its own; answers their codes. */
+/** Creates airports from outside, each in a request of its own; returns their codes. */
 async function create(...codes: string[]): Promise<void> {
 	for (const iata of codes) {
 		await axios.post(

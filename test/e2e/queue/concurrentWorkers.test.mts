@@ -91,7 +91,7 @@ test('more at once than the platform allows: all wait their turn, all is written
 	for (const execution of executions) assert.equal(describeFailure(execution), undefined);
 	const log = await harness.admin.requests();
 	const refused = log.filter(({ status }) => status === 429).length;
-	context.diagnostic(`${refused} of ${log.length} requests were answered with 429`);
+	context.diagnostic(`${refused} of ${log.length} requests got a 429`);
 	assert.ok(refused > 0);
 	const inserted = executions.reduce((sum, run) => sum + (countOutcomes(run).inserted ?? 0), 0);
 	assert.equal(inserted, 1_000);

@@ -124,7 +124,7 @@ test('the error workflow runs for an execution that died with its worker', async
 test('main killed in mid-job: the worker goes on, and main finds the run ended well', async () => {
 	const { environment } = harness;
 	const workflow = await harness.createSyncWorkflow('main', ITEMS, 0, SLOWLY);
-	// Its answer is lost with main.
+	// Its response is lost with main.
 	const lost = harness.n8nApi.runWorkflow(workflow, 'Start').catch(() => undefined);
 	await waitUntil('a part is written', isPartWritten);
 	process.kill(environment.main.pid, 'SIGKILL');

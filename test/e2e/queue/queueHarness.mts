@@ -125,7 +125,7 @@ export class QueueHarness {
 			const { status } = await axios.post(`${this.environment.main.url}/webhook/${path}`, body, {
 				headers: { 'content-type': contentType },
 				maxBodyLength: Infinity,
-				validateStatus: (answer) => answer === 200 || answer === 404,
+				validateStatus: (status) => status === 200 || status === 404,
 			});
 			return status === 200;
 		});

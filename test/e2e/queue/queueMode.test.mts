@@ -98,14 +98,14 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 
 /** What n8n's editor would show or save: the bytes that a worker stored, from main. */
 async function fromN8n(id: string): Promise<Buffer> {
-	const answer = await axios.get<ArrayBuffer>(
+	const response = await axios.get<ArrayBuffer>(
 		`${environment.main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
 		{
 			headers: { cookie: n8nApi.cookie(), 'browser-id': n8nApi.browserId },
 			responseType: 'arraybuffer',
 		},
 	);
-	return Buffer.from(answer.data);
+	return Buffer.from(response.data);
 }
 
 test('files that main receives go up from a worker and come down again, unchanged', async (context) => {

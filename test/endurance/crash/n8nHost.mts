@@ -78,7 +78,7 @@ export class N8nHost {
 
 	/**
 	 * Repeats the executions of a workflow that were interrupted or failed, as a user does with
-	 * *Retry*. Answers how many there were.
+	 * *Retry*. Returns how many there were.
 	 */
 	async retryFailedExecutions(workflowId: string): Promise<number> {
 		const end = Date.now() + RECOVERY_MS;

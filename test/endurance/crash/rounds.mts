@@ -62,7 +62,7 @@ interface Outcome {
 
 export class Rounds {
 	readonly #parts: Parts;
-	readonly #chance: SeededRandom;
+	readonly #random: SeededRandom;
 	/** What the sync sent last for each key. */
 	readonly #goods = new Map<string, Good>();
 	#cases: Case[] = [];
@@ -75,7 +75,7 @@ export class Rounds {
 
 	constructor(parts: Parts, random: SeededRandom) {
 		this.#parts = parts;
-		this.#chance = random;
+		this.#random = random;
 	}
 
 	/** A round without a kill, which shows that all works and how long it takes. */
@@ -104,7 +104,7 @@ export class Rounds {
 		await sandboxHost.slowDown(LATENCY_MS);
 		await sandboxHost.clearRequests();
 		const running = this.#runBoth();
-		const isAimed = this.#chance.happens(AIMED_SHARE);
+		const isAimed = this.#random.happens(AIMED_SHARE);
 		const write = await this.#untilWrite();
 		if (isAimed) await this.#untilTriggerReads();
 		const writing = (await sandboxHost.writes()).filter(
@@ -136,7 +136,7 @@ export class Rounds {
 		await this.#waitForLastChanges();
 	}
 
-	/** The sandbox is killed and started again while n8n waits for its answers. */
+	/** The sandbox is killed and started again while n8n waits for its responses. */
 	async killSandbox(): Promise<void> {
 		const { sandboxHost, n8nHost, tally, ids } = this.#parts;
 		this.#next('the sandbox is killed');
@@ -149,7 +149,7 @@ export class Rounds {
 			({ outcome }) => outcome === 'running',
 		).length;
 		await sandboxHost.kill();
-		const away = this.#chance.between(...AWAY_MS);
+		const away = this.#random.between(...AWAY_MS);
 		await sleep(away);
 		await sandboxHost.start();
 		console.log(`  sandbox killed in write ${write}: ${writing} requests were writing`);
@@ -214,16 +214,16 @@ export class Rounds {
 
 	/**
 	 * Until any one of the requests that write, and any moment of it or of one that follows: spread
-	 * over the whole of the work, however long that takes on this machine. Answers which one.
+	 * over the whole of the work, however long that takes on this machine. Returns which one.
 	 */
 	async #untilWrite(): Promise<number> {
 		const { sandboxHost } = this.#parts;
-		const count = this.#chance.between(1, this.#usualWrites);
+		const count = this.#random.between(1, this.#usualWrites);
 		const end = Date.now() + 2 * this.#usualMs;
 		while ((await sandboxHost.writes()).filter(isOfWorkflows).length < count && Date.now() < end) {
 			await sleep(5);
 		}
-		await sleep(this.#chance.next() * LATENCY_MS * 2);
+		await sleep(this.#random.next() * LATENCY_MS * 2);
 		// Between two of them there is nothing to break off: on to the next, if there is one.
 		const isWriting = async () =>
 			(await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
@@ -243,7 +243,7 @@ export class Rounds {
 		const before = await pages();
 		const end = Date.now() + POLL_TIMEOUT_MS;
 		while ((await pages()) === before && Date.now() < end) await sleep(5);
-		await sleep(this.#chance.between(0, POLL_MS));
+		await sleep(this.#random.between(0, POLL_MS));
 	}
 
 	async #runBoth(): Promise<Outcome> {

@@ -52,7 +52,7 @@ export class LoadWorker {
 	constructor(address: SandboxAddress, number: number, seed: number) {
 		this.#address = address;
 		this.#admin = createSandboxAdmin(address.baseUrl);
-		this.table = `lane${number}`;
+		this.table = `load${number}`;
 		this.random = new SeededRandom(seed * 1000 + number);
 	}
 
@@ -101,7 +101,7 @@ export class LoadWorker {
 		return runs.filter(({ payload }) => payload.call === call).length;
 	}
 
-	/** Runs an operation of the node on the lane's table. */
+	/** Runs an operation of the node on the worker's table. */
 	async run(
 		resource: string,
 		operation: string,

@@ -1,5 +1,5 @@
 /**
- * All kinds of work for a long time, through n8n's engine against the sandbox, which answers 429,
+ * All kinds of work for a long time, through n8n's engine against the sandbox, which responds 429,
  * breaks connections and is slow now and then: the node's outcomes must be true, and memory, sockets
  * and files of its process and of the sandbox's must stay where they are.
  * `npm run soak -- [--minutes N] [--seed N]`.
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 	options: {
 		minutes: { type: 'string', default: '60' },
 		seed: { type: 'string' },
-		lanes: { type: 'string', default: '6' },
+		workers: { type: 'string', default: '6' },
 	},
 });
 
@@ -73,7 +73,7 @@ const settings: LoadSettings = {
 	baseUrl: sandbox.baseUrl,
 	token: sandbox.tokens.role,
 	seed,
-	workers: positive('lanes', values.lanes),
+	workers: positive('workers', values.workers),
 	seconds,
 	every: Math.max(LEAST_SECONDS_BETWEEN, seconds / SAMPLES),
 };
@@ -142,7 +142,7 @@ for (const { measure, from, to, isFlat } of samples.length > 1 ? assessTrends(sa
 if (end) {
 	const { all, withErrors } = end.runs;
 	for (const text of end.wrong) console.log(`  ${text}`);
-	check(end.seen.wrong === 0, `${end.seen.wrong} wrong answers in ${all} runs of the node`);
+	check(end.seen.wrong === 0, `${end.seen.wrong} wrong results in ${all} runs of the node`);
 	check(
 		withErrors <= all * MOST_ERRORS,
 		`${withErrors} runs of the node had an error for an item, which is not too many`,

@@ -23,7 +23,7 @@ type Measure = Exclude<keyof Sample, 'at'>;
 
 /**
  * How much each may grow over the second half, by its line of best fit. The first half is for
- * warming up. Far above what the same load scatters, far below what a leak of one answer in a
+ * warming up. Far above what the same load scatters, far below what a leak of one response in a
  * hundred comes to.
  */
 const MAX_GROWTH: Record<Measure, number> = {

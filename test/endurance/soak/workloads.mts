@@ -11,7 +11,7 @@ export interface Workload {
 	name: string;
 	/** How often it is done, against the others. */
 	weight: number;
-	/** Answers what was wrong, and counts what is neither right nor wrong. */
+	/** Returns what was wrong, and counts what is neither right nor wrong. */
 	run(worker: LoadWorker, count: (what: string) => void): Promise<string[]>;
 }
 

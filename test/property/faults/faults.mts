@@ -14,10 +14,17 @@ export const SHORT_TIMEOUT_S = 1;
  * - `ambiguous`: whether it was done,
  * - `refuses`: nothing, the service refuses the whole batch,
  * - `records`: the service did not write some of the records,
- * - `answer`: the response lists fewer or more records than were written,
+ * - `response`: the response lists fewer or more records than were written,
  * - `nothing`: nothing, the response is as good as the right one.
  */
-export type Effect = 'waits' | 'ends' | 'ambiguous' | 'refuses' | 'records' | 'answer' | 'nothing';
+export type Effect =
+	| 'waits'
+	| 'ends'
+	| 'ambiguous'
+	| 'refuses'
+	| 'records'
+	| 'response'
+	| 'nothing';
 
 type Place = 'write' | 'read' | 'any';
 
@@ -158,14 +165,14 @@ export const FAULTS = {
 		fault: (size) => ({ kind: 'skipRecords', indexes: [size - 1] }),
 	},
 	fewerRecords: {
-		effect: 'answer',
+		effect: 'response',
 		weight: 3,
 		isBulk: true,
 		fault: (size) => ({ kind: 'fewerRecords', count: size }),
 	},
 	// More than any batch: as many as were sent, but others, is nothing that a client can notice.
 	moreRecords: {
-		effect: 'answer',
+		effect: 'response',
 		weight: 2,
 		isBulk: true,
 		fault: () => ({ kind: 'moreRecords', count: 20 }),
@@ -260,7 +267,7 @@ export const hasEffect = (request: LoggedRequest, ...effects: Effect[]) =>
 /** Whether it was refused before any other fault could strike. */
 const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 400 && status < 500;
 
-/** Whether nobody can know from its answer what the request did. */
+/** Whether nobody can know from its response what the request did. */
 export const isAmbiguous = (request: LoggedRequest) =>
 	!isRefused(request) &&
 	(hasEffect(request, 'ambiguous') ||

@@ -19,7 +19,7 @@ const { values } = parseArgs({
 	options: {
 		schedules: { type: 'string', default: '2000' },
 		seed: { type: 'string' },
-		lanes: { type: 'string', default: '48' },
+		slots: { type: 'string', default: '48' },
 	},
 });
 
@@ -39,7 +39,7 @@ const whole = (name: string, text: string) => {
 const schedules = whole('schedules', values.schedules);
 const firstSeed =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
-const size = Math.max(1, Math.min(whole('lanes', values.lanes), schedules));
+const size = Math.max(1, Math.min(whole('slots', values.slots), schedules));
 
 const worker = new Worker(new URL('./sandboxes.mts', import.meta.url), { workerData: size });
 const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];

@@ -27,7 +27,7 @@ const isConclusive = (request: LoggedRequest) => request.status === 200 && !isAm
 const isByValue = (name: FaultName) => 'isByValue' in FAULTS[name];
 
 /** Whether a fault keeps records from being written. */
-const isObstacle = (name: FaultName) => !['answer', 'nothing'].includes(FAULTS[name].effect);
+const isObstacle = (name: FaultName) => !['response', 'nothing'].includes(FAULTS[name].effect);
 
 /** A run and all that is known about it. */
 export class Trial {
@@ -87,12 +87,12 @@ export class Trial {
 		// A later request without a conclusive response says nothing about the one before it.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
 		// Another writer may have changed what the response leaves out.
-		const isLeftOut = last.some((request) => hasEffect(request, 'answer', 'records'));
+		const isLeftOut = last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && this.#touched.hasItem(item)) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
 		const isIncomplete =
-			last.some((request) => hasEffect(request, 'answer', 'records')) ||
+			last.some((request) => hasEffect(request, 'response', 'records')) ||
 			settings.recordIndex === false;
 		const isKeyless =
 			mode === 'create' &&
@@ -295,12 +295,12 @@ export class Trial {
 		return isUnread || this.requestsWith(item).some(isAmbiguous);
 	}
 
-	/** Whether the answer counts the item and leaves its record out, so that nobody knows its id. */
+	/** Whether the response counts the item and leaves its record out, so that nobody knows its id. */
 	#isOnlyCounted(item: CaseItem, { outcome }: ItemResult): boolean {
 		return (
 			this.testCase.mode === 'create' &&
 			outcome === 'inserted' &&
-			this.requestsWith(item).some((request) => hasEffect(request, 'answer'))
+			this.requestsWith(item).some((request) => hasEffect(request, 'response'))
 		);
 	}
 

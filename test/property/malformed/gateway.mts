@@ -1,5 +1,5 @@
 /**
- * Stands between the node and a sandbox: the platform serves each request, and what it answers is
+ * Stands between the node and a sandbox: the platform serves each request, and its response is
  * made malformed on the way back.
  */
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Malformation, HttpResponse } from './malformations.mts';
 
-/** Between two bytes of an answer that drips: far less than a timeout, and it never ends in time. */
+/** Between two bytes of a response that drips: far less than a timeout, and it never ends in time. */
 const BYTE_INTERVAL_MS = 40;
 const SLOW_BYTES = 300;
 
@@ -24,7 +24,7 @@ export interface Plan {
 	strikes(number: number, method: string, path: string): boolean;
 }
 
-/** A request whose answer was made malformed. */
+/** A request whose response was made malformed. */
 export interface MalformedRequest {
 	method: string;
 	path: string;
@@ -66,7 +66,7 @@ export class Gateway {
 		this.#server.close();
 	}
 
-	/** From the next request on; without a plan answers pass as they are. */
+	/** From the next request on; without a plan responses pass as they are. */
 	follow(plan?: Plan) {
 		if (!plan) this.lastRun = this.malformed;
 		this.#plan = plan;
@@ -96,8 +96,8 @@ export class Gateway {
 		if (plan) this.malformed.push(malformed);
 		response.once('close', () => (malformed.waited = performance.now() - malformed.startedAt));
 		try {
-			const answer = await this.#ask(request);
-			const wire = plan ? plan.malformation.apply(answer) : answer;
+			const upstream = await this.#forward(request);
+			const wire = plan ? plan.malformation.apply(upstream) : upstream;
 			malformed.isOpaque = wire.isOpaque ?? false;
 			malformed.isFieldPart = wire.isFieldPart ?? false;
 			malformed.hasOtherFields = wire.hasOtherFields ?? false;
@@ -107,17 +107,17 @@ export class Gateway {
 		}
 	}
 
-	async #ask(request: IncomingMessage): Promise<HttpResponse> {
+	async #forward(request: IncomingMessage): Promise<HttpResponse> {
 		const { method, url, headers } = request;
-		// With the same Host, so that the addresses in the answer lead here too.
+		// With the same Host, so that the addresses in the response lead here too.
 		const onward = send(`${this.#platform}${url}`, { method, headers });
 		request.pipe(onward);
-		const [answer] = (await once(onward, 'response')) as [IncomingMessage];
-		const { connection: _, 'content-length': __, ...rest } = answer.headers;
+		const [upstream] = (await once(onward, 'response')) as [IncomingMessage];
+		const { connection: _, 'content-length': __, ...rest } = upstream.headers;
 		return {
-			status: answer.statusCode ?? 500,
+			status: upstream.statusCode ?? 500,
 			headers: rest as HttpResponse['headers'],
-			body: await buffer(answer),
+			body: await buffer(upstream),
 		};
 	}
 }

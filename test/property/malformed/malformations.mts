@@ -1,7 +1,7 @@
-/** Answers that no platform should give, drawn at random from the right ones. */
+/** Responses that no platform should give, drawn at random from the right ones. */
 import fc from 'fast-check';
 
-/** An answer on its way: the bytes of its body, and how they are sent. */
+/** A response on its way: the bytes of its body, and how they are sent. */
 export interface HttpResponse {
 	status: number;
 	headers: Record<string, string | undefined>;
@@ -20,7 +20,7 @@ export interface HttpResponse {
 
 export interface Malformation {
 	name: string;
-	apply(answer: HttpResponse): HttpResponse;
+	apply(response: HttpResponse): HttpResponse;
 }
 
 type Path = Array<string | number>;
@@ -116,7 +116,7 @@ const HUGE: Record<string, Json> = {
 	hugeList: new Literal(`[${'{},'.repeat(4_000_000)}{}]`),
 };
 
-/** How far into an answer, from 0 to 1. */
+/** How far into a response, from 0 to 1. */
 const share = fc.integer({ min: 0, max: 999 }).map((thousandths) => thousandths / 1000);
 
 /** Below these the platform's own data begins, whatever it is. */
@@ -171,16 +171,16 @@ function parsed({ body }: HttpResponse): Json {
 }
 
 const withBody = (
-	answer: HttpResponse,
+	response: HttpResponse,
 	body: Buffer | string,
 	more: Partial<HttpResponse> = {},
 ): HttpResponse => ({
-	...answer,
+	...response,
 	body: Buffer.from(body as string),
 	...more,
 });
 
-/** A place by how far into the answer it is, from 0 to 1. */
+/** A place by how far into the response it is, from 0 to 1. */
 const placeAt = (value: Json, part: number): Path => {
 	const places = placesIn(value);
 	return places[Math.min(places.length - 1, Math.floor(part * places.length))]!;
@@ -190,13 +190,13 @@ const replaced = (table: Record<string, Json>) =>
 	fc.record({ name: fc.constantFrom(...Object.keys(table)), place: share }).map(
 		({ name, place }): Malformation => ({
 			name: `${name} at ${place}`,
-			apply(answer) {
-				const value = parsed(answer);
-				if (value === undefined) return answer;
+			apply(response) {
+				const value = parsed(response);
+				if (value === undefined) return response;
 				const path = placeAt(value, place);
-				if (path.length === 0 && table[name] === REMOVED) return withBody(answer, '');
+				if (path.length === 0 && table[name] === REMOVED) return withBody(response, '');
 				const isUnsure = isOpaque(path) || isUndetectable(value, path, table[name]);
-				return withBody(answer, written(value, path, table[name]), {
+				return withBody(response, written(value, path, table[name]), {
 					isOpaque: isUnsure,
 					isFieldPart: isFieldPart(path),
 					hasOtherFields: path.at(-1) === 'fields' && isPlain(table[name]),
@@ -209,14 +209,14 @@ const replaced = (table: Record<string, Json>) =>
 const doubled = share.map(
 	(place): Malformation => ({
 		name: `duplicate keys at ${place}`,
-		apply(answer) {
-			const value = parsed(answer);
+		apply(response) {
+			const value = parsed(response);
 			const places = placesIn(value).filter((path) => typeof path.at(-1) === 'string');
 			const path = places[Math.min(places.length - 1, Math.floor(place * places.length))];
-			if (!path) return answer;
+			if (!path) return response;
 			const key = JSON.stringify(path.at(-1));
 			const text = written(value, path, new Literal(`"first",${key}:null`));
-			return withBody(answer, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path) });
+			return withBody(response, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path) });
 		},
 	}),
 );
@@ -228,9 +228,9 @@ const text = (
 	isReadable = false,
 ): Malformation => ({
 	name,
-	apply: (answer) =>
-		withBody(answer, change(answer.body), {
-			isOpaque: isReadable || parsed(answer) === undefined,
+	apply: (response) =>
+		withBody(response, change(response.body), {
+			isOpaque: isReadable || parsed(response) === undefined,
 		}),
 });
 
@@ -271,18 +271,18 @@ const texts = fc.oneof(
 
 const headers = (name: string, change: HttpResponse['headers']): Malformation => ({
 	name,
-	apply: (answer) => ({ ...answer, headers: { ...answer.headers, ...change } }),
+	apply: (response) => ({ ...response, headers: { ...response.headers, ...change } }),
 });
 
 const raw = (
 	name: string,
-	head: (answer: HttpResponse) => string,
-	body = (answer: HttpResponse) => answer.body,
+	head: (response: HttpResponse) => string,
+	body = (response: HttpResponse) => response.body,
 ) => ({
 	name,
-	apply: (answer: HttpResponse): HttpResponse => ({
-		...answer,
-		raw: Buffer.concat([Buffer.from(`${head(answer)}\r\n\r\n`), body(answer)]),
+	apply: (response: HttpResponse): HttpResponse => ({
+		...response,
+		raw: Buffer.concat([Buffer.from(`${head(response)}\r\n\r\n`), body(response)]),
 	}),
 });
 
@@ -320,14 +320,14 @@ const transports = fc.constantFrom<Malformation>(
 		({ body }) =>
 			`${JSON_HEAD}\r\nX-Huge: ${'x'.repeat(100_000)}\r\nContent-Length: ${body.length}`,
 	),
-	{ name: 'drip', apply: (answer) => ({ ...answer, isSlow: true }) },
-	{ name: 'status 206', apply: (answer) => ({ ...answer, status: 206 }) },
-	{ name: 'status 299', apply: (answer) => ({ ...answer, status: 299 }) },
+	{ name: 'drip', apply: (response) => ({ ...response, isSlow: true }) },
+	{ name: 'status 206', apply: (response) => ({ ...response, status: 206 }) },
+	{ name: 'status 299', apply: (response) => ({ ...response, status: 299 }) },
 	{
 		name: 'unrequested gzip',
-		apply: (answer) => ({
-			...answer,
-			headers: { ...answer.headers, 'content-encoding': 'gzip, gzip' },
+		apply: (response) => ({
+			...response,
+			headers: { ...response.headers, 'content-encoding': 'gzip, gzip' },
 		}),
 	},
 );

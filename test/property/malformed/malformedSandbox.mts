@@ -1,4 +1,4 @@
-/** A sandbox that the node sees through a gateway which makes its answers malformed. */
+/** A sandbox that the node sees through a gateway which makes its responses malformed. */
 import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
@@ -6,10 +6,10 @@ import { FAULT } from '../matrix/assertOutcome.mts';
 import { SandboxSlot, type Truth } from '../matrix/sandboxSlot.mts';
 import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
 
-/** What the rules of the matrix know of it: an answer after which nobody knows. */
+/** What the rules of the matrix know of it: a response after which nobody knows. */
 export const malformedResponse = (isLate: boolean): FaultCase => ({
 	name: 'malformed',
-	family: 'answer unreadable',
+	family: 'response unreadable',
 	effect: 'ambiguous',
 	fault: { kind: 'none' },
 	isBulk: false,

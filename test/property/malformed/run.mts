@@ -1,10 +1,10 @@
 /**
- * Malformed answers, drawn at random, to every operation, the trigger's poll and the editor's lists,
+ * Malformed responses, drawn at random, to every operation, the trigger's poll and the editor's lists,
  * through n8n's engine: nothing crashes or hangs, no outcome is wrong, and errors are messages for users.
  *
- *   npm run test:malformed -- [--answers N | --runs N] [--seed N] [--only TEXT] [--lanes N]
+ *   npm run test:malformed -- [--responses N | --runs N] [--seed N] [--only TEXT] [--slots N]
  *
- * The sandbox serves each request; its answer is made malformed on the way back. `--only` takes a
+ * The sandbox serves each request; its response is made malformed on the way back. `--only` takes a
  * part of `what / malformation`; a seed repeats what is drawn.
  */
 import { parseArgs } from 'node:util';
@@ -22,11 +22,11 @@ import { Gateway } from './gateway.mts';
 
 const { values } = parseArgs({
 	options: {
-		answers: { type: 'string', default: '1000' },
+		responses: { type: 'string', default: '1000' },
 		runs: { type: 'string' },
 		seed: { type: 'string' },
 		only: { type: 'string', default: '' },
-		lanes: { type: 'string', default: '10' },
+		slots: { type: 'string', default: '10' },
 	},
 });
 
@@ -46,7 +46,7 @@ const whole = (name: string, text: string) => {
 	return number;
 };
 
-const answers = whole('answers', values.answers);
+const responses = whole('responses', values.responses);
 const runs = values.runs === undefined ? Infinity : whole('runs', values.runs);
 const first =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
@@ -102,7 +102,7 @@ function chooseRequests(random: SeededRandom): Job['strikes'] {
 }
 
 function* jobs(): Generator<Job> {
-	const isEnough = () => runs === Infinity && struck >= answers;
+	const isEnough = () => runs === Infinity && struck >= responses;
 	for (let number = 0; number < runs && !isEnough(); number += 1) {
 		const seed = first + number;
 		const row = rows[seed % rows.length]!;
@@ -117,7 +117,7 @@ function* jobs(): Generator<Job> {
 }
 
 const slots = await Promise.all(
-	Array.from({ length: whole('lanes', values.lanes) }, async () => {
+	Array.from({ length: whole('slots', values.slots) }, async () => {
 		const sandbox = await startSandbox({ seeded: false });
 		return new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open());
 	}),
@@ -186,7 +186,7 @@ async function runJob(slot: MalformedSandbox, job: Job): Promise<void> {
 const started = Date.now();
 const queue = jobs();
 console.log(
-	`At least ${answers} malformed answers from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`,
+	`At least ${responses} malformed responses from seed ${first} on, ${rows.length} kinds, ${slots.length} sandboxes`,
 );
 await Promise.all(
 	slots.map(async (slot) => {
@@ -204,7 +204,7 @@ for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${c
 failed += crashes.length;
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
 console.log(
-	`\n${struck} malformed answers: ${sum.done} items succeeded, ${sum.failed} with errors, ${sum.unknown} as unknown, in ${seconds} s`,
+	`\n${struck} malformed responses: ${sum.done} items succeeded, ${sum.failed} with errors, ${sum.unknown} as unknown, in ${seconds} s`,
 );
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || struck === 0 ? 1 : 0);

@@ -38,13 +38,13 @@ function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
 	);
 }
 
-/** Whether nobody can know from its answer what the request did. */
+/** Whether nobody can know from its response what the request did. */
 function isAmbiguous({ faultCase }: CaseRun, request: LoggedRequest): boolean {
 	// So short a timeout may strike where no fault does.
 	if (request.outcome !== 'completed' || faultCase.isLate) return true;
 	const status = request.status ?? 0;
 	if (status >= 500 && !(isMet(request) && faultCase.effect === 'waits')) return true;
-	return isMet(request) && ['ambiguous', 'answer', 'records'].includes(faultCase.effect);
+	return isMet(request) && ['ambiguous', 'response', 'records'].includes(faultCase.effect);
 }
 
 /** Whether `unknown` is the truth about an item. */
@@ -57,7 +57,7 @@ function mayBeUnknown(run: CaseRun, index: number): boolean {
 	if (isUncounted) return true;
 	if (!requests.some((request) => isAmbiguous(run, request))) return false;
 	const last = requests.at(-1)!;
-	// What was repeated with a clear answer is known, whatever came before.
+	// What was repeated with a clear response is known, whatever came before.
 	return scenario.kind === 'once' || isAmbiguous(run, last);
 }
 
@@ -97,8 +97,8 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	if (item.kind === 'done') {
 		if (!truth.payloadAltered)
 			wrong.push(...(await prepared.checkOutput(index, item.outputs, truth)));
-		const answered = requestsFor(run, index).at(-1)?.status ?? 0;
-		const isLie = scenario.isUnverifiable && answered >= 200 && answered < 300;
+		const status = requestsFor(run, index).at(-1)?.status ?? 0;
+		const isLie = scenario.isUnverifiable && status >= 200 && status < 300;
 		const isUnsure = isLie || truth.payloadAltered;
 		if (prepared.effect && effect !== 'done' && !isUnsure) wrong.push('it is not done');
 	}

@@ -11,15 +11,22 @@ import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
  * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm at all, `stops` says
  * that it was not done.
  */
-export type Effect = 'waits' | 'stops' | 'ambiguous' | 'refuses' | 'records' | 'answer' | 'nothing';
+export type Effect =
+	| 'waits'
+	| 'stops'
+	| 'ambiguous'
+	| 'refuses'
+	| 'records'
+	| 'response'
+	| 'nothing';
 
 export const FAMILIES = [
 	'asked to wait',
 	'refused (4xx)',
 	'failed (5xx)',
 	'connection broke',
-	'no answer in time',
-	'answer unreadable',
+	'no response in time',
+	'response unreadable',
 	'sent elsewhere',
 	'some records refused or left out',
 	'slow',
@@ -39,13 +46,13 @@ export interface FaultCase {
 	isByValue: boolean;
 	/** Only on updates. */
 	isForUpdates: boolean;
-	/** Answers come after the node has given up, or never. */
+	/** Responses come after the node has given up, or never. */
 	isLate: boolean;
 	/** No fault of the platform: what another writer does. */
 	otherWrite?: OtherAction;
 }
 
-/** How long a request may take where answers come late or never. */
+/** How long a request may take where responses come late or never. */
 export const SHORT_TIMEOUT_S = 0.3;
 const LATE_MS = 600;
 
@@ -106,13 +113,13 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 		fault: { kind: 'resetUpload', bytes: 8 },
 	},
 	late: {
-		family: 'no answer in time',
+		family: 'no response in time',
 		effect: 'ambiguous',
 		fault: { kind: 'slowBefore', ms: LATE_MS },
 		isLate: true,
 	},
 	lateAfter: {
-		family: 'no answer in time',
+		family: 'no response in time',
 		effect: 'ambiguous',
 		fault: { kind: 'slowAfter', ms: LATE_MS },
 		isLate: true,
@@ -129,12 +136,12 @@ const besideOther = (otherWrite: OtherAction): [string, Entry] => [
 const FAMILY_OF: Record<string, Family> = {
 	resetBefore: 'connection broke',
 	resetAfter: 'connection broke',
-	hang: 'no answer in time',
-	slowBefore: 'no answer in time',
-	truncate: 'answer unreadable',
-	wrongLength: 'answer unreadable',
-	html: 'answer unreadable',
-	empty: 'answer unreadable',
+	hang: 'no response in time',
+	slowBefore: 'no response in time',
+	truncate: 'response unreadable',
+	wrongLength: 'response unreadable',
+	html: 'response unreadable',
+	empty: 'response unreadable',
 	rejectBatch: 'some records refused or left out',
 	rejectAbove: 'some records refused or left out',
 	failRecords: 'some records refused or left out',

@@ -2,7 +2,7 @@
  * Every operation of the node, and the trigger's poll, under every fault that the sandbox knows,
  * through n8n's engine against sandbox processes: the node's outcomes must agree with the stored records.
  *
- *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--lanes N] [--table FILE]
+ *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--slots N] [--table FILE]
  *
  * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
@@ -25,7 +25,7 @@ const { values } = parseArgs({
 		only: { type: 'string', default: '' },
 		seed: { type: 'string' },
 		each: { type: 'string', default: '5' },
-		lanes: { type: 'string', default: '12' },
+		slots: { type: 'string', default: '12' },
 		table: { type: 'string' },
 	},
 });
@@ -123,7 +123,7 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 }
 
 const started = Date.now();
-const size = whole('lanes', values.lanes);
+const size = whole('slots', values.slots);
 const slots = await Promise.all(
 	Array.from({ length: size }, async () => new SandboxSlot(await startSandbox({ seeded: false }))),
 );

@@ -44,7 +44,7 @@ const connecting = createRequire(import.meta.url)(
 ) as { DEFAULT_TIMEOUT_S: number };
 const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 
-// Some operations have no option for it; under a fault that never answers they would take minutes.
+// Some operations have no option for it; under a fault without a response they would take minutes.
 Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', {
 	get: () => times.getStore()?.timeoutS ?? defaultTimeoutS,
 });

@@ -27,37 +27,37 @@ export interface Plan {
 	polls: number;
 }
 
-export function planOf(chance: SeededRandom, only?: Scheduler): Plan {
-	const scheduler = only ?? chance.of('memory', 'durablePolls', 'durableCursors');
-	const page = chance.of(4, 5, 7, 10, 10, 1000);
+export function planOf(random: SeededRandom, only?: Scheduler): Plan {
+	const scheduler = only ?? random.of('memory', 'durablePolls', 'durableCursors');
+	const page = random.of(4, 5, 7, 10, 10, 1000);
 	const isSmall = page < 1000;
 	return {
 		scheduler,
-		mains: scheduler !== 'memory' && chance.happens(0.2) ? 2 : 1,
-		triggerOn: chance.of('createdOrUpdated', 'createdOrUpdated', 'created', 'updated'),
-		startFrom: chance.of('now', 'now', 'beginning', 'date'),
-		overlap: chance.of(0, 0.005, 0.05, 60),
-		maximum: chance.of(2, 5, 20, 1000),
-		isPartial: chance.happens(0.3),
+		mains: scheduler !== 'memory' && random.happens(0.2) ? 2 : 1,
+		triggerOn: random.of('createdOrUpdated', 'createdOrUpdated', 'created', 'updated'),
+		startFrom: random.of('now', 'now', 'beginning', 'date'),
+		overlap: random.of(0, 0.005, 0.05, 60),
+		maximum: random.of(2, 5, 20, 1000),
+		isPartial: random.happens(0.3),
 		limits: {
 			...POLL_LIMITS,
 			page,
-			pageOverlap: isSmall ? chance.between(1, 3) : 20,
-			maxBuffered: isSmall ? chance.of(6, 15, 20_000) : 20_000,
-			maxTracked: isSmall ? chance.of(6, 12, 5000) : 5000,
+			pageOverlap: isSmall ? random.between(1, 3) : 20,
+			maxBuffered: isSmall ? random.of(6, 15, 20_000) : 20_000,
+			maxTracked: isSmall ? random.of(6, 12, 5000) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
 		},
-		existing: chance.of(0, 0, 3, 12, 25),
-		writes: chance.between(4, 16),
-		burst: chance.of(4, 12, 30),
-		polls: chance.between(3, 8),
+		existing: random.of(0, 0, 3, 12, 25),
+		writes: random.between(4, 16),
+		burst: random.of(4, 12, 30),
+		polls: random.between(3, 8),
 	};
 }
 
 /** A stretch of trouble for reads; writes are left alone. */
-export function troubleOf(chance: SeededRandom): FaultRule[] {
-	const fault: FaultRule['fault'] = chance.of<FaultRule['fault']>(
+export function troubleOf(random: SeededRandom): FaultRule[] {
+	const fault: FaultRule['fault'] = random.of<FaultRule['fault']>(
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 403 },
 		{ kind: 'status', status: 429, retryAfterSeconds: 0 },
@@ -67,7 +67,7 @@ export function troubleOf(chance: SeededRandom): FaultRule[] {
 		{ kind: 'html', status: 200, afterWrite: true },
 		{ kind: 'slowAfter', ms: 8 },
 	);
-	const nth = Array.from({ length: chance.between(1, 4) }, () => chance.between(1, 8));
+	const nth = Array.from({ length: random.between(1, 4) }, () => random.between(1, 8));
 	return [
 		{ match: { method: 'GET', path: '/data$' }, when: { nth }, fault },
 		{ match: { method: 'POST', path: '/data/filter$' }, when: { nth }, fault },

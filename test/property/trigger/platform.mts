@@ -56,21 +56,21 @@ export class Platform {
 	}
 
 	/** One write at random; says what it was. */
-	async write(chance: SeededRandom, { burst }: Plan): Promise<string> {
-		const kind = chance.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'return');
-		const id = chance.of('', ...this.#alive.keys());
-		if (kind === 'burst') return await this.#insert(chance.between(2, burst));
-		if (kind === 'return') return await this.#bringBack(chance);
+	async write(random: SeededRandom, { burst }: Plan): Promise<string> {
+		const kind = random.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'return');
+		const id = random.of('', ...this.#alive.keys());
+		if (kind === 'burst') return await this.#insert(random.between(2, burst));
+		if (kind === 'return') return await this.#bringBack(random);
 		if (kind === 'create' || id === '') return await this.#insert(1);
 		if (kind === 'update') {
 			// Now and then with the value that it has: the platform then changes nothing.
-			const name = chance.happens(0.2) ? this.#alive.get(id)! : this.#name();
+			const name = random.happens(0.2) ? this.#alive.get(id)! : this.#name();
 			await this.#request('PATCH', `/data/${id}`, { fields: { name } });
 			this.#alive.set(id, name);
 			return `update ${id.slice(0, 4)} to ${name}`;
 		}
 		if (kind === 'updates') {
-			const some = [...this.#alive.keys()].filter(() => chance.happens(0.4));
+			const some = [...this.#alive.keys()].filter(() => random.happens(0.4));
 			return await this.#updateAll(some.slice(0, burst));
 		}
 		await this.#request('DELETE', `/data/${id}`);
@@ -124,8 +124,8 @@ export class Platform {
 	}
 
 	/** Makes a record that was deleted again, under the id that it had. */
-	async #bringBack(chance: SeededRandom): Promise<string> {
-		const id = this.#gone.splice(chance.between(0, this.#gone.length), 1)[0];
+	async #bringBack(random: SeededRandom): Promise<string> {
+		const id = this.#gone.splice(random.between(0, this.#gone.length), 1)[0];
 		if (id === undefined) return await this.#insert(1);
 		// So that the two don't share a moment, in which they could not be distinguished.
 		await sleep(2);

@@ -18,7 +18,7 @@ const { values } = parseArgs({
 		seeds: { type: 'string', default: '500' },
 		seed: { type: 'string' },
 		scheduler: { type: 'string' },
-		lanes: { type: 'string', default: '24' },
+		slots: { type: 'string', default: '24' },
 	},
 });
 
@@ -36,7 +36,7 @@ const isRepeat = values.seed !== undefined && !process.argv.includes('--seeds');
 const seeds = isRepeat ? 1 : whole('seeds', values.seeds);
 const first =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
-const size = Math.max(1, Math.min(whole('lanes', values.lanes), seeds));
+const size = Math.max(1, Math.min(whole('slots', values.slots), seeds));
 
 const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), {
 	workerData: size,

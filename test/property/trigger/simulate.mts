@@ -58,18 +58,18 @@ export async function simulate(
 }
 
 async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
-	const chance = new SeededRandom(seed + 1e9);
+	const random = new SeededRandom(seed + 1e9);
 	for (let writes = 0; writes < plan.writes; writes += 1) {
-		host.note(await platform.write(chance, plan));
+		host.note(await platform.write(random, plan));
 		// Where few are remembered, a moment must not be split by a poll.
-		await sleep(chance.between(plan.limits.maxTracked < 1000 ? 2 : 0, 12));
+		await sleep(random.between(plan.limits.maxTracked < 1000 ? 2 : 0, 12));
 	}
 }
 
 async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
-	const chance = new SeededRandom(seed + 2e9);
+	const random = new SeededRandom(seed + 2e9);
 	for (let polls = 0; polls < plan.polls; polls += 1) {
-		const what = chance.of(
+		const what = random.of(
 			'poll',
 			'poll',
 			'trouble',
@@ -80,7 +80,7 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 			'drop',
 		);
 		if (what === 'trouble') {
-			const rules = troubleOf(chance);
+			const rules = troubleOf(random);
 			host.note(`trouble: ${JSON.stringify(rules[0]?.fault)} ${rules[0]?.when?.nth?.join()}`);
 			await platform.faults(rules);
 		}
@@ -88,15 +88,15 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 		const first = host.poll(what === 'drop');
 		// Several processes with one poll time poll in turn.
 		if (what === 'overlap' && plan.mains === 1) {
-			await sleep(chance.between(0, 6));
+			await sleep(random.between(0, 6));
 			await Promise.all([host.poll(), host.poll()]);
 		}
 		if (what === 'kill') {
-			await sleep(chance.between(0, 10));
+			await sleep(random.between(0, 10));
 			await host.kill();
 		}
 		await first;
-		await sleep(chance.between(0, 25));
+		await sleep(random.between(0, 25));
 	}
 }
 

@@ -68,14 +68,14 @@ export class TriggerHost {
 	#lastDiscard = -Infinity;
 	readonly #address: SandboxAddress;
 	readonly #plan: Plan;
-	readonly #chance: SeededRandom;
+	readonly #random: SeededRandom;
 	readonly #parameters: INodeParameters;
 	readonly #started = Date.now();
 
-	constructor(address: SandboxAddress, plan: Plan, chance: SeededRandom, startDate: string) {
+	constructor(address: SandboxAddress, plan: Plan, random: SeededRandom, startDate: string) {
 		this.#address = address;
 		this.#plan = plan;
-		this.#chance = chance;
+		this.#random = random;
 		this.#mains = this.#startMains();
 		this.#parameters = {
 			triggerOn: plan.triggerOn,
@@ -142,7 +142,7 @@ export class TriggerHost {
 			const items = await this.#run(workflow);
 			if (items === 'failed') return 'failed';
 			// n8n takes its time to store it.
-			if (!isInMemory) await sleep(this.#chance.between(0, 6));
+			if (!isInMemory) await sleep(this.#random.between(0, 6));
 			const isGone = !this.#mains.includes(main) || (isInMemory && main.workflow !== workflow);
 			if (isGone || (discard && !isInMemory)) {
 				this.note(isGone ? 'a poll ends that nobody waits for' : 'n8n drops the result of a poll');
@@ -193,7 +193,7 @@ export class TriggerHost {
 		const cursor =
 			scheduler === 'durableCursors' ? (JSON.parse(storedCursor) as IDataObject) : undefined;
 		// Other polls may store theirs before this one runs.
-		if (isTask && scheduler !== 'memory') await sleep(this.#chance.between(0, 6));
+		if (isTask && scheduler !== 'memory') await sleep(this.#random.between(0, 6));
 		const { baseUrl, token } = this.#address;
 		const workflow = await watch({ baseUrl, token }, this.#parameters, {
 			staticData,

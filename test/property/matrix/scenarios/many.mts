@@ -56,7 +56,7 @@ function checkOutput(index: number, outputs: Output[], { records, before }: Trut
 	const was = before.some((record) => record.id === is.id);
 	const wrong: string[] = [];
 	if (outcome !== (was ? 'updated' : 'inserted')) wrong.push(`reported as ${String(outcome)}`);
-	// The counts of an answer may confirm a record that its list leaves out.
+	// The counts of a response may confirm a record that its list leaves out.
 	if (id === undefined && outcome === 'inserted') return wrong;
 	const same = (time: unknown, stored: string) => new Date(String(time)).toISOString() === stored;
 	if (id !== is.id || ver !== is.ver) wrong.push(`reported as record ${String(id)}/${String(ver)}`);

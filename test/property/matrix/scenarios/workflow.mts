@@ -21,7 +21,7 @@ export const trigger: Scenario = {
 				if (runs.length > 1) return { wrong: `workflow ${index} ran ${runs.length} times` };
 				return runs.length === 1 ? 'done' : 'none';
 			},
-			// What a webhook answers is open: any 2xx is a success.
+			// A webhook's response is open: any 2xx is a success.
 			checkOutput: (_index, outputs) =>
 				outputs.length === 1 && 'body' in outputs[0]!.json
 					? []

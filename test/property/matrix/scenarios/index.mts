@@ -6,6 +6,7 @@ import {
 	deleteMany,
 	linksByName,
 	matchedUpsertMany,
+	similarLists,
 	updateMany,
 	upsertMany,
 } from './many.mts';
@@ -29,7 +30,7 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [linksByName, matchedUpsert, matchedUpsertMany];
+const variants: Scenario[] = [linksByName, matchedUpsert, matchedUpsertMany, similarLists];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

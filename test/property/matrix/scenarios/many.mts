@@ -147,6 +147,7 @@ export const matchedUpsertMany: Scenario = {
 			traces: indexes.map((index) => ({
 				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
 			})),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: fields },
 			effect: (index, truth) =>
 				effectOn(index, truth, isThere(index) || isByTwo ? { group: group(index) } : {}),
 			checkOutput,
@@ -175,6 +176,65 @@ export const updateMany: Scenario = {
 			traces: indexes.map((index) => ({ body: `"${idOf(index)}"` })),
 			touched: { idOf, values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
+			checkOutput,
+		};
+	},
+};
+
+/** Lists as they are stored, and what items write in their place: equal, prefix, reordered, partly equal. */
+const LISTS: Array<[stored: string[], written: string[]]> = [
+	[
+		['a', 'b', 'c'],
+		['a', 'b', 'c'],
+	],
+	[
+		['a', 'b', 'c'],
+		['a', 'b'],
+	],
+	[
+		['a', 'b'],
+		['a', 'b', 'c'],
+	],
+	[
+		['a', 'b', 'c'],
+		['c', 'a', 'b'],
+	],
+	[
+		['a', 'b', 'c'],
+		['a', 'x', 'c'],
+	],
+	[[], ['a']],
+	[['a'], ['a', 'a']],
+];
+
+/** With Skip Unchanged only what differs is sent: a list that is only similar differs. */
+export const similarLists: Scenario = {
+	operation: 'record: upsertMany',
+	variant: 'similar lists',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		const shift = random.between(0, LISTS.length - 1);
+		const lists = (index: number) => LISTS[(index + shift) % LISTS.length]!;
+		const values = (index: number) => ({ ...newFields(index), tags: lists(index)[1] });
+		const old = (index: number) => {
+			const { id, fields } = oldRecord(index);
+			const [tags] = lists(index);
+			return { id, fields: { ...fields, ...(tags.length > 0 && { tags }) } };
+		};
+		await slot.createTable(indexes.map(old), true, [{ name: 'tags', type: 'chips' }]);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsertMany',
+				...tableParameters(random),
+				columns: automatic,
+				options: { ...batches(random), skipUnchanged: true },
+			},
+			items: itemsOf(indexes.map(values)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf, values },
+			effect: (index, truth) => effectOn(index, truth, { group: 'a', tags: lists(index)[1] }),
 			checkOutput,
 		};
 	},
@@ -223,6 +283,7 @@ export const linksByName: Scenario = {
 			),
 			main: { method: 'POST', path: '/data/bulk$' },
 			traces: indexes.map((index) => ({ body: `"${code(index)}"` })),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
 			effect: (index, truth) =>
 				effectOn(index, truth, {
 					...(isThere(index) && { group: 'a' }),

@@ -151,6 +151,7 @@ export const matchedUpsert: Scenario = {
 			items: wishes(),
 			main: { path: '/data$|/data/[\\da-f-]{36}$' },
 			traces: bodies(),
+			touched: { idOf: (index) => (index % 2 ? undefined : idOf(index)), values: newFields },
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
 			checkOutput: upserted,
 		};

@@ -376,6 +376,21 @@ describe('not found', () => {
 		expect(Object.keys(await companyIds())).not.toContain('New');
 	});
 
+	test('not created where an item without a record stops the node', async () => {
+		await run('createMany', { items: [{ email: 'a' }] });
+		const result = await run('upsertMany', {
+			links: [orCreate],
+			items: [
+				{ email: 'a', company: 'New' },
+				{ email: 'b', company: 'Other' },
+			],
+			options: { ifMissing: 'error' },
+		});
+		expect(result.error?.message).toContain('No record matches');
+		expect(Object.keys(await companyIds())).toHaveLength(4);
+		expect((await person('a'))?.company).toBeUndefined();
+	});
+
 	test('one that the platform refuses is the error of a matched item, and of no other', async () => {
 		const long = 'x'.repeat(50);
 		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));

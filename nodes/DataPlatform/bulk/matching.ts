@@ -250,7 +250,10 @@ class MatchedWriter {
 		}
 		const { updates, creates, outcomes } = decide(matches, this.matching);
 		const merged = this.mergeUpdates(plan, updates, planOptions);
-		const prepared = await this.prepared(plan, [...merged, ...creates]);
+		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
+		const writing = [...merged, ...creates];
+		const isStopping = isBad && this.options.stopAtFailure;
+		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
 		const distinct = merged.filter((record) => prepared.has(record));
 		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);

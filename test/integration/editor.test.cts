@@ -138,9 +138,15 @@ describe('columns', () => {
 		expect(fields.get('dateOfBirth')?.type).toBe('dateTime');
 	});
 
-	test('of an upsert: nothing is required, as records may be matched on any field', async () => {
-		const fields = await columns('getColumnsToUpsert');
-		expect([...fields.values()].filter((field) => field.required)).toEqual([]);
+	test.each([
+		['importKey', ['email']],
+		[undefined, ['email']],
+		['fields', []],
+		['recordId', []],
+	])('of an upsert matched on %s: required are %j', async (matchOn, expected) => {
+		const fields = await columns('getColumnsToUpsert', { ...contacts, matchOn });
+		const required = [...fields.values()].filter((field) => field.required);
+		expect(required.map(({ id }) => id)).toEqual(expected);
 	});
 
 	test('of an update: nothing is required', async () => {

@@ -25,7 +25,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 	default: { mappingMode: 'defineBelow', value: null },
 	displayOptions: { hide: UNTIL_TABLE_CHOSEN },
 	typeOptions: {
-		loadOptionsDependsOn: ['application.value', 'table.value'],
+		loadOptionsDependsOn: ['application.value', 'table.value', 'matchOn'],
 		resourceMapper: {
 			resourceMapperMethod,
 			mode: 'add',

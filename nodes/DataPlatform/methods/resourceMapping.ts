@@ -119,7 +119,7 @@ async function linkedChoices(
 
 async function columns(
 	context: ILoadOptionsFunctions,
-	isRequired: (field: FieldDefinition) => boolean,
+	isRequired: (field: FieldDefinition, isKey: boolean) => boolean,
 ): Promise<ResourceMapperFields> {
 	return await inEditor(context, async (client) => {
 		const table = await chosenTable(context, client);
@@ -131,7 +131,7 @@ async function columns(
 		const fields = writable.map((field) =>
 			column(
 				field,
-				isRequired(field),
+				isRequired(field, field === key),
 				field === key,
 				rules.get(field.name),
 				linked.get(field.name),
@@ -148,11 +148,12 @@ export async function getColumnsToCreate(
 	return await columns(this, ({ metadata }) => metadata.required === true);
 }
 
-/** The fields of a record that may exist already; which it is found by is another parameter. */
+/** The fields of a record that may exist already: the import key is required where it is matched on. */
 export async function getColumnsToUpsert(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
-	return await columns(this, () => false);
+	const isMatchedOnKey = (this.getCurrentNodeParameter('matchOn') ?? 'importKey') === 'importKey';
+	return await columns(this, (_field, isKey) => isKey && isMatchedOnKey);
 }
 
 /** The fields to change in a record that exists. */

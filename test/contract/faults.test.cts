@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import axios from 'axios';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
@@ -170,6 +172,15 @@ test('a response has fewer or more records than the request', async () => {
 	await sandbox.client().delete(`${items}/bulk?limit=9`);
 	expect((await sendWith({ kind: 'moreRecords' })).data.data).toHaveLength(4);
 	expect(await stored()).toBe('abc');
+});
+
+test('docs/sandbox.md describes every fault', () => {
+	const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
+	const docs = read('docs/sandbox.md');
+	const rules = read('sandbox/faults/rules.mts').matchAll(/^\tfault\('(\w+)'/gm);
+	const kinds = [...rules].map(([, kind]) => kind!);
+	expect(kinds).toContain('reorderRecords');
+	expect(kinds.filter((kind) => !docs.includes(`{"kind": "${kind}"`))).toEqual([]);
 });
 
 test('a response has its records in reverse order', async () => {

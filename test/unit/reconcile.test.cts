@@ -96,6 +96,25 @@ describe('items with an id or a key', () => {
 		expect(bodies).toMatchObject([{ loadFields: ['code', 'n'] }]);
 	});
 
+	test.each([
+		['a record of another item', 'y', 'failed', 'the table has no such record'],
+		['a record that is gone', 'gone', 'unknown', 'lists a record that is gone'],
+	])('not found, where the response lists %s', async (_, listed, outcome, message) => {
+		const { outcomes } = await resolve({
+			mode: 'upsert',
+			items: [byKey, sendableOf({ index: 2, key: 'l', fields: { code: 'l' } })],
+			unresolved: {
+				response: responseOf({ bulk: { successCount: 1 }, data: [{ id: listed }] }, 2),
+			},
+			platform: { 'POST /filter': records({ id: 'y', fields: { code: 'k', n: 1 } }) },
+		});
+		expect(outcomes[1]).toMatchObject({
+			item: 2,
+			outcome,
+			message: expect.stringContaining(message) as string,
+		});
+	});
+
 	test('a full update is compared with all fields', async () => {
 		const item = sendableOf({ index: 0, key: 'k', fields: { code: 'k' } });
 		const { bodies } = await resolve({ mode: 'replace', items: [item] });

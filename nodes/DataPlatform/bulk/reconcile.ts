@@ -65,6 +65,12 @@ function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
 	return overwritten;
 }
 
+/** Whether a response lists a record that is not among those: another writer may have deleted it. */
+const listsOthers = (response: BulkResponse | undefined, found: PlatformRecord[]): boolean => {
+	const ids = new Set(found.map(({ id }) => id));
+	return response?.data.some(({ id }) => !ids.has(id)) ?? false;
+};
+
 export class OutcomeResolver {
 	constructor(
 		private readonly client: ApiClient,
@@ -101,6 +107,8 @@ export class OutcomeResolver {
 		const stored: Stored = read instanceof ServiceError ? new Map() : read;
 		const groups = this.mode === 'upsert' ? findSharing(known, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
+		const listsUnknownRecord =
+			rest.length === 0 && listsOthers(unresolved.response, [...stored.values()].flat());
 		const resolved = known.map(
 			(prepared): ResolvedItem => [
 				prepared,
@@ -112,7 +120,7 @@ export class OutcomeResolver {
 					: resolveUnreported(
 							prepared,
 							stored.get(prepared.record) ?? [],
-							{ ...unresolved, sharing },
+							{ ...unresolved, sharing, listsUnknownRecord },
 							context,
 						),
 			],

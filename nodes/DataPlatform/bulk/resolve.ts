@@ -210,6 +210,8 @@ export interface UnresolvedContext {
 	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
 	/** Items that turned out to mean the same record as others of the request, with another form of its key. */
 	sharing?: Sharing;
+	/** Whether the response lists a record that the look-up found for none of the items. */
+	listsUnknownRecord?: boolean;
 }
 
 /** Items that share a record, and the fields of it that later ones among them write too. */
@@ -268,7 +270,7 @@ function resolveFromStored(
 		const isUpsert = mode === 'upsert' || mode === 'create';
 		return rejection && isUpsert
 			? rejection
-			: resolveNotFound(prepared, found, { cause, response }, context);
+			: resolveNotFound(prepared, found, { ...unresolved, cause, response }, context);
 	}
 
 	const { id, created, modified, ver } = stored;
@@ -306,7 +308,7 @@ function resolveFromStored(
 			// Without its id: another writer may have inserted it, or changed it since.
 			if (rejection) return rejection;
 			if (response?.unattributedErrors.length) {
-				return resolveNotFound(prepared, found, { response }, context);
+				return resolveNotFound(prepared, found, { ...unresolved, response }, context);
 			}
 			const why = cause?.message ?? 'the response did not mention it';
 			return unknownItem(mode, `${why}; ${still}`);
@@ -335,7 +337,7 @@ function resolveFromStored(
 function resolveNotFound(
 	{ record }: PreparedRecord,
 	found: PlatformRecord[],
-	{ cause, response }: { cause?: ServiceError; response?: BulkResponse },
+	{ cause, response, listsUnknownRecord }: UnresolvedContext & { cause?: ServiceError },
 	{ mode, isMatched }: WriteContext,
 ): ItemOutcome {
 	if (mode === 'update' || mode === 'replace') {
@@ -352,6 +354,10 @@ function resolveNotFound(
 			? `only an older record has the ${what} '${record.key}'`
 			: `a look-up did not find the ${what} '${record.key}'`;
 		return unknownItem(mode, `${cause.message}; ${state} yet`);
+	}
+	if (listsUnknownRecord) {
+		const what = 'the response lists a record that is gone, without saying whose it was';
+		return unknownItem(mode, what);
 	}
 	const entry =
 		response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;

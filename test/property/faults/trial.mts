@@ -86,9 +86,9 @@ export class Trial {
 		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
 		// A later request without a conclusive response says nothing about the one before it.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
-		// Another writer may have changed what the response leaves out.
+		// Another writer may have changed what the response leaves out, or deleted what it lists.
 		const isLeftOut = last.some((request) => hasEffect(request, 'response', 'records'));
-		if (isLeftOut && this.#touched.hasItem(item)) return true;
+		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
 		const isIncomplete =
@@ -176,6 +176,11 @@ export class Trial {
 		const winner = this.testCase.items[this.model.merged.get(item.index) ?? -1] ?? item;
 		const failureAllowed = this.failureAllowed(winner);
 		if (outcome === 'unknown' && this.unknownAllowed(winner)) return [];
+		// Left out of the response, and deleted before it was looked up: as if it had not been written.
+		const isLeftOut = this.requestsWith(winner)
+			.slice(-1)
+			.some((request) => hasEffect(request, 'response', 'records'));
+		if (outcome === 'failed' && isLeftOut && this.#touched.isDeleted(winner)) return [];
 		if (outcome !== 'unknown' && failureAllowed) {
 			const isTrueAnyhow = SUCCESSES.has(outcome) === expected.some((name) => SUCCESSES.has(name));
 			if (outcome === 'failed' || isTrueAnyhow) return [];

@@ -138,9 +138,14 @@ const UNSURE = new Set([
 	'fileUrl',
 ]);
 
-/** A field without a readable type or without metadata is one all the same, and shown as it is. */
-const isFieldPart = (path: Path) =>
-	path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
+/**
+ * A field without a readable type or without metadata is one all the same, and shown as it is; a table
+ * may have no fields.
+ */
+const isFieldPart = (path: Path, replacement: Json) =>
+	path.at(-1) === 'items'
+		? JSON.stringify(replacement) === '[]'
+		: path.includes('items') && ['type', 'metadata'].includes(String(path.at(-1)));
 
 const isOpaque = (path: Path) =>
 	path.slice(0, -1).some((key) => OPEN.has(String(key))) || UNSURE.has(String(path.at(-1)));
@@ -198,7 +203,7 @@ const replaced = (table: Record<string, Json>) =>
 				const isUnsure = isOpaque(path) || isUndetectable(value, path, table[name]);
 				return withBody(response, written(value, path, table[name]), {
 					isOpaque: isUnsure,
-					isFieldPart: isFieldPart(path),
+					isFieldPart: isFieldPart(path, table[name]),
 					hasOtherFields: path.at(-1) === 'fields' && isPlain(table[name]),
 				});
 			},
@@ -216,7 +221,10 @@ const doubled = share.map(
 			if (!path) return response;
 			const key = JSON.stringify(path.at(-1));
 			const text = written(value, path, new Literal(`"first",${key}:null`));
-			return withBody(response, text, { isOpaque: isOpaque(path), isFieldPart: isFieldPart(path) });
+			return withBody(response, text, {
+				isOpaque: isOpaque(path),
+				isFieldPart: isFieldPart(path, null),
+			});
 		},
 	}),
 );

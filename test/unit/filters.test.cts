@@ -212,6 +212,17 @@ describe('a tree that a user wrote', () => {
 		expect(() => parseTree(tree)).toThrow('more than 100 deep');
 	});
 
+	const gte = { field: 'n', operator: 'gte', value: '1' };
+	test.each([
+		['a condition beside the list', { filter: [gte], field: 'a' }, "'field' at 'filter'"],
+		['a second list', { filter: [gte], filters: [gte] }, "'filters' at 'filter'"],
+		['a list in a condition', [{ ...gte, filter: [gte] }], "'field' at 'filter[0]'"],
+		['a condition in a condition', [{ ...gte, and: gte }], "'and' at 'filter[0]'"],
+		['the same in a group', [{ filter: [{ ...gte, or: [] }] }], "'or' at 'filter[0][0]'"],
+	])('what is not known is never ignored: %s', (_, tree, member) => {
+		expect(() => parseTree(tree)).toThrow(`The filter tree has an unknown member ${member}`);
+	});
+
 	test('may name no condition at all, but a group in it must', () => {
 		expect(parseTree([])).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());

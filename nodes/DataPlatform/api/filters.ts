@@ -323,6 +323,20 @@ export function asPlainQuery(filter: Group): string | undefined {
 	return fitsQuery(text) ? text : undefined;
 }
 
+/**
+ * A member that is not known is never ignored: what it was to narrow would be read, or deleted, whole.
+ *
+ * @throws {InputError}
+ */
+function requireKnownMembers(entry: object, known: string[], at: string, field: string): void {
+	const other = Object.keys(entry).find((name) => !known.includes(name));
+	if (other === undefined) return;
+	throw new InputError(`The filter tree has an unknown member '${other}' at '${at}'`, {
+		field,
+		hint: 'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
+	});
+}
+
 /** Deeper than any sensible filter. */
 const MAX_DEPTH = 100;
 
@@ -348,6 +362,9 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 			hint: 'A group is {"filter":[…],"filterOperator":"and"} or "or".',
 		});
 	}
+	if (isObject(value)) {
+		requireKnownMembers(value, ['filter', 'filterOperator'], place, field);
+	}
 	return {
 		filterOperator,
 		filter: entries.map((entry: unknown, index) => {
@@ -359,6 +376,7 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 				});
 			}
 			if (!('filter' in entry)) {
+				requireKnownMembers(entry, ['field', 'operator', 'value'], at, field);
 				return parseCondition(entry, `The condition at '${at}'`, field);
 			}
 			const group = parseTree(entry, field, at, depth + 1);

@@ -7,7 +7,7 @@ import { ServiceError } from '../transport/errors';
 import { updateRecord, type WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { countsAll, type BulkResponse } from './response';
+import { contradictsItself, countsAll, type BulkResponse } from './response';
 import { isPartial, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
@@ -67,8 +67,9 @@ function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
 
 /** Whether a response lists a record that is not among those: another writer may have deleted it. */
 const listsOthers = (response: BulkResponse | undefined, found: PlatformRecord[]): boolean => {
+	if (!response || contradictsItself(response)) return false;
 	const ids = new Set(found.map(({ id }) => id));
-	return response?.data.some(({ id }) => !ids.has(id)) ?? false;
+	return response.data.some(({ id }) => !ids.has(id));
 };
 
 export class OutcomeResolver {

@@ -149,7 +149,9 @@ describe('include linked records', () => {
 			)
 			.map(({ id }) => id)
 			.sort();
-		expect(await one(include({ field: '*' }))).toMatchObject({ company: companyId, people: ids });
+		const linked = await one(include({ field: '*' }));
+		expect(linked).toMatchObject({ company: companyId });
+		expect([...(linked.people as string[])].sort()).toEqual(ids);
 		const [first, second] = (
 			await run('getAll', {
 				table: 'deals',
@@ -157,7 +159,7 @@ describe('include linked records', () => {
 				parameters: { sort },
 			})
 		).json();
-		expect(first!.people).toEqual(ids);
+		expect([...(first!.people as string[])].sort()).toEqual(ids);
 		expect(second!.people).toEqual([]);
 		// Only links that hold something are read.
 		expect(await dataRequests()).toHaveLength(2 + 2);

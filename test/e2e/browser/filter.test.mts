@@ -125,7 +125,11 @@ async function addCondition(list: Locator, field: string, operator: string, valu
 		.filter({ has: page.locator('.el-select') });
 	const fields = await choose(lists.last(), field);
 	const operators = await choose(last('operator'), operator);
-	await last('value').getByRole('textbox').fill(value);
+	const text = last('value').getByRole('textbox');
+	await text.fill(value);
+	await text.blur();
+	// n8n takes a text over a little later than it is typed.
+	await page.waitForTimeout(1000);
 	return { fields, operators };
 }
 

@@ -22,14 +22,15 @@ export interface Sample {
 type Measure = Exclude<keyof Sample, 'at'>;
 
 /**
- * How much each may grow over the second half, by its line of best fit. The first half is for
+ * How much each may grow over the second half, by the line that fits it. The first half is for
  * warming up. Far above what the same load scatters, far below what a leak of one response in a
  * hundred comes to.
  */
 const MAX_GROWTH: Record<Measure, number> = {
 	heap: 6,
 	external: 6,
-	resident: 60,
+	// In steps: an allocator takes some 50 MB at a time, and seldom gives them back.
+	resident: 90,
 	sockets: 6,
 	files: 6,
 	resources: 10,
@@ -39,18 +40,21 @@ const MAX_GROWTH: Record<Measure, number> = {
 	sandboxFiles: 6,
 };
 
-/** The slope of the line of best fit. */
+/**
+ * The median of the slopes between any two points (Theil and Sen): that of a line that grows all the
+ * time, while one step up, as an allocator takes it, counts little.
+ */
 export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
-	const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-	const [middle, level] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
-	const rise = points.reduce((sum, [x, y]) => sum + (x - middle) * (y - level), 0);
-	const run = points.reduce((sum, [x]) => sum + (x - middle) ** 2, 0);
-	return run === 0 ? 0 : rise / run;
+	const slopes = points
+		.flatMap(([x, y], index) => points.slice(index + 1).map(([x2, y2]) => (y2 - y) / (x2 - x)))
+		.sort((a, b) => a - b);
+	const middle = slopes.length / 2;
+	return ((slopes[Math.ceil(middle) - 1] ?? 0) + (slopes[Math.floor(middle)] ?? 0)) / 2;
 }
 
 export interface Trend {
 	measure: Measure;
-	/** At the middle and at the end, by the line of best fit. */
+	/** At the middle and at the end, by the line that fits. */
 	from: number;
 	to: number;
 	isFlat: boolean;

@@ -1,0 +1,72 @@
+/**
+ * The pages of the repository: what they name is there.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const root = join(__dirname, '../..');
+
+const PAGES = [
+	'README.md',
+	'CONTRIBUTING.md',
+	'CHANGELOG.md',
+	...globSync('docs/*.md', { cwd: root }),
+];
+
+const read = (page: string) => readFileSync(join(root, page), 'utf8');
+
+/** A page without its blocks of code. */
+const prose = (page: string) => read(page).replaceAll(/^```[^]*?^```/gm, '');
+
+/** `a/{b,c}` as `a/b` and `a/c`. */
+const alternatives = (path: string) => {
+	const [, before = path, list = '', after = ''] = path.match(/^(.*)\{(.*)\}(.*)$/) ?? [];
+	return list.split(',').map((part) => before + part + after);
+};
+
+/** The anchors of a page's headings, as GitHub makes them. */
+const anchorsOf = (page: string) =>
+	[...prose(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+		heading!
+			.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+			.toLowerCase()
+			.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+			.replaceAll(' ', '-'),
+	);
+
+describe.each(PAGES)('%s', (page) => {
+	test('every link within the repository leads somewhere', () => {
+		const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+		const broken = links.filter((link) => {
+			if (/^[a-z]+:/.test(link)) return false;
+			const [file = '', anchor] = link.split('#');
+			const path = file === '' ? page : join(dirname(page), file);
+			if (!existsSync(join(root, path))) return true;
+			return anchor !== undefined && !anchorsOf(path).includes(anchor);
+		});
+		expect(broken).toEqual([]);
+	});
+
+	test('every file that it names exists', () => {
+		const folders = 'bench|contract|credentials|docs|examples|harness|nodes|sandbox|scripts|test';
+		const named = [...prose(page).matchAll(/`([^`\n]+)`/g)]
+			.map(([, code]) => code!.match(new RegExp(`^(?:${folders})/[\\w./*{},@-]*$`))?.[0])
+			.flatMap((path) => (path === undefined ? [] : alternatives(path)));
+		// A test is named without its ending.
+		const missing = named.filter((path) =>
+			[path, `${path}.*`].every((pattern) => globSync(pattern, { cwd: root }).length === 0),
+		);
+		expect(missing).toEqual([]);
+	});
+
+	test('every command that it names exists', () => {
+		const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+		const checks = [...read('scripts/test.mts').matchAll(/^\t(\w+): /gm)].map(([, name]) => name!);
+		const commands = [...read(page).matchAll(/npm run ([\w:]+)|npm test -- ((?:[a-z0-9]+ ?)+)/g)];
+		const missing = commands.flatMap(([, script, names = '']) => [
+			...(script !== undefined && !scripts[script] ? [`npm run ${script}`] : []),
+			...names.split(' ').filter((name) => name !== '' && !checks.includes(name)),
+		]);
+		expect(missing).toEqual([]);
+	});
+});

@@ -230,7 +230,7 @@ describe('a link to many records', () => {
 		const result = await run('upsertMany', {
 			...goingOn,
 			items: [
-				{ email: 'a', clients: { count: 2, url: 'x' } },
+				{ email: 'a', clients: { names: ['Acorn'] } },
 				{ email: 'b', clients: ['Acorn', null] },
 			],
 		});
@@ -286,6 +286,19 @@ describe('not found', () => {
 			expectErrorItem(item, index, '"Acorn" differs only in case or spaces');
 		}
 		expect(await stored('companies')).toHaveLength(4);
+	});
+
+	test('what is close to a name is neither left empty nor taken for removed', async () => {
+		const values = ['acorn', { add: ['acorn'] }, { remove: ['acorn'] }];
+		const result = await run('createMany', {
+			...goingOn,
+			links: [orEmpty],
+			items: values.map((clients, index) => ({ email: `p${index}`, clients })) as IDataObject[],
+		});
+		for (const [index, item] of result.output('Data Platform').entries()) {
+			expectErrorItem(item, index, '"Acorn" differs only in case or spaces', { field: 'clients' });
+		}
+		expect(await stored()).toEqual([]);
 	});
 
 	test('left empty: the link is not written', async () => {

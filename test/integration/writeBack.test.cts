@@ -83,3 +83,92 @@ describe('names as the mapper shows them', () => {
 		expect(await stored()).toEqual([]);
 	});
 });
+
+describe('a table with a field called fields', () => {
+	const table = 'forms';
+	const of = async (...fields: IDataObject[]) => {
+		await harness.sandbox.admin.createTable({
+			app: 'shop',
+			table: {
+				internalName: table,
+				fields: [
+					{ name: 'code', type: 'text', metadata: { importKey: true } },
+					{ name: 'fields', type: 'url_link' },
+					...fields,
+				] as never,
+			},
+		});
+	};
+	const link = { href: 'https://example.com/a' };
+	const change = (json: IDataObject, to: IDataObject): IDataObject => ({ ...json, ...to });
+
+	test.each([true, false])('is written back, with Simplify %s', async (simple) => {
+		await of();
+		await harness.run('createMany', { table, items: [{ code: '1', fields: link }] });
+		const [read] = (
+			await harness.run('getAll', { table, parameters: { returnAll: true, simple } })
+		).json();
+		const moved = { href: 'https://example.com/b' };
+		const item = simple
+			? change(read!, { fields: moved })
+			: change(read!, { fields: change(read!.fields as IDataObject, { fields: moved }) });
+		for (const operation of ['upsertMany', 'updateMany', 'upsert']) {
+			const result = await harness.run(operation, { table, items: [item] });
+			expect(result.error).toBeUndefined();
+		}
+		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual([
+			{ code: '1', fields: moved },
+		]);
+	});
+
+	test('what a write returned without Simplify is written back, its error too', async () => {
+		await of();
+		const simple = false;
+		const items = [{ code: '1', fields: link }];
+		const written = await harness.run('upsertMany', { table, items, parameters: { simple } });
+		const [output] = written.json();
+		expect(output).toMatchObject({ outcome: 'inserted', fields: items[0] });
+		const details = { outcome: 'failed', item: 0 };
+		const failed = { ...output, error: 'No response', message: 'No response', details };
+		for (const item of [output!, failed]) {
+			const result = await harness.run('upsertMany', { table, items: [item as IDataObject] });
+			expect(result.error).toBeUndefined();
+		}
+		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual(items);
+	});
+
+	test('a value of the field is not taken for a record', async () => {
+		await of();
+		// Neither the record's own properties beside it, nor field names in it.
+		for (const item of [
+			{ code: '1', fields: link },
+			{ id: 'x', code: '2', fields: link, created: 'a', modified: 'b', ver: 1 },
+		]) {
+			const result = await harness.run('upsertMany', { table, items: [item] });
+			expect(outcomes(result)).toEqual(['inserted']);
+		}
+		expect(await harness.values('fields', table)).toEqual([link, link]);
+	});
+});
+
+describe('with Link Values set for all fields', () => {
+	const linkValues = { link: [{ field: '*', valuesAre: 'importKey' }] };
+	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
+		await harness.fill('orders', ...numbered(2));
+		const [first] = await harness.records();
+		await harness.run('updateMany', {
+			items: [{ id: first!.id, related: ['2'] }],
+			options: { linkValues },
+		});
+		const before = await harness.values('related');
+		const items = (await harness.run('getAll', { parameters: { returnAll: true, simple } })).json();
+		for (const operation of ['updateMany', 'upsertMany', 'upsert']) {
+			const result = await harness.run(operation, { items, options: { linkValues } });
+			expect(result.error).toBeUndefined();
+			expect(result.hints).toContain(
+				"Left out, because the platform only lets them be read: 'related', 'label'.",
+			);
+		}
+		expect(await harness.values('related')).toEqual(before);
+	});
+});

@@ -223,8 +223,15 @@ describe('a tree that a user wrote', () => {
 		expect(() => parseTree(tree)).toThrow(`The filter tree has an unknown member ${member}`);
 	});
 
+	test.each([null, '', 0, false, 'AND', ['or']])('joins by nothing else: %j', (filterOperator) => {
+		for (const tree of [{ filter: [gte], filterOperator }, [{ filter: [gte], filterOperator }]]) {
+			expect(() => parseTree(tree)).toThrow('The filter tree is not readable at');
+		}
+	});
+
 	test('may name no condition at all, but a group in it must', () => {
 		expect(parseTree([])).toEqual(and());
+		expect(parseTree({ filter: [], filterOperator: undefined })).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());
 		expect(() => parseTree([{ field: 'a', operator: 'empty' }, { filter: [] }])).toThrow(
 			"The group at 'filter[1]' has no condition",

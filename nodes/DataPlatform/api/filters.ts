@@ -355,7 +355,7 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 		});
 	}
 	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
-	const filterOperator = isObject(value) ? (value.filterOperator ?? 'and') : 'and';
+	const { filterOperator = 'and' } = isObject(value) ? value : {};
 	if (!Array.isArray(entries) || (filterOperator !== 'and' && filterOperator !== 'or')) {
 		throw new InputError(`The filter tree is not readable at '${place}'`, {
 			field,

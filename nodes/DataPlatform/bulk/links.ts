@@ -3,7 +3,7 @@
  * that the platform takes. Done before the plan, so that all that follows sees IDs only.
  */
 import type { FieldDefinition, JsonValue, TableAddress, TableDefinition } from '../api/types';
-import { importKeyOf, isWritable } from '../fields';
+import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { fromJsonText, isPlainObject, show } from '../fields/convert';
 import { isCleared } from '../fields/fieldType';
 import { canBeKey, keyForm, toFieldValue } from '../fields/values';
@@ -162,7 +162,8 @@ export class LinkResolver {
 		for (const [position, { values }] of rows.entries()) {
 			if (!isObject(values) || !Object.hasOwn(values, field.name)) continue;
 			const raw = values[field.name];
-			if (isCleared(raw)) continue;
+			// What the platform only shows is left to the plan.
+			if (isCleared(raw) || isOnlyRead(field, raw)) continue;
 			const value = parseLinkValue(field, raw);
 			if (value) given.set(position, value);
 			else rows[position] = withProblem(rows[position]!, field.name, shapeProblem(raw));
@@ -245,15 +246,12 @@ export class LinkResolver {
 		if (ids.length > 1) {
 			return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
 		}
+		const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
+		// Whether what is close was meant, nobody knows: it is neither left out nor created beside it.
+		if (ifNotFound === 'error' || close)
+			return { problem: `no record ${where} has ${what}${close}` };
 		// A link that is not there needs no removing.
-		if (ifNotFound === 'leaveEmpty' || (ifNotFound === 'create' && !isAdded)) {
-			return { isDropped: true };
-		}
-		const isSimilar =
-			similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
-		if (ifNotFound === 'error' || isSimilar) {
-			return { problem: `no record ${where} has ${what}${isSimilar}` };
-		}
+		if (ifNotFound === 'leaveEmpty' || !isAdded) return { isDropped: true };
 		const own = target.table.id === this.own?.tableId ? this.own.items.get(wanted.text) : undefined;
 		if (own !== undefined) {
 			return {

@@ -130,6 +130,21 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
 }
 
 /**
+ * Whether an item is a record as this node returns it without Simplify. Where a field is itself called
+ * `fields`, only what can be nothing else counts: the node's own keys, and in `fields` fields only.
+ */
+function isNestedRecord(json: IDataObject, isField: Names): boolean {
+	const { fields, ...others } = json;
+	if (!isObject(fields)) return false;
+	if (!isField.has('fields')) return true;
+	return (
+		isRecordOutput(json, isField) &&
+		Object.keys(others).every(ownKeysOf(others, isField, true)) &&
+		Object.keys(fields).every((name) => isField.has(name))
+	);
+}
+
+/**
  * Field values from an item's JSON: its own keys, or, where the item is a record as this node returns
  * it without Simplify, those under `fields`.
  */
@@ -139,8 +154,7 @@ function itemReader(run: RunContext<never>, table: TableDefinition): ValuesReade
 	return (index) => {
 		const json = run.json(index);
 		if (!isObject(json)) return undefined;
-		const isNested = isObject(json.fields) && !isField.has('fields');
-		return isNested ? nestedValues(json, isField) : flatValues(json, finder);
+		return isNestedRecord(json, isField) ? nestedValues(json, isField) : flatValues(json, finder);
 	};
 }
 

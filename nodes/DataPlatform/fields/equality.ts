@@ -28,6 +28,9 @@ export const sameText = samePrimitive('string');
 /** Only what is exactly the same is certain to be the same. */
 export const sameOrUnknown: Equality = (stored, sent) => (stored === sent ? true : undefined);
 
+const sameEmpty = (held: unknown, given: unknown) =>
+	JSON.stringify(held ?? null) === JSON.stringify(given ?? null) ? true : undefined;
+
 /**
  * Equality of objects by the parts that they have. A part that only one of them has can't be
  * compared: the platform may have filled it in, or may keep what it had.
@@ -44,7 +47,8 @@ export const sameParts =
 		return allEqual(
 			[...names].map((name) => {
 				const [held, given] = [getOwn(stored, name), getOwn(sent, name)];
-				if (isCleared(held) && isCleared(given)) return true;
+				// Whether an empty text is kept as one, or left out, only the platform knows.
+				if (isCleared(held) && isCleared(given)) return sameEmpty(held, given);
 				if (isCleared(held) && name in parts) return false;
 				// An empty list is a value of a part that is a list; anything else empty is left out.
 				const isLeftOut = isCleared(given) && !(name in parts && Array.isArray(given));

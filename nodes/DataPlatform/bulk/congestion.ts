@@ -44,10 +44,12 @@ export interface CongestionOptions {
  */
 export class CongestionControl {
 	readonly limits: BatchLimits;
-	/** How many requests may be under way. */
-	parallel: number;
+	/** Whether the order matters of what is being sent. */
+	isOrdered: boolean;
+	private allowed: number;
 	private readonly maxParallel: number;
 	private readonly isAutomatic: boolean;
+	private readonly isParallelAutomatic: boolean;
 	private readonly maxBatchSize: number;
 	/** Batches don't grow beyond this; smaller after trouble. */
 	private maxRecords: number;
@@ -59,13 +61,20 @@ export class CongestionControl {
 		this.limits = { records: batchSize || FIRST_BATCH_SIZE, bytes: batchBytes };
 		this.maxBatchSize = batchSize || BATCH_SIZES.at(-1)!;
 		this.maxRecords = this.maxBatchSize;
-		this.maxParallel = parallelRequests || (isOrdered ? 1 : MAX_PARALLEL);
-		this.parallel = this.maxParallel;
+		this.maxParallel = parallelRequests || MAX_PARALLEL;
+		this.allowed = this.maxParallel;
+		this.isParallelAutomatic = parallelRequests === 0;
+		this.isOrdered = isOrdered;
+	}
+
+	/** How many requests may be under way. */
+	get parallel(): number {
+		return this.isOrdered && this.isParallelAutomatic ? 1 : this.allowed;
 	}
 
 	/** A batch of so many records was confirmed whole, at the first attempt. */
 	confirmed(records: number, durationMs: number) {
-		this.parallel = Math.min(this.maxParallel, this.parallel + 1);
+		this.allowed = Math.min(this.maxParallel, this.allowed + 1);
 		this.confirmedRecords = Math.max(this.confirmedRecords, records);
 		// One that was sent before the size went up says nothing about the size that it has now.
 		if (records >= this.limits.records && durationMs < FAST_RESPONSE_MS) {
@@ -77,7 +86,7 @@ export class CongestionControl {
 	failed(batch: PreparedRecord[], { status, delivery }: ServiceError) {
 		if (status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
 		else if (delivery !== 'rejected') {
-			this.parallel = 1;
+			this.allowed = 1;
 			if (delivery === 'ambiguous' && this.isAutomatic) {
 				this.shrink(Math.max(LEAST_AFTER_LOSS, stepDown(batch.length)));
 			}
@@ -90,7 +99,7 @@ export class CongestionControl {
 	}
 
 	private tooLarge(batch: PreparedRecord[]) {
-		this.parallel = 1;
+		this.allowed = 1;
 		if (batch.length > 1) {
 			this.shrink(stepDown(batch.length));
 			return;

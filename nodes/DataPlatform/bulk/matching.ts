@@ -18,7 +18,7 @@ import {
 } from './plan';
 import { failureAsValue } from './reconcile';
 import { failedItem, type Watermark } from './resolve';
-import { afterFailure, writeMany, type WriteManyOptions } from './write';
+import { afterFailure, writeMany, WriteSession, type WriteManyOptions } from './write';
 
 export interface MatchRules {
 	/** What to do with a record that is there: update it, or return it as it is. */
@@ -230,6 +230,7 @@ class MatchedWriter {
 		private readonly watermark: Watermark | ServiceError,
 		private readonly onOutcomes: OnItemOutcomes,
 		private readonly prepare: PrepareWrites,
+		private readonly session: WriteSession,
 	) {
 		const { on } = matching;
 		this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });
@@ -353,8 +354,8 @@ class MatchedWriter {
 			matchOn: on === 'recordId' ? undefined : on,
 			isMissingExpected: ifMissing !== 'error',
 		};
-		const { client, at, table, watermark } = this;
-		const stop = await writeMany(
+		const { client, at, table, watermark, session } = this;
+		return await writeMany(
 			client,
 			at,
 			table,
@@ -362,8 +363,8 @@ class MatchedWriter {
 			options,
 			this.stopped ?? watermark,
 			onOutcome,
+			session,
 		);
-		return stop;
 	}
 
 	private async update(records: PlannedRecord[]) {
@@ -443,6 +444,7 @@ export async function writeMatched(
 	watermark: Watermark | ServiceError,
 	onOutcomes: OnItemOutcomes,
 	prepare: PrepareWrites = async () => {},
+	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
 	if (plan.records.length === 0) return undefined;
 	const writer = new MatchedWriter(
@@ -454,6 +456,7 @@ export async function writeMatched(
 		watermark,
 		onOutcomes,
 		prepare,
+		session,
 	);
 	return await writer.run(plan, planOptions);
 }

@@ -9,7 +9,7 @@ import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
-import { CongestionControl } from './congestion';
+import { CongestionControl, type CongestionOptions } from './congestion';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { failureAsValue, OutcomeResolver } from './reconcile';
@@ -63,6 +63,17 @@ const MAX_COMPARED_AHEAD = 4000;
 const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
 	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 4;
 
+/** What the writes of a run have in common: what one of them learned, the next one knows. */
+export class WriteSession {
+	readonly congestion: CongestionControl;
+	/** How many rejected batches may still be divided. */
+	divisionsLeft = MAX_DIVISIONS;
+
+	constructor(limits: Omit<CongestionOptions, 'isOrdered'>) {
+		this.congestion = new CongestionControl({ ...limits, isOrdered: false });
+	}
+}
+
 class BulkWriter {
 	private readonly congestion: CongestionControl;
 	private readonly unsent: UnsentRecords;
@@ -72,7 +83,6 @@ class BulkWriter {
 	private queue: Array<SendWork | ReconcileWork> = [];
 	private underWay = 0;
 	private comparing = 0;
-	private divisionsLeft = MAX_DIVISIONS;
 	private resolvedCount = 0;
 	/** Why no further batch is begun; what follows from batches that were sent is still done. */
 	private closed?: ServiceError;
@@ -91,6 +101,7 @@ class BulkWriter {
 		private readonly options: WriteManyOptions,
 		watermark: Watermark,
 		private readonly onOutcome: OnOutcome,
+		private readonly session: WriteSession,
 	) {
 		const { mode, skipUnchanged, dryRun } = options;
 		const isCompared = skipUnchanged || dryRun;
@@ -98,7 +109,8 @@ class BulkWriter {
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
 		if (mayShare && mode === 'upsert') this.insertedIds = new Set();
 		const isOrdered = !dryRun && (mode === 'create' || mayShare);
-		this.congestion = new CongestionControl({ ...options, isOrdered });
+		this.congestion = session.congestion;
+		this.congestion.isOrdered = isOrdered;
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
 		const keys = keyFields(table, options);
@@ -219,7 +231,7 @@ class BulkWriter {
 				this.congestion.failed(records, failure);
 			},
 		});
-		const step = afterSend(work, result, this.context, this.divisionsLeft > 0);
+		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
 		if (result instanceof ServiceError) this.congestion.failed(records, result);
 		else if (isFirstAttempt && step.outcomes.length === records.length) {
 			this.congestion.confirmed(records.length, result.durationMs);
@@ -240,7 +252,7 @@ class BulkWriter {
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);
-		if (isDivided) this.divisionsLeft -= 1;
+		if (isDivided) this.session.divisionsLeft -= 1;
 		this.stopped ??= stop;
 	}
 
@@ -280,6 +292,7 @@ export async function readWatermark(
  *
  * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
  * @param onOutcome called once for each record, with an outcome that is confirmed
+ * @param session shared with the other writes of the run, one at a time
  * @returns why it stopped before the end, where it did; the items not sent are `failed`
  */
 export async function writeMany(
@@ -290,10 +303,11 @@ export async function writeMany(
 	options: WriteManyOptions,
 	watermark: Watermark | ServiceError,
 	onOutcome: OnOutcome,
+	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
 	if (records.length === 0) return undefined;
 	const [stopped, known] =
 		watermark instanceof ServiceError ? [watermark, undefined] : [undefined, watermark];
-	const writer = new BulkWriter(client, at, table, records, options, known, onOutcome);
+	const writer = new BulkWriter(client, at, table, records, options, known, onOutcome, session);
 	return await writer.run(stopped);
 }

@@ -4,16 +4,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { OUTCOMES, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
-import {
-	planRecords,
-	type Plan,
-	type PlannedRecord,
-	type PlanInput,
-	type Problem,
-	type WriteMode,
-} from '../../bulk/plan';
-import { writeMatched } from '../../bulk/matching';
-import { readWatermark, writeMany, type WriteManyOptions } from '../../bulk/write';
+import { WritePipeline } from '../../bulk/pipeline';
+import type { Plan, PlannedRecord, PlanInput, Problem, WriteMode } from '../../bulk/plan';
+import { readWatermark, type WriteManyOptions } from '../../bulk/write';
 import { InputError } from '../../transport/errors';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
 import { hintText } from '../../execution/hints';
@@ -103,47 +96,19 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 	};
 };
 
-/** Hands each outcome to the report. */
-class Outcomes {
-	readonly byIndex = new Map<number, ItemOutcome[]>();
-
-	constructor(
-		private readonly report: ItemResults,
-		private readonly merged: Plan['merged'],
-		private readonly shape: RecordOutput,
-	) {}
-
-	/** @param outcomes one, or several where all that an item matches was written */
-	settle(index: number, outcomes: ItemOutcome[], record?: PlannedRecord) {
-		if (this.merged.size > 0) this.byIndex.set(index, outcomes);
-		const failed = outcomes.find((outcome) => !isSuccess(outcome));
-		if (failed) this.report.failed(index, toItemFailure(failed, record));
-		else {
-			const items = outcomes.map((outcome) => ({ json: toOutput(outcome, record!, this.shape) }));
-			this.report.done(index, items);
-		}
-	}
-
-	/** An item that is part of a later item's record shares its outcome. */
-	settleMerged(records: Map<number, PlannedRecord>) {
-		for (const [index, next] of this.merged) {
-			let mergedInto = next;
-			// Matching may show that the later item is itself a part of another.
-			while (this.merged.has(mergedInto)) mergedInto = this.merged.get(mergedInto)!;
-			const outcomes = this.byIndex.get(mergedInto) ?? [{ outcome: 'failed' }];
-			this.settle(
-				index,
-				outcomes.map((outcome) => ({
-					...outcome,
-					mergedInto,
-					...(!isSuccess(outcome) && {
-						isDerived: true,
-						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
-					}),
-				})),
-				records.get(mergedInto),
-			);
-		}
+/** Reports the outcomes of an item. */
+function reportOutcomes(
+	report: ItemResults,
+	shape: RecordOutput,
+	index: number,
+	outcomes: ItemOutcome[],
+	record: PlannedRecord | undefined,
+) {
+	const failed = outcomes.find((outcome) => !isSuccess(outcome));
+	if (failed) report.failed(index, toItemFailure(failed, record));
+	else {
+		const items = outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
+		report.done(index, items);
 	}
 }
 
@@ -235,79 +200,43 @@ export async function executeWriteMany(
 	const settings = writeManyOptions(run, source, mode);
 	const at = run.table(source);
 	if (settings.dryRun) report.markDryRun();
-	const reading = settings.dryRun ? undefined : readWatermark(client, at);
+	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
 	// Both are read at the same time, and none is left behind where the other one fails.
 	const table = await run.definition(at).finally(async () => await reading);
 	const links = linkResolver(run, at);
 	const rules = linkRules(run, source, table);
 	const matching = matchingOf(run, source, mode, table, settings.importKey);
-	const planning = {
-		...planOptions(
-			run,
-			source,
-			mode,
-			run.option('options.duplicates', source, 'merge'),
-			settings.importKey,
-		),
-		matchOn: matching?.on,
+	const duplicates = run.option<'merge' | 'error'>('options.duplicates', source, 'merge');
+	const options = {
+		...settings,
+		planning: {
+			...planOptions(run, source, mode, duplicates, settings.importKey),
+			matchOn: matching?.on,
+		},
+		linkRules: rules,
+		matching,
 	};
+	const pipeline = new WritePipeline(client, at, table, links, options, reading);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	const rows = rowsOf(run, report, valuesReader(run, source, table), hasId, unreadable);
-	const plan = planRecords(
-		table,
-		rules.size > 0
-			? await links.resolve(
-					table,
-					[...rows],
-					rules,
-					mode === 'create' || matching?.ifFound === 'skip',
-				)
-			: rows,
-		planning,
-	);
-	plan.problems.push(...unreadable);
+	const plan = await pipeline.plan(rows, unreadable);
 	hintIgnored(run, plan);
-	if (plan.problems.length > 0 && settings.stopAtFailure) throw inputError(plan);
-	const createLinked = async (writing: Plan) => {
-		if (settings.dryRun) return;
-		await links.createMissing(writing, table, settings);
-		links.dropMissing(plan.records, table);
-	};
-	// Where records are matched first, linked ones are created only for those that are written.
-	if (!matching) await createLinked(plan);
-	if (plan.problems.length > 0 && settings.stopAtFailure)
-		throw inputError(plan, links.createdCount);
-
-	const outcomes = new Outcomes(report, plan.merged, outputOf(run, source));
-	settleProblems(plan, outcomes);
-	const settle = (record: PlannedRecord, all: ItemOutcome[]) =>
-		outcomes.settle(record.index, all, record);
-	const watermark = await reading;
-	const stopped = matching
-		? await writeMatched(
-				client,
-				at,
-				table,
-				plan,
-				planning,
-				matching,
-				settings,
-				watermark,
-				settle,
-				createLinked,
-			)
-		: await writeMany(client, at, table, plan.records, settings, watermark, (record, outcome) =>
-				settle(record, [outcome]),
-			);
-	if (plan.merged.size > 0) {
-		outcomes.settleMerged(new Map(plan.records.map((record) => [record.index, record])));
-	}
+	const shape = outputOf(run, source);
+	const { stopped } = await pipeline.write(plan, {
+		onPlan: ({ problems }) => {
+			if (problems.length > 0 && settings.stopAtFailure)
+				throw inputError(plan, pipeline.linkedRecordsCreated);
+		},
+		onOutcomes: (index, outcomes, record) => reportOutcomes(report, shape, index, outcomes, record),
+	});
 
 	const summary = {
 		sent: plan.records.length,
 		...(plan.merged.size > 0 && { merged: plan.merged.size }),
 		...totals(report),
-		...(links.createdCount > 0 && { linkedRecordsCreated: links.createdCount }),
+		...(pipeline.linkedRecordsCreated > 0 && {
+			linkedRecordsCreated: pipeline.linkedRecordsCreated,
+		}),
 		...client.stats,
 		...(settings.dryRun && { dryRun: true }),
 		...(stopped && {
@@ -318,24 +247,6 @@ export async function executeWriteMany(
 	if (run.option<string>('options.output', source, 'items') === 'summary')
 		report.summarize(summary);
 	context.addExecutionHints({ message: hint(summary), location: 'outputPane' });
-}
-
-function settleProblems({ problems }: Plan, outcomes: Outcomes) {
-	const byItem = new Map<number, string[]>();
-	const fieldOf = new Map<number, string | undefined>();
-	for (const { index, message, field } of problems) {
-		byItem.set(index, [...(byItem.get(index) ?? []), message]);
-		if (!fieldOf.has(index)) fieldOf.set(index, field);
-	}
-	for (const [index, messages] of byItem) {
-		const outcome = {
-			outcome: 'failed',
-			message: `Item ${index} was not sent: ${messages.join('; ')}`,
-			hint: 'Correct the item and run it again.',
-			field: fieldOf.get(index),
-		} as const;
-		outcomes.settle(index, [outcome]);
-	}
 }
 
 const NAMES: Record<Outcome, string> = {

@@ -1,0 +1,204 @@
+/**
+ * From rows to outcomes: resolve links, plan, match, write. Knows nothing of where rows come from and
+ * where outcomes go. A run may write several portions of rows, one after the other: what one of them
+ * learned (batch size, parallel requests, linked records) the next one knows.
+ */
+import type { TableAddress, TableDefinition } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import type { ServiceError } from '../transport/errors';
+import type { LinkResolver, LinkRules } from './links';
+import { writeMatched, type Matching } from './matching';
+import { isSuccess, type ItemOutcome } from './outcome';
+import {
+	planRecords,
+	type Plan,
+	type PlannedRecord,
+	type PlanInput,
+	type PlanOptions,
+	type Problem,
+} from './plan';
+import type { Watermark } from './resolve';
+import { writeMany, WriteSession, type WriteManyOptions } from './write';
+
+export interface PipelineOptions extends WriteManyOptions {
+	/** How rows become records. */
+	planning: PlanOptions;
+	/** How the values of link fields are given. */
+	linkRules: LinkRules;
+	/** How records are found, where the platform does not find them itself. */
+	matching?: Matching;
+}
+
+/** Takes what comes of a portion of rows. */
+export interface OutcomeSink {
+	/**
+	 * Called before a row of the portion is written; again after linked records were created for it.
+	 * What it throws ends the portion.
+	 */
+	onPlan?(plan: Plan): void;
+	/**
+	 * Called once for each row.
+	 *
+	 * @param index the row's
+	 * @param outcomes one, or several where all records that the row matches were written
+	 * @param record as it was planned; undefined where the row has problems
+	 */
+	onOutcomes(index: number, outcomes: ItemOutcome[], record?: PlannedRecord): void;
+}
+
+/** What came of a portion. */
+export interface PortionResult {
+	plan: Plan;
+	/** Why the run stopped before the end, where it did: the next portion would not be sent either. */
+	stopped?: ServiceError;
+}
+
+export class WritePipeline {
+	private readonly session: WriteSession;
+
+	/**
+	 * @param links of the table; keeps what it looked up for the next portions
+	 * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+	 */
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly table: TableDefinition,
+		private readonly links: LinkResolver,
+		private readonly options: PipelineOptions,
+		private readonly watermark: Promise<Watermark | ServiceError>,
+	) {
+		this.session = new WriteSession(options);
+	}
+
+	/** How many linked records were created so far. */
+	get linkedRecordsCreated(): number {
+		return this.links.createdCount;
+	}
+
+	/**
+	 * Plans rows. Sends nothing, but looks up linked records.
+	 *
+	 * @param problems of rows that could not be read
+	 * @throws {InputError} where no row at all could be written
+	 * @throws {ServiceError} where linked records can't be looked up
+	 */
+	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
+		const { table, options } = this;
+		const { linkRules, matching, mode, planning } = options;
+		const keepsOwn = mode === 'create' || matching?.ifFound === 'skip';
+		const plan = planRecords(
+			table,
+			linkRules.size > 0 ? await this.links.resolve(table, [...rows], linkRules, keepsOwn) : rows,
+			planning,
+		);
+		plan.problems.push(...problems);
+		return plan;
+	}
+
+	/**
+	 * Writes planned rows and gives an outcome for each.
+	 *
+	 * @throws what the sink throws; {ServiceError} where linked records can't be created
+	 */
+	async write(plan: Plan, sink: OutcomeSink): Promise<PortionResult> {
+		sink.onPlan?.(plan);
+		const { client, at, table, options, session } = this;
+		const { matching, planning } = options;
+		const createLinked = async (writing: Plan) => {
+			if (options.dryRun) return;
+			await this.links.createMissing(writing, table, options);
+			this.links.dropMissing(plan.records, table);
+		};
+		// Where records are matched first, linked ones are created only for those that are written.
+		if (!matching) {
+			await createLinked(plan);
+			sink.onPlan?.(plan);
+		}
+		const outcomes = new PortionOutcomes(plan, sink);
+		outcomes.reportProblems();
+		const watermark = await this.watermark;
+		const stopped = matching
+			? await writeMatched(
+					client,
+					at,
+					table,
+					plan,
+					planning,
+					matching,
+					options,
+					watermark,
+					(record, all) => outcomes.report(record.index, all, record),
+					createLinked,
+					session,
+				)
+			: await writeMany(
+					client,
+					at,
+					table,
+					plan.records,
+					options,
+					watermark,
+					(record, outcome) => outcomes.report(record.index, [outcome], record),
+					session,
+				);
+		outcomes.reportMerged();
+		return { plan, stopped };
+	}
+}
+
+/** Hands on the outcomes of a portion; rows that share a record share its outcome. */
+class PortionOutcomes {
+	private readonly byIndex = new Map<number, ItemOutcome[]>();
+
+	constructor(
+		private readonly plan: Plan,
+		private readonly sink: OutcomeSink,
+	) {}
+
+	report(index: number, outcomes: ItemOutcome[], record?: PlannedRecord) {
+		if (this.plan.merged.size > 0) this.byIndex.set(index, outcomes);
+		this.sink.onOutcomes(index, outcomes, record);
+	}
+
+	reportProblems() {
+		const byRow = new Map<number, Problem[]>();
+		for (const problem of this.plan.problems) {
+			byRow.set(problem.index, [...(byRow.get(problem.index) ?? []), problem]);
+		}
+		for (const [index, problems] of byRow) {
+			const outcome: ItemOutcome = {
+				outcome: 'failed',
+				message: `Item ${index} was not sent: ${problems.map(({ message }) => message).join('; ')}`,
+				hint: 'Correct the item and run it again.',
+				field: problems[0]!.field,
+			};
+			this.report(index, [outcome]);
+		}
+	}
+
+	/** A row that is part of a later row's record shares its outcome. */
+	reportMerged() {
+		const { merged, records: planned } = this.plan;
+		if (merged.size === 0) return;
+		const records = new Map(planned.map((record) => [record.index, record]));
+		for (const [index, next] of merged) {
+			let mergedInto = next;
+			// Matching may show that the later row is itself a part of another.
+			while (merged.has(mergedInto)) mergedInto = merged.get(mergedInto)!;
+			const outcomes = this.byIndex.get(mergedInto) ?? [{ outcome: 'failed' as const }];
+			this.report(
+				index,
+				outcomes.map((outcome: ItemOutcome) => ({
+					...outcome,
+					mergedInto,
+					...(!isSuccess(outcome) && {
+						isDerived: true,
+						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
+					}),
+				})),
+				records.get(mergedInto),
+			);
+		}
+	}
+}

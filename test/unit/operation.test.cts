@@ -2,6 +2,7 @@ import { unknownParameters } from '../support/engine/knownParameters.cts';
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
 import { callSettings, tableParameters } from '../../nodes/DataPlatform/descriptions/common.ts';
 import { itemOperation } from '../../nodes/DataPlatform/descriptions/operation.ts';
+import { storedPath, withoutGroups } from '../../nodes/DataPlatform/execution/optionGroups.ts';
 import { outputOf } from '../../nodes/DataPlatform/execution/recordOutput.ts';
 
 /** Parameter names: known to the compiler in operations, and to the harness in tests. */
@@ -34,6 +35,38 @@ test('an operation that reads a parameter which it does not have fails to compil
 });
 
 const record = { resource: 'record', table: 'orders' };
+
+test('no list of options has more than seven entries', () => {
+	const lists = properties.filter(({ type }) => type === 'collection');
+	const long = lists.filter(({ options = [] }) => options.length > 7);
+	expect(lists.length).toBeGreaterThan(10);
+	expect(long.map(({ displayOptions }) => displayOptions?.show?.operation)).toEqual([]);
+});
+
+test('an option of a sub-collection is read by its name', () => {
+	const stored = {
+		dryRun: true,
+		linkValues: { link: [{ field: 'settings' }] },
+		requests: { settings: { batchSize: 5, timeout: '={{ 1 }}' } },
+	};
+	const paths = ['dryRun', 'linkValues.link', 'batchSize', 'timeout', 'skipAudit', 'requests'];
+	expect(paths.map((name) => storedPath(stored, `options.${name}`))).toEqual([
+		'options.dryRun',
+		'options.linkValues.link',
+		'options.requests.settings.batchSize',
+		'options.requests.settings.timeout',
+		'options.skipAudit',
+		'options.requests',
+	]);
+	expect(storedPath(stored, 'batchSize')).toBe('batchSize');
+	expect(storedPath('={{ $json }}', 'options.dryRun')).toBe('options.dryRun');
+	expect(withoutGroups(stored)).toEqual({
+		dryRun: true,
+		linkValues: stored.linkValues,
+		batchSize: 5,
+		timeout: '={{ 1 }}',
+	});
+});
 
 test.each([
 	[{ ...record, operation: 'getAll', limit: 5, options: { timeout: 3 } }, []],

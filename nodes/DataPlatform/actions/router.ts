@@ -19,6 +19,7 @@ import {
 	type Failure,
 	type Progress,
 } from '../execution/itemResults';
+import { storedPath } from '../execution/optionGroups';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, requireNumber, RunContext } from '../execution/run';
 import { maxRetryWait, timeout } from '../descriptions/common';
@@ -82,11 +83,12 @@ function runOption(
 	fallback: number,
 	min: number,
 ): number {
+	const path = storedPath(context.getNode().parameters.options, `options.${name}`);
 	let failure: unknown;
 	for (const index of context.getInputData().keys()) {
 		let value: unknown;
 		try {
-			value = context.getNodeParameter(`options.${name}`, index, fallback) ?? fallback;
+			value = context.getNodeParameter(path, index, fallback) ?? fallback;
 		} catch (error) {
 			failure ??= error;
 			continue;

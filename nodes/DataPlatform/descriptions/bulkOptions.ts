@@ -2,9 +2,15 @@
  * The options of the operations that write many records.
  */
 
-import { callSettings, emptyFields, skipAudit, unknownFields } from './common';
+import {
+	callSettings,
+	emptyFields,
+	requestOptions,
+	unknownFields,
+	type OptionGroup,
+} from './common';
 import { linkValues } from './linkOptions';
-import { updateMatchOptions, upsertMatchOptions } from './matching';
+import { matchingOptions, updateMatchOptions, upsertMatchOptions } from './matching';
 import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
@@ -99,32 +105,53 @@ const importKey: Parameter<'importKey'> = {
 		'The field by which records are matched, for a table that does not mark one. The platform matches by no other than the marked one.',
 };
 
-const shared = [
-	maxBatchSizeMiB,
-	batchSize,
-	dryRun,
-	emptyFields,
-	importKey,
-	linkValues,
-	output,
-	parallelRequests,
-	skipAudit,
-	unknownFields,
-	...callSettings,
+const requests = requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...callSettings);
+
+const shared = [dryRun, emptyFields, linkValues, output, unknownFields];
+
+/** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
+export const createManyOptions = { options: [...shared, importKey], optionGroups: [requests] };
+export const upsertManyOptions = {
+	options: [...shared],
+	optionGroups: [
+		requests,
+		matchingOptions(...upsertMatchOptions, duplicates(), importKey, skipUnchanged),
+	],
+};
+export const updateManyOptions = {
+	options: [...shared],
+	optionGroups: [
+		requests,
+		matchingOptions(
+			...updateMatchOptions,
+			duplicates('. With Other Fields set to Clear, only the last item counts.'),
+			importKey,
+			skipUnchanged,
+		),
+	],
+};
+
+interface BulkOptions<Option extends string> {
+	options: Array<Parameter<Option>>;
+	optionGroups: Array<OptionGroup<Option>>;
+}
+
+const allOf = <Option extends string>({ options, optionGroups }: BulkOptions<Option>) => [
+	...options,
+	...optionGroups.flatMap((group) => group.options),
 ];
 
-/** The options of each kind of writing. */
-export const createManyOptions = shared;
-export const upsertManyOptions = [...shared, ...upsertMatchOptions, duplicates(), skipUnchanged];
-export const updateManyOptions = [
-	...shared,
-	...updateMatchOptions,
-	duplicates('. With Other Fields set to Clear, only the last item counts.'),
-	skipUnchanged,
-];
+const create = allOf(createManyOptions);
+const upsert = allOf(upsertManyOptions);
+const update = allOf(updateManyOptions);
+
+/** What each option is called in the editor. */
+export const bulkOptionLabels: Record<string, string> = Object.fromEntries(
+	[...create, ...upsert, ...update].map(({ name, displayName }) => [name, displayName]),
+);
 
 /** An option that every kind of writing has. */
-export type SharedOption = (typeof shared)[number]['name'];
+export type SharedOption = (typeof create)[number]['name'];
 
 /** An option that some kind of writing has. */
-export type BulkOption = (typeof updateManyOptions | typeof upsertManyOptions)[number]['name'];
+export type BulkOption = (typeof upsert | typeof update)[number]['name'];

@@ -7,6 +7,7 @@ import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient
 import { linkValues } from './linkOptions';
 import { applicationLocator, tableLocator, UNTIL_TABLE_CHOSEN } from './locators';
 import type { Parameter } from '../execution/operation';
+import { GROUP_KEY } from '../execution/optionGroups';
 
 export const tableParameters: Array<Parameter<'application' | 'table'>> = [
 	applicationLocator,
@@ -107,6 +108,9 @@ export const maxRetryWait: Parameter<'maxRetryWait'> = {
 		'How long the whole execution may wait for retries when the platform is busy or unreachable',
 };
 
+const byName = <P extends INodeProperties>(entries: P[]): P[] =>
+	[...entries].sort((a, b) => a.displayName.localeCompare(b.displayName));
+
 /** A collection of optional settings, in alphabetical order as the editor shows them. */
 export const options = (...entries: INodeProperties[]): Parameter<'options'> => ({
 	displayName: 'Options',
@@ -114,13 +118,47 @@ export const options = (...entries: INodeProperties[]): Parameter<'options'> => 
 	type: 'collection',
 	placeholder: 'Add Option',
 	default: {},
-	options: [...entries].sort((a, b) => a.displayName.localeCompare(b.displayName)),
+	options: byName(entries),
+});
+
+/** Options that stand in a sub-collection, where an operation has many. */
+export interface OptionGroup<Option extends string> {
+	displayName: string;
+	name: string;
+	description: string;
+	options: Array<Parameter<Option>>;
+}
+
+/** The sub-collection; `execution/optionGroups` finds what is in it. */
+export const subCollection = ({
+	displayName,
+	name,
+	description,
+	options: entries,
+}: OptionGroup<string>): INodeProperties => ({
+	displayName,
+	name,
+	type: 'fixedCollection',
+	placeholder: `Add ${displayName}`,
+	default: { [GROUP_KEY]: {} },
+	description,
+	options: [{ displayName, name: GROUP_KEY, values: byName(entries) }],
 });
 
 /** Settings of every operation that calls the platform. */
 export const callSettings = [maxRetryWait, timeout];
 
-/** Settings of the operations that write one record for each item. */
+/** How requests are made, as a group of options. */
+export const requestOptions = <Option extends string>(
+	...settings: Array<Parameter<Option>>
+): OptionGroup<Option | 'skipAudit'> => ({
+	displayName: 'Requests',
+	name: 'requests',
+	description: 'How much is sent at a time, and how long requests and retries may take',
+	options: [...settings, skipAudit],
+});
+
+/** Options of the operations that write one record for each item. */
 export const singleWriteOptions = [
 	emptyFields,
 	linkValues,

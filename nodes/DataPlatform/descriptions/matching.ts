@@ -3,6 +3,7 @@
  */
 import type { INodePropertyOptions } from 'n8n-workflow';
 
+import type { OptionGroup } from './common';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
 import type { Parameter } from '../execution/operation';
 
@@ -133,3 +134,13 @@ export const upsertMatchOptions = [
 
 /** The same for operations that only update. */
 export const updateMatchOptions = [ifMissing([SKIP, ERROR], 'error'), severalMatches];
+
+/** What happens to items that match a record, several, none or each other, as a group of options. */
+export const matchingOptions = <Option extends string>(
+	...options: Array<Parameter<Option>>
+): OptionGroup<Option> => ({
+	displayName: 'Matching',
+	name: 'matching',
+	description: 'What to do with items that match a record, several, none, or the same as another',
+	options,
+});

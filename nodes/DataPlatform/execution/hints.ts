@@ -35,12 +35,12 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	chooseMarkedImportKey:
 		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
 	chooseAmongMatches:
-		"Match on more fields, correct the records, or choose another way under 'Several Matches' in the options.",
+		"Match on more fields, correct the records, or choose another way under 'Several Matches' in the options (Matching).",
 	correctImportKey: "Correct 'Import Key Field' in the options, or leave it empty.",
 	correctMatchFields:
 		"Choose one or several fields under 'Match Field Names or IDs': text, choices, numbers, dates or times that the table lets you write.",
 	createIfMissing:
-		"Check the value. 'If Missing' in the options says what to do with items that have no record.",
+		"Check the value. 'If Missing' in the options (Matching) says what to do with items that have no record.",
 	markImportKey:
 		"Choose 'Other Fields' under 'Match On' and the fields that identify a record, or mark a field as import key in the platform.",
 	lookBeforeCreatingAgain:

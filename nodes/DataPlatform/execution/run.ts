@@ -11,6 +11,7 @@ import { InputError, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 import { holdsExpression, parameterText, pickedApplication } from './locator';
+import { storedPath } from './optionGroups';
 
 /**
  * A number that must lie within bounds; text that holds one counts as it.
@@ -66,12 +67,17 @@ export class RunContext<in Name extends string> {
 
 	/** A parameter's value, resolved for one item; undefined where it has none. */
 	parameter(name: ParameterPath<Name>, index: number): unknown {
-		return this.context.getNodeParameter(name, index, null) ?? undefined;
+		return this.context.getNodeParameter(this.path(name), index, null) ?? undefined;
 	}
 
 	/** A parameter as it stands in the workflow, expressions unresolved. */
 	private raw(name: ParameterPath<Name>): unknown {
-		return this.context.getNodeParameter(name, 0, null, { rawExpressions: true });
+		return this.context.getNodeParameter(this.path(name), 0, null, { rawExpressions: true });
+	}
+
+	/** Where a parameter is stored. */
+	private path(name: ParameterPath<Name>): string {
+		return storedPath(this.context.getNode().parameters.options, name);
 	}
 
 	/** The parameters of one item, to be read by name. */
@@ -157,7 +163,7 @@ export class RunContext<in Name extends string> {
 	 * @param name such as `options.batchSize`
 	 */
 	option<T>(name: ParameterPath<Name>, index: number, fallback: T): T {
-		return this.context.getNodeParameter(name, index, fallback) as T;
+		return this.context.getNodeParameter(this.path(name), index, fallback) as T;
 	}
 
 	/** As `requireNumber`. */

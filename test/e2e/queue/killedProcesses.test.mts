@@ -12,7 +12,7 @@ import { APP, createTables, ORDERS } from './queueFixtures.mts';
 const ITEMS = 5_000;
 
 /** Fifty requests one after the other: time enough to kill a process in the middle. */
-const SLOWLY = { batchSize: 100, parallelRequests: 1 };
+const SLOWLY = { requests: { settings: { batchSize: 100, parallelRequests: 1 } } };
 
 /** A dead worker is missed sooner than by n8n's own values: a minute, 10 s, 30 s. */
 const LOCK = {

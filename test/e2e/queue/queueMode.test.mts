@@ -252,7 +252,10 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 	]) {
 		await harness.admin.faults([{ fault }]);
 		const write = writeManyNode('createMany', ORDERS);
-		const parameters = { ...write.parameters, options: { maxRetryWait: 0 } };
+		const parameters = {
+			...write.parameters,
+			options: { requests: { settings: { maxRetryWait: 0 } } },
+		};
 		const url = `${harness.orders.origin}/orders?prefix=X&count=3&run=x`;
 		const workflow = linearWorkflow('Fails', credential, [
 			fetchItemsNode(url),

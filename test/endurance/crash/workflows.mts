@@ -147,7 +147,7 @@ export const triggerWorkflow = (credentialId: string): WorkflowJson =>
 						mappingMode: 'defineBelow',
 						value: { change: '={{ $json.id }}:{{ $json.ver }}', event: '={{ $json.event }}' },
 					},
-					options: { batchSize: 500 },
+					options: { requests: { settings: { batchSize: 500 } } },
 				}),
 				// What can't be written stops the execution, which is then repeated.
 				onError: 'stopWorkflow',

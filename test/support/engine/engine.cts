@@ -28,7 +28,7 @@ import {
 	type INodePropertyOptions,
 	type ResourceMapperFields,
 } from 'n8n-workflow';
-import { knownParameters, unknownParameters } from './knownParameters.cts';
+import { inSubCollections, knownParameters, unknownParameters } from './knownParameters.cts';
 
 export * from '../../../harness/engine/engine.cts';
 
@@ -54,7 +54,7 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 export async function runOperation(
 	credential: Credential,
 	{
-		parameters,
+		parameters: given,
 		defaults = {},
 		items = [{}],
 		input,
@@ -66,6 +66,9 @@ export async function runOperation(
 ): Promise<RunResult> {
 	await prepare();
 	const { properties } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;
+	const parameters = inSubCollections(properties, given);
+	const { resource, operation } = parameters;
+	const preset = inSubCollections(properties, { ...defaults, resource, operation });
 	const unknown = unknownParameters(properties, parameters);
 	if (unknown.length > 0) {
 		throw new Error(`The operation has no parameter '${unknown.join("', '")}'`);
@@ -73,7 +76,7 @@ export async function runOperation(
 	const platform = {
 		name: PLATFORM,
 		type: NODE_TYPE,
-		parameters: { ...knownParameters(properties, parameters, defaults), ...parameters },
+		parameters: { ...knownParameters(properties, parameters, preset), ...parameters },
 		onError,
 		...(retry && { retryOnFail: true, waitBetweenTries: 1, ...retry }),
 	};

@@ -6,6 +6,9 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
+/** What a sub-collection of options is stored under. */
+const GROUP_KEY = 'settings';
+
 type Value = NodeParameterValueType | undefined;
 
 const isObject = (value: Value): value is INodeParameters =>
@@ -76,4 +79,30 @@ export function knownParameters(
 ): INodeParameters {
 	const unknown = new Set(unknownParameters(properties, { ...values, ...operation }));
 	return Object.fromEntries(Object.entries(values).filter(([name]) => !unknown.has(name)));
+}
+
+/**
+ * The parameters with each option where the editor stores it: a test names an option, and need not
+ * know which operation keeps it in a sub-collection.
+ */
+export function inSubCollections(
+	properties: INodeProperties[],
+	values: INodeParameters,
+): INodeParameters {
+	const collection = properties.find(
+		(property) => property.name === 'options' && isOf(property, values),
+	);
+	if (!collection || !isObject(values.options)) return values;
+	const options: INodeParameters = { ...values.options };
+	for (const { name, type, options: groups } of collection.options as INodeProperties[]) {
+		const group = (groups as INodePropertyCollection[] | undefined)?.[0];
+		if (type !== 'fixedCollection' || group?.name !== GROUP_KEY) continue;
+		const given = group.values.map((entry) => entry.name).filter((entry) => entry in options);
+		if (given.length === 0) continue;
+		options[name] = {
+			[GROUP_KEY]: Object.fromEntries(given.map((entry) => [entry, options[entry]])),
+		};
+		for (const entry of given) delete options[entry];
+	}
+	return { ...values, options };
 }

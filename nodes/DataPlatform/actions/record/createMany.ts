@@ -10,7 +10,7 @@ export const createMany = bulkOperation({
 	action: 'Create many records',
 	description: 'Create a new record for each item, many in one request, and report on each',
 	fields: [...tableParameters, columns('getColumnsToCreate'), simple],
-	options: createManyOptions,
+	...createManyOptions,
 	notIdempotent: true,
 	execute: async (run, report) => await executeWriteMany(run, report, () => 'create'),
 });

@@ -5,8 +5,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Problem } from '../../bulk/plan';
-import { updateManyOptions, upsertManyOptions } from '../../descriptions/bulkOptions';
+import { bulkOptionLabels } from '../../descriptions/bulkOptions';
 import { toFailure, type ItemResults } from '../../execution/itemResults';
+import { withoutGroups } from '../../execution/optionGroups';
 import type { RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 import { getOwn } from '../../transport/json';
@@ -28,8 +29,7 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 
 /** What a parameter that all items share is called in the editor. */
 function sharedLabel(name: string): string {
-	const labels: Record<string, string> = { ...SHARED, ...OPTION_LABELS };
-	return getOwn(labels, name) ?? name;
+	return getOwn({ ...bulkOptionLabels, ...SHARED }, name) ?? name;
 }
 
 /** Parameters that hold for all items of the run, because many items share a request. */
@@ -46,10 +46,6 @@ type SharedParameter = keyof typeof SHARED;
 
 const SHARED_NAMES = Object.keys(SHARED) as SharedParameter[];
 
-const OPTION_LABELS = Object.fromEntries(
-	[...updateManyOptions, ...upsertManyOptions].map(({ name, displayName }) => [name, displayName]),
-);
-
 /** The values of all shared parameters that an item gives, as JSON. */
 function sharedValues(
 	run: RunContext<SharedParameter | 'options'>,
@@ -59,7 +55,7 @@ function sharedValues(
 	const names = SHARED_NAMES.filter((name) => name !== 'application' && name !== 'table');
 	const own = Object.fromEntries(names.map((name) => [name, run.parameter(name, index)]));
 	const options = run.option<IDataObject>('options', index, {});
-	const entries = Object.entries({ application, table, ...own, ...options });
+	const entries = Object.entries({ application, table, ...own, ...withoutGroups(options) });
 	return new Map(entries.map(([name, value]) => [name, JSON.stringify(value ?? null)]));
 }
 

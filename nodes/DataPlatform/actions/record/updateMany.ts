@@ -19,7 +19,7 @@ export const updateMany = bulkOperation({
 		updateMode,
 		simple,
 	],
-	options: updateManyOptions,
+	...updateManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) =>

@@ -11,7 +11,11 @@ import { matchingOf } from '../../execution/matchingInput';
 import { createLinkedRecords, plannedRecord } from '../../execution/recordInput';
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
-import { matchingParameters, upsertMatchOptions } from '../../descriptions/matching';
+import {
+	matchingOptions,
+	matchingParameters,
+	upsertMatchOptions,
+} from '../../descriptions/matching';
 import { itemOperation } from '../../descriptions/operation';
 import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
@@ -113,7 +117,8 @@ export const upsert = itemOperation({
 		columns('getColumnsToUpsert'),
 		simple,
 	],
-	options: [...singleWriteOptions, ...upsertMatchOptions],
+	options: singleWriteOptions,
+	optionGroups: [matchingOptions(...upsertMatchOptions)],
 	// What is created because nothing matches may not be created twice.
 	notIdempotent: true,
 	retriesUnknown: true,

@@ -17,7 +17,7 @@ export const upsertMany = bulkOperation({
 		columns('getColumnsToUpsert'),
 		simple,
 	],
-	options: upsertManyOptions,
+	...upsertManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) => await executeWriteMany(run, report, () => 'upsert'),

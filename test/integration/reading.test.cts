@@ -31,6 +31,35 @@ describe('get many records', () => {
 		expect((await harness.requests()).map(({ records }) => records)).toEqual([7, 50]);
 	});
 
+	test('in portions, by offset: each record once, in the order chosen', async () => {
+		await harness.fill('orders', ...numbered(2345));
+		const portion = async (offset: number, more: IDataObject = {}) =>
+			numbers(await getMany({ returnAll: false, limit: 1000, ...more }, { offset }));
+		const portions = [await portion(0), await portion(1000), await portion(2000)];
+		expect(portions.map(({ length }) => length)).toEqual([1000, 1000, 345]);
+		expect(new Set(portions.flat()).size).toBe(2345);
+		expect(await portion(2345)).toEqual([]);
+		expect(await portion(2340, { returnAll: true })).toHaveLength(5);
+		const sort = { by: [{ field: 'number', direction: 'desc' }] };
+		const [all, part] = [
+			await portion(0, { sort, limit: 50 }),
+			await portion(40, { sort, limit: 3 }),
+		];
+		expect(part).toEqual(all.slice(40, 43));
+	});
+
+	test.each([-1, 'two', null, '={{ NaN }}', '={{ $json.missing }}', 1e300])(
+		'an offset of %j is named, and nothing is read',
+		async (offset) => {
+			const result = await harness.run('getAll', { options: { offset } as IDataObject });
+			const isUnset = offset === null;
+			expect(result.error?.message ?? '').toContain(
+				isUnset ? '' : "'Offset' must be a number from 0",
+			);
+			expect(await harness.requests()).toHaveLength(isUnset ? 1 : 0);
+		},
+	);
+
 	test('filters by all conditions, or by any', async () => {
 		await harness.fill(
 			'orders',

@@ -113,3 +113,42 @@ test('a table whose pages never meet ends in an error', async () => {
 	})();
 	await expect(reading).rejects.toThrow('no steady list of records');
 });
+
+test('a portion begins at its offset, and ends at its limit', async () => {
+	const { connection, sent } = fakePlatform(table(5000));
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, 1500, notes, 2000)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(ids).toEqual(Array.from({ length: 1500 }, (_, index) => `r${2000 + index}`));
+	expect(sent).toHaveLength(2);
+	expect(notes).toEqual({ hasShifted: false });
+});
+
+test('an offset behind the last record: none', async () => {
+	const { connection, sent } = fakePlatform(table(10));
+	for await (const page of readRecords(connection, TABLE, {}, Infinity, undefined, 10)) {
+		expect(page).toEqual([]);
+	}
+	expect(sent).toHaveLength(1);
+});
+
+test('a portion does not go back before its offset where records went away', async () => {
+	const serve = table(5000);
+	const { connection, sent } = fakePlatform((options, count) =>
+		count === 1 ? serve(options, count) : httpResponse(200, { data: [{ id: 'new', fields: {} }] }),
+	);
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes, 100)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(sent.map(({ url }) => new URL(url).searchParams.get('skip'))).toEqual([
+		'100',
+		'1099',
+		'100',
+	]);
+	expect(ids).toHaveLength(1001);
+	expect(notes).toEqual({ hasShifted: true });
+});

@@ -156,6 +156,7 @@ export interface ReadNotes {
  *
  * @param limit how many at most; `Infinity` for all
  * @param notes gets what was noticed
+ * @param offset how many records of the order come before the first that is read
  * @throws {ServiceError}
  */
 export async function* readRecords(
@@ -164,6 +165,7 @@ export async function* readRecords(
 	reading: RecordQuery,
 	limit: number,
 	notes: ReadNotes = { hasShifted: false },
+	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
 	// In order of creation new records come last, so no page shifts under the reader.
 	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
@@ -171,25 +173,26 @@ export async function* readRecords(
 	let last: string | undefined;
 	let stepsBack = 0;
 	const request = (next: number) => {
-		const skip = Math.max(0, next - 1);
+		const skip = Math.max(offset, next - 1);
 		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
 		const page = readPage(client, at, { ...reading, sort }, { limit: size, skip });
 		// Its failure is thrown where it is awaited, which may be never.
 		page.catch(() => undefined);
 		return { skip, size, page };
 	};
-	let ahead: ReturnType<typeof request> | undefined = request(0);
+	let ahead: ReturnType<typeof request> | undefined = request(offset);
 	try {
 		while (ahead) {
 			const { skip, size, page: requested }: ReturnType<typeof request> = ahead;
 			const page = await requested;
 			ahead = undefined;
 			const first = page[0];
-			if (skip > 0 && first?.id !== last) notes.hasShifted = true;
-			if (skip > 0 && (!first || !seen.has(first.id))) {
+			const repeatsLast = skip > offset;
+			if (repeatsLast && first?.id !== last) notes.hasShifted = true;
+			if (repeatsLast && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
 				if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
-				ahead = request(Math.max(0, skip + 1 - MAX_PAGE_SIZE));
+				ahead = request(Math.max(offset, skip + 1 - MAX_PAGE_SIZE));
 				continue;
 			}
 			const fresh = page.filter(({ id }) => {
@@ -199,7 +202,7 @@ export async function* readRecords(
 			});
 			last = page.at(-1)?.id;
 			// Whatever was read before stands elsewhere now, except the record that is repeated.
-			if (page.length - fresh.length > (skip > 0 ? 1 : 0)) notes.hasShifted = true;
+			if (page.length - fresh.length > (repeatsLast ? 1 : 0)) notes.hasShifted = true;
 			if (page.length === size && seen.size < limit) ahead = request(skip + page.length);
 			yield fresh;
 		}

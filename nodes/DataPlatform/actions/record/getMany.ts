@@ -6,6 +6,7 @@ import { parameterText } from '../../execution/locator';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators';
 import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
 import type { Parameter } from '../../execution/operation';
+import type { RunContext } from '../../execution/run';
 import { filterParameters } from '../../descriptions/filter';
 import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import {
@@ -55,6 +56,23 @@ const sort: Parameter<'sort'> = {
 	],
 };
 
+const offset: Parameter<'offset'> = {
+	displayName: 'Offset',
+	name: 'offset',
+	type: 'number',
+	typeOptions: { minValue: 0, numberPrecision: 0 },
+	default: 0,
+	description:
+		'How many records to skip before the first one that is returned, to read a table in portions',
+};
+
+/** An expression in it that returned nothing is no 0: a loop would read its first portion for ever. */
+function offsetOf(run: RunContext<'options.offset'>, index: number): number {
+	const value = run.parameter('options.offset', index);
+	if (value === undefined && !run.isExpression('options.offset')) return 0;
+	return Math.floor(run.numberWithin(value, 'Offset', { min: 0, max: Number.MAX_SAFE_INTEGER }));
+}
+
 /** @throws {InputError} where a field to sort by is no name */
 function sortText(entries: unknown): string {
 	return (Array.isArray(entries) ? entries : [])
@@ -100,7 +118,7 @@ export const getMany = itemOperation({
 		},
 		simple,
 	],
-	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...callSettings],
+	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...callSettings],
 	execute: async (run, index) => {
 		const limit = run.flag('returnAll', 'Return All', index)
 			? Infinity
@@ -118,7 +136,8 @@ export const getMany = itemOperation({
 		const records: IDataObject[] = [];
 		const at = run.table(index);
 		const toOutput = outputOf(run, index);
-		for await (const page of readRecords(run.client, at, reading, limit, notes)) {
+		const pages = readRecords(run.client, at, reading, limit, notes, offsetOf(run, index));
+		for await (const page of pages) {
 			const whole = inclusions.length > 0 ? await linked.include(page, inclusions) : page;
 			for (const record of whole) records.push(toOutput(record));
 		}

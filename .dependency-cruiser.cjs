@@ -6,7 +6,7 @@ const LAYERS = [
 	'(actions|trigger|methods)',
 	'descriptions',
 	'execution',
-	'(bulk|changes|files)',
+	'(bulk|changes|files|rows)',
 	'fields',
 	'api',
 	'transport',

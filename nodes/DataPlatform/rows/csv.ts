@@ -1,0 +1,268 @@
+/**
+ * CSV as RFC 4180 has it and as spreadsheets write it: read and written a piece at a time.
+ */
+import { InputError } from '../transport/errors';
+
+/** A row of a file. */
+export interface CsvRow {
+	/** As a spreadsheet counts: the first row of the file is 1, and empty ones count. */
+	row: number;
+	cells: string[];
+	/** What is wrong with it by itself. */
+	problem?: string;
+}
+
+export type Delimiter = ',' | ';' | '\t' | '|';
+
+/** In the order in which one is preferred where the header has the same number of several. */
+export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
+
+/** A cell may have as many characters; more is no value of a field. */
+export const MAX_CELL_CHARACTERS = 4 * 1024 * 1024;
+
+/** What remains of a longer one, to recognize it by. */
+const SHOWN_OF_LONG_CELL = 100;
+
+/** In how many characters the header must end for its delimiter to be found in all of it. */
+const MAX_HEADER_CHARACTERS = 1024 * 1024;
+
+const QUOTE = 0x22;
+const LF = 0x0a;
+const CR = 0x0d;
+
+type State = 'cellStart' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterCr';
+
+/** Reads pieces of text into rows. Keeps no more than a cell's text besides the rows of a piece. */
+export class CsvParser {
+	private state: State = 'cellStart';
+	private row = 1;
+	private cell = '';
+	private cells: string[] = [];
+	private problem?: string;
+	/** Where the quote stands that is open. */
+	private quoteRow = 0;
+	private hasNul = false;
+	private isLong = false;
+	private rows: CsvRow[] = [];
+	private readonly delimiter: number;
+
+	constructor(delimiter: Delimiter) {
+		this.delimiter = delimiter.charCodeAt(0);
+	}
+
+	/** The rows that end in the text. */
+	push(text: string): CsvRow[] {
+		this.hasNul ||= text.includes('\0');
+		let at = 0;
+		while (at < text.length) {
+			const code = text.charCodeAt(at);
+			switch (this.state) {
+				case 'afterCr':
+					this.state = 'cellStart';
+					if (code === LF) at += 1;
+					break;
+				case 'cellStart':
+					this.state = code === QUOTE ? 'quoted' : 'plain';
+					if (code === QUOTE) {
+						this.quoteRow = this.row;
+						at += 1;
+					}
+					break;
+				case 'quoted': {
+					const end = text.indexOf('"', at);
+					this.append(text, at, end < 0 ? text.length : end);
+					at = end < 0 ? text.length : end + 1;
+					if (end >= 0) this.state = 'quoteInQuoted';
+					break;
+				}
+				case 'quoteInQuoted':
+					if (code === QUOTE) {
+						this.append('"', 0, 1);
+						this.state = 'quoted';
+						at += 1;
+					} else {
+						if (code !== this.delimiter && code !== LF && code !== CR) {
+							this.problem ??= `has text behind a closing quote in column ${this.cells.length + 1}`;
+						}
+						this.state = 'plain';
+					}
+					break;
+				case 'plain': {
+					const end = this.endOfPlain(text, at);
+					this.append(text, at, end);
+					at = end + 1;
+					if (end < text.length) this.endCell(text.charCodeAt(end));
+				}
+			}
+		}
+		return this.take();
+	}
+
+	/**
+	 * The last row, where no line end follows it.
+	 *
+	 * @throws {InputError} where a quote is still open
+	 */
+	end(): CsvRow[] {
+		if (this.state === 'quoted') {
+			throw new InputError(`The quote that opens in row ${this.quoteRow} is never closed`, {
+				hint: 'The file is cut off, or a quote in a text is not doubled: correct the row.',
+			});
+		}
+		const isAtRowStart =
+			this.state === 'afterCr' || (this.state === 'cellStart' && this.cells.length === 0);
+		if (!isAtRowStart) this.endCell(LF);
+		return this.take();
+	}
+
+	private take(): CsvRow[] {
+		const { rows } = this;
+		this.rows = [];
+		return rows;
+	}
+
+	private endOfPlain(text: string, from: number): number {
+		const { delimiter } = this;
+		let at = from;
+		for (; at < text.length; at++) {
+			const code = text.charCodeAt(at);
+			if (code === delimiter || code === LF || code === CR) break;
+		}
+		return at;
+	}
+
+	private append(text: string, from: number, to: number) {
+		if (this.isLong) return;
+		this.cell = this.cell === '' ? text.slice(from, to) : this.cell + text.slice(from, to);
+		if (this.cell.length <= MAX_CELL_CHARACTERS) return;
+		this.isLong = true;
+		this.problem ??= `has more than ${MAX_CELL_CHARACTERS} characters in column ${this.cells.length + 1}`;
+		this.cell = `${this.cell.slice(0, SHOWN_OF_LONG_CELL)}…`;
+	}
+
+	private endCell(code: number) {
+		// An empty line is no row, but two quotes in a line are one with an empty cell.
+		const isEmptyLine =
+			code !== this.delimiter &&
+			this.cells.length === 0 &&
+			this.cell === '' &&
+			this.quoteRow !== this.row;
+		if (!isEmptyLine) this.cells.push(this.cell);
+		this.cell = '';
+		this.isLong = false;
+		this.state = code === CR ? 'afterCr' : 'cellStart';
+		if (code === this.delimiter) return;
+		if (!isEmptyLine) this.endRow();
+		this.row += 1;
+	}
+
+	private endRow() {
+		const { row, cells } = this;
+		if (this.hasNul && this.problem === undefined) {
+			const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
+			if (column > 0) this.problem = `has NUL characters in column ${column}, which are no text`;
+		}
+		this.rows.push(
+			this.problem === undefined ? { row, cells } : { row, cells, problem: this.problem },
+		);
+		this.cells = [];
+		this.problem = undefined;
+	}
+}
+
+/** The first line outside quotes; undefined where the text ends before its end. */
+function firstLine(text: string): string | undefined {
+	let isQuoted = false;
+	for (let at = 0; at < text.length; at++) {
+		const code = text.charCodeAt(at);
+		if (code === QUOTE) isQuoted = !isQuoted;
+		else if (!isQuoted && (code === LF || code === CR)) return text.slice(0, at);
+	}
+	return undefined;
+}
+
+/** The delimiter that stands most often in a line, outside quotes. */
+export function detectDelimiter(line: string): Delimiter {
+	const plain = line.replace(/"[^"]*"?/g, '');
+	const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length);
+	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
+}
+
+/** A first line by which spreadsheets are informed of the delimiter. */
+const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r(?!$)|\n)/;
+
+function withoutSeparatorLine(text: string): { text: string; named?: Delimiter } {
+	const line = SEPARATOR_LINE.exec(text);
+	return line ? { text: text.slice(line[0].length), named: line[1] as Delimiter } : { text };
+}
+
+/**
+ * The rows of a CSV file, those that end in one piece of its text at a time.
+ *
+ * @param chosen the delimiter; found in the first row where it is not given
+ * @throws {InputError} that names the row, after the rows before it
+ */
+export async function* readCsv(
+	pieces: AsyncIterable<string>,
+	chosen?: Delimiter,
+): AsyncGenerator<CsvRow[]> {
+	let parser: CsvParser | undefined;
+	let head = '';
+	const begin = (): CsvRow[] => {
+		const { text, named } = withoutSeparatorLine(head);
+		parser = new CsvParser(chosen ?? named ?? detectDelimiter(firstLine(text) ?? text));
+		return parser.push(text);
+	};
+	const hasHeader = () =>
+		firstLine(withoutSeparatorLine(head).text) !== undefined || head.length > MAX_HEADER_CHARACTERS;
+	let failure: { error: unknown } | undefined;
+	try {
+		for await (const piece of pieces) {
+			let rows: CsvRow[];
+			if (parser) rows = (parser as CsvParser).push(piece);
+			else {
+				head += piece;
+				if (!hasHeader()) continue;
+				rows = begin();
+			}
+			if (rows.length > 0) yield rows;
+		}
+	} catch (error) {
+		failure = { error };
+	}
+	// What came before the place where a file can't be read is given first.
+	const rows = parser ? [] : begin();
+	if (!failure) rows.push(...parser!.end());
+	if (rows.length > 0) yield rows;
+	if (failure) throw failure.error;
+}
+
+/** What a spreadsheet takes for a formula, or for its beginning; apostrophes before it count. */
+const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/**
+ * Text that no spreadsheet takes for a formula: an apostrophe before it, one more where it has some.
+ * `unguarded` is the way back.
+ */
+export const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
+
+/** Text without the apostrophe that `guarded` put before it. */
+export const unguarded = (text: string): string =>
+	text.charCodeAt(0) === 0x27 && FORMULA.test(text) ? text.slice(1) : text;
+
+/** A line of CSV with its line end. */
+export function csvLine(cells: string[], delimiter: Delimiter): string {
+	const line = cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
+	// An empty line would be no row.
+	return `${line === '' ? '""' : line}\r\n`;
+}
+
+const NEEDS_QUOTES: Record<Delimiter, RegExp> = {
+	',': /[",\r\n]|^\s|\s$/,
+	';': /[";\r\n]|^\s|\s$/,
+	'\t': /["\t\r\n]|^\s|\s$/,
+	'|': /["|\r\n]|^\s|\s$/,
+};
+
+const csvCell = (cell: string, delimiter: Delimiter) =>
+	NEEDS_QUOTES[delimiter].test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;

@@ -1,0 +1,231 @@
+/**
+ * The bytes of a file as text: unpacked, decoded, in pieces.
+ */
+import { InputError } from '../transport/errors';
+
+/** `auto`: what the byte order mark says, UTF-8 without one. */
+export const ENCODINGS = ['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
+
+export type Encoding = (typeof ENCODINGS)[number];
+
+type KnownEncoding = Exclude<Encoding, 'auto'>;
+
+/** How many bytes are decoded at once, so that the rows of a piece fit into memory. */
+const PIECE_BYTES = 64 * 1024;
+
+/** How many bytes say what a file is. */
+const HEAD_BYTES = 8;
+
+const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
+	['utf-8', [0xef, 0xbb, 0xbf]],
+	['utf-16le', [0xff, 0xfe]],
+	['utf-16be', [0xfe, 0xff]],
+];
+
+/** Files that are taken for tables of text, and what to do with them. */
+const OTHER_FILES: Array<[mark: number[], what: string, hint: string]> = [
+	[
+		[0x50, 0x4b, 0x03, 0x04],
+		'a ZIP file or a workbook (.xlsx)',
+		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
+	],
+	[
+		[0xd0, 0xcf, 0x11, 0xe0],
+		'an old workbook (.xls)',
+		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
+	],
+	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Give a CSV or NDJSON file.'],
+];
+
+const GZIP = [0x1f, 0x8b];
+
+const beginsWith = (bytes: Uint8Array, mark: number[]) =>
+	mark.every((byte, index) => bytes[index] === byte);
+
+/** Why a gzip file can't be unpacked; other failures as they are. */
+function packedFailure(error: unknown): unknown {
+	if (error instanceof InputError) return error;
+	const { code, message, cause } = error as Error & { code?: string; cause?: { code?: string } };
+	const codes = [code, cause?.code];
+	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
+		return new InputError('The gzip file is several that were joined, or has more behind its end', {
+			hint: 'Unpack it, and pack it as one.',
+		});
+	}
+	const what = codes.includes('Z_BUF_ERROR') ? 'ends in the middle' : `is damaged: ${message}`;
+	return new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
+}
+
+/**
+ * The bytes of a gzip file.
+ *
+ * @throws {InputError} where it is damaged, after what came before that
+ */
+async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	const { readable, writable } = new DecompressionStream('gzip');
+	const writer = writable.getWriter();
+	const feed = async () => {
+		try {
+			for await (const chunk of source) await writer.write(Uint8Array.from(chunk));
+			await writer.close();
+		} catch (error) {
+			await writer.abort(error).catch(() => undefined);
+		}
+	};
+	const feeding = feed();
+	try {
+		yield* readable as unknown as AsyncIterable<Uint8Array>;
+	} catch (error) {
+		throw packedFailure(error);
+	} finally {
+		await feeding;
+	}
+}
+
+/** The same bytes, none of the pieces larger than `PIECE_BYTES`, the first not shorter than a mark. */
+async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+	let head: Uint8Array = new Uint8Array(0);
+	let isBegun = false;
+	for await (const chunk of source) {
+		let bytes = chunk;
+		if (!isBegun) {
+			head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+			if (head.length < HEAD_BYTES) continue;
+			isBegun = true;
+			bytes = head;
+		}
+		for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+			yield bytes.subarray(at, at + PIECE_BYTES);
+		}
+	}
+	if (!isBegun && head.length > 0) yield head;
+}
+
+/** How many of the bytes are whole characters; the others wait for the next ones. */
+function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
+	const { length } = bytes;
+	if (encoding === 'windows-1252') return length;
+	if (encoding === 'utf-8') {
+		for (let back = 1; back <= Math.min(3, length); back++) {
+			const byte = bytes[length - back]!;
+			if (byte < 0x80) return length;
+			// The first byte of a character says how many there are.
+			if (byte >= 0xc0) {
+				return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? length - back : length;
+			}
+		}
+		return length;
+	}
+	const even = length - (length % 2);
+	const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2];
+	const isFirstHalf = high !== undefined && high >= 0xd8 && high <= 0xdb;
+	return isFirstHalf ? even - 2 : even;
+}
+
+/** What Windows-1252 has in the place of 32 control characters; where it has none, they stay. */
+const WINDOWS_1252 =
+	'\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
+	'\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
+
+/** By hand: some versions of Node.js decode it as Latin-1. */
+const decodeWindows1252 = (bytes: Uint8Array) =>
+	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+		.toString('latin1')
+		.replace(/[\x80-\x9f]/g, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!);
+
+const isValid = (bytes: Uint8Array, encoding: KnownEncoding) => {
+	try {
+		new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+/** How many bytes from the first on are text in an encoding. */
+function validLength(bytes: Uint8Array, encoding: KnownEncoding): number {
+	let [least, most] = [0, bytes.length];
+	while (least < most) {
+		const middle = Math.ceil((least + most) / 2);
+		if (isValid(bytes.subarray(0, middle), encoding)) least = middle;
+		else most = middle - 1;
+	}
+	return least;
+}
+
+const NAMES: Record<KnownEncoding, string> = {
+	'utf-8': 'UTF-8',
+	'utf-16le': 'UTF-16 LE',
+	'utf-16be': 'UTF-16 BE',
+	'windows-1252': 'Windows-1252',
+};
+
+const wrongEncoding = (encoding: KnownEncoding) =>
+	new InputError(`The file is not ${NAMES[encoding]}`, {
+		field: 'Encoding',
+		hint: "Choose the file's encoding under 'Encoding' in the options. Files from spreadsheets on Windows are often Windows-1252.",
+	});
+
+/** @throws {InputError} where the bytes are no text, or none of a table */
+function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
+	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
+	if (other) throw new InputError(`The file is ${other[1]}, not a text file`, { hint: other[2] });
+	if (chosen !== 'auto') return chosen;
+	return BYTE_ORDER_MARKS.find(([, mark]) => beginsWith(head, mark))?.[0] ?? 'utf-8';
+}
+
+/**
+ * A file's text, in pieces; unpacked where it is a gzip file, without its byte order mark.
+ *
+ * @throws {InputError} where it is not in the encoding, damaged or no text, after the text before that
+ */
+export async function* decodeText(
+	source: AsyncIterable<Uint8Array>,
+	chosen: Encoding,
+): AsyncGenerator<string> {
+	yield* decodePieces(pieces(source), chosen, true);
+}
+
+async function* decodePieces(
+	source: AsyncGenerator<Uint8Array>,
+	chosen: Encoding,
+	mayBePacked: boolean,
+): AsyncGenerator<string> {
+	const first = await source.next();
+	if (first.done) return;
+	const rest = async function* () {
+		yield first.value;
+		yield* source;
+	};
+	if (mayBePacked && beginsWith(first.value, GZIP)) {
+		yield* decodePieces(pieces(unpacked(rest())), chosen, false);
+		return;
+	}
+	const encoding = encodingOf(first.value, chosen);
+	const decoder =
+		encoding === 'windows-1252'
+			? undefined
+			: new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+	let held: Uint8Array = new Uint8Array(0);
+	let isFirst = true;
+	const decoded = function* (bytes: Uint8Array): Generator<string> {
+		let text: string | undefined;
+		try {
+			text = decoder ? decoder.decode(bytes) : decodeWindows1252(bytes);
+		} catch {
+			const valid = bytes.subarray(0, validLength(bytes, encoding));
+			yield new TextDecoder(encoding, { ignoreBOM: true }).decode(valid, { stream: true });
+			throw wrongEncoding(encoding);
+		}
+		yield isFirst && text.startsWith('\ufeff') ? text.slice(1) : text;
+		isFirst = false;
+	};
+	for await (const piece of rest()) {
+		const bytes = held.length > 0 ? Buffer.concat([held, piece]) : piece;
+		const end = wholeLength(bytes, encoding);
+		yield* decoded(bytes.subarray(0, end));
+		// A copy, because the piece's memory may be used again.
+		held = Uint8Array.from(bytes.subarray(end));
+	}
+	if (held.length > 0) throw wrongEncoding(encoding);
+}

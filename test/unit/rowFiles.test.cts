@@ -1,0 +1,355 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+
+import {
+	CsvParser,
+	csvLine,
+	DELIMITERS,
+	detectDelimiter,
+	guarded,
+	MAX_CELL_CHARACTERS,
+	readCsv,
+	unguarded,
+	type CsvRow,
+	type Delimiter,
+} from '../../nodes/DataPlatform/rows/csv';
+import {
+	MAX_LINE_CHARACTERS,
+	ndjsonLine,
+	readNdjson,
+	type NdjsonRow,
+} from '../../nodes/DataPlatform/rows/ndjson';
+import { decodeText, type Encoding } from '../../nodes/DataPlatform/rows/text';
+
+async function* asPieces<T>(...pieces: T[]): AsyncGenerator<T> {
+	yield* pieces;
+}
+
+/** What a reader gives until it ends or fails. */
+async function collect<T>(source: AsyncIterable<T[]>) {
+	const rows: T[] = [];
+	try {
+		for await (const some of source) rows.push(...some);
+	} catch (error) {
+		return { rows, error: (error as Error).message };
+	}
+	return { rows, error: undefined };
+}
+
+const csv = async (text: string, delimiter?: Delimiter) =>
+	await collect(readCsv(asPieces(text), delimiter));
+
+const cellsOf = (rows: CsvRow[]) => rows.map(({ cells }) => cells);
+
+/** A text in pieces that are cut at random places. */
+function cut(text: string, places: number[]): string[] {
+	const at = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+	return [0, ...at].map((from, index) => text.slice(from, at[index] ?? text.length));
+}
+
+describe('CSV', () => {
+	test.each<[string, string, string[][]]>([
+		[
+			'plain',
+			'a,b\n1,2\n',
+			[
+				['a', 'b'],
+				['1', '2'],
+			],
+		],
+		[
+			'no line end at the end',
+			'a,b\n1,2',
+			[
+				['a', 'b'],
+				['1', '2'],
+			],
+		],
+		['CRLF, LF and CR mixed', 'a\r\n1\r2\n3\r\r\n4', [['a'], ['1'], ['2'], ['3'], ['4']]],
+		[
+			'quotes',
+			'"a","b ""c"""\n"1\r\n2",","',
+			[
+				['a', 'b "c"'],
+				['1\r\n2', ','],
+			],
+		],
+		['a quote inside a cell is text', 'size\n5" pipe\n', [['size'], ['5" pipe']]],
+		[
+			'empty cells',
+			'a,b,c\n,,\n"",1,',
+			[
+				['a', 'b', 'c'],
+				['', '', ''],
+				['', '1', ''],
+			],
+		],
+		['empty lines', 'a\n\n\r\n1\n\n', [['a'], ['1']]],
+		['an empty cell alone', 'a\n""\n1', [['a'], [''], ['1']]],
+		['spaces', 'a\n 1 \n', [['a'], [' 1 ']]],
+		[
+			'a quoted delimiter in the header',
+			'"a,b";c\n1;2',
+			[
+				['a,b', 'c'],
+				['1', '2'],
+			],
+		],
+		[
+			'a separator line',
+			'sep=|\na|b,c\n1|2',
+			[
+				['a', 'b,c'],
+				['1', '2'],
+			],
+		],
+		['nothing', '', []],
+		['only line ends', '\n\r\n', []],
+	])('%s', async (_, text, expected) => {
+		const { rows, error } = await csv(text);
+		expect(error).toBeUndefined();
+		expect(cellsOf(rows)).toEqual(expected);
+		expect(rows.filter(({ problem }) => problem)).toEqual([]);
+	});
+
+	test('rows are counted as in a spreadsheet', async () => {
+		const { rows } = await csv('a\n\n"1\n2"\n3\r\n4');
+		expect(rows.map(({ row }) => row)).toEqual([1, 3, 4, 5]);
+	});
+
+	test('what is wrong with a row is its own', async () => {
+		const { rows, error } = await csv('a,b\n"1"x,2\n3,4\n5,\0\n6,7');
+		expect(error).toBeUndefined();
+		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
+			[1, undefined],
+			[2, 'has text behind a closing quote in column 1'],
+			[3, undefined],
+			[4, 'has NUL characters in column 2, which are no text'],
+			[5, undefined],
+		]);
+	});
+
+	test('a quote that is never closed', async () => {
+		const { rows, error } = await csv('a\n1\n"2\n3\n4');
+		expect(cellsOf(rows)).toEqual([['a'], ['1']]);
+		expect(error).toBe('The quote that opens in row 3 is never closed');
+	});
+
+	test.each(['', '"'])('a cell without end takes no memory, quoted with %j', (quote) => {
+		const parser = new CsvParser(',');
+		const half = 'x'.repeat(MAX_CELL_CHARACTERS / 2);
+		const rows = [
+			...parser.push(`a\n${quote}`),
+			...Array.from({ length: 20 }, () => parser.push(half)).flat(),
+			...parser.push(`${quote}\n2\n`),
+			...parser.end(),
+		];
+		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
+			[1, undefined],
+			[2, `has more than ${MAX_CELL_CHARACTERS} characters in column 1`],
+			[3, undefined],
+		]);
+		expect(rows[1]!.cells[0]).toHaveLength(101);
+	});
+
+	test('10,000 columns', async () => {
+		const line = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
+		const { rows } = await csv(`${line.join(';')}\n${line.join(';')}\n`);
+		expect(rows.map(({ cells }) => cells.length)).toEqual([10_000, 10_000]);
+	});
+
+	test.each<[string, Delimiter]>([
+		['a;b;c', ';'],
+		['a\tb', '\t'],
+		['a|b', '|'],
+		['a', ','],
+		['', ','],
+		['"x;y;z",b', ','],
+		['a,b;c', ','],
+	])('the delimiter of %j', (line, delimiter) => {
+		expect(detectDelimiter(line)).toBe(delimiter);
+	});
+
+	const cell = fc.oneof(
+		fc.string({ unit: fc.constantFrom('"', ',', ';', '\t', '|', '\r', '\n', ' ', 'a', 'ä', '=') }),
+		fc.string(),
+	);
+	const table = fc
+		.integer({ min: 1, max: 5 })
+		.chain((width) =>
+			fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }),
+		);
+
+	test('what was written is read, wherever the text is cut', async () => {
+		await fc.assert(
+			fc.asyncProperty(
+				table,
+				fc.constantFrom(...DELIMITERS),
+				fc.array(fc.nat(1000)),
+				async (cells, delimiter, places) => {
+					const readable = cells.map((line) => line.map((text) => text.replaceAll('\0', '')));
+					const text = readable.map((line) => csvLine(line, delimiter)).join('');
+					const { rows, error } = await collect(readCsv(asPieces(...cut(text, places)), delimiter));
+					expect(error).toBeUndefined();
+					expect(cellsOf(rows)).toEqual(readable);
+				},
+			),
+		);
+	});
+
+	test('any text is read or refused the same, wherever it is cut', async () => {
+		const text = fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', 'a', '\0', ' ') });
+		await fc.assert(
+			fc.asyncProperty(text, fc.array(fc.nat(100)), async (given, places) => {
+				const whole = await csv(given, ',');
+				expect(await collect(readCsv(asPieces(...cut(given, places)), ','))).toEqual(whole);
+			}),
+		);
+	});
+
+	test('formulas are guarded, and the guard comes off again', () => {
+		for (const text of ['=1+1', '+49', '-1', '@a', '\tx', '\r', "'=1", "''@", '＝1']) {
+			expect(guarded(text)).toBe(`'${text}`);
+		}
+		for (const text of ['a=1', "'a", "'", '', ' =1', '1-1']) {
+			expect([guarded(text), unguarded(text)]).toEqual([text, text]);
+		}
+		fc.assert(
+			fc.property(fc.string({ unit: fc.constantFrom("'", '=', '-', '\t', 'a') }), (text) => {
+				expect(unguarded(guarded(text))).toBe(text);
+			}),
+		);
+	});
+});
+
+describe('NDJSON', () => {
+	const ndjson = async (...pieces: string[]) => await collect(readNdjson(asPieces(...pieces)));
+
+	test('lines, wherever they are cut', async () => {
+		expect((await ndjson('{"a":1}\r\n\n{"a"', ':2}\n', '{"a":3}')).rows).toEqual([
+			{ row: 1, values: { a: 1 } },
+			{ row: 3, values: { a: 2 } },
+			{ row: 4, values: { a: 3 } },
+		]);
+	});
+
+	test('what is wrong with a line is its own', async () => {
+		const { rows, error } = await ndjson('{"a":1}\n{"a":\n5\n[1]\nnull\n{"a":2}\n');
+		expect(error).toBeUndefined();
+		expect(rows.map(({ row, line, values }: NdjsonRow) => [row, line, values])).toEqual([
+			[1, undefined, { a: 1 }],
+			[2, '{"a":', undefined],
+			[3, '5', undefined],
+			[4, '[1]', undefined],
+			[5, 'null', undefined],
+			[6, undefined, { a: 2 }],
+		]);
+		expect(rows[1]!.problem).toContain('is not valid JSON');
+		expect(rows[2]!.problem).toBe('is not a JSON object');
+	});
+
+	test('a list is no NDJSON', async () => {
+		expect((await ndjson('\n [\n{"a":1}]')).error).toContain('is a JSON list');
+	});
+
+	test('a line without end takes no memory', async () => {
+		const half = 'x'.repeat(MAX_LINE_CHARACTERS / 2);
+		const { rows } = await ndjson('{"a":"', half, half, half, half, '"}\n{"a":2}');
+		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
+			[1, `has more than ${MAX_LINE_CHARACTERS} characters`],
+			[2, undefined],
+		]);
+	});
+
+	test('what was written is read', async () => {
+		const values = fc.dictionary(fc.string(), fc.jsonValue());
+		await fc.assert(
+			fc.asyncProperty(fc.array(values), fc.array(fc.nat(1000)), async (entries, places) => {
+				const json = entries.map((entry) => JSON.parse(JSON.stringify(entry)) as object);
+				const text = json.map(ndjsonLine).join('');
+				const { rows } = await ndjson(...cut(text, places));
+				expect(rows.map((row) => row.values)).toEqual(json);
+			}),
+		);
+	});
+});
+
+describe('text of a file', () => {
+	async function decoded(bytes: Uint8Array[], encoding: Encoding = 'auto') {
+		let text = '';
+		try {
+			for await (const piece of decodeText(asPieces(...bytes), encoding)) text += piece;
+		} catch (error) {
+			return { text, error: (error as Error).message };
+		}
+		return { text, error: undefined };
+	}
+
+	/** Each byte by itself. */
+	const bytewise = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
+
+	const TEXT = 'name;price\r\nÄpfel;€ 5 – “😀”\r\n';
+	const utf16be = Buffer.from(TEXT, 'utf16le').swap16();
+
+	test.each<[string, Encoding, Buffer]>([
+		['UTF-8', 'auto', Buffer.from(TEXT)],
+		['UTF-8 with a byte order mark', 'auto', Buffer.from(`\ufeff${TEXT}`)],
+		['UTF-8 with a byte order mark', 'utf-8', Buffer.from(`\ufeff${TEXT}`)],
+		['UTF-16 LE with a byte order mark', 'auto', Buffer.from(`\ufeff${TEXT}`, 'utf16le')],
+		['UTF-16 LE', 'utf-16le', Buffer.from(TEXT, 'utf16le')],
+		['UTF-16 BE with a byte order mark', 'auto', Buffer.from([0xfe, 0xff, ...utf16be])],
+		['UTF-16 BE', 'utf-16be', utf16be],
+	])('%s (%s)', async (_, encoding, bytes) => {
+		expect(await decoded([bytes], encoding)).toEqual({ text: TEXT, error: undefined });
+		expect(await decoded(bytewise(bytes), encoding)).toEqual({ text: TEXT, error: undefined });
+		expect(await decoded(bytewise(gzipSync(bytes)), encoding)).toEqual({
+			text: TEXT,
+			error: undefined,
+		});
+	});
+
+	test('Windows-1252 has its own signs, and no byte is lost', async () => {
+		const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+		const { text } = await decoded([all], 'windows-1252');
+		expect(text.slice(0x80, 0x85)).toBe('€\u0081‚ƒ„');
+		expect(text.slice(0x91, 0x94)).toBe('‘’“');
+		expect(text.slice(0xe4, 0xe5)).toBe('ä');
+		expect(new Set(text).size).toBe(256);
+	});
+
+	test('another encoding is an error behind the text before it', async () => {
+		const bytes = Buffer.concat([Buffer.from('a\nok\n'), Buffer.from([0xe4, 0x62, 0x0a])]);
+		expect(await decoded([bytes])).toEqual({ text: 'a\nok\n', error: 'The file is not UTF-8' });
+		expect((await decoded([Buffer.from('a\nä').subarray(0, 3)])).error).toBe(
+			'The file is not UTF-8',
+		);
+		expect((await decoded([Buffer.from('abc')], 'utf-16le')).error).toBe(
+			'The file is not UTF-16 LE',
+		);
+	});
+
+	test('files that are no text', async () => {
+		const zip = Buffer.from('PK\x03\x04 and more bytes');
+		expect((await decoded([zip])).error).toContain('workbook');
+		expect((await decoded([Buffer.from('%PDF-1.7 and more')])).error).toContain('PDF');
+	});
+
+	test('a gzip file that is cut off or damaged', async () => {
+		const text = Array.from({ length: 50_000 }, (_, index) => `${index},${index ** 2}\n`).join('');
+		const packed = gzipSync(text);
+		const half = await decoded([packed.subarray(0, packed.length / 2)]);
+		expect(half.error).toBe('The gzip file ends in the middle');
+		expect(text.startsWith(half.text)).toBe(true);
+		const damaged = Buffer.from(packed);
+		damaged.fill(0xff, 2000, 2100);
+		expect((await decoded([damaged])).error).toContain('The gzip file is damaged');
+		const two = Buffer.concat([gzipSync('a\n'), gzipSync('1\n')]);
+		expect((await decoded([two])).error).toContain('several that were joined');
+	});
+
+	test('nothing', async () => {
+		expect(await decoded([])).toEqual({ text: '', error: undefined });
+		expect(await decoded([new Uint8Array(0)])).toEqual({ text: '', error: undefined });
+		expect(await decoded([Buffer.from('a')])).toEqual({ text: 'a', error: undefined });
+	});
+});

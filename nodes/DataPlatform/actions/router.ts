@@ -54,6 +54,15 @@ async function runItem(
 	return failure === undefined;
 }
 
+/** What an item changes, where the operation names it; an item that can't be read changes nothing. */
+function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, index: number) {
+	try {
+		return operation.concurrencyKey?.(run, index);
+	} catch {
+		return undefined;
+	}
+}
+
 async function runItems(
 	operation: ItemOperation,
 	run: RunContext<string>,
@@ -61,10 +70,18 @@ async function runItems(
 	continueOnFail: boolean,
 ) {
 	let isStopped = false;
-	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
+	const latest = new Map<string, Promise<void>>();
+	const runNext = async (index: number) => {
 		if (isStopped || report.hasResult(index)) return;
 		const isDone = await runItem(operation, run, report, index);
 		if (!isDone && !continueOnFail) isStopped = true;
+	};
+	await forEachConcurrent(run.items.keys(), operation.concurrency ?? 1, async (index) => {
+		const key = concurrencyKeyOf(operation, run, index);
+		if (key === undefined) return await runNext(index);
+		const work = (latest.get(key) ?? Promise.resolve()).then(async () => await runNext(index));
+		latest.set(key, work);
+		await work;
 	});
 }
 

@@ -14,7 +14,7 @@ type Names<Field extends string, Option extends string> = Field | `options.${Opt
 
 type Definition<Kind, Field extends string, Option extends string> = Omit<
 	Kind,
-	'kind' | 'fields' | 'execute'
+	'kind' | 'fields' | 'execute' | 'concurrencyKey'
 > & {
 	fields: Array<Parameter<Field>>;
 	/** What the collection Options offers; it is the last field. */
@@ -39,6 +39,7 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	optionGroups = [],
 	...operation
 }: Definition<ItemOperation, Field, Option> & {
+	concurrencyKey?(run: RunContext<Names<Field, Option>>, index: number): string;
 	execute(
 		run: RunContext<Names<Field, Option>>,
 		index: number,

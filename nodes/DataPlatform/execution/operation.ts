@@ -48,6 +48,11 @@ export interface ItemOperation extends OperationBase {
 	kind: 'item';
 	/** How many items may be worked on at a time; 1 where not given. */
 	concurrency?: number;
+	/**
+	 * Names what an item changes: items that name the same are worked on one after the other, in
+	 * their order. Where not given, items do not get in each other's way.
+	 */
+	concurrencyKey?(run: RunContext<string>, index: number): string;
 	execute(run: RunContext<string>, index: number): Promise<ItemOutput>;
 }
 

@@ -194,6 +194,12 @@ export class RunContext<in Name extends string> {
 		return { application: this.application(index), table: this.text('table', 'Table', index) };
 	}
 
+	/** Names the record that an item is about, among all records. @throws {InputError} */
+	recordKey(this: RunContext<TableParameter | 'recordId'>, index: number): string {
+		const { application, table } = this.table(index);
+		return JSON.stringify([application, table, this.text('recordId', 'Record', index)]);
+	}
+
 	/** A table's definition, read once in a run. */
 	async definition(at: TableAddress): Promise<TableDefinition> {
 		const name = JSON.stringify([at.application, at.table]);

@@ -81,6 +81,8 @@ export const remove = itemOperation({
 	options: [...callSettings],
 	// A second try would not find what the first has removed.
 	notIdempotent: true,
+	concurrency: 4,
+	concurrencyKey: (run, index) => run.recordKey(index),
 	execute: async (run, index) => {
 		const at = run.table(index);
 		const field = run.text('fileField', 'Field', index);

@@ -147,6 +147,10 @@ export const upload = itemOperation({
 	options: [maximumSize, skipExisting, emptyFields, linkValues, unknownFields],
 	optionGroups: [requestOptions(maxRetryWait, { ...timeout, default: TIMEOUT_S })],
 	notIdempotent: true,
+	concurrency: 4,
+	// Records are created in the order of the items.
+	concurrencyKey: (run, index) =>
+		run.parameter('target', index) === 'new' ? 'new' : run.recordKey(index),
 	timeoutSeconds: TIMEOUT_S,
 	execute: async (run, index) => {
 		const { client } = run;

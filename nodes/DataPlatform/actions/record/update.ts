@@ -33,6 +33,8 @@ export const update = itemOperation({
 	description: 'Update one record by its ID',
 	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode, simple],
 	options: singleWriteOptions,
+	concurrency: 4,
+	concurrencyKey: (run, index) => run.recordKey(index),
 	execute: async (run, index) => {
 		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
 		const id = run.text('recordId', 'Record', index);

@@ -97,14 +97,15 @@ describe('items with an id or a key', () => {
 	});
 
 	test.each([
-		['a record of another item', 'y', 'failed', 'the table has no such record'],
-		['a record that is gone', 'gone', 'unknown', 'lists a record that is gone'],
+		['a record of another item', ['y'], 'failed', 'the table has no such record'],
+		['a record that is gone', ['y', 'gone'], 'unknown', 'lists a record that is gone'],
+		['more than was sent', ['y', 'z', 'gone'], 'failed', 'the table has no such record'],
 	])('not found, where the response lists %s', async (_, listed, outcome, message) => {
 		const { outcomes } = await resolve({
 			mode: 'upsert',
 			items: [byKey, sendableOf({ index: 2, key: 'l', fields: { code: 'l' } })],
 			unresolved: {
-				response: responseOf({ bulk: { successCount: 1 }, data: [{ id: listed }] }, 2),
+				response: responseOf({ bulk: { successCount: 1 }, data: listed.map((id) => ({ id })) }, 2),
 			},
 			platform: { 'POST /filter': records({ id: 'y', fields: { code: 'k', n: 1 } }) },
 		});

@@ -26,10 +26,14 @@ test.each<[listed: number, bulk: object, contradicts: boolean, listsAll: boolean
 	[3, { updatedCount: 2 }, false, false],
 	[2, { updatedCount: 2 }, false, false],
 	[2, {}, false, false],
+	[5, {}, false, false],
+	// More than were sent.
+	[6, {}, true, false],
+	[6, { insertedCount: 0, updatedCount: 6 }, true, true],
 	[2, { insertedCount: '1', updatedCount: '1' }, false, false],
 ])('%i listed, counted as %j: contradicts itself %s, lists all %s', (listed, bulk, no, all) => {
 	const response = responseOf(listed, bulk);
-	expect([contradictsItself(response), listsAllChanges(response)]).toEqual([no, all]);
+	expect([contradictsItself(response, 5), listsAllChanges(response)]).toEqual([no, all]);
 });
 
 test.each<[bulk: object, more: object, all: boolean]>([

@@ -66,8 +66,12 @@ function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
 }
 
 /** Whether a response lists a record that is not among those: another writer may have deleted it. */
-const listsOthers = (response: BulkResponse | undefined, found: PlatformRecord[]): boolean => {
-	if (!response || contradictsItself(response)) return false;
+const listsOthers = (
+	response: BulkResponse | undefined,
+	size: number,
+	found: PlatformRecord[],
+): boolean => {
+	if (!response || contradictsItself(response, size)) return false;
 	const ids = new Set(found.map(({ id }) => id));
 	return response.data.some(({ id }) => !ids.has(id));
 };
@@ -109,7 +113,8 @@ export class OutcomeResolver {
 		const groups = this.mode === 'upsert' ? findSharing(known, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
 		const listsUnknownRecord =
-			rest.length === 0 && listsOthers(unresolved.response, [...stored.values()].flat());
+			rest.length === 0 &&
+			listsOthers(unresolved.response, batch.length, [...stored.values()].flat());
 		const resolved = known.map(
 			(prepared): ResolvedItem => [
 				prepared,

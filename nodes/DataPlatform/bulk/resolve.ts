@@ -151,7 +151,7 @@ export function pairByPosition(
 		if (same && !(mayShareRecords && isUncertain)) return undefined;
 		byId.set(id, rest[index]!);
 	}
-	if (contradictsItself(response)) return undefined;
+	if (contradictsItself(response, rest.length)) return undefined;
 	return rest.map((prepared, index) => [prepared, response.data[index]!] as const);
 }
 

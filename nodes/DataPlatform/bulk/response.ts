@@ -59,8 +59,16 @@ export const listsAllChanges = ({ data, insertedCount, updatedCount }: BulkRespo
 	// An unknown count makes an unknown sum, which equals nothing.
 	(insertedCount ?? NaN) + (updatedCount ?? NaN) === data.length;
 
-/** Whether the list of records is not what the counts say. */
-export function contradictsItself({ data, insertedCount, updatedCount }: BulkResponse): boolean {
+/**
+ * Whether the list of records is not what the counts say, or longer than the request.
+ *
+ * @param size how many of the records that were sent it does not reject
+ */
+export function contradictsItself(
+	{ data, insertedCount, updatedCount }: BulkResponse,
+	size: number,
+): boolean {
+	if (data.length > size) return true;
 	if (insertedCount === undefined) return false;
 	return data.length < insertedCount || data.length > insertedCount + (updatedCount ?? Infinity);
 }

@@ -73,8 +73,14 @@ export class Touched {
 	 * What the history says against the outcome of an item about a touched record.
 	 *
 	 * @param isLost whether the response to a request with the item was lost
+	 * @param isUncounted whether a response does not say whether it lists all that was changed
 	 */
-	check(item: CaseItem, { outcome, id, ver }: ItemResult, isLost: boolean): string[] {
+	check(
+		item: CaseItem,
+		{ outcome, id, ver }: ItemResult,
+		isLost: boolean,
+		isUncounted: boolean,
+	): string[] {
 		const { before, history, written } = this.#evidence;
 		const isOf = (version: { id: string }) => version.id === id;
 		const own = written.filter(id === undefined ? () => true : isOf);
@@ -100,8 +106,11 @@ export class Touched {
 		if (outcome === 'inserted' && !wrote('inserted') && !(isOpen && isNew)) {
 			wrong.push('the node did not insert it');
 		}
-		// A lost request that changed nothing, beside a change of the other writer: nobody can tell.
-		const isTheirs = isLost && history.some((entry) => isOf(entry) && entry.action === 'updated');
+		// A request that changed nothing, without a response that says so, beside a change of the other
+		// writer: nobody can know which of them it was.
+		const isUnproven = isLost || isUncounted;
+		const isTheirs =
+			isUnproven && history.some((entry) => isOf(entry) && entry.action === 'updated');
 		if (outcome === 'updated' && !wrote('updated') && !isTheirs) {
 			wrong.push('the node did not update it');
 		}

@@ -214,7 +214,7 @@ export class Trial {
 		}
 		if (this.#touched.hasItem(item)) {
 			const isLost = this.#isHasty || this.requestsWith(item).some(isAmbiguous);
-			return [...wrong, ...this.#touched.check(item, result, isLost)];
+			return [...wrong, ...this.#touched.check(item, result, isLost, this.#isUncounted(item))];
 		}
 		if (SUCCESSES.has(result.outcome)) {
 			if (result.id === undefined && this.#isOnlyCounted(item, result)) return wrong;
@@ -298,6 +298,12 @@ export class Trial {
 			(request) => !isWrite(request) && faultsOf(request).length > 0,
 		);
 		return isUnread || this.requestsWith(item).some(isAmbiguous);
+	}
+
+	/** Whether responses to requests with the item do not list all that they changed, or don't say so. */
+	#isUncounted(item: CaseItem): boolean {
+		if (this.testCase.settings.updatedCount === false) return true;
+		return this.requestsWith(item).some((request) => hasEffect(request, 'response'));
 	}
 
 	/** Whether the response counts the item and leaves its record out, so that nobody knows its id. */

@@ -107,27 +107,36 @@ const importKey: Parameter<'importKey'> = {
 
 const requests = requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...callSettings);
 
-const shared = [dryRun, emptyFields, linkValues, output, unknownFields];
+/** What happens to values that are empty, unknown or given twice, as a group of options. */
+const inputValues = <Option extends string = never>(
+	...more: Array<Parameter<Option>>
+): OptionGroup<Option | 'emptyFields' | 'unknownFields'> => ({
+	displayName: 'Input Values',
+	name: 'inputValues',
+	description:
+		'What to do with values that are empty, that the table has no field for, or repeated',
+	options: [...more, emptyFields, unknownFields],
+});
 
 /** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
-export const createManyOptions = { options: [...shared, importKey], optionGroups: [requests] };
+export const createManyOptions = {
+	options: [dryRun, importKey, linkValues, output],
+	optionGroups: [requests, inputValues()],
+};
 export const upsertManyOptions = {
-	options: [...shared],
+	options: [dryRun, linkValues, output, skipUnchanged],
 	optionGroups: [
 		requests,
-		matchingOptions(...upsertMatchOptions, duplicates(), importKey, skipUnchanged),
+		inputValues(duplicates()),
+		matchingOptions(...upsertMatchOptions, importKey),
 	],
 };
 export const updateManyOptions = {
-	options: [...shared],
+	options: [dryRun, linkValues, output, skipUnchanged],
 	optionGroups: [
 		requests,
-		matchingOptions(
-			...updateMatchOptions,
-			duplicates('. With Other Fields set to Clear, only the last item counts.'),
-			importKey,
-			skipUnchanged,
-		),
+		inputValues(duplicates('. With Other Fields set to Clear, only the last item counts.')),
+		matchingOptions(...updateMatchOptions, importKey),
 	],
 };
 

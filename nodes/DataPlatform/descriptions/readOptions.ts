@@ -24,3 +24,39 @@ export const savedView: Parameter<'savedView'> = {
 	description:
 		'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 };
+
+export const sort: Parameter<'sort'> = {
+	displayName: 'Sort',
+	name: 'sort',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true, sortable: true },
+	placeholder: 'Add Field to Sort By',
+	default: {},
+	options: [
+		{
+			displayName: 'Field',
+			name: 'by',
+			values: [
+				{
+					displayName: 'Field Name or ID',
+					name: 'field',
+					type: 'options',
+					typeOptions: loadOptionsFrom('getSortFields', ...TABLE_DEPENDENCIES),
+					default: '',
+					description:
+						'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+				},
+				{
+					displayName: 'Direction',
+					name: 'direction',
+					type: 'options',
+					options: [
+						{ name: 'Ascending', value: 'asc' },
+						{ name: 'Descending', value: 'desc' },
+					],
+					default: 'asc',
+				},
+			],
+		},
+	],
+};

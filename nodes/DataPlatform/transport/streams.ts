@@ -1,6 +1,7 @@
 /**
  * The part of Node.js streams that files need, without importing a stream module.
  */
+import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
 
 import { ServiceError } from './errors';
@@ -47,6 +48,10 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 	stream.on('error', () => undefined);
 	return stream;
 }
+
+/** A stream of what a generator yields, where no other stream is at hand: a hash is one too. */
+export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
+	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
 /** How often it is looked whether bytes still come. */
 const STALL_CHECK_MS = 500;

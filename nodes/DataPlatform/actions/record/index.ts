@@ -4,6 +4,7 @@ import { create } from './create';
 import { createMany } from './createMany';
 import { deleteOne } from './delete';
 import { deleteMany } from './deleteMany';
+import { exportToFile } from './exportToFile';
 import { get } from './get';
 import { getMany } from './getMany';
 import { summarize } from './summarize';
@@ -25,6 +26,7 @@ export const record: Resource = {
 		upsertMany,
 		deleteOne,
 		deleteMany,
+		exportToFile,
 		get,
 		getMany,
 		summarize,

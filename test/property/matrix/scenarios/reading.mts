@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf, type SandboxSlot } from '../sandboxSlot.mts';
+import { hash } from './attachments.mts';
 import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
 const GROUPS = ['a', 'b', 'c'];
@@ -102,6 +103,43 @@ const getMany = reading('record: getAll', async (slot) => {
 	};
 });
 
+const exportToFile: Scenario = {
+	operation: 'record: exportToFile',
+	kind: 'read',
+	async prepare(slot): Promise<Prepared> {
+		await fill(slot);
+		const all = await records(slot);
+		const files = GROUPS.map((group) => {
+			const lines = inGroup(all, group).map((record) => `${JSON.stringify(simple(record))}\n`);
+			return hash(Buffer.from(lines.join('')));
+		});
+		const parameters = {
+			resource: 'record',
+			operation: 'exportToFile',
+			...tableParameters(),
+			...GROUP,
+			format: 'ndjson',
+			outputField: 'data',
+			options: { file: { settings: { fileName: 'things' } } },
+		};
+		return {
+			parameters,
+			items: groups(),
+			main: { path: '' },
+			traces: GROUPS.map(() => ({ path: '' })),
+			checkOutput: (index, outputs, { fieldsReplaced }) => {
+				const expected = [
+					{
+						json: { records: PER_GROUP, fileName: 'things.ndjson' },
+						files: { data: fieldsReplaced ? outputs[0]?.files.data : files[index] },
+					},
+				];
+				return isDeepStrictEqual(outputs, expected) ? [] : [`returned ${JSON.stringify(outputs)}`];
+			},
+		};
+	},
+};
+
 const count = reading('record: count', async () => ({
 	parameters: { ...tableParameters(), ...GROUP },
 	items: groups(),
@@ -193,6 +231,7 @@ const user = reading('user: getCurrent', async (slot) => ({
 export const readingScenarios = [
 	get,
 	getMany,
+	exportToFile,
 	count,
 	summarize,
 	tableGet,

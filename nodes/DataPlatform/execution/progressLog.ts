@@ -1,0 +1,18 @@
+import type { Logger } from 'n8n-workflow';
+
+const INTERVAL_MS = 5000;
+
+/** Writes a line to n8n's log every few seconds, for whoever waits for a long run. */
+export class ProgressLog {
+	private lastAt = Date.now();
+
+	constructor(private readonly logger: Logger) {}
+
+	/** @param text called where a line is due */
+	note(text: () => string) {
+		const now = Date.now();
+		if (now - this.lastAt < INTERVAL_MS) return;
+		this.lastAt = now;
+		this.logger.info(text());
+	}
+}

@@ -1,0 +1,85 @@
+/**
+ * Records as the lines of a file.
+ */
+import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
+import { holdsData } from '../fields';
+import { csvLine, guarded, type Delimiter } from './csv';
+
+/** A column of a file: what it is called, and what stands in it. */
+export interface ExportColumn {
+	title: string;
+	value: (record: PlatformRecord) => JsonValue | undefined;
+}
+
+export interface CsvForm {
+	delimiter: Delimiter;
+	byteOrderMark: boolean;
+	/** Whether text that a spreadsheet takes for a formula gets an apostrophe before it. */
+	formulaGuard: boolean;
+}
+
+/** What every record has beside its fields, in the order of columns. */
+const BEHIND_FIELDS = ['created', 'modified', 'ver'] as const;
+
+/**
+ * The columns of a table: the record's ID, its fields, and what the platform says of it.
+ *
+ * @param chosen the fields to write; all that hold data where it is empty
+ * @param nameOf what a field's column is called; where two are called the same, both have their
+ *   field's own name
+ */
+export function exportColumns(
+	table: TableDefinition,
+	chosen: string[],
+	nameOf: (field: { name: string; header: string }) => string,
+	fieldName: (name: string) => string,
+): ExportColumn[] {
+	const fields = table.fields.filter(
+		(field) => holdsData(field) && (chosen.length === 0 || chosen.includes(field.name)),
+	);
+	const own = new Set<string>(['id', ...BEHIND_FIELDS]);
+	const times = new Map<string, number>();
+	const plain = (name: string) => name.trim().toLowerCase();
+	for (const field of table.fields) {
+		for (const name of new Set([nameOf(field), fieldName(field.name)].map(plain))) {
+			times.set(name, (times.get(name) ?? 0) + 1);
+		}
+	}
+	const columnName = (field: { name: string; header: string }) => {
+		const name = nameOf(field).trim();
+		const isUnique = times.get(plain(name)) === 1 && name !== '' && !own.has(plain(name));
+		return isUnique ? name : fieldName(field.name);
+	};
+	const ofField = (name: string) => (record: PlatformRecord) =>
+		Object.hasOwn(record.fields, name) ? record.fields[name] : undefined;
+	return [
+		{ title: 'id', value: ({ id }) => id },
+		...fields.map((field) => ({ title: columnName(field), value: ofField(field.name) })),
+		...BEHIND_FIELDS.map((name) => ({
+			title: name,
+			value: (record: PlatformRecord) => record[name],
+		})),
+	];
+}
+
+/** A value as a cell: text as it is, what has parts as JSON. */
+function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'string') return hasGuard ? guarded(value) : value;
+	return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The first line of a CSV file. */
+export const csvHeader = (columns: ExportColumn[], form: CsvForm): string =>
+	(form.byteOrderMark ? '\ufeff' : '') +
+	csvLine(
+		columns.map(({ title }) => cellText(title, form.formulaGuard)),
+		form.delimiter,
+	);
+
+/** A record's line in a CSV file. */
+export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvForm): string =>
+	csvLine(
+		columns.map(({ value }) => cellText(value(record), form.formulaGuard)),
+		form.delimiter,
+	);

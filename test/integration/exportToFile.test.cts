@@ -1,0 +1,154 @@
+import type { IDataObject } from 'n8n-workflow';
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import { read } from './attachmentFixtures.cts';
+import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+beforeAll(async () => {
+	Container.get(BinaryDataConfig).mode = 'filesystem';
+	await Container.get(BinaryDataService).init();
+});
+
+async function exported(run: Run = {}) {
+	const result = await harness.run('exportToFile', run);
+	if (result.error) throw result.error;
+	const [item] = result.output('Data Platform');
+	return { ...result, item, text: (await read(item)).toString('utf8') };
+}
+
+const lines = (text: string) => text.split('\r\n').slice(0, -1);
+
+test('a table as CSV: its columns, then a line for each record', async () => {
+	const stored = await harness.fill(
+		'orders',
+		{ number: '1', buyer: 'Smith, "Ann"', price: 9.5, state: 'open', tags: ['a', 'b'] },
+		{ number: '2', buyer: '=1+1', comment: 'two\nlines', price: 1.5e-7 },
+	);
+	const { item, text } = await exported();
+	expect(item!.json).toEqual({ records: 2, fileName: 'Orders.csv' });
+	expect(item!.binary!.data).toMatchObject({ mimeType: 'text/csv', fileName: 'Orders.csv' });
+	const [first, second] = stored;
+	const { json } = await harness.run('getAll', { parameters: { returnAll: true } });
+	const endOf = (id: string) => {
+		const { created, modified, ver } = json().find((entry) => entry.id === id)!;
+		return [created, modified, ver].join(',');
+	};
+	const [header, ...rest] = lines(text);
+	expect(header).toBe(
+		'id,number,buyer,price,state,comment,tags,related,label,created,modified,ver',
+	);
+	const line = (id: string) => rest.find((entry) => entry.startsWith(id));
+	expect(line(first!.id)).toContain(
+		`${first!.id},1,"Smith, ""Ann""",9.5,open,,"[""a"",""b""]","{""count"":0`,
+	);
+	expect(line(second!.id)).toContain(`${second!.id},2,'=1+1,1.5e-7,,"two\nlines",`);
+	expect(rest.map((entry) => entry.endsWith(endOf(entry.slice(0, 36))))).toEqual([true, true]);
+});
+
+test('NDJSON has the records as Get Many returns them', async () => {
+	await harness.fill('orders', ...numbered(3, { tags: ['a'], price: 1 }));
+	const { text } = await exported({ parameters: { format: 'ndjson' } });
+	const { json } = await harness.run('getAll', { parameters: { returnAll: true } });
+	const values = text
+		.split('\n')
+		.slice(0, -1)
+		.map((line) => JSON.parse(line) as IDataObject);
+	expect(values).toEqual(json());
+});
+
+test('filter, order, fields, the form of CSV', async () => {
+	await harness.fill('orders', ...numbered(3, { state: 'open' }), { number: '4', buyer: '-1' });
+	const { text } = await exported({
+		parameters: {
+			filterMode: 'conditions',
+			conditions: { condition: [{ field: 'state', operator: 'eq', value: 'open' }] },
+			sort: { by: [{ field: 'number', direction: 'desc' }] },
+		},
+	});
+	expect(lines(text).map((line) => line.split(',')[1])).toEqual(['number', '3', '2', '1']);
+	const form = await harness.run('exportToFile', {
+		parameters: { sort: { by: [{ field: 'number', direction: 'desc' }] }, outputField: 'table' },
+		options: {
+			fieldsToLoad: ['number', 'buyer'],
+			fileName: 'out/orders',
+			delimiter: ';',
+			byteOrderMark: true,
+			columnNames: 'headers',
+			formulaGuard: false,
+		},
+	});
+	expect(form.error).toBeUndefined();
+	const bytes = await read(form.output('Data Platform')[0], 'table');
+	const [header, first] = lines(bytes.toString('utf8'));
+	expect(header).toBe('\ufeffid;number;buyer;created;modified;ver');
+	expect(first!.split(';').slice(1, 3)).toEqual(['4', '-1']);
+	expect(form.output('Data Platform')[0]!.binary!.table!.fileName).toBe('orders.csv');
+});
+
+test('an empty table is a header alone, or an empty file', async () => {
+	expect(lines((await exported()).text)).toEqual([
+		'id,number,buyer,price,state,comment,tags,related,label,created,modified,ver',
+	]);
+	expect((await exported({ parameters: { format: 'ndjson' } })).text).toBe('');
+});
+
+test('linked records with their fields', async () => {
+	const [first] = await harness.fill('orders', { number: '1', buyer: 'a' });
+	await harness.sandbox.client().post('/apps/shop/tables/orders/data', {
+		fields: { number: '2', buyer: 'b', related: { add: [first!.id] } },
+	});
+	const { text } = await exported({
+		options: {
+			linkedRecords: { link: [{ field: 'related', include: 'fields', linkedFields: ['buyer'] }] },
+		},
+	});
+	expect(lines(text)[2]).toContain(`"[{""id"":""${first!.id}"",""buyer"":""a""}]"`);
+});
+
+test('several pages, each record once', async () => {
+	await harness.fill('notes', ...Array.from({ length: 2500 }, (_, rank) => ({ text: 'x', rank })));
+	const { item, text } = await exported({ table: 'notes' });
+	expect(item!.json.records).toBe(2500);
+	const ranks = lines(text)
+		.slice(1)
+		.map((line) => Number(line.split(',')[2]));
+	expect(ranks.sort((a, b) => a - b)).toEqual(Array.from({ length: 2500 }, (_, rank) => rank));
+});
+
+test('a table that can no longer be read in the middle is an error, and no file', async () => {
+	await harness.fill('notes', ...Array.from({ length: 2500 }, (_, rank) => ({ text: 'x', rank })));
+	const rule = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await harness.faults({ ...rule, fault: { kind: 'status', status: 403 } });
+	const result = await harness.run('exportToFile', {
+		table: 'notes',
+		onError: 'continueRegularOutput',
+	});
+	expectErrorItem(result.output('Data Platform')[0]!, 0, /./, { outcome: 'failed', status: 403 });
+	expect(result.output('Data Platform')[0]!.binary).toBeUndefined();
+});
+
+test('a store that takes no more', async () => {
+	await harness.fill('notes', { text: 'x' });
+	const store = jest
+		.spyOn(Container.get(BinaryDataService), 'store')
+		.mockRejectedValue(new Error('ENOSPC: no space left on device, write'));
+	const result = await harness.run('exportToFile', { table: 'notes' });
+	store.mockRestore();
+	expect(result.error!.message).toContain('no space left on device');
+	expect(result.error!.message).toContain("'Notes.csv' can't be written");
+});
+
+test.each([
+	[{ format: 'xlsx' }, {}, "'Format' must be one of"],
+	[{}, { delimiter: '::' }, "'Delimiter' must be one of"],
+	[{ outputField: '={{ undefined }}' }, {}, "'Put Output File in Field' is empty"],
+])('%j %j', async (parameters, options, message) => {
+	const result = await harness.run('exportToFile', {
+		parameters,
+		options: options as IDataObject,
+	});
+	expect(result.error!.message).toContain(message);
+	expect(await harness.requests()).toEqual([]);
+});

@@ -36,6 +36,7 @@ test('counts first, then deletes what matches and nothing else', async () => {
 		({ method, path }) => `${method} ${path.split('/data')[1]}`,
 	);
 	expect(methods).toEqual([
+		'GET undefined', // the table's definition, for the choices of its fields
 		'POST /count/filter',
 		'POST /filter',
 		'DELETE /bulk',
@@ -126,9 +127,9 @@ test('a dry run counts and deletes nothing', async () => {
 });
 
 test('nothing matches: nothing is sent', async () => {
-	const result = await deleteMany(where({ ...open, value: 'nothing' }));
+	const result = await deleteMany(where({ ...open, field: 'buyer', value: 'nothing' }));
 	expect(result.json()).toMatchObject([{ matched: 0, deletedCount: 0 }]);
-	expect((await harness.requests()).map(({ method }) => method)).toEqual(['POST']);
+	expect((await harness.requests()).map(({ method }) => method)).toEqual(['GET', 'POST']);
 });
 
 describe('a response that gets lost', () => {
@@ -206,7 +207,7 @@ test.each([
 	'*',
 	'open"}],"filterOperator":"or"',
 ])('the value %j is a value', async (value) => {
-	const result = await deleteMany(where({ ...open, value }));
+	const result = await deleteMany(where({ ...open, field: 'buyer', value }));
 	expect(result.json()).toEqual([{ deleted: true, matched: 0, deletedCount: 0, remaining: 0 }]);
 	expect(await harness.records()).toHaveLength(5);
 });
@@ -224,7 +225,9 @@ describe('what an expression or an agent leaves empty is never all', () => {
 	const refused = async (parameters: IDataObject, options: IDataObject = {}) => {
 		const result = await deleteMany({ allowAll: true, ...parameters }, options);
 		expect(result.json()).toEqual([]);
-		expect(await harness.requests()).toEqual([]);
+		// At most the table's definition is read, for the choices of its fields.
+		const requests = await harness.requests();
+		expect(requests.filter(({ path }) => path.includes('/data'))).toEqual([]);
 		expect(await harness.records()).toHaveLength(5);
 		return result.error;
 	};
@@ -347,7 +350,7 @@ test('values between commas in a tree are several', async () => {
 		where({ field: 'state', operator: 'notin', value: '["open", "sent"]' }),
 	);
 	expect(listed.json()).toMatchObject([{ matched: 0 }]);
-	const one = await deleteMany(tree('in', 'sent,gone'));
+	const one = await deleteMany(tree('in', 'sent,Sent'));
 	expect(one.json()).toMatchObject([{ deletedCount: 2 }]);
 });
 
@@ -424,7 +427,7 @@ describe('while another writer is at work', () => {
 		['the filter of AND', where(open), 2],
 		['the filter of OR', any, 3],
 	])('%s: a record that no longer matches stays', async (_, filter, left) => {
-		other.before((_target, count) => (count === 2 ? change('2', { state: 'sent' }) : undefined));
+		other.before((_target, count) => (count === 3 ? change('2', { state: 'sent' }) : undefined));
 		expect(await run(filter)).toEqual(done(left + (left === 3 ? 1 : 0), left, 0));
 		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
 	});

@@ -180,6 +180,78 @@ describe('operators', () => {
 	});
 });
 
+describe('choices of a dropdown', () => {
+	beforeEach(async () => {
+		await harness.fill(
+			'orders',
+			{ number: '1', buyer: 'a', state: 'open' },
+			{ number: '2', buyer: 'b', state: 'sent' },
+			{ number: '3', buyer: 'c' },
+		);
+	});
+
+	const chosen = (operator: string, value: object) => ({
+		filterMode: 'conditions',
+		conditions: { condition: [{ field: 'state', operator, ...value }] },
+	});
+	const tree = (entry: object) => ({
+		filterMode: 'json',
+		filterTree: JSON.stringify({ filter: [{ filter: [entry], filterOperator: 'or' }] }),
+	});
+
+	test.each<[string, object, string[]]>([
+		['is', { choice: 'open' }, ['1']],
+		['isNot', { choice: 'open' }, ['2', '3']],
+		['isOneOf', { choices: ['open', 'sent'] }, ['1', '2']],
+		['isNoneOf', { choices: ['open', 'sent'] }, ['3']],
+		// Text, and a value left from an operator that was chosen before.
+		['eq', { value: 'sent', choice: 'open' }, ['2']],
+		['is', { value: 'sent', choice: 'open' }, ['1']],
+	])('%s %j', async (operator, value, numbers) => {
+		expect(await found(chosen(operator, value))).toEqual(numbers);
+	});
+
+	test.each<[string, object]>([
+		['is', { choice: '' }],
+		['isOneOf', { choices: [] }],
+		['isNoneOf', { choices: [] }],
+	])('%s without a choice is an error', async (operator, value) => {
+		const result = await harness.run('count', { parameters: chosen(operator, value) });
+		expect(result.error?.message).toMatch(/Condition 1 of the filter .* has an empty value/);
+	});
+
+	test.each([
+		['getAll', chosen('eq', { value: 'opne' })],
+		['count', chosen('in', { value: 'open, opne' })],
+		['deleteMany', chosen('neq', { value: 'opne' })],
+		['summarize', tree({ field: 'state', operator: 'notin', value: ['opne', 'sent'] })],
+		['deleteMany', tree({ field: 'state', operator: '===', value: 'opne' })],
+	])('%s: a value that is no choice is an error: %j', async (operation, parameters) => {
+		const summaries = { summary: [{ field: 'price', aggregations: ['sum'] }] };
+		const result = await harness.run(operation, {
+			parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) },
+		});
+		expect(result.error?.message).toMatch(
+			/^The condition on 'state' .* 'opne', .*: 'open', 'sent'$/,
+		);
+		expect(await harness.records()).toHaveLength(3);
+		const sent = (await harness.sandbox.admin.requests()).map(({ method }) => method);
+		expect(sent).toEqual(['GET']);
+	});
+
+	test('parts of a choice, another case, and tables that the token may not describe', async () => {
+		expect(await found(chosen('contains', { value: 'ope' }))).toEqual(['1']);
+		const count = async (value: string) =>
+			(await harness.run('count', { parameters: chosen('eq', { value }) })).error;
+		expect(await count('Open')).toBeUndefined();
+		await harness.faults({
+			match: { method: 'GET', path: '/tables/orders$' },
+			fault: { kind: 'status', status: 403 },
+		});
+		expect(await count('opne')).toBeUndefined();
+	});
+});
+
 describe('what the editor offers', () => {
 	const at = { application: picked(APP), table: picked('orders') };
 	const path = 'parameters.conditions.condition[0].operator';
@@ -194,7 +266,19 @@ describe('what the editor offers', () => {
 			expect.arrayContaining(['gt', 'lte', 'eq', 'empty']),
 		);
 		expect(await offered('getOperators', 'price')).not.toContain('contains');
-		expect(await offered('getOperators', 'buyer')).toContain('contains');
+		const text = await offered('getOperators', 'buyer');
+		expect(text.slice(0, 3)).toEqual(['eq', 'neq', 'contains']);
+		expect(text).not.toContain('gt');
+		expect(text).not.toContain('currentuser');
+		expect(await offered('getOperators', 'related.buyer')).toContain('currentuser');
+		expect(await offered('getOperators', 'buyer')).not.toContain('is');
+	});
+
+	test('the choices of a dropdown, and none of another field', async () => {
+		const operators = await offered('getOperators', 'state');
+		expect(operators.slice(0, 4)).toEqual(['is', 'isNot', 'isOneOf', 'isNoneOf']);
+		expect(await offered('getChoices', 'state')).toEqual(['open', 'sent']);
+		expect(await offered('getChoices', 'buyer')).toEqual([]);
 	});
 
 	test('aggregations that fit it', async () => {

@@ -42,7 +42,7 @@ export interface Group {
 
 export type Filter = Condition | Group;
 
-const isGroup = (filter: Filter): filter is Group => 'filter' in filter;
+export const isGroup = (filter: Filter): filter is Group => 'filter' in filter;
 
 const takesNoValue = (operator: string) =>
 	(OPERATORS_WITHOUT_VALUE as readonly string[]).includes(operator);
@@ -50,7 +50,7 @@ const takesNoValue = (operator: string) =>
 const takesList = (operator: string) =>
 	(OPERATORS_WITH_LIST as readonly string[]).includes(operator);
 
-const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
+export const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? value : [value]);
 
 const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
 const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });

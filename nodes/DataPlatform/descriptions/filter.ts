@@ -5,10 +5,16 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { OPERATORS_WITHOUT_VALUE } from '../api/filters';
 import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
-import type { FilterParameter } from '../execution/filterInput';
+import { CHOICE_OPERATORS, type FilterParameter } from '../execution/filterInput';
 import type { Parameter } from '../execution/operation';
 
 const USUAL_OPERATOR = 'eq';
+
+/** The operators whose value is chosen under this name. */
+const operatorsWith = (name: 'choice' | 'choices') =>
+	Object.entries(CHOICE_OPERATORS)
+		.filter(([, { from }]) => from === name)
+		.map(([operator]) => operator);
 
 const matchType: Parameter<'matchType'> = {
 	displayName: 'Match',
@@ -56,9 +62,31 @@ const conditions: Parameter<'conditions'> = {
 					name: 'value',
 					type: 'string',
 					default: '',
-					displayOptions: { hide: { operator: [...OPERATORS_WITHOUT_VALUE] } },
+					displayOptions: {
+						hide: { operator: [...OPERATORS_WITHOUT_VALUE, ...Object.keys(CHOICE_OPERATORS)] },
+					},
 					description:
 						"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
+				},
+				{
+					displayName: 'Value Name or ID',
+					name: 'choice',
+					type: 'options',
+					typeOptions: loadOptionsFrom('getChoices', ...TABLE_DEPENDENCIES, '&field'),
+					default: '',
+					displayOptions: { show: { operator: operatorsWith('choice') } },
+					description:
+						'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+				},
+				{
+					displayName: 'Value Names or IDs',
+					name: 'choices',
+					type: 'multiOptions',
+					typeOptions: loadOptionsFrom('getChoices', ...TABLE_DEPENDENCIES, '&field'),
+					default: [],
+					displayOptions: { show: { operator: operatorsWith('choices') } },
+					description:
+						'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 				},
 			],
 		},
@@ -74,7 +102,9 @@ const groups: Parameter<'groups'> = {
 	default: {},
 	description:
 		'Conditions in brackets: a group counts as one condition, such as (Age over 18 or Surname is Fox)',
-	options: [{ displayName: 'Group', name: 'group', values: [matchType, conditions] }],
+	options: [
+		{ displayName: 'Group', name: 'group', values: [{ ...matchType, default: 'or' }, conditions] },
+	],
 };
 
 const shownFor = <P extends INodeProperties>(filterMode: string, field: P): P => ({

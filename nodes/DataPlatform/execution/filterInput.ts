@@ -1,16 +1,46 @@
 /**
  * The service's filter from the parameters of the filter builder (`descriptions/filter`).
  */
-import { parseCondition, parseTree, type Condition, type Group } from '../api/filters';
+import {
+	isGroup,
+	parseCondition,
+	parseTree,
+	valuesOf,
+	type Condition,
+	type Group,
+} from '../api/filters';
+import type { TableDefinition } from '../api/types';
+import { typeOf } from '../fields';
 import { InputError } from '../transport/errors';
-import { isObject, parseJson } from '../transport/json';
-import type { ParameterPath } from './run';
+import { getOwn, isObject, parseJson } from '../transport/json';
+import type { ParameterPath, RunContext, TableParameter } from './run';
 
 /** The parameters of the filter builder. */
 export type FilterParameter = 'filterMode' | 'matchType' | 'conditions' | 'groups' | 'filterTree';
 
 /** The platform's `===`: n8n takes a value that begins with = for an expression. */
 export const EXACTLY = 'exactly';
+
+/** Operators whose value is chosen from a list: the platform's operator, and what holds the value. */
+export const CHOICE_OPERATORS = {
+	is: { operator: 'eq', from: 'choice' },
+	isNot: { operator: 'neq', from: 'choice' },
+	isOneOf: { operator: 'in', from: 'choices' },
+	isNoneOf: { operator: 'notin', from: 'choices' },
+} as const;
+
+/** A condition of the editor as the platform has it. */
+function toCondition(condition: RawCondition): RawCondition {
+	const { field, operator, value } = condition;
+	const chosen = getOwn<(typeof CHOICE_OPERATORS)[keyof typeof CHOICE_OPERATORS]>(
+		CHOICE_OPERATORS,
+		String(operator),
+	);
+	if (!chosen) return { field, operator: operator === EXACTLY ? '===' : operator, value };
+	const given = condition[chosen.from];
+	const isNone = Array.isArray(given) && given.length === 0;
+	return { field, operator: chosen.operator, value: isNone ? [''] : given };
+}
 
 type RawCondition = Record<string, unknown>;
 
@@ -26,12 +56,8 @@ function matchTypeOf(value: unknown, place: string): 'and' | 'or' {
 }
 
 const conditions = (given: unknown, place: string): Condition[] =>
-	listOf(given).map(({ field, operator, value }, index) =>
-		parseCondition(
-			{ field, operator: operator === EXACTLY ? '===' : operator, value },
-			`Condition ${index + 1} of ${place}`,
-			'Conditions',
-		),
+	listOf(given).map((condition, index) =>
+		parseCondition(toCondition(condition), `Condition ${index + 1} of ${place}`, 'Conditions'),
 	);
 
 function group({ matchType, conditions: given }: RawCondition, index: number): Group {
@@ -86,4 +112,65 @@ export function filterOf(read: (name: ParameterPath<FilterParameter>) => unknown
 				hint: 'Choose it from the list, or correct the expression in it.',
 			});
 	}
+}
+
+/** Operators that compare with a whole value. */
+const WHOLE_VALUE = new Set(['eq', '===', 'neq', 'in', 'notin']);
+
+const comparesWhole = ({ field, operator }: Condition) =>
+	WHOLE_VALUE.has(operator) && !field.includes('.');
+
+/** All conditions, those of groups among them. */
+const conditionsOf = ({ filter }: Group): Condition[] =>
+	filter.flatMap((entry) => (isGroup(entry) ? conditionsOf(entry) : [entry]));
+
+/** How many choices an error names. */
+const CHOICES_SHOWN = 20;
+
+/**
+ * That no value of a dropdown is compared with what it can't hold: such a condition matches nothing,
+ * or, with a negated operator, everything.
+ *
+ * @throws {InputError} that names the field and its choices
+ */
+export function requireChoices(filter: Group, table: TableDefinition): void {
+	for (const condition of conditionsOf(filter).filter(comparesWhole)) {
+		const field = table.fields.find(({ name }) => name === condition.field);
+		const choices =
+			field &&
+			typeOf(field)
+				.editor.choices(field)
+				?.map(({ value }) => String(value));
+		if (!choices) continue;
+		// Whether the platform compares case, only it knows.
+		const known = new Set(choices.map((choice) => choice.trim().toLowerCase()));
+		const other = valuesOf(condition).find((value) => !known.has(value.trim().toLowerCase()));
+		if (other === undefined) continue;
+		const shown = choices.slice(0, CHOICES_SHOWN).map((choice) => `'${choice}'`);
+		const rest = choices.length - shown.length;
+		throw new InputError(
+			`The condition on '${field.name}' (${condition.operator}) compares with '${other}', which is none of the field's choices: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`,
+			{
+				field: field.name,
+				hint: "Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
+			},
+		);
+	}
+}
+
+/**
+ * The filter of an item, checked against the table's definition where the token may read it.
+ *
+ * @throws {InputError}
+ */
+export async function readFilter(
+	run: RunContext<TableParameter | FilterParameter>,
+	index: number,
+): Promise<Group> {
+	const filter = filterOf(run.readerOf(index));
+	if (!conditionsOf(filter).some(comparesWhole)) return filter;
+	// What keeps the definition from being read will show where the records are.
+	const table = await run.definition(run.table(index)).catch(() => undefined);
+	if (table) requireChoices(filter, table);
+	return filter;
 }

@@ -3,7 +3,7 @@
  */
 import type { RecordQuery } from '../api/records';
 import { InputError } from '../transport/errors';
-import { filterOf, type FilterParameter } from './filterInput';
+import { readFilter, type FilterParameter } from './filterInput';
 import { linkedToOf } from './linkInput';
 import { parameterText } from './locator';
 import type { RunContext, TableParameter } from './run';
@@ -44,11 +44,11 @@ export async function recordQueryOf(
 	index: number,
 ): Promise<RecordQuery> {
 	return {
-		filter: filterOf(run.readerOf(index)),
 		fields: run.names('options.fieldsToLoad', 'Output Field Names or IDs', index),
 		savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
 		sort: sortText(run.parameter('sort.by', index)),
 		linkedTo: await linkedToOf(run, index),
+		filter: await readFilter(run, index),
 	};
 }
 

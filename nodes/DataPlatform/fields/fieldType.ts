@@ -47,8 +47,8 @@ export interface FieldType {
 		/** A list to choose from, where the field has one. */
 		choices: (field: FieldDefinition) => EditorChoice[] | undefined;
 	};
-	/** How values compare in filters: by order, as text, or only whether there is one. */
-	comparison: 'order' | 'text' | 'presence';
+	/** How values compare in filters; `any` where that is not known. */
+	comparison: 'any' | 'boolean' | 'choice' | 'order' | 'presence' | 'text';
 	aggregations: Aggregation[];
 	holdsFiles: boolean;
 }

@@ -7,7 +7,8 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { holdsData, isWritable, typeOf } from '../fields';
 import { canBeKey } from '../fields/values';
-import { EXACTLY } from '../execution/filterInput';
+import { CHOICE_OPERATORS, EXACTLY } from '../execution/filterInput';
+import type { FieldType } from '../fields/fieldType';
 import { ALL_LINK_FIELDS, isLink } from '../execution/linkInput';
 import { readApplications, readTables } from '../api/tables';
 import { chosenApplication, chosenTable, inEditor, linkedTables } from './editorContext';
@@ -143,18 +144,19 @@ async function fieldBeside(context: ILoadOptionsFunctions): Promise<FieldDefinit
 	});
 }
 
+const EQUAL = [
+	{ name: 'Equal', value: 'eq' },
+	{ name: 'Not Equal', value: 'neq' },
+];
+
+const LISTED = [
+	{ name: 'One Of', value: 'in' },
+	{ name: 'Not One Of', value: 'notin' },
+];
+
 const PRESENCE = [
 	{ name: 'Is Empty', value: 'empty' },
 	{ name: 'Is Not Empty', value: 'notempty' },
-];
-
-const EQUALITY = [
-	{ name: 'Equal', value: 'eq' },
-	{ name: 'Equal, Exactly', value: EXACTLY },
-	{ name: 'Has Duplicates', value: 'duplicity' },
-	{ name: 'Not Equal', value: 'neq' },
-	{ name: 'Not One Of', value: 'notin' },
-	{ name: 'One Of', value: 'in' },
 ];
 
 const ORDER = [
@@ -164,27 +166,59 @@ const ORDER = [
 	{ name: 'Less Than or Equal', value: 'lte' },
 ];
 
-const TEXT = [
+const CONTAINS = [
 	{ name: 'Contains', value: 'contains' },
-	{ name: 'Ends With', value: 'endswith' },
-	{ name: 'Is Current User', value: 'currentuser' },
 	{ name: 'Not Contains', value: 'notcontains' },
-	{ name: 'Starts With', value: 'startswith' },
 ];
 
-/** The operators by how a field's values compare; all of them for a field that is not known. */
-const OPERATOR_LISTS = {
+const TEXT = [
+	...CONTAINS,
+	{ name: 'Starts With', value: 'startswith' },
+	{ name: 'Ends With', value: 'endswith' },
+];
+
+type ChoiceOperator = { name: string; value: keyof typeof CHOICE_OPERATORS };
+
+/** Their values come from a list. */
+const ONE_CHOICE: ChoiceOperator[] = [
+	{ name: 'Is (Choose From List)', value: 'is' },
+	{ name: 'Is Not (Choose From List)', value: 'isNot' },
+];
+
+const CHOICE: ChoiceOperator[] = [
+	...ONE_CHOICE,
+	{ name: 'Is One Of (Choose From List)', value: 'isOneOf' },
+	{ name: 'Is None Of (Choose From List)', value: 'isNoneOf' },
+];
+
+const RARE = [
+	{ name: 'Equal, Exactly', value: EXACTLY },
+	{ name: 'Has Duplicates', value: 'duplicity' },
+];
+
+const USER = [{ name: 'Is Current User', value: 'currentuser' }];
+
+/** The operators by how a field's values compare, the usual ones first. */
+const OPERATOR_LISTS: Record<FieldType['comparison'], INodePropertyOptions[]> = {
+	any: [...EQUAL, ...TEXT, ...ORDER, ...LISTED, ...PRESENCE, ...USER, ...RARE],
+	boolean: [...ONE_CHOICE, ...EQUAL, ...PRESENCE],
+	choice: [...CHOICE, ...EQUAL, ...CONTAINS, ...LISTED, ...PRESENCE],
+	order: [...EQUAL, ...ORDER, ...LISTED, ...PRESENCE, ...RARE],
 	presence: PRESENCE,
-	order: [...EQUALITY, ...ORDER, ...PRESENCE],
-	text: [...EQUALITY, ...ORDER, ...PRESENCE, ...TEXT],
+	text: [...EQUAL, ...TEXT, ...LISTED, ...PRESENCE, ...RARE],
 };
 
-const byName = (a: INodePropertyOptions, b: INodePropertyOptions) => a.name.localeCompare(b.name);
-
-/** The operators that fit the condition's field. */
+/** The operators that fit the condition's field; all for one that is not known. */
 async function getOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const field = await fieldBeside(this);
-	return [...OPERATOR_LISTS[field ? typeOf(field).comparison : 'text']].sort(byName);
+	return OPERATOR_LISTS[field ? typeOf(field).comparison : 'any'];
+}
+
+/** What the condition's field can hold, where it is a dropdown or a checkbox. */
+async function getChoices(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const field = await fieldBeside(this);
+	const choices = (field && typeOf(field).editor.choices(field)) ?? [];
+	return choices.map(({ name, value }) => ({ name, value: String(value) }));
 }
 
 const AGGREGATION_NAMES: Record<string, string> = {
@@ -225,6 +259,7 @@ async function getSavedViews(this: ILoadOptionsFunctions): Promise<INodeProperty
 /** For the nodes' `methods`. */
 export const loadOptions = {
 	getAggregations,
+	getChoices,
 	getFields,
 	getFileFields,
 	getFilterFields,

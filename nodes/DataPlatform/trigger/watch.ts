@@ -44,7 +44,10 @@ const digestOf =
 		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
 
 /** What names the records that are watched, as it stands in the workflow: expressions unresolved. */
-const SELECTION = ['filterMode', 'matchType', 'conditions', 'filterTree', 'options.savedView'];
+const SELECTION = [
+	...['filterMode', 'matchType', 'conditions', 'groups', 'filterTree'],
+	'options.savedView',
+];
 
 function identityOf(context: IPollFunctions, baseUrl: unknown, at: TableAddress): string {
 	const values = SELECTION.map((name) => {

@@ -2,7 +2,7 @@ import { countRecords } from '../../api/aggregates';
 import { filterParameters } from '../../descriptions/filter';
 import { linkedTo } from '../../descriptions/linkOptions';
 import { linkedToOf } from '../../execution/linkInput';
-import { filterOf } from '../../execution/filterInput';
+import { readFilter } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -18,7 +18,7 @@ export const count = itemOperation({
 		count: await countRecords(
 			run.client,
 			run.table(index),
-			filterOf(run.readerOf(index)),
+			await readFilter(run, index),
 			await linkedToOf(run, index),
 		),
 	}),

@@ -1,6 +1,6 @@
 import { deleteMany as deleteRecords } from '../../bulk/delete';
 import { filterParameters } from '../../descriptions/filter';
-import { filterOf } from '../../execution/filterInput';
+import { readFilter } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -48,16 +48,13 @@ export const deleteMany = itemOperation({
 	],
 	execute: async (run, index) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
-		const deletion = await deleteRecords(
-			run.client,
-			run.table(index),
-			filterOf(run.readerOf(index)),
-			{
-				maximum: run.numberWithin(run.parameter('maximum', index), 'Maximum', { min: 1 }),
-				allowAll: run.flag('allowAll', 'Delete All Records', index),
-				dryRun,
-			},
-		);
+		const limits = {
+			maximum: run.numberWithin(run.parameter('maximum', index), 'Maximum', { min: 1 }),
+			allowAll: run.flag('allowAll', 'Delete All Records', index),
+			dryRun,
+		};
+		const filter = await readFilter(run, index);
+		const deletion = await deleteRecords(run.client, run.table(index), filter, limits);
 		const { matched, deleted, remaining } = deletion;
 		return { deleted: !dryRun, matched, deletedCount: deleted, remaining };
 	},

@@ -6,7 +6,7 @@ import { TABLE_DEPENDENCIES, loadOptionsFrom } from '../../descriptions/locators
 import { parameterText } from '../../execution/locator';
 import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
-import { filterOf } from '../../execution/filterInput';
+import { readFilter } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -90,7 +90,7 @@ export const summarize = itemOperation({
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(run.parameter('summaries.summary', index));
 		const at = run.table(index);
-		const filter = filterOf(run.readerOf(index));
+		const filter = await readFilter(run, index);
 		const { count, fields } = await summarizeRecords(run.client, at, filter, wanted);
 		return { count, fields: fields as IDataObject };
 	},

@@ -27,7 +27,7 @@ export const checkbox: FieldType = {
 	key: 'never',
 	merge: lastValue,
 	editor: { type: 'string', hint: undefined, choices: () => YES_OR_NO },
-	comparison: 'text',
+	comparison: 'boolean',
 	aggregations: [],
 	holdsFiles: false,
 };

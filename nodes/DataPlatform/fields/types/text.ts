@@ -54,13 +54,18 @@ function choicesOf({ metadata: { items } }: FieldDefinition): EditorChoice[] | u
 }
 
 /** `radio`, `dropdown`: one of the choices in `metadata.items`, which the platform checks. */
-export const choice: FieldType = { ...text, editor: { ...text.editor, choices: choicesOf } };
+export const choice: FieldType = {
+	...text,
+	editor: { ...text.editor, choices: choicesOf },
+	comparison: 'choice',
+};
 
 /** A type that is not in the contract is written as text, and nothing else is known of it. */
 export const unknownType: FieldType = {
 	...text,
 	equals: sameOrUnknown,
 	isEmpty: (stored) => isCleared(stored) || undefined,
+	comparison: 'any',
 };
 
 /** A field of which the platform does not say the type: it is read, and can be cleared. */

@@ -53,7 +53,7 @@ export interface Run extends Omit<OperationRun, 'parameters'> {
 export type OnError = NonNullable<OperationRun['onError']>;
 
 /** Operations that map the item's values to fields. */
-const WRITES = /^(create|update|upsert)/;
+const WRITES = /^(create|sync|update|upsert)/;
 
 /** The parameters of a record operation on a table of the shop, mapped automatically. */
 export const recordParameters = (

@@ -134,10 +134,12 @@ async function runAll(context: IExecuteFunctions, operation: Operation, report: 
 }
 
 /** How far the run got, in words; empty where there is nothing to say. */
-function progressText({ items, done, confirmedThroughItem: through }: Progress): string {
-	if (items === 1 || done === 0) return '';
+function progressText(progress: Progress): string {
+	const { items, done, confirmedThroughItem: through, stopMessage } = progress;
+	const stopped = stopMessage === undefined ? '' : `Stopped, because ${stopMessage}. `;
+	if (items === 1 || done === 0) return stopped.trim();
 	const confirmed = through === null ? '' : `, all confirmed through item ${through}`;
-	return `${done} of ${items} items are done${confirmed}.`;
+	return `${stopped}${done} of ${items} items are done${confirmed}.`;
 }
 
 /** An agent is handed an error's message alone: what to do must be in it. */

@@ -5,7 +5,9 @@ import type { Hint } from '../transport/errors';
  * The outcome of one item: only what the service confirmed or a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
  * - `found`: the record was there, and was returned as it is, because existing ones are skipped,
- * - `skipped`: no record matched, and missing ones are skipped,
+ * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no longer
+ *   matches,
+ * - `deleted` · `marked`: a record that is missing from the input was deleted, or fields of it set,
  * - `notFound`: there is no record with this id, or none that matches,
  * - `failed`: it was not written,
  * - `unknown`: it may have been written or not.
@@ -16,6 +18,8 @@ export const OUTCOMES = [
 	'unchanged',
 	'found',
 	'skipped',
+	'deleted',
+	'marked',
 	'notFound',
 	'failed',
 	'unknown',
@@ -50,6 +54,16 @@ export interface ItemOutcome {
 	after?: Record<string, unknown>;
 }
 
-const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged', 'found', 'skipped']);
+/** The outcomes of records that belong to no item. */
+export const REMOVALS: readonly Outcome[] = ['deleted', 'marked'];
+
+const SUCCESSES = new Set<Outcome>([
+	'inserted',
+	'updated',
+	'unchanged',
+	'found',
+	'skipped',
+	...REMOVALS,
+]);
 
 export const isSuccess = ({ outcome }: ItemOutcome) => SUCCESSES.has(outcome);

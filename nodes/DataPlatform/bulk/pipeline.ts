@@ -6,6 +6,7 @@
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import type { ServiceError } from '../transport/errors';
+import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
 import { writeMatched, type Matching } from './matching';
 import { isSuccess, type ItemOutcome } from './outcome';
@@ -17,8 +18,8 @@ import {
 	type PlanOptions,
 	type Problem,
 } from './plan';
-import type { Watermark } from './resolve';
-import { writeMany, WriteSession, type WriteManyOptions } from './write';
+import { notSentItem, type Watermark } from './resolve';
+import { writeMany, WriteSession, type OnOutcome, type WriteManyOptions } from './write';
 
 export interface PipelineOptions extends WriteManyOptions {
 	/** How rows become records. */
@@ -105,6 +106,18 @@ export class WritePipeline {
 		sink.onPlan?.(plan);
 		const { client, at, table, options, session } = this;
 		const { matching, planning } = options;
+		const { failures } = session;
+		const outcomes = new PortionOutcomes(plan, sink, failures);
+		const problems = new Set(plan.problems.map(({ index }) => index)).size;
+		failures.planned(plan.records.length + plan.merged.size + problems, problems);
+		if (failures.reason) {
+			outcomes.reportProblems();
+			for (const record of plan.records) {
+				outcomes.report(record.index, [notSentItem(failures.reason)], record);
+			}
+			outcomes.reportMerged();
+			return { plan, stopped: failures.reason };
+		}
 		const createLinked = async (writing: Plan) => {
 			if (options.dryRun) return;
 			await this.links.createMissing(writing, table, options);
@@ -115,7 +128,6 @@ export class WritePipeline {
 			await createLinked(plan);
 			sink.onPlan?.(plan);
 		}
-		const outcomes = new PortionOutcomes(plan, sink);
 		outcomes.reportProblems();
 		const watermark = await this.watermark;
 		const stopped = matching
@@ -145,6 +157,33 @@ export class WritePipeline {
 		outcomes.reportMerged();
 		return { plan, stopped };
 	}
+
+	/**
+	 * Updates records by their IDs, whatever the rows are matched on.
+	 *
+	 * @param records each with an id
+	 * @returns why it stopped before the end, where it did
+	 */
+	async update(records: PlannedRecord[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
+		const { client, at, table, session } = this;
+		const options: WriteManyOptions = {
+			...this.options,
+			mode: 'update',
+			matchOn: undefined,
+			isMissingExpected: true,
+			skipUnchanged: false,
+		};
+		return await writeMany(
+			client,
+			at,
+			table,
+			records,
+			options,
+			await this.watermark,
+			onOutcome,
+			session,
+		);
+	}
 }
 
 /** Hands on the outcomes of a portion; rows that share a record share its outcome. */
@@ -154,9 +193,13 @@ class PortionOutcomes {
 	constructor(
 		private readonly plan: Plan,
 		private readonly sink: OutcomeSink,
+		private readonly failures: FailureLimit,
 	) {}
 
 	report(index: number, outcomes: ItemOutcome[], record?: PlannedRecord) {
+		// Rows with problems have no record: they are counted when they are planned.
+		const isCounted = record !== undefined && !outcomes.some(({ isDerived }) => isDerived);
+		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));
 		if (this.plan.merged.size > 0) this.byIndex.set(index, outcomes);
 		this.sink.onOutcomes(index, outcomes, record);
 	}

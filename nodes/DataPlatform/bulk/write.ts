@@ -10,6 +10,7 @@ import type { ApiClient } from '../transport/client';
 import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
+import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { failureAsValue, OutcomeResolver } from './reconcile';
@@ -45,6 +46,8 @@ export interface WriteManyOptions extends WriteOptions {
 	dryRun: boolean;
 	/** Send no further batch once an item did not succeed. */
 	stopAtFailure: boolean;
+	/** Send no further batch once more than this share of the items failed, in percent. */
+	maxFailedShare?: number;
 }
 
 /** Called once for each planned record. */
@@ -68,9 +71,14 @@ export class WriteSession {
 	readonly congestion: CongestionControl;
 	/** How many rejected batches may still be divided. */
 	divisionsLeft = MAX_DIVISIONS;
+	/** Takes the final outcomes of the rows. */
+	readonly failures: FailureLimit;
 
-	constructor(limits: Omit<CongestionOptions, 'isOrdered'>) {
-		this.congestion = new CongestionControl({ ...limits, isOrdered: false });
+	constructor(
+		options: Omit<CongestionOptions, 'isOrdered'> & Pick<WriteManyOptions, 'maxFailedShare'>,
+	) {
+		this.congestion = new CongestionControl({ ...options, isOrdered: false });
+		this.failures = new FailureLimit(options.maxFailedShare);
 	}
 }
 
@@ -154,6 +162,7 @@ class BulkWriter {
 
 	/** The work to begin now, if there is any. */
 	private next(): Work | undefined {
+		this.closed ??= this.session.failures.reason;
 		if (this.stopped ?? this.closed) this.skipUnsent((this.stopped ?? this.closed)!);
 		if (this.underWay >= this.congestion.parallel) return undefined;
 		return this.queue.shift() ?? this.nextBatch() ?? this.nextToCompareWindow();

@@ -10,7 +10,12 @@ import {
 	type OptionGroup,
 } from './common';
 import { linkValues } from './linkOptions';
-import { matchingOptions, updateMatchOptions, upsertMatchOptions } from './matching';
+import {
+	matchingOptions,
+	syncMatchOptions,
+	updateMatchOptions,
+	upsertMatchOptions,
+} from './matching';
 import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
@@ -18,6 +23,8 @@ export const AUTOMATIC = 0;
 export const MAX_BATCH_SIZE = 1000;
 export const MAX_PARALLEL_REQUESTS = 10;
 export const DEFAULT_MAX_BATCH_SIZE_MIB = 4;
+/** The value of Stop If More Than % Fail that sets no limit. */
+export const NO_FAILURE_LIMIT = 100;
 
 const batchSize: Parameter<'batchSize'> = {
 	displayName: 'Batch Size',
@@ -105,7 +112,23 @@ const importKey: Parameter<'importKey'> = {
 		'The field by which records are matched, for a table that does not mark one. The platform matches by no other than the marked one.',
 };
 
-const requests = requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...callSettings);
+const maxFailedShare: Parameter<'maxFailedShare'> = {
+	displayName: 'Stop If More Than % Fail',
+	name: 'maxFailedShare',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 100 },
+	default: NO_FAILURE_LIMIT,
+	description:
+		'Send nothing more once a larger share of the items failed. Items with problems count before anything is sent, others once 100 were written. With 100, On Error alone decides: the first item that fails stops the rest, or none does.',
+};
+
+const requests = requestOptions(
+	maxBatchSizeMiB,
+	batchSize,
+	parallelRequests,
+	maxFailedShare,
+	...callSettings,
+);
 
 /** What happens to values that are empty, unknown or given twice, as a group of options. */
 const inputValues = <Option extends string = never>(
@@ -137,6 +160,14 @@ export const updateManyOptions = {
 		requests,
 		inputValues(duplicates('. With Other Fields set to Clear, only the last item counts.')),
 		matchingOptions(...updateMatchOptions, importKey),
+	],
+};
+export const syncManyOptions = {
+	options: [dryRun, linkValues, output, { ...skipUnchanged, default: true }],
+	optionGroups: [
+		requests,
+		inputValues(duplicates()),
+		matchingOptions(...syncMatchOptions, importKey),
 	],
 };
 

@@ -135,6 +135,9 @@ export const upsertMatchOptions = [
 /** The same for operations that only update. */
 export const updateMatchOptions = [ifMissing([SKIP, ERROR], 'error'), severalMatches];
 
+/** The same for a sync, which always creates what is missing and updates what is there. */
+export const syncMatchOptions = [severalMatches];
+
 /** What happens to items that match a record, several, none or each other, as a group of options. */
 export const matchingOptions = <Option extends string>(
 	...options: Array<Parameter<Option>>

@@ -51,6 +51,10 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	filterOrDeleteAll:
 		"Add a condition. To delete every record of the table, set 'Filter' to 'None' and turn on 'Delete All Records'.",
 	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Maximum' to delete all of them.",
+	completeInputOrRaiseMaximum:
+		"Check that the input is complete and that the filter is right. If it is meant, raise 'Maximum to Remove'.",
+	completeInputOrRaiseShare:
+		"Check that the input is complete and that the filter is right. If it is meant, raise 'Maximum Share to Remove (%)'.",
 	skipExistingFiles:
 		"Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
 	raiseMaximumSize: "Nothing was sent. Raise 'Maximum Size (MiB)' in the options if it is meant.",

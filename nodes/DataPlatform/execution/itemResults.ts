@@ -88,6 +88,9 @@ export interface Progress extends IDataObject {
 	done: number;
 	/** The last item before which, itself included, all succeeded; null where the first did not. */
 	confirmedThroughItem: number | null;
+	/** Why it stopped before the end, where that is due to several items: a code, and in words. */
+	stopped?: string;
+	stopMessage?: string;
 }
 
 /**
@@ -134,13 +137,22 @@ export const isErrorItem = (json: IDataObject): boolean =>
 const markForV1ErrorOutput = (item: INodeExecutionData, message: string): INodeExecutionData =>
 	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
 
+/** A failure, and the item that it is about, where it is about one. */
+export interface ReportedFailure {
+	index?: number;
+	failure: Failure;
+}
+
 export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;
+	/** Results that belong to no input item. */
+	private readonly others: ItemResult[] = [];
 	/** Items that an earlier try may have done: nothing that fails later can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
 	/** Replaces the items in the output, where set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
+	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
 	constructor(size: number) {
 		this.results = new Array<undefined>(size).fill(undefined);
@@ -154,6 +166,16 @@ export class ItemResults {
 	failed(index: number, failure: Failure) {
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
 		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
+	}
+
+	/** Adds a result that belongs to no input item: it comes after those of the items. */
+	add(result: ItemResult) {
+		this.others.push(result);
+	}
+
+	/** Notes why the run stopped before the end, where that is due to several items. */
+	stop(stopped: string, stopMessage: string) {
+		this.stopReason = { stopped, stopMessage };
 	}
 
 	summarize(summary: IDataObject) {
@@ -186,6 +208,7 @@ export class ItemResults {
 			items: this.results.length,
 			done: this.doneCount,
 			confirmedThroughItem: prefix > 0 ? prefix - 1 : null,
+			...this.stopReason,
 		};
 	}
 
@@ -203,9 +226,14 @@ export class ItemResults {
 		);
 	}
 
-	/** The outcomes of the items that have one, those of earlier tries included. */
+	/** What a later try must know of results that belong to no item: what succeeded. */
+	otherProgress(): ItemResult[] {
+		return this.isDryRun ? [] : this.others.filter((result) => Array.isArray(result));
+	}
+
+	/** All outcomes, those of earlier tries included. */
 	*outcomes(): Generator<string> {
-		for (const result of this.results) {
+		for (const result of [...this.results, ...this.others]) {
 			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;
 			if (typeof outcome === 'string') yield outcome;
 		}
@@ -222,20 +250,23 @@ export class ItemResults {
 		else this.results[index] = result;
 	}
 
+	private find(isWanted: (failure: Failure) => boolean): ReportedFailure | undefined {
+		const isFound = (result: ItemResult | undefined): result is Failure =>
+			result !== undefined && !Array.isArray(result) && isWanted(result);
+		const index = this.results.findIndex(isFound);
+		if (index >= 0) return { index, failure: this.results[index] as Failure };
+		const failure = this.others.find(isFound);
+		return failure && { failure };
+	}
+
 	/** The first item that failed. */
-	firstFailure(): { index: number; failure: Failure } | undefined {
-		const index = this.results.findIndex(
-			(result) => result !== undefined && !Array.isArray(result),
-		);
-		return index < 0 ? undefined : { index, failure: this.results[index] as Failure };
+	firstFailure(): ReportedFailure | undefined {
+		return this.find(() => true);
 	}
 
 	/** The first item that failed by itself: the one to report. */
-	primaryFailure(): { index: number; failure: Failure } | undefined {
-		const index = this.results.findIndex(
-			(result) => result !== undefined && !Array.isArray(result) && !result.isDerived,
-		);
-		return index < 0 ? this.firstFailure() : { index, failure: this.results[index] as Failure };
+	primaryFailure(): ReportedFailure | undefined {
+		return this.find(({ isDerived }) => !isDerived) ?? this.firstFailure();
 	}
 
 	/**
@@ -245,19 +276,26 @@ export class ItemResults {
 	 * @param isRouted whether the node has an error output
 	 */
 	items(isRouted = false): INodeExecutionData[] {
-		const items = this.results.flatMap((result, index) => {
+		const toItems = (
+			result: ItemResult | undefined,
+			pairedItem: { item: number } | [],
+		): INodeExecutionData[] => {
 			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
-			const pairedItem = { item: index };
 			if (Array.isArray(result)) return result.map((entry) => ({ ...entry, pairedItem }));
 			const { message, hint, details } = result;
 			const json = omitUndefined({
 				error: message,
 				message: hint,
-				details: { item: index, ...details },
+				details: { ...pairedItem, ...details },
 			});
 			const item = { json, pairedItem };
 			return [isRouted ? markForV1ErrorOutput(item, message) : item];
-		});
+		};
+		const items = [
+			...this.results.flatMap((result, item) => toItems(result, { item })),
+			// A list of no items: n8n pairs what has none at all with any.
+			...this.others.flatMap((result) => toItems(result, [])),
+		];
 		if (!this.summary) return items;
 		const pairedItem = this.results.map((_, item) => ({ item }));
 		return [{ json: this.summary, pairedItem }, ...items];

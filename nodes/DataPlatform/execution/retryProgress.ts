@@ -11,6 +11,8 @@ import type { ItemResults, ItemResult } from './itemResults';
 interface SavedProgress {
 	fingerprint: string;
 	done: Array<[number, ItemResult]>;
+	/** Results that belong to no item. */
+	others: ItemResult[];
 }
 
 const KEY = 'dataPlatformDone';
@@ -39,12 +41,14 @@ export function restoreProgress(
 	const saved = store[key] as unknown as SavedProgress | undefined;
 	if (saved === undefined || saved.fingerprint !== fingerprint(context)) return;
 	for (const [index, result] of saved.done) report.restore(index, result, retriesUnknown);
+	for (const result of saved.others) report.add(result);
 }
 
 /** Keeps what this try has done, where n8n will take it as failed; else forgets it. */
 export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
 	const { store, key } = progressSlot(context);
 	const done = isFailed ? report.progress() : [];
-	if (done.length === 0) delete store[key];
-	else store[key] = { fingerprint: fingerprint(context), done } as unknown as IDataObject;
+	const others = isFailed ? report.otherProgress() : [];
+	if (done.length + others.length === 0) delete store[key];
+	else store[key] = { fingerprint: fingerprint(context), done, others } as unknown as IDataObject;
 }

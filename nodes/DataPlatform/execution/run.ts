@@ -129,15 +129,16 @@ export class RunContext<in Name extends string> {
 	}
 
 	/**
-	 * A switch; off where it is not set.
+	 * A switch.
 	 *
 	 * @param label what the editor calls it
+	 * @param preset what it is where it is not set
 	 * @throws {InputError} where an expression gives neither true nor false
 	 */
-	flag(name: ParameterPath<Name>, label: string, index: number): boolean {
+	flag(name: ParameterPath<Name>, label: string, index: number, preset = false): boolean {
 		const value = this.parameter(name, index);
 		if (typeof value === 'boolean') return value;
-		if (value === undefined && !this.isExpression(name)) return false;
+		if (value === undefined && !this.isExpression(name)) return preset;
 		throw new InputError(`'${label}' must be true or false`, {
 			field: label,
 			hint: 'Correct the expression in it.',

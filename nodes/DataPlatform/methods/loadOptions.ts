@@ -135,6 +135,11 @@ async function getSummaryFields(this: ILoadOptionsFunctions): Promise<INodePrope
 	return await fieldOptions(this, (field) => typeOf(field).aggregations.length > 0);
 }
 
+/** The fields that a client may write. */
+async function getWritableFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return await fieldOptions(this, isWritable);
+}
+
 /** The field beside the parameter whose list is loaded, in the same entry of a collection. */
 async function fieldBeside(context: ILoadOptionsFunctions): Promise<FieldDefinition | undefined> {
 	const name = context.getCurrentNodeParameter('&field');
@@ -272,4 +277,5 @@ export const loadOptions = {
 	getSavedViews,
 	getSortFields,
 	getSummaryFields,
+	getWritableFields,
 };

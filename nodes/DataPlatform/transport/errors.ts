@@ -31,6 +31,8 @@ export type Hint =
 	| { code: 'updateInstead' }
 	| { code: 'filterOrDeleteAll' }
 	| { code: 'narrowFilterOrRaiseMaximum' }
+	| { code: 'completeInputOrRaiseMaximum' }
+	| { code: 'completeInputOrRaiseShare' }
 	| { code: 'skipExistingFiles' }
 	| { code: 'raiseMaximumSize' }
 	| { code: 'raiseRetryBudget' }

@@ -8,6 +8,7 @@ import { exportToFile } from './exportToFile';
 import { get } from './get';
 import { getMany } from './getMany';
 import { summarize } from './summarize';
+import { syncMany } from './syncMany';
 import { update } from './update';
 import { updateMany } from './updateMany';
 import { upsert } from './upsert';
@@ -30,6 +31,7 @@ export const record: Resource = {
 		get,
 		getMany,
 		summarize,
+		syncMany,
 		update,
 		updateMany,
 	],

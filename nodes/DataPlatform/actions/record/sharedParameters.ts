@@ -28,9 +28,12 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 }
 
 /** What a parameter that all items share is called in the editor. */
-function sharedLabel(name: string): string {
-	return getOwn({ ...bulkOptionLabels, ...SHARED }, name) ?? name;
+function sharedLabel(name: string, more: Labels): string {
+	return getOwn({ ...bulkOptionLabels, ...SHARED, ...more }, name) ?? name;
 }
+
+/** What parameters are called in the editor. */
+type Labels = Readonly<Record<string, string>>;
 
 /** Parameters that hold for all items of the run, because many items share a request. */
 const SHARED = {
@@ -47,12 +50,11 @@ type SharedParameter = keyof typeof SHARED;
 const SHARED_NAMES = Object.keys(SHARED) as SharedParameter[];
 
 /** The values of all shared parameters that an item gives, as JSON. */
-function sharedValues(
-	run: RunContext<SharedParameter | 'options'>,
-	index: number,
-): Map<string, string> {
+function sharedValues(run: RunContext<string>, index: number, more: Labels): Map<string, string> {
 	const { application, table } = run.table(index);
-	const names = SHARED_NAMES.filter((name) => name !== 'application' && name !== 'table');
+	const names = [...SHARED_NAMES, ...Object.keys(more)].filter(
+		(name) => name !== 'application' && name !== 'table',
+	);
 	const own = Object.fromEntries(names.map((name) => [name, run.parameter(name, index)]));
 	const options = run.option<IDataObject>('options', index, {});
 	const entries = Object.entries({ application, table, ...own, ...withoutGroups(options) });
@@ -64,26 +66,29 @@ function sharedValues(
  * all items, unless an expression says otherwise.
  *
  * @param problems gets the items whose own expressions fail
+ * @param more other parameters of the operation that hold for all items
  * @throws {InputError} where two items disagree, or none gives them
  */
 export function sharedSource(
 	operationRun: RunContext<SharedParameter>,
 	report: ItemResults,
 	problems: Problem[],
+	more: Labels = {},
 ): number {
-	// All options at once.
-	const run = operationRun as RunContext<SharedParameter | 'options'>;
-	if (![...SHARED_NAMES, 'options' as const].some((name) => run.isExpression(name))) return 0;
+	// All options at once, and whatever else the operation names.
+	const run = operationRun as RunContext<string>;
+	const names = [...SHARED_NAMES, ...Object.keys(more), 'options'];
+	if (!names.some((name) => run.isExpression(name))) return 0;
 	let first: { index: number; values: Map<string, string> } | undefined;
 	for (const index of run.items.keys()) {
 		if (report.hasResult(index)) continue;
-		const values = readItem(index, problems, () => sharedValues(run, index));
+		const values = readItem(index, problems, () => sharedValues(run, index, more));
 		if (values === undefined) continue;
 		first ??= { index, values };
 		for (const [name, value] of values) {
 			const expected = first.values.get(name) ?? 'null';
 			if (value === expected) continue;
-			const label = sharedLabel(name);
+			const label = sharedLabel(name, more);
 			throw new InputError(
 				`Nothing was sent: '${label}' is ${value} for item ${index}, but ${expected} for item ${first.index}`,
 				{

@@ -3,12 +3,25 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { OUTCOMES, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
+import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import { WritePipeline } from '../../bulk/pipeline';
-import type { Plan, PlannedRecord, PlanInput, Problem, WriteMode } from '../../bulk/plan';
+import type {
+	Plan,
+	PlannedRecord,
+	PlanInput,
+	PlanOptions,
+	Problem,
+	WriteMode,
+} from '../../bulk/plan';
 import { readWatermark, type WriteManyOptions } from '../../bulk/write';
-import { InputError } from '../../transport/errors';
-import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
+import type { TableAddress, TableDefinition } from '../../api/types';
+import { InputError, type ServiceError } from '../../transport/errors';
+import {
+	omitUndefined,
+	type Failure,
+	type ItemResult,
+	type ItemResults,
+} from '../../execution/itemResults';
 import { hintText } from '../../execution/hints';
 import type { RunContext, TableParameter } from '../../execution/run';
 import {
@@ -16,6 +29,7 @@ import {
 	DEFAULT_MAX_BATCH_SIZE_MIB,
 	MAX_BATCH_SIZE,
 	MAX_PARALLEL_REQUESTS,
+	NO_FAILURE_LIMIT,
 	type BulkOption,
 	type SharedOption,
 } from '../../descriptions/bulkOptions';
@@ -96,25 +110,25 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 	};
 };
 
-/** Reports the outcomes of an item. */
-function reportOutcomes(
-	report: ItemResults,
-	shape: RecordOutput,
-	index: number,
+/** What outcomes come to; a failure where one of them is. */
+export function toResult(
 	outcomes: ItemOutcome[],
 	record: PlannedRecord | undefined,
-) {
+	shape: RecordOutput,
+): ItemResult {
 	const failed = outcomes.find((outcome) => !isSuccess(outcome));
-	if (failed) report.failed(index, toItemFailure(failed, record));
-	else {
-		const items = outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
-		report.done(index, items);
-	}
+	if (failed) return toItemFailure(failed, record);
+	return outcomes.map((outcome) => ({ json: toOutput(outcome, record!, shape) }));
 }
 
-/** How many items came to each outcome, those of earlier tries of the node too. */
-function totals(report: ItemResults): Record<Outcome, number> {
-	const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0]));
+/**
+ * How many items came to each outcome, those of earlier tries of the node too.
+ *
+ * @param withRemovals whether records are removed as well
+ */
+function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, number> {
+	const names = OUTCOMES.filter((outcome) => withRemovals || !REMOVALS.includes(outcome));
+	const counts = Object.fromEntries(names.map((outcome) => [outcome, 0]));
 	for (const outcome of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
 	return counts as Record<Outcome, number>;
 }
@@ -134,11 +148,14 @@ function writeManyOptions(
 	run: RunContext<WriteManyParameter>,
 	index: number,
 	mode: WriteMode,
+	skipUnchanged: boolean,
 ): WriteManyOptions {
 	const size = run.option<unknown>('options.batchSize', index, AUTOMATIC);
 	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
-	const { context } = run;
+	const share = run.option<unknown>('options.maxFailedShare', index, NO_FAILURE_LIMIT);
+	const maxShare = run.numberWithin(share, 'Stop If More Than % Fail', { min: 0, max: 100 });
+	const maxFailedShare = maxShare === NO_FAILURE_LIMIT ? undefined : maxShare;
 	return {
 		mode,
 		importKey: run.option('options.importKey', index, '') || undefined,
@@ -148,28 +165,30 @@ function writeManyOptions(
 			run.numberWithin(parallel, 'Parallel Requests', { min: 0, max: MAX_PARALLEL_REQUESTS }),
 		),
 		skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
-		skipUnchanged: run.flag('options.skipUnchanged', 'Skip Unchanged', index),
+		skipUnchanged: run.flag('options.skipUnchanged', 'Skip Unchanged', index, skipUnchanged),
 		dryRun: run.flag('options.dryRun', 'Dry Run', index),
-		stopAtFailure: !context.continueOnFail(),
+		maxFailedShare,
+		stopAtFailure: maxFailedShare === undefined && !run.context.continueOnFail(),
 	};
 }
 
 /**
- * The rows of the items that are still open, in order.
+ * The rows of items, in order.
  *
+ * @param indexes of the items
  * @param hasId whether each item names its record by id
  * @param problems gets the items whose own expressions fail, and names those that have already
  */
 function* rowsOf(
 	run: RunContext<'recordId'>,
-	report: ItemResults,
+	indexes: Iterable<number>,
 	valuesOf: ValuesReader,
 	hasId: boolean,
 	problems: Problem[],
 ): Generator<PlanInput> {
 	const isUnreadable = new Set(problems.map(({ index }) => index));
-	for (const index of run.items.keys()) {
-		if (report.hasResult(index) || isUnreadable.has(index)) continue;
+	for (const index of indexes) {
+		if (isUnreadable.has(index)) continue;
 		const row = readItem(index, problems, () => ({
 			index,
 			values: valuesOf(index),
@@ -177,6 +196,46 @@ function* rowsOf(
 		}));
 		if (row) yield row;
 	}
+}
+
+/** A run that is about to write its items. */
+export interface Writing {
+	/** The item that shared parameters are read from. */
+	source: number;
+	at: TableAddress;
+	table: TableDefinition;
+	settings: WriteManyOptions;
+	planning: PlanOptions;
+	pipeline: WritePipeline;
+	shape: RecordOutput;
+	/** The items that are still to be written. */
+	plan: Plan;
+	/** The rows of items that an earlier try of the node has done. */
+	doneRows(): Iterable<PlanInput>;
+	/** The rows of the plan, before links were resolved. */
+	rows: PlanInput[];
+}
+
+/** What an operation does besides writing its items. */
+export interface WriteExtension {
+	/** Whether Skip Unchanged is on unless the user turns it off. */
+	skipUnchanged: boolean;
+	/** More parameters that hold for all items, with their labels. */
+	shared: Readonly<Record<string, string>>;
+	/** Whether the input holds nothing, so that its items are no rows. */
+	isEmpty(rows: PlanInput[]): boolean;
+	/** Called before anything is written; what it throws stops the run. */
+	prepare(writing: Writing): Promise<Finish>;
+}
+
+/** What is done once each item has an outcome. */
+export interface Finish {
+	onOutcomes(outcomes: ItemOutcome[]): void;
+	/**
+	 * @param stopped why items were not sent, where that is so
+	 * @returns what the summary says of it
+	 */
+	finish(stopped: ServiceError | undefined): Promise<IDataObject>;
 }
 
 /**
@@ -189,15 +248,16 @@ export async function executeWriteMany(
 	operationRun: RunContext<CommonParameter>,
 	report: ItemResults,
 	modeOf: (source: number) => WriteMode,
+	extension?: WriteExtension,
 ): Promise<void> {
 	// A parameter that the operation does not have is not set: Create Many matches nothing.
 	const run = operationRun as RunContext<WriteManyParameter>;
 	if (run.items.length === 0) return;
 	const { client, context } = run;
 	const unreadable: Problem[] = [];
-	const source = sharedSource(run, report, unreadable);
+	const source = sharedSource(run, report, unreadable, extension?.shared);
 	const mode = modeOf(source);
-	const settings = writeManyOptions(run, source, mode);
+	const settings = writeManyOptions(run, source, mode, extension?.skipUnchanged ?? false);
 	const at = run.table(source);
 	if (settings.dryRun) report.markDryRun();
 	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
@@ -207,33 +267,63 @@ export async function executeWriteMany(
 	const rules = linkRules(run, source, table);
 	const matching = matchingOf(run, source, mode, table, settings.importKey);
 	const duplicates = run.option<'merge' | 'error'>('options.duplicates', source, 'merge');
-	const options = {
-		...settings,
-		planning: {
-			...planOptions(run, source, mode, duplicates, settings.importKey),
-			matchOn: matching?.on,
-		},
-		linkRules: rules,
-		matching,
+	const planning = {
+		...planOptions(run, source, mode, duplicates, settings.importKey),
+		matchOn: matching?.on,
 	};
+	const options = { ...settings, planning, linkRules: rules, matching };
 	const pipeline = new WritePipeline(client, at, table, links, options, reading);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
-	const rows = rowsOf(run, report, valuesReader(run, source, table), hasId, unreadable);
+	const read = (indexes: number[], problems: Problem[]) =>
+		rowsOf(run, indexes, valuesReader(run, source, table), hasId, problems);
+	const indexes = [...run.items.keys()];
+	const open = indexes.filter((index) => !report.hasResult(index));
+	const done = indexes.filter((index) => report.hasResult(index));
+	let rows: Iterable<PlanInput> = read(open, unreadable);
+	let isEmpty = false;
+	if (extension) {
+		const all = [...rows];
+		isEmpty = unreadable.length === 0 && extension.isEmpty(all);
+		rows = isEmpty ? [] : all;
+	}
 	const plan = await pipeline.plan(rows, unreadable);
 	hintIgnored(run, plan);
 	const shape = outputOf(run, source);
-	const { stopped } = await pipeline.write(plan, {
-		onPlan: ({ problems }) => {
-			if (problems.length > 0 && settings.stopAtFailure)
-				throw inputError(plan, pipeline.linkedRecordsCreated);
-		},
-		onOutcomes: (index, outcomes, record) => reportOutcomes(report, shape, index, outcomes, record),
+	const onPlan = ({ problems }: Plan) => {
+		if (problems.length > 0 && settings.stopAtFailure)
+			throw inputError(plan, pipeline.linkedRecordsCreated);
+	};
+	onPlan(plan);
+	const finishing = await extension?.prepare({
+		source,
+		at,
+		table,
+		settings,
+		planning,
+		pipeline,
+		shape,
+		plan,
+		rows: [...rows],
+		doneRows: () => read(done, []),
 	});
+	if (isEmpty) for (const index of open) report.done(index, []);
+	const { stopped } = await pipeline.write(plan, {
+		onPlan,
+		onOutcomes: (index, outcomes, record) => {
+			finishing?.onOutcomes(outcomes);
+			const result = toResult(outcomes, record, shape);
+			if (Array.isArray(result)) report.done(index, result);
+			else report.failed(index, result);
+		},
+	});
+	if (stopped?.code === 'tooManyFailed') report.stop(stopped.code, stopped.message);
+	const more = await finishing?.finish(stopped);
 
 	const summary = {
 		sent: plan.records.length,
 		...(plan.merged.size > 0 && { merged: plan.merged.size }),
-		...totals(report),
+		...totals(report, extension !== undefined),
+		...more,
 		...(pipeline.linkedRecordsCreated > 0 && {
 			linkedRecordsCreated: pipeline.linkedRecordsCreated,
 		}),
@@ -255,6 +345,8 @@ const NAMES: Record<Outcome, string> = {
 	unchanged: 'unchanged',
 	found: 'found',
 	skipped: 'skipped',
+	deleted: 'deleted',
+	marked: 'marked',
 	notFound: 'not found',
 	failed: 'failed',
 	unknown: 'unknown',

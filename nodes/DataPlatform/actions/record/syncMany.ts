@@ -1,0 +1,142 @@
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import type { FieldDefinition, PlatformRecord } from '../../api/types';
+import type { ItemOutcome } from '../../bulk/outcome';
+import { keyFields, planRecords, type PlanInput } from '../../bulk/plan';
+import { Sync, type SyncOptions } from '../../bulk/sync';
+import { syncManyOptions } from '../../descriptions/bulkOptions';
+import { columns, tableParameters } from '../../descriptions/common';
+import { matchingParameters } from '../../descriptions/matching';
+import { bulkOperation } from '../../descriptions/operation';
+import { syncParameters } from '../../descriptions/sync';
+import type { ItemResults } from '../../execution/itemResults';
+import { simple } from '../../execution/recordOutput';
+import type { RunContext } from '../../execution/run';
+import { SHARED_SYNC_LABELS, syncOptionsOf, type SyncParameter } from '../../execution/syncInput';
+import { isCleared } from '../../fields/fieldType';
+import { InputError } from '../../transport/errors';
+import { isObject } from '../../transport/json';
+import { executeWriteMany, toResult, type Finish, type Writing } from './writeMany';
+
+const hasNoData = ({ json, binary }: INodeExecutionData) =>
+	Object.keys(json ?? {}).length === 0 && binary === undefined;
+
+const isEmptyRow = ({ values, id }: PlanInput) =>
+	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
+
+/** What each row is known by, whatever else is wrong with it, and the rows that nothing is known of. */
+function identify(
+	rows: Iterable<PlanInput>,
+	{ table, planning }: Writing,
+	keys: FieldDefinition[],
+) {
+	const names = new Set(keys.map(({ name }) => name));
+	const onlyKeys = Array.from(rows, ({ index, id, values }) => ({
+		index,
+		id,
+		values: isObject(values)
+			? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
+			: values,
+	}));
+	const { records, problems } = planRecords(table, onlyKeys, { ...planning, duplicates: 'merge' });
+	return { records, unknown: problems.map(({ index }) => index) };
+}
+
+/** Removes what is missing from the input, after its items are written. */
+class MissingRecords implements Finish {
+	constructor(
+		private readonly sync: Sync,
+		private readonly report: ItemResults,
+		private readonly shape: Writing['shape'],
+		private readonly removesDespiteFailures: boolean,
+	) {}
+
+	onOutcomes(outcomes: ItemOutcome[]) {
+		for (const { id } of outcomes) this.sync.holds(id);
+	}
+
+	async finish(stopped: Error | undefined): Promise<IDataObject> {
+		const { sync } = this;
+		const failed = this.report.firstFailure();
+		const add = (record: PlatformRecord, outcome: ItemOutcome) => this.add(record, outcome);
+		if (stopped) sync.leave(`the run stopped before: ${stopped.message}`, add);
+		else if (failed && !this.removesDespiteFailures) {
+			sync.leave(`item ${failed.index} did not succeed`, add);
+		} else await sync.remove(add);
+		return { scopeRecords: sync.scopeSize, missingRecords: sync.missingCount };
+	}
+
+	private add({ id, created, modified, ver, fields }: PlatformRecord, outcome: ItemOutcome) {
+		const whole = { created, modified, ver, ...outcome, id };
+		this.report.add(toResult([whole], { index: -1, fields }, this.shape));
+	}
+}
+
+async function prepareSync(
+	run: RunContext<SyncParameter | 'options.emptyFields'>,
+	report: ItemResults,
+	writing: Writing,
+): Promise<Finish> {
+	const { source, at, table, settings, planning, pipeline, plan, rows, shape } = writing;
+	const keys = planning.matchOn === 'recordId' ? [] : keyFields(table, planning);
+	const options: SyncOptions | undefined = syncOptionsOf(run, source, table, keys, settings);
+	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
+	if (!options) return nothing;
+	const isEmpty = rows.length === 0 && plan.problems.length === 0;
+	if (isEmpty && [...writing.doneRows()].length === 0) requireAllowed(run, source);
+	const isRead = new Set(rows.map(({ index }) => index));
+	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
+	const { records, unknown } = identify([...writing.doneRows(), ...rows], writing, keys);
+	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
+	if (first !== undefined) {
+		run.hintOnce(
+			`No record was removed: which one item ${first} stands for is not known, and it could be one of those that seem to be missing from the input.`,
+			'warning',
+		);
+		return nothing;
+	}
+	const sync = new Sync(run.client, at, table, keys, pipeline, options);
+	await sync.compare(records);
+	const despiteFailures = run.flag(
+		'removeDespiteFailures',
+		SHARED_SYNC_LABELS.removeDespiteFailures,
+		source,
+	);
+	return new MissingRecords(sync, report, shape, despiteFailures);
+}
+
+/** @throws {InputError} where an empty input may not remove anything */
+function requireAllowed(run: RunContext<SyncParameter>, source: number) {
+	const { allowEmptyInput } = SHARED_SYNC_LABELS;
+	if (run.flag('allowEmptyInput', allowEmptyInput, source)) return;
+	throw new InputError('Nothing was written or removed: the input is empty', {
+		field: allowEmptyInput,
+		hint: `Check the nodes before this one. If records may be removed because of it, turn on '${allowEmptyInput}'.`,
+	});
+}
+
+export const syncMany = bulkOperation({
+	value: 'syncMany',
+	name: 'Sync Many',
+	action: 'Sync many records',
+	description:
+		'Make a table, or the part of it that a filter names, hold what the input holds: create, update, and mark or delete what is missing from the input',
+	fields: [
+		...tableParameters,
+		...matchingParameters('importKey'),
+		columns('getColumnsToUpsert'),
+		...syncParameters,
+		simple,
+	],
+	...syncManyOptions,
+	notIdempotent: true,
+	retriesUnknown: true,
+	execute: async (run, report) => {
+		await executeWriteMany(run, report, () => 'upsert', {
+			skipUnchanged: true,
+			shared: SHARED_SYNC_LABELS,
+			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
+			prepare: async (writing) => await prepareSync(run, report, writing),
+		});
+	},
+});

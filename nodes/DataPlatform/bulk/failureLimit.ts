@@ -1,0 +1,54 @@
+/**
+ * Stops a run of which too many items fail. Pure.
+ */
+import { ServiceError } from '../transport/errors';
+
+/** The share of written items that failed is looked at once so many have an outcome. */
+export const MIN_OUTCOMES = 100;
+
+export class FailureLimit {
+	private rows = 0;
+	/** Rows that can't be sent. */
+	private problems = 0;
+	private written = 0;
+	private failed = 0;
+	/** Why nothing more is sent, where too many failed. */
+	reason?: ServiceError;
+
+	/** @param maxShare in percent; undefined for no limit */
+	constructor(private readonly maxShare: number | undefined) {}
+
+	/** Rows are about to be written, but those that have problems. */
+	planned(rows: number, problems: number) {
+		this.rows += rows;
+		this.problems += problems;
+		this.check();
+	}
+
+	/** A row that was sent came to an end. */
+	resolved(isFailed: boolean) {
+		this.written += 1;
+		if (isFailed) this.failed += 1;
+		this.check();
+	}
+
+	/** The share of those written so far stands for the rest. */
+	private check() {
+		const { maxShare, rows, problems, written, failed } = this;
+		if (maxShare === undefined || this.reason || rows === 0) return;
+		const rate = written < MIN_OUTCOMES ? 0 : failed / written;
+		const share = ((problems + (rows - problems) * rate) * 100) / rows;
+		if (share <= maxShare) return;
+		const parts = [
+			...(problems > 0 ? [`${problems} of ${rows} items have problems`] : []),
+			...(rate > 0 ? [`${failed} of the first ${written} that were written failed`] : []),
+		];
+		this.reason = new ServiceError(
+			`more than ${maxShare} % of the items fail (${parts.join(', ')})`,
+			{
+				delivery: 'notApplied',
+				code: 'tooManyFailed',
+			},
+		);
+	}
+}

@@ -1,0 +1,385 @@
+/**
+ * Sync: which records of a scope are missing from the input, and removing them. The scope is read
+ * before anything is written; what is removed is read once more right before, and left alone where
+ * it ceased to match, or where it belongs to the input by then.
+ */
+import { countRecords } from '../api/aggregates';
+import { oneOf, oneOfCombinations, type Group } from '../api/filters';
+import { readRecords, tryDeleteRecord, readRecord } from '../api/records';
+import type {
+	FieldDefinition,
+	FieldValues,
+	PlatformRecord,
+	TableAddress,
+	TableDefinition,
+} from '../api/types';
+import { holdsData } from '../fields';
+import { holdsValue } from '../fields/values';
+import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
+import { InputError, ServiceError } from '../transport/errors';
+import { getOwn } from '../transport/json';
+import { recordKey } from './key';
+import { lookUp, lookUpByIds } from './lookup';
+import { isSuccess, type ItemOutcome } from './outcome';
+import type { WritePipeline } from './pipeline';
+import type { PlannedRecord } from './plan';
+import { failureAsValue } from './reconcile';
+import { afterFailure } from './write';
+
+/** What to do with records that are missing from the input: delete them, or set fields of them. */
+export type Removal = 'delete' | { set: FieldValues };
+
+export interface SyncOptions {
+	/** Which records the input stands for; without conditions all of the table. */
+	scope: Group;
+	removal: Removal;
+	/** With more missing records than this, nothing is written or removed. */
+	maximum: number;
+	/** The same as a share of the scope, in percent. */
+	maximumShare: number;
+	/** Report what would be removed. */
+	dryRun: boolean;
+	/** Remove nothing more once a record could not be removed. */
+	stopAtFailure: boolean;
+}
+
+/** Called once for each missing record. */
+export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
+
+const PARALLEL_DELETES = 4;
+
+/** How many records are removed before it is read again which of them still match. */
+const RECHECK_EVERY = { delete: 20, set: 250 };
+
+/** Rejections that are about a single record. */
+const ABOUT_ONE_RECORD = new Set([400, 404, 409, 412, 422, 423]);
+
+const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
+
+/** What the input holds: the keys and the IDs of its records. */
+class InputRecords {
+	private readonly keys = new Set<string>();
+	private readonly ids = new Set<string>();
+
+	constructor(private readonly fields: FieldDefinition[]) {}
+
+	add({ id, fields }: Pick<PlannedRecord, 'id' | 'fields'>) {
+		const key = recordKey(this.fields, fields);
+		if (key) this.keys.add(key.text);
+		this.addId(id);
+	}
+
+	addId(id: string | undefined) {
+		if (id !== undefined) this.ids.add(id);
+	}
+
+	has({ id, fields }: PlatformRecord): boolean {
+		const key = recordKey(this.fields, fields);
+		return this.ids.has(id) || (key !== undefined && this.keys.has(key.text));
+	}
+}
+
+export class Sync {
+	private readonly input: InputRecords;
+	/** The records of the scope that are missing from the input. */
+	private missing: PlatformRecord[] = [];
+	/** How many records the scope has. */
+	scopeSize = 0;
+
+	/** @param keys the fields that identify a record; none where the items name it by ID */
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly table: TableDefinition,
+		private readonly keys: FieldDefinition[],
+		private readonly pipeline: WritePipeline,
+		private readonly options: SyncOptions,
+	) {
+		this.input = new InputRecords(keys);
+	}
+
+	get missingCount(): number {
+		return this.missing.length;
+	}
+
+	/**
+	 * Finds out what is missing from the input, before anything is written.
+	 *
+	 * @param planned all records of the input
+	 * @throws {InputError} where more is missing than may be removed
+	 * @throws {ServiceError} where the scope can't be read whole
+	 */
+	async compare(planned: PlannedRecord[]): Promise<void> {
+		for (const record of planned) this.input.add(record);
+		const scope = await this.readScope();
+		await this.identify(planned, scope);
+		this.scopeSize = scope.length;
+		this.missing = scope.filter(
+			(record) => !this.input.has(record) && !this.isAlreadyRemoved(record),
+		);
+		this.requireWithinLimits();
+	}
+
+	/** A record that an item turned out to mean. */
+	holds(id: string | undefined) {
+		this.input.addId(id);
+	}
+
+	private requireWithinLimits() {
+		const { maximum, maximumShare } = this.options;
+		const { scopeSize, missing } = this;
+		const found = `Nothing was written or removed: ${missing.length} of ${records(scopeSize)} are missing from the input`;
+		if (missing.length > maximum) {
+			throw new InputError(`${found}, more than the maximum of ${maximum}`, {
+				hint: { code: 'completeInputOrRaiseMaximum' },
+			});
+		}
+		if (missing.length * 100 > scopeSize * maximumShare) {
+			throw new InputError(`${found}, more than ${maximumShare} %`, {
+				hint: { code: 'completeInputOrRaiseShare' },
+			});
+		}
+	}
+
+	/**
+	 * All records of the scope, with the fields that are compared.
+	 *
+	 * @throws {ServiceError} where the platform lists fewer than it counts
+	 */
+	private async readScope(): Promise<PlatformRecord[]> {
+		const { client, at, options } = this;
+		const set = options.removal === 'delete' ? [] : Object.keys(options.removal.set);
+		const names = [...new Set([...this.keys.map(({ name }) => name), ...set])];
+		// Without any, all fields would be loaded.
+		const fields =
+			names.length > 0
+				? names
+				: this.table.fields
+						.filter(holdsData)
+						.slice(0, 1)
+						.map(({ name }) => name);
+		const counted = await countRecords(client, at, options.scope);
+		const found: PlatformRecord[] = [];
+		for await (const page of readRecords(client, at, { filter: options.scope, fields }, Infinity)) {
+			found.push(...page);
+		}
+		if (found.length >= counted) return found;
+		const left = await countRecords(client, at, options.scope);
+		if (found.length >= left) return found;
+		throw new ServiceError(
+			`The platform counts ${records(left)}, but lists ${found.length}: which are missing from the input is not known`,
+			{
+				delivery: 'notApplied',
+				hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',
+			},
+		);
+	}
+
+	/** Looks up the records of items whose key can't be compared as it is. */
+	private async identify(planned: PlannedRecord[], scope: PlatformRecord[]) {
+		if (this.keys.length === 0) return;
+		const stored = scope.map(({ fields }) => recordKey(this.keys, fields));
+		const texts = new Set(stored.map((key) => key?.text));
+		const areComparable = stored.every((key) => key?.isCertain !== false);
+		const open = planned.filter(
+			({ key, hasUncertainKey }) =>
+				(hasUncertainKey || !areComparable) && !(texts.has(key) && !hasUncertainKey),
+		);
+		if (open.length === 0) return;
+		const found = await lookUp(this.client, this.at, this.keys, open, 'keys');
+		for (const { id } of [...found.values()].flat()) this.input.addId(id);
+	}
+
+	/** Whether a record holds already what is set in records that are missing from the input. */
+	private isAlreadyRemoved({ fields }: PlatformRecord): boolean {
+		const { removal } = this.options;
+		if (removal === 'delete') return false;
+		return Object.entries(removal.set).every(([name, value]) => {
+			const field = this.table.fields.find((known) => known.name === name);
+			return holdsValue(field, getOwn(fields, name), value) === true;
+		});
+	}
+
+	/** Leaves what is missing from the input as it is; each record is reported with the reason. */
+	leave(message: string, onRemoval: OnRemoval) {
+		for (const record of this.missing) onRemoval(record, notRemoved(record, message));
+	}
+
+	/** Removes what is missing from the input, and reports each record. */
+	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
+		const isDelete = this.options.removal === 'delete';
+		const size = RECHECK_EVERY[isDelete ? 'delete' : 'set'];
+		let stopped: ServiceError | undefined;
+		for (let start = 0; start < this.missing.length; start += size) {
+			const chunk = this.missing.slice(start, start + size);
+			const removed = new Map<string, Parameters<OnRemoval>>();
+			stopped = await this.removeChunk(chunk, (record, outcome) => {
+				removed.set(record.id, [record, outcome]);
+			});
+			for (const { id } of chunk) onRemoval(...removed.get(id)!);
+			if (!stopped) continue;
+			const message = `the run stopped before: ${stopped.message}`;
+			for (const record of this.missing.slice(start + size)) {
+				onRemoval(record, notRemoved(record, message));
+			}
+			break;
+		}
+		return stopped;
+	}
+
+	/** @returns why nothing more is removed, where that is so */
+	private async removeChunk(
+		chunk: PlatformRecord[],
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		const current = await this.recheck(chunk).catch(failureAsValue);
+		if (current instanceof ServiceError) {
+			for (const record of chunk) onRemoval(record, failedRemoval(record, current));
+			return current;
+		}
+		const removable: PlatformRecord[] = [];
+		for (const record of chunk) {
+			const now = current.get(record.id);
+			if (now && !this.input.has(now) && !this.isAlreadyRemoved(now)) removable.push(now);
+			else onRemoval(now ?? record, { outcome: 'skipped', id: record.id });
+		}
+		if (this.options.dryRun) {
+			for (const record of removable) onRemoval(record, this.wouldRemove(record));
+			return undefined;
+		}
+		const { removal } = this.options;
+		return removal === 'delete'
+			? await this.deleteRecords(removable, onRemoval)
+			: await this.setFields(removable, removal.set, onRemoval);
+	}
+
+	private wouldRemove({ id, fields }: PlatformRecord): ItemOutcome {
+		const { removal } = this.options;
+		if (removal === 'delete') return { outcome: 'deleted', id };
+		const before = Object.fromEntries(
+			Object.keys(removal.set).map((name) => [name, getOwn(fields, name) ?? null]),
+		);
+		return { outcome: 'marked', id, before, after: removal.set };
+	}
+
+	/** Those of the records that still match, as they are now. */
+	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, PlatformRecord>> {
+		const { client, at, keys } = this;
+		const { scope } = this.options;
+		const current = new Map<string, PlatformRecord>();
+		const byKey = chunk.flatMap(({ fields }) => {
+			const key = recordKey(keys, fields);
+			return key?.isCertain ? [key.parts.map(({ text }) => text)] : [];
+		});
+		const filters =
+			keys.length === 1
+				? oneOf(keys[0]!.name, byKey.flat())
+				: oneOfCombinations(
+						keys.map(({ name }) => name),
+						byKey,
+					);
+		const ids = new Set(chunk.map(({ id }) => id));
+		for (const filter of byKey.length > 0 ? filters : []) {
+			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
+			for await (const page of readRecords(client, at, { filter: both }, Infinity)) {
+				for (const record of page) if (ids.has(record.id)) current.set(record.id, record);
+			}
+		}
+		// Without a key that can be asked for, what nobody changed since still matches.
+		const others = chunk.filter(({ fields }) => recordKey(keys, fields)?.isCertain !== true);
+		const read = await lookUpByIds(
+			client,
+			at,
+			others.map(({ id }) => id),
+		);
+		for (const { id, ver, modified } of others) {
+			const record = read.get(id);
+			const isSame = ver === undefined ? record?.modified === modified : record?.ver === ver;
+			if (record && isSame) current.set(id, record);
+		}
+		return current;
+	}
+
+	private async deleteRecords(
+		removable: PlatformRecord[],
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		let stop: ServiceError | undefined;
+		await forEachConcurrent(removable, PARALLEL_DELETES, async (record) => {
+			if (stop) {
+				onRemoval(record, notRemoved(record, `the run stopped before: ${stop.message}`));
+				return;
+			}
+			const outcome = await this.deleteRecord(record);
+			if (outcome instanceof ServiceError) {
+				const { delivery, status } = outcome;
+				const isAboutOne = delivery === 'rejected' && ABOUT_ONE_RECORD.has(status ?? 0);
+				if (!isAboutOne) stop ??= outcome;
+				else if (this.options.stopAtFailure) stop ??= afterFailure();
+				onRemoval(record, failedRemoval(record, outcome));
+			} else onRemoval(record, outcome);
+		});
+		return stop;
+	}
+
+	/** What came of deleting a record; why it failed. */
+	private async deleteRecord({ id }: PlatformRecord): Promise<ItemOutcome | ServiceError> {
+		const { client, at } = this;
+		const failure = await tryDeleteRecord(client, at, id);
+		if (!failure) return { outcome: 'deleted', id };
+		// Another writer deleted it before.
+		if (failure.status === 404 && failure.delivery === 'rejected')
+			return { outcome: 'skipped', id };
+		if (failure.delivery !== 'ambiguous') return failure;
+		const left = await readRecord(client, at, id).catch(failureAsValue);
+		return left instanceof ServiceError && left.status === 404
+			? { outcome: 'deleted', id }
+			: failure;
+	}
+
+	private async setFields(
+		removable: PlatformRecord[],
+		fields: FieldValues,
+		onRemoval: OnRemoval,
+	): Promise<ServiceError | undefined> {
+		const planned = removable.map(({ id }, index) => ({ index, id, fields: { ...fields } }));
+		let isFailed = false;
+		const stopped = await this.pipeline.update(planned, ({ index }, item) => {
+			const outcome: ItemOutcome =
+				item.outcome === 'updated'
+					? { ...item, outcome: 'marked' }
+					: item.outcome === 'notFound'
+						? { outcome: 'skipped', id: item.id }
+						: item;
+			if (!isSuccess(outcome)) isFailed = true;
+			const record = removable[index]!;
+			onRemoval(
+				{ ...record, fields: { ...record.fields, ...(isSuccess(outcome) && fields) } },
+				outcome,
+			);
+		});
+		return stopped ?? (isFailed && this.options.stopAtFailure ? afterFailure() : undefined);
+	}
+}
+
+const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);
+
+const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
+	outcome: 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
+	isDerived: true,
+});
+
+const failedRemoval = (
+	{ id }: PlatformRecord,
+	{ message, hint, code, status, delivery }: ServiceError,
+): ItemOutcome => ({
+	outcome: delivery === 'ambiguous' ? 'unknown' : 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
+	hint,
+	code,
+	status,
+});

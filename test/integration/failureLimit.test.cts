@@ -1,0 +1,126 @@
+/** Stop If More Than % Fail, in the operations that write many records. */
+import type { IDataObject } from 'n8n-workflow';
+import { numbered, outcomes, useHarness, type OnError } from './fixtures.cts';
+
+const harness = useHarness();
+
+/** The platform rejects each record of which the buyer is `Bad`. */
+const items = (count: number, isBad: (index: number) => boolean) =>
+	numbered(count).map((item, index) => (isBad(index) ? { ...item, buyer: 'Bad' } : item));
+
+const reject = () =>
+	harness.faults({
+		match: { path: '/data/bulk$' },
+		fault: { kind: 'failRecords', field: 'buyer', values: ['Bad'] },
+	});
+
+const run = (operation: string, given: IDataObject[], options: IDataObject, onError?: OnError) =>
+	harness.run(operation, {
+		items: given,
+		options: { batchSize: 50, parallelRequests: 1, ...options },
+		onError,
+	});
+
+const count = (all: unknown[], outcome: string) => all.filter((one) => one === outcome).length;
+
+test.each(['createMany', 'upsertMany', 'syncMany'])(
+	'%s: too many rejected: nothing more is sent, and each item says so',
+	async (operation) => {
+		await reject();
+		const given = items(400, (index) => index % 5 === 0);
+		const result = await run(operation, given, { maxFailedShare: 10 }, 'continueRegularOutput');
+		const all = outcomes(result);
+		expect(count(all, 'inserted')).toBe(80);
+		expect(count(all, 'failed')).toBe(320);
+		const last = result.json().at(-1);
+		expect(last).toMatchObject({
+			error:
+				'Not sent, the run stopped before: more than 10 % of the items fail (20 of the first 100 that were written failed)',
+			details: { outcome: 'failed', code: 'tooManyFailed' },
+		});
+		expect(await harness.records()).toHaveLength(80);
+	},
+);
+
+test('the error that stops the node says so in words and for programs', async () => {
+	await reject();
+	const given = items(400, (index) => index >= 60 && index % 2 === 0);
+	const result = await run('upsertMany', given, { maxFailedShare: 10 });
+	expect(result.error?.description).toMatch(
+		/Stopped, because more than 10 % of the items fail \(20 of the first 100 that were written failed\)\. 80 of 400 items are done, all confirmed through item 59\.$/,
+	);
+	expect(result.error?.context?.details).toMatchObject({
+		item: 60,
+		outcome: 'failed',
+		items: 400,
+		done: 80,
+		confirmedThroughItem: 59,
+		stopped: 'tooManyFailed',
+	});
+});
+
+test('fewer fail: all others are written, also where the node stops at an error', async () => {
+	await reject();
+	const given = items(400, (index) => index % 20 === 0);
+	const result = await run('upsertMany', given, { maxFailedShare: 10 });
+	expect(result.error?.context?.details).toMatchObject({ item: 0, done: 380 });
+	expect(result.error?.context?.details).not.toHaveProperty('stopped');
+	expect(await harness.records()).toHaveLength(380);
+});
+
+test('before 100 have an outcome nothing is stopped', async () => {
+	await reject();
+	const given = items(99, () => true);
+	await run('upsertMany', given, { maxFailedShare: 0 }, 'continueRegularOutput');
+	const writes = await harness.writes();
+	expect(writes).toHaveLength(2);
+});
+
+test('problems that are found before sending count in full: nothing is sent', async () => {
+	const given = numbered(20).map((item, index) => (index < 3 ? { ...item, price: 'x' } : item));
+	const result = await run('createMany', given, { maxFailedShare: 10 }, 'continueRegularOutput');
+	expect(count(outcomes(result), 'failed')).toBe(20);
+	expect(result.json().at(-1)?.error).toContain('(3 of 20 items have problems)');
+	expect(await harness.writes()).toEqual([]);
+	const enough = await run('createMany', given, { maxFailedShare: 15 }, 'continueRegularOutput');
+	expect(count(outcomes(enough), 'inserted')).toBe(17);
+});
+
+test('the summary says why it stopped, and how far it got', async () => {
+	await reject();
+	const given = items(300, (index) => index >= 50);
+	const options = { maxFailedShare: 50, output: 'summary' };
+	const result = await run('upsertMany', given, options, 'continueRegularOutput');
+	expect(result.json()).toMatchObject([
+		{
+			inserted: 50,
+			failed: 250,
+			stopped: expect.stringContaining('more than 50 % of the items fail') as string,
+			confirmedThroughItem: 49,
+		},
+	]);
+});
+
+test.each(['matching on fields', 'updates'])('%s', async (what) => {
+	await harness.fill('orders', ...numbered(300));
+	await reject();
+	const given = items(300, (index) => index % 2 === 0).map((item) => ({ ...item, price: 1 }));
+	const isUpdate = what === 'updates';
+	const result = await harness.run(isUpdate ? 'updateMany' : 'upsertMany', {
+		items: given,
+		options: { batchSize: 50, parallelRequests: 1, maxFailedShare: 10 },
+		parameters: { matchOn: 'fields', matchFields: ['number'] },
+		onError: 'continueRegularOutput',
+	});
+	const all = outcomes(result);
+	expect(count(all, 'updated')).toBe(50);
+	expect(count(all, 'failed')).toBe(250);
+});
+
+test.each([-1, 101, 'some', ''])('a share of %j is refused', async (maxFailedShare) => {
+	const result = await run('upsertMany', numbered(2), { maxFailedShare });
+	expect(result.error?.message).toMatch(
+		/'Stop If More Than % Fail' must be a number from 0 to 100/,
+	);
+	expect(await harness.writes()).toEqual([]);
+});

@@ -1,0 +1,365 @@
+/** Sync Many: the table, or a part of it, becomes what the input holds. */
+import type { IDataObject } from 'n8n-workflow';
+import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
+
+const harness = useHarness();
+const writer = useOtherWriter(harness);
+
+const where = (field: string, operator: string, value: string) => ({
+	filterMode: 'conditions',
+	conditions: { condition: [{ field, operator, value }] },
+});
+
+const guards = { maximumToRemove: 100, maximumShareToRemove: 100 };
+const deleting = { missingRecords: 'delete', ...guards };
+const marking = {
+	missingRecords: 'setFields',
+	fieldsToSet: { entry: [{ field: 'state', value: 'sent' }] },
+	...guards,
+};
+
+const sync = (items: IDataObject[], { parameters = deleting, ...run }: Run = {}) =>
+	harness.run('syncMany', { items, ...run, parameters: { ...parameters } });
+
+const order = (number: number, more: IDataObject = {}) => ({
+	number: String(number),
+	buyer: `Buyer ${number}`,
+	...more,
+});
+
+/** The outcome of each output item, with what it is about. */
+const report = (result: Awaited<ReturnType<typeof sync>>) =>
+	result.json().map(({ outcome, number, details }) => {
+		const failed = details as IDataObject | undefined;
+		return failed ? `${failed.outcome as string}` : `${outcome as string} ${number as string}`;
+	});
+
+beforeEach(async () => {
+	await harness.fill('orders', ...numbered(5));
+});
+
+test('creates, updates and deletes, and removes last', async () => {
+	const result = await sync([order(1), order(2, { price: 3 }), order(3), order(4), order(9)]);
+	expect(result.error).toBeUndefined();
+	expect(report(result)).toEqual([
+		'unchanged 1',
+		'updated 2',
+		'unchanged 3',
+		'unchanged 4',
+		'inserted 9',
+		'deleted 5',
+	]);
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '9']);
+	const writes = (await harness.writes()).map(({ method }) => method);
+	expect(writes.at(-1)).toBe('DELETE');
+	expect(result.hints[0]).toMatch(
+		/^1 inserted, 1 updated, 3 unchanged, 1 deleted \(\d+ requests\)\.$/,
+	);
+});
+
+test('a removed record is returned whole, and comes from no input item', async () => {
+	await harness.fill('orders', order(1), order(2, { price: 7, comment: 'kept' }));
+	const result = await sync([order(1)]);
+	expect(result.json()[1]).toMatchObject({
+		outcome: 'deleted',
+		number: '2',
+		price: 7,
+		comment: 'kept',
+	});
+	expect(result.output('Data Platform')[1]?.pairedItem).toEqual([]);
+});
+
+test('Leave neither reads the scope nor removes anything', async () => {
+	const result = await sync([order(1)], { parameters: {} });
+	expect(report(result)).toEqual(['unchanged 1']);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+test('fields are set where Delete would delete; what holds them already is left out', async () => {
+	await harness.fill('orders', order(1), order(2), order(3, { state: 'sent' }));
+	const result = await sync([order(1)], { parameters: marking });
+	expect(report(result)).toEqual(['unchanged 1', 'marked 2']);
+	expect(await harness.values('state')).toEqual([undefined, 'sent', 'sent']);
+	const again = await sync([order(1)], { parameters: marking });
+	expect(report(again)).toEqual(['unchanged 1']);
+	const writes = (await harness.writes()).filter(({ method }) => method === 'PATCH');
+	expect(writes).toHaveLength(1);
+});
+
+test('only records that the filter names can be missing', async () => {
+	await harness.fill(
+		'orders',
+		order(1, { state: 'open' }),
+		order(2, { state: 'open' }),
+		order(3, { state: 'sent' }),
+	);
+	const result = await sync([order(1)], {
+		parameters: { ...deleting, ...where('state', 'eq', 'open') },
+	});
+	expect(report(result)).toEqual(['unchanged 1', 'deleted 2']);
+	expect(await harness.values('number')).toEqual(['1', '3']);
+});
+
+test('an item whose record lies outside the filter is written all the same', async () => {
+	await harness.fill('orders', order(1, { state: 'sent' }), order(2, { state: 'open' }));
+	const result = await sync([order(1, { price: 2 })], {
+		parameters: { ...deleting, ...where('state', 'eq', 'open') },
+	});
+	expect(report(result)).toEqual(['updated 1', 'deleted 2']);
+});
+
+test('a filter that matches nothing removes nothing', async () => {
+	const result = await sync([order(1)], {
+		parameters: { ...deleting, ...where('buyer', 'eq', 'nobody') },
+	});
+	expect(report(result)).toEqual(['unchanged 1']);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+describe('guards', () => {
+	test('more than the maximum: nothing is written', async () => {
+		const result = await sync([order(1), order(8)], {
+			parameters: { ...deleting, maximumToRemove: 3 },
+		});
+		expect(result.error?.message).toBe(
+			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
+		);
+		expect(result.error?.description).toContain("'Maximum to Remove'");
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('more than the share: nothing is written, an item each under Continue', async () => {
+		const parameters = { ...deleting, maximumShareToRemove: 20 };
+		const result = await sync([order(1), order(2), order(3)], { parameters });
+		expect(result.error?.message).toBe(
+			'Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %',
+		);
+		const items = [order(1), order(2), order(3), order(4)];
+		const allowed = await sync(items, { parameters });
+		expect(report(allowed)).toHaveLength(5);
+		const continued = await sync([order(1), order(8)], {
+			parameters,
+			onError: 'continueRegularOutput',
+		});
+		expect(report(continued)).toEqual(['failed', 'failed']);
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
+	});
+
+	test.each([
+		['maximumToRemove', -1],
+		['maximumToRemove', ''],
+		['maximumShareToRemove', 101],
+		['maximumShareToRemove', 'half'],
+		['maximumShareToRemove', null],
+	])('%s: %j is refused', async (name, value) => {
+		const result = await sync([order(1)], { parameters: { ...deleting, [name]: value } });
+		expect(result.error?.message).toMatch(/must be a number (at least|from) 0/);
+		expect(await harness.writes()).toEqual([]);
+	});
+
+	test('an empty input removes nothing unless it is allowed', async () => {
+		const refused = await sync([{}]);
+		expect(refused.error?.message).toBe('Nothing was written or removed: the input is empty');
+		expect(await harness.records()).toHaveLength(5);
+		const allowed = await sync([{}], { parameters: { ...deleting, allowEmptyInput: true } });
+		expect(report(allowed).sort()).toEqual([1, 2, 3, 4, 5].map((n) => `deleted ${n}`));
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('an empty input that is allowed keeps to the share', async () => {
+		const result = await sync([{}], {
+			parameters: { ...deleting, allowEmptyInput: true, maximumShareToRemove: 99 },
+		});
+		expect(result.error?.message).toContain('5 of 5 records are missing');
+	});
+});
+
+describe('an item that fails', () => {
+	test('without its key, nothing is removed, whatever is set', async () => {
+		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
+			onError: 'continueRegularOutput',
+			parameters: { ...deleting, removeDespiteFailures: true },
+		});
+		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
+		expect(result.hints).toContainEqual(
+			expect.stringContaining('No record was removed: which one item 1 stands for'),
+		);
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('with its key: what is missing is reported, and left unless it is to be removed anyway', async () => {
+		const items = [order(1), order(2, { price: -1 }), order(3)];
+		const left = await sync(items, { onError: 'continueRegularOutput' });
+		expect(report(left)).toEqual(['unchanged 1', 'failed', 'unchanged 3', 'failed', 'failed']);
+		expect(left.json()[3]).toMatchObject({
+			error: expect.stringContaining('but was not removed: item 1 did not succeed') as string,
+			details: { outcome: 'failed', id: expect.any(String) as string },
+		});
+		expect(await harness.records()).toHaveLength(5);
+		const removed = await sync(items, {
+			onError: 'continueRegularOutput',
+			parameters: { ...deleting, removeDespiteFailures: true },
+		});
+		expect(report(removed)).toEqual([
+			'unchanged 1',
+			'failed',
+			'unchanged 3',
+			'deleted 4',
+			'deleted 5',
+		]);
+		expect(await harness.values('number')).toEqual(['1', '2', '3']);
+	});
+
+	test('under Stop nothing is written at all', async () => {
+		const result = await sync([order(1), { buyer: 'x' }]);
+		expect(result.error?.message).toContain("the import key 'number' has no value");
+		expect(await harness.records()).toHaveLength(5);
+	});
+});
+
+test('a dry run lists what would be created, updated and removed', async () => {
+	const items = [order(1), order(2, { price: 3 }), order(9)];
+	const deleted = await sync(items, { options: { dryRun: true } });
+	expect(report(deleted).slice(3).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const marked = await sync(items, { parameters: marking, options: { dryRun: true } });
+	expect(outcomes(marked)).toEqual([
+		'unchanged',
+		'updated',
+		'inserted',
+		'marked',
+		'marked',
+		'marked',
+	]);
+	expect(marked.json()[3]).toMatchObject({ before: { state: null }, after: { state: 'sent' } });
+	expect((await harness.writes()).filter(({ path }) => !path.includes('count'))).toEqual([]);
+});
+
+test('a summary counts the records that were removed', async () => {
+	const result = await sync([order(1), order(2)], { options: { output: 'summary' } });
+	expect(result.json()).toEqual([
+		expect.objectContaining({
+			unchanged: 2,
+			deleted: 3,
+			marked: 0,
+			scopeRecords: 5,
+			missingRecords: 3,
+		}),
+	]);
+});
+
+describe('another writer, between the comparison and the removal', () => {
+	const api = () => harness.sandbox.client();
+	const at = `/apps/${APP}/tables/orders/data`;
+	const find = async (number: string) =>
+		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+	const change = async (number: string, fields: IDataObject) =>
+		await api().patch(`${at}/${await find(number)}`, { fields });
+	/** Acts once, before the first request that reads what is to be removed. */
+	const meanwhile = (act: () => Promise<unknown>) => {
+		let isDone = false;
+		let writes = 0;
+		writer.before((target) => {
+			writes += Number(target === 'POST /data/bulk');
+			if (isDone || writes === 0 || target === 'POST /data/bulk') return undefined;
+			isDone = true;
+			return act();
+		});
+	};
+	const items = [1, 2, 3, 4].map((number) => order(number, { price: 1 }));
+	const run = async (more: IDataObject = {}) =>
+		report(
+			await sync(items, {
+				parameters: { ...deleting, ...more },
+				credential: writer.credential(),
+			}),
+		).at(-1);
+
+	test('makes a record one of the input: it stays', async () => {
+		meanwhile(async () => {
+			await api().delete(`${at}/${await find('4')}`);
+			await change('5', { number: '4' });
+		});
+		expect(await run()).toBe('skipped 5');
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4']);
+	});
+
+	test('takes a record out of the scope: it stays', async () => {
+		await harness.fill('orders', ...numbered(5, { state: 'open' }));
+		meanwhile(async () => await change('5', { state: 'sent' }));
+		expect(await run(where('state', 'eq', 'open'))).toBe('skipped 5');
+		expect(await harness.records()).toHaveLength(5);
+	});
+
+	test('deletes a record: it is reported as left alone', async () => {
+		meanwhile(async () => await api().delete(`${at}/${await find('5')}`));
+		expect(await run()).toBe('skipped 5');
+	});
+
+	test('adds a record: it stays', async () => {
+		meanwhile(async () => await api().post(at, { fields: order(6) }));
+		expect(await run()).toBe('deleted 5');
+		expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '6']);
+	});
+});
+
+test('a token that may not delete: nothing more is tried, each record is reported', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 403 } });
+	const result = await sync([order(1)], { onError: 'continueRegularOutput' });
+	expect(report(result)).toEqual(['unchanged 1', 'failed', 'failed', 'failed', 'failed']);
+	expect(await harness.records()).toHaveLength(5);
+	const deletes = (await harness.writes()).filter(({ method }) => method === 'DELETE');
+	expect(deletes.length).toBeLessThanOrEqual(4);
+	const stopped = await sync([order(1)]);
+	expect(stopped.error?.message).toContain('is missing from the input, but was not removed');
+});
+
+test('records can be matched on other fields and on their IDs', async () => {
+	const byFields = await sync([order(1), order(2)], {
+		parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] },
+	});
+	expect(report(byFields).slice(2).sort()).toEqual(['deleted 3', 'deleted 4', 'deleted 5']);
+	const [first] = await harness.records();
+	const byId = await sync([{ id: first!.id, buyer: 'Buyer 1' }], {
+		parameters: { ...deleting, matchOn: 'recordId', recordId: '={{ $json.id }}' },
+	});
+	expect(outcomes(byId)).toEqual(['unchanged', 'deleted']);
+	expect(await harness.values('number')).toEqual(['1']);
+});
+
+test.each([
+	[[], 'names no field'],
+	[[{ field: 'state', value: '' }], "the value of 'state'"],
+	[[{ field: 'label', value: 'x' }], "'label' is read-only"],
+	[[{ field: 'nothing', value: 'x' }], "the table has no 'nothing'"],
+	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' takes a number"],
+	[[{ field: 'number', value: 'x' }], 'is what records are matched on'],
+	[
+		[
+			{ field: 'price', value: '1' },
+			{ field: 'price', value: '2' },
+		],
+		'twice',
+	],
+])('fields to set %j are refused before anything is written', async (entry, message) => {
+	const result = await sync([order(8)], {
+		parameters: { ...marking, fieldsToSet: { entry } },
+	});
+	expect(result.error?.message).toContain(message);
+	expect(await harness.records()).toHaveLength(5);
+});
+
+test('a filter without conditions is not all of the table', async () => {
+	for (const none of [
+		{ filterMode: 'conditions', conditions: {} },
+		{ filterMode: 'json', filterTree: '{"filter":[]}' },
+	]) {
+		const result = await sync([order(1)], { parameters: { ...deleting, ...none } });
+		expect(result.error?.message).toContain('the filter has no condition');
+	}
+	const empty = await sync([order(1)], {
+		parameters: { ...deleting, ...where('buyer', 'eq', ' ') },
+	});
+	expect(empty.error?.message).toContain('has an empty value');
+	expect(await harness.records()).toHaveLength(5);
+});

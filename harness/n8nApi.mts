@@ -106,6 +106,8 @@ export interface N8nApi {
 	 * items replace the trigger's own output.
 	 */
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
+	/** An execution that has ended; undefined while it has not. */
+	readExecution(executionId: string): Promise<Execution | undefined>;
 }
 
 /** An owner account for a local n8n, with a random password. */
@@ -266,6 +268,7 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 			await setActive(id, true, versionId);
 		},
 		unpublish: async (id) => await setActive(id, false),
+		readExecution,
 		runWorkflow: async (workflowId, triggerName, items) => {
 			const data = { startTime: 0, executionTime: 0, source: [], data: { main: [items] } };
 			const started = await request<{ executionId?: string }>(

@@ -28,7 +28,7 @@ const mappers = readdirSync(FOLDER)
 	.filter((file) => file.endsWith('.json'))
 	.flatMap((file) =>
 		read(file)
-			.nodes.filter(({ parameters }) => 'columns' in parameters)
+			.nodes.filter(({ type, parameters }) => type === NODE_TYPE && 'columns' in parameters)
 			.map(({ name }) => [file, name] as const),
 	);
 

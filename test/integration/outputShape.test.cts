@@ -30,6 +30,7 @@ async function outputs(table: string, values: IDataObject, simple: boolean) {
 	return {
 		get: await run('get', {}, { recordId }),
 		getAll: await run('getAll', {}),
+		getChanges: ((await run('getChanges', {})).changes as IDataObject[])[0]!,
 		upsert: await run('upsert', values),
 		update: await run('update', values, { recordId }),
 		upsertMany: await run('upsertMany', values),

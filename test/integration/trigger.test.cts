@@ -253,6 +253,20 @@ describe('what is stored', () => {
 		expect(await emitted(other)).toEqual(['created 2']);
 	});
 
+	test('another group of conditions begins anew', async () => {
+		const condition = [{ field: 'number', operator: 'notempty' }];
+		const withGroup = (matchType: string) => ({
+			filterMode: 'conditions',
+			conditions: { condition },
+			groups: { group: [{ matchType, conditions: { condition } }] },
+		});
+		const watching = await start(withGroup('and'));
+		await watching.poll();
+		await create('1');
+		const other = await start(withGroup('or'), { staticData: watching.staticData() });
+		expect(await emitted(other)).toBeNull();
+	});
+
 	test('a filter that is computed is the same filter tomorrow', async () => {
 		const watching = await start({
 			filterMode: 'conditions',

@@ -9,8 +9,11 @@ import type {
 } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { LIMITS, selectChanges } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
+import { fromCursor, toCursor } from '../../nodes/DataPlatform/changes/cursor.ts';
 import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { httpResponse, fakePlatform } from './stubPlatform.cts';
+
+const SOURCE = { table: 'things', selection: '' };
 
 export interface Row {
 	id: string;
@@ -138,7 +141,7 @@ export class Follower {
 
 	/** One poll, with the state stored and read again; returns what it emits as `c1/1` (created). */
 	async poll(hasTime: () => boolean = () => true): Promise<string[]> {
-		const state = JSON.parse(JSON.stringify(this.state)) as ChangeState;
+		const state = this.restored();
 		const read = await readChanges(this.table.pages, state, this.options, hasTime, this.limits);
 		const selection = selectChanges(state, read, this.options, this.limits);
 		this.state = selection.state;
@@ -150,6 +153,15 @@ export class Follower {
 		}));
 		this.polls.push(emitted);
 		return emitted.map(({ kind, id, ver }) => `${kind[0]}${id}/${ver}`);
+	}
+
+	/** The state as the trigger stores it, or, where no fields are watched, as a cursor holds it. */
+	private restored(): ChangeState {
+		const stored = JSON.parse(JSON.stringify(this.state)) as ChangeState;
+		if (stored.digests) return stored;
+		const fromText = fromCursor(toCursor(stored, SOURCE), SOURCE);
+		expect(fromText).toEqual(stored);
+		return fromText;
 	}
 
 	/** Polls until there is nothing more. */

@@ -71,7 +71,7 @@ export class RunContext<in Name extends string> {
 	}
 
 	/** A parameter as it stands in the workflow, expressions unresolved. */
-	private raw(name: ParameterPath<Name>): unknown {
+	raw(name: ParameterPath<Name>): unknown {
 		return this.context.getNodeParameter(this.path(name), 0, null, { rawExpressions: true });
 	}
 

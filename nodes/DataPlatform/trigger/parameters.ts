@@ -4,13 +4,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { applicationLocator, tableLocator } from '../descriptions/locators';
+import { DEFAULT_MAXIMUM, MAX_MAXIMUM, overlap, startDate } from '../descriptions/changeOptions';
 import { filterParameters } from '../descriptions/filter';
 import { fieldsToLoad, savedView } from '../descriptions/readOptions';
 import { options, timeout } from '../descriptions/common';
 import { simple } from '../execution/recordOutput';
-
-export const DEFAULT_OVERLAP_S = 60;
-export const DEFAULT_MAXIMUM = 1000;
 
 export const triggerProperties: INodeProperties[] = [
 	{
@@ -51,15 +49,7 @@ export const triggerProperties: INodeProperties[] = [
 		default: 'now',
 		description: 'Where to start when the workflow watches this table for the first time',
 	},
-	{
-		displayName: 'Date',
-		name: 'startDate',
-		type: 'dateTime',
-		required: true,
-		default: '',
-		displayOptions: { show: { startFrom: ['date'] } },
-		description: 'A date without a time zone is in the time zone of the workflow',
-	},
+	startDate,
 	simple,
 	options(
 		fieldsToLoad,
@@ -68,7 +58,7 @@ export const triggerProperties: INodeProperties[] = [
 			displayName: 'Maximum Records per Poll',
 			name: 'maximum',
 			type: 'number',
-			typeOptions: { minValue: 1, maxValue: 10000 },
+			typeOptions: { minValue: 1, maxValue: MAX_MAXIMUM },
 			default: DEFAULT_MAXIMUM,
 			description: 'Max number of changes per poll. The rest follow in later polls.',
 		},
@@ -84,15 +74,7 @@ export const triggerProperties: INodeProperties[] = [
 			description:
 				'Only emit an update if one of these fields changed. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 		},
-		{
-			displayName: 'Overlap (Seconds)',
-			name: 'overlap',
-			type: 'number',
-			typeOptions: { minValue: 0, maxValue: 86400 },
-			default: DEFAULT_OVERLAP_S,
-			description:
-				'How far back each poll looks before the last change, for changes that become visible late. Nothing is emitted twice.',
-		},
+		overlap,
 		timeout,
 	),
 ];

@@ -2,18 +2,19 @@
  * What a trigger node watches, as its parameters say.
  */
 import { createHash } from 'node:crypto';
-import { tryToParseDateTime, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
+import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { RecordQuery } from '../api/records';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
+import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from '../descriptions/changeOptions';
+import { changeOutput, requireDate, selectionValues, START_FROM } from '../execution/changeInput';
 import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
-import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from './parameters';
 
 /** A longer one would overflow a timer. */
 const MAX_TIMEOUT_S = 24 * 86_400;
@@ -43,18 +44,10 @@ const digestOf =
 	(record: PlatformRecord): string =>
 		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
 
-/** What names the records that are watched, as it stands in the workflow: expressions unresolved. */
-const SELECTION = [
-	...['filterMode', 'matchType', 'conditions', 'groups', 'filterTree'],
-	'options.savedView',
-];
-
 function identityOf(context: IPollFunctions, baseUrl: unknown, at: TableAddress): string {
-	const values = SELECTION.map((name) => {
-		// A filter that says `today` is the same filter tomorrow.
-		const value: unknown = context.getNodeParameter(name, null, { rawExpressions: true });
-		return value || null;
-	});
+	const values = selectionValues((name) =>
+		context.getNodeParameter(name, null, { rawExpressions: true }),
+	);
 	return hash([baseUrl, at, ...values]);
 }
 
@@ -143,7 +136,7 @@ export function outputShape(context: Pick<IPollFunctions, 'getNodeParameter'>): 
 
 /** Where watching starts. @throws {InputError} */
 export const readStartFrom = (context: IPollFunctions) =>
-	choice(context, 'startFrom', 'Start From', ['now', 'beginning', 'date']);
+	choice(context, 'startFrom', 'Start From', START_FROM);
 
 /** @throws {InputError} */
 export async function readWatch(context: IPollFunctions): Promise<Watch> {
@@ -177,32 +170,11 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 }
 
 /** The output item of a change. */
-export function toItem(
+export const toItem = (
 	{ outputFields, shape }: Pick<Watch, 'outputFields' | 'shape'>,
-	{ kind, record }: Change,
-): INodeExecutionData {
-	const fields =
-		outputFields.length === 0
-			? record.fields
-			: Object.fromEntries(outputFields.map((name) => [name, getOwn(record.fields, name) ?? null]));
-	return { json: { event: kind, ...shape({ ...record, fields }) } };
-}
-
-/** A time without a zone is one of the zone given. */
-function parseTime(value: unknown, zone: string): number | undefined {
-	try {
-		return tryToParseDateTime(value, zone).toMillis();
-	} catch {
-		return undefined;
-	}
-}
+	change: Change,
+): INodeExecutionData => ({ json: changeOutput(shape, outputFields)(change) });
 
 /** *Date* as ms since 1970. @throws {InputError} */
-export function readStartDate(context: IPollFunctions): number {
-	const date = parseTime(context.getNodeParameter('startDate', ''), context.getTimezone());
-	if (date !== undefined) return date;
-	throw new InputError("'Date' is not a date", {
-		field: 'Date',
-		hint: 'Choose a date, or write it as 2026-11-21T00:00:00Z.',
-	});
-}
+export const readStartDate = (context: IPollFunctions): number =>
+	requireDate(context.getNodeParameter('startDate', ''), context.getTimezone());

@@ -49,13 +49,13 @@ after(async () => {
 	await environment?.tearDown();
 });
 
-/** Repeats a check until it returns something, for ten seconds at most. */
-async function until<T>(check: () => Promise<T | undefined>): Promise<T> {
-	for (const end = Date.now() + 10_000; Date.now() < end; await sleep(100)) {
+/** Repeats a check until it returns something, for ten seconds at most unless said otherwise. */
+async function until<T>(check: () => Promise<T | undefined>, limitMs = 10_000): Promise<T> {
+	for (const end = Date.now() + limitMs; Date.now() < end; await sleep(100)) {
 		const result = await check();
 		if (result !== undefined) return result;
 	}
-	throw new Error('What was waited for did not happen in ten seconds.');
+	throw new Error('What was waited for did not happen in time.');
 }
 
 /** An example as its file has it, with addresses of this machine in the place of others. */
@@ -315,6 +315,82 @@ test('with the services of npm start, all examples run', async () => {
 		['Written', 'Refused'].map((node) => jsonOf(rows, node).length),
 		[2, 1],
 	);
+});
+
+/** Runs what an example does on each change, and how it goes on: pages so small that there are several. */
+const withSmallPages = (workflow: WorkflowJson): WorkflowJson => {
+	for (const { name, parameters } of workflow.nodes) {
+		if (name === 'Get changes') parameters.pageSize = 2;
+	}
+	return workflow;
+};
+
+const emittedBy = (execution: Execution) =>
+	(execution.data.resultData.runData['Go on from here'] ?? [])
+		.flatMap(({ data }) => data?.main[0] ?? [])
+		.map(({ json }) => json);
+
+const change = async (id: unknown) =>
+	await axios.patch(
+		`${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data/${String(id)}`,
+		{ fields: { surname: `Changed ${Date.now()}` } },
+		{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
+	);
+
+test('changes with a cursor in a data table: each change once, from run to run', async () => {
+	const workflow = withSmallPages(await read('changes-cursor-in-data-table.json'));
+	const id = await n8nApi.createWorkflow(workflow);
+	const next = async () => {
+		const execution = await n8nApi.runWorkflow(id, 'Every ten minutes');
+		assert.equal(describeFailure(execution), undefined);
+		return emittedBy(execution);
+	};
+	const all = await contacts();
+	const first = await next();
+	assert.deepEqual(first.map((record) => record.id).sort(), all.map((record) => record.id).sort());
+	assert.deepEqual(await next(), []);
+	await change(all[0]?.id);
+	const [changed, ...others] = await next();
+	assert.deepEqual([changed?.event, changed?.id], ['updated', all[0]?.id]);
+	assert.deepEqual(others, []);
+	assert.deepEqual(await next(), []);
+});
+
+test('changes with a cursor in static data: each change once, from run to run', async () => {
+	const workflow = withSmallPages(await read('changes-cursor-in-static-data.json'));
+	const [schedule] = workflow.nodes;
+	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 3 }] } };
+	const id = await n8nApi.createWorkflow(workflow);
+	const executions = async () => {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId: id, status: ['success'] }));
+		const { results } = await n8nApi.request<{ results: Array<{ id: string }> }>(
+			'GET',
+			`/executions?filter=${filter}&limit=100`,
+		);
+		return results.map((result) => result.id).sort((a, b) => Number(a) - Number(b));
+	};
+	const emitted = async () => {
+		const found: JsonObject[] = [];
+		for (const execution of await executions()) {
+			const ended = await n8nApi.readExecution(execution);
+			found.push(...(ended ? emittedBy(ended) : []));
+		}
+		return found;
+	};
+	await n8nApi.publish(id);
+	try {
+		const all = await contacts();
+		await until(async () => ((await emitted()).length >= all.length ? true : undefined), 60_000);
+		await change(all[1]?.id);
+		await until(async () => ((await emitted()).length > all.length ? true : undefined), 60_000);
+		const runs = (await executions()).length;
+		await until(async () => ((await executions()).length > runs + 1 ? true : undefined), 60_000);
+		const last = await emitted();
+		assert.equal(last.length, all.length + 1);
+		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all[1]?.id]);
+	} finally {
+		await n8nApi.unpublish(id);
+	}
 });
 
 test('events that are pinned stand for the services that would send them', async () => {

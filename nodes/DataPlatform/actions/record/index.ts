@@ -6,6 +6,7 @@ import { deleteOne } from './delete';
 import { deleteMany } from './deleteMany';
 import { exportToFile } from './exportToFile';
 import { get } from './get';
+import { getChanges } from './getChanges';
 import { getMany } from './getMany';
 import { summarize } from './summarize';
 import { syncMany } from './syncMany';
@@ -29,6 +30,7 @@ export const record: Resource = {
 		deleteMany,
 		exportToFile,
 		get,
+		getChanges,
 		getMany,
 		summarize,
 		syncMany,

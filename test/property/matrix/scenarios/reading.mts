@@ -30,6 +30,7 @@ const reading = (
 		items?: Prepared['items'];
 		expected: object[][];
 	}>,
+	listOf: (json: Record<string, unknown>) => unknown[] = (json) => [json],
 ): Scenario => ({
 	operation,
 	kind: 'read',
@@ -43,7 +44,7 @@ const reading = (
 			main: { path: '' },
 			traces: items.map(() => ({ path: '' })),
 			checkOutput: (index, outputs, { fieldsReplaced }) => {
-				const returned = outputs.map(({ json }) => json);
+				const returned = outputs.flatMap(({ json }) => listOf(json) as object[]);
 				const shown = (list: object[]) => (fieldsReplaced ? list.map(withoutFields) : list);
 				return isDeepStrictEqual(shown(returned), shown(expected[index]!))
 					? []
@@ -71,8 +72,8 @@ const simple = ({ id, created, modified, ver, fields }: Shown) => ({
 
 /** What is left of a shown record whose fields the platform replaced by others. */
 const withoutFields = (shown: object) => {
-	const { id, created, modified, ver } = shown as Partial<Shown>;
-	return { id, created, modified, ver };
+	const { id, created, modified, ver, event } = shown as Partial<Shown & { event: string }>;
+	return { id, created, modified, ver, event };
 };
 
 const records = async (slot: SandboxSlot) =>
@@ -139,6 +140,30 @@ const exportToFile: Scenario = {
 		};
 	},
 };
+const changesOf = ({ changes, cursor, hasMore }: Record<string, unknown>) =>
+	typeof cursor === 'string' && cursor !== '' && hasMore === false && Array.isArray(changes)
+		? changes
+		: [{ wrong: { cursor, hasMore } }];
+
+const byChange = (a: Shown, b: Shown) =>
+	Date.parse(a.modified) - Date.parse(b.modified) || (a.id < b.id ? -1 : 1);
+
+const getChanges = reading(
+	'record: getChanges',
+	async (slot) => {
+		const all = await records(slot);
+		return {
+			parameters: { ...tableParameters(), ...GROUP },
+			items: groups(),
+			expected: GROUPS.map((group) =>
+				inGroup(all, group)
+					.sort(byChange)
+					.map((record) => ({ event: 'created', ...simple(record) })),
+			),
+		};
+	},
+	changesOf,
+);
 
 const count = reading('record: count', async () => ({
 	parameters: { ...tableParameters(), ...GROUP },
@@ -232,6 +257,7 @@ export const readingScenarios = [
 	get,
 	getMany,
 	exportToFile,
+	getChanges,
 	count,
 	summarize,
 	tableGet,

@@ -1,0 +1,31 @@
+/** Ids and numbers as short text, of letters, digits, `-`, `_` and `*` only. */
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
+
+/** Stands before an id that is no UUID. */
+const PLAIN = '*';
+
+/** A UUID in 22 characters; any other id is longer than it was. */
+export const packId = (id: string): string =>
+	UUID.test(id)
+		? Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
+		: PLAIN + Buffer.from(id, 'utf16le').toString('base64url');
+
+export const unpackId = (text: string): string =>
+	text.startsWith(PLAIN)
+		? Buffer.from(text.slice(PLAIN.length), 'base64url').toString('utf16le')
+		: Buffer.from(text, 'base64url').toString('hex').replace(UUID_PARTS, '$1-$2-$3-$4-$5');
+
+const INTEGER = /^-?[\da-z]+$/;
+
+/** An integer to the base of 36; any other number is longer. */
+export const packNumber = (value: number): string =>
+	Number.isSafeInteger(value)
+		? value.toString(36)
+		: PLAIN + Buffer.from(String(value)).toString('base64url');
+
+export const unpackNumber = (text: string): number =>
+	INTEGER.test(text)
+		? parseInt(text, 36)
+		: Number(Buffer.from(text.slice(PLAIN.length), 'base64url').toString());

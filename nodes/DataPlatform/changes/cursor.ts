@@ -1,0 +1,139 @@
+/**
+ * The cursor of Get Changes: the tracker's state as one text that a workflow can keep anywhere. It
+ * says which table, filter and saved view it belongs to, and ends with a checksum.
+ */
+import { createHash } from 'node:crypto';
+
+import { InputError } from '../transport/errors';
+import { packId, packNumber, unpackId, unpackNumber } from './compact';
+import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
+
+/** A version of this form; a cursor of any other is not read. */
+const FORMAT = '1';
+
+/**
+ * What bounds the cursor: about 29 characters for each record that changed within the overlap, at
+ * most 5,000, and 6 for each that was returned before, at most 5,000, as long as there is more.
+ */
+export const CURSOR_LIMITS: Readonly<Limits> = { ...LIMITS, hashes: 5000 };
+
+/** What a cursor belongs to. */
+export interface CursorSource {
+	/** Names the platform and the table. */
+	table: string;
+	/** Names the filter and the saved view. */
+	selection: string;
+}
+
+const CHECKSUM_LENGTH = 11;
+const SOURCE_LENGTH = 8;
+
+const digest = (text: string, length: number) =>
+	createHash('sha256').update(text).digest('base64url').slice(0, length);
+
+const packPosition = (position?: Position) =>
+	position ? `${packNumber(position.time)}~${packId(position.id)}` : '';
+
+const unpackPosition = (text = ''): Position | undefined => {
+	const [time = '', id = ''] = text.split('~');
+	return text === '' ? undefined : { time: unpackNumber(time), id: unpackId(id) };
+};
+
+/** Each entry's time is the distance to the one before. */
+function packEmitted(emitted: ChangeState['emitted']): string {
+	let last = 0;
+	return Object.entries(emitted)
+		.map(([id, [version, time]]) => {
+			const distance = time - last;
+			last = time;
+			return `${packId(id)}~${packNumber(version)}~${packNumber(distance)}`;
+		})
+		.join('~');
+}
+
+function unpackEmitted(text = ''): ChangeState['emitted'] {
+	const parts = text === '' ? [] : text.split('~');
+	const entries: Array<[string, [number, number]]> = [];
+	let time = 0;
+	for (let at = 0; at < parts.length; at += 3) {
+		time += unpackNumber(parts[at + 2]!);
+		entries.push([unpackId(parts[at]!), [unpackNumber(parts[at + 1]!), time]]);
+	}
+	return Object.fromEntries(entries);
+}
+
+/** The state as text of letters, digits and `-_*~.`; digests of watched fields are left out. */
+export function toCursor(state: ChangeState, { table, selection }: CursorSource): string {
+	const { cursor, watermark, emitted, backlog } = state;
+	const text = [
+		FORMAT,
+		digest(table, SOURCE_LENGTH),
+		digest(selection, SOURCE_LENGTH),
+		cursor === undefined ? '' : packNumber(cursor),
+		packPosition(watermark),
+		packEmitted(emitted),
+		...(backlog
+			? [
+					packPosition(backlog.createdWatermark),
+					backlog.offset === undefined ? '' : packNumber(backlog.offset),
+					backlog.earlier,
+				]
+			: []),
+	].join('.');
+	return `${text}.${digest(text, CHECKSUM_LENGTH)}`;
+}
+
+const START_ANEW = "To start anew, leave 'Cursor' empty.";
+
+const wrong = (message: string, hint: string) =>
+	new InputError(`'Cursor' ${message}`, { field: 'Cursor', hint: `${hint} ${START_ANEW}` });
+
+/**
+ * The state that a cursor stands for.
+ *
+ * @throws {InputError} where it is damaged, of another form, or belongs to another table, filter or
+ *   saved view
+ */
+export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {
+	const [format = '', ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
+	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
+	if (text !== `${body}.${digest(body, CHECKSUM_LENGTH)}`) {
+		throw wrong(
+			'is not readable: a part of it is missing or was changed',
+			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
+		);
+	}
+	if (format !== FORMAT) {
+		throw wrong(
+			'was made by another version of this node, which this one does not read',
+			'Use the version that made it.',
+		);
+	}
+	if (ofTable !== digest(table, SOURCE_LENGTH)) {
+		throw wrong(
+			'belongs to another table',
+			'Each table has a cursor of its own; another base URL or application counts as another table.',
+		);
+	}
+	if (ofSelection !== digest(selection, SOURCE_LENGTH)) {
+		throw wrong(
+			'was made with another filter or saved view',
+			'What changed before would be missed. Restore the filter and the saved view.',
+		);
+	}
+	const [createdWatermark, offset = '', earlier = ''] = rest.slice(0, -1);
+	const created = unpackPosition(createdWatermark);
+	const position = unpackPosition(watermark);
+	return {
+		...(cursor && { cursor: unpackNumber(cursor) }),
+		...(position && { watermark: position }),
+		emitted: unpackEmitted(emitted),
+		...(rest.length > 1 && {
+			backlog: {
+				...(created && { createdWatermark: created }),
+				earlier,
+				...(offset !== '' && { offset: unpackNumber(offset) }),
+			},
+		}),
+	};
+}

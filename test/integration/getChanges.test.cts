@@ -1,0 +1,258 @@
+/** Record: Get Changes, on the sandbox: a cursor in, changes and the next cursor out. */
+import type { IDataObject } from 'n8n-workflow';
+import { pairedIndexes, expectErrorItem, numbered, useHarness, APP } from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
+
+interface Page {
+	changes: Array<IDataObject & { id: string; event: string; ver: number; number?: string }>;
+	cursor: string;
+	hasMore: boolean;
+}
+
+const harness = useHarness();
+const other = useOtherWriter(harness);
+
+const getChanges = async (parameters: IDataObject = {}, options: IDataObject = {}) =>
+	await harness.run('getChanges', { parameters, options });
+
+async function pageOf(parameters: IDataObject = {}, options: IDataObject = {}): Promise<Page> {
+	const result = await getChanges(parameters, options);
+	expect(result.error).toBeUndefined();
+	expect(result.json()).toHaveLength(1);
+	return result.json()[0] as unknown as Page;
+}
+
+/** Pages from a cursor on, until there is no more. */
+async function drain(
+	parameters: IDataObject = {},
+	options: IDataObject = {},
+	onPage = async () => {},
+) {
+	const pages: Page[] = [];
+	for (let cursor = parameters.cursor; pages.length < 500; cursor = pages.at(-1)!.cursor) {
+		pages.push(await pageOf({ ...parameters, cursor }, options));
+		if (!pages.at(-1)!.hasMore) return pages;
+		await onPage();
+	}
+	throw new Error('There is no end');
+}
+
+const shown = ({ changes }: Page) => changes.map(({ event, number }) => `${event} ${number}`);
+const patch = async (id: string, fields: IDataObject) =>
+	await harness.sandbox.client().patch(`/apps/${APP}/tables/orders/data/${id}`, { fields });
+const find = async (number: string) =>
+	(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+const add = async (...numbers: string[]) => {
+	for (const number of numbers) {
+		await harness.sandbox
+			.client()
+			.post(`/apps/${APP}/tables/orders/data`, { fields: { number, buyer: 'x' } });
+	}
+};
+
+describe('where it starts', () => {
+	test('from the beginning: every record as created, and then what changes', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const first = await pageOf();
+		expect(shown(first).sort()).toEqual(['created 1', 'created 2', 'created 3']);
+		expect(first.hasMore).toBe(false);
+		const idle = await pageOf({ cursor: first.cursor });
+		expect(idle).toEqual({ changes: [], cursor: expect.any(String), hasMore: false });
+		await patch(await find('2'), { buyer: 'new' });
+		await add('4');
+		const second = await pageOf({ cursor: idle.cursor });
+		expect(shown(second)).toEqual(['updated 2', 'created 4']);
+		expect((await pageOf({ cursor: second.cursor })).changes).toEqual([]);
+	});
+
+	test('from now: no changes, but a cursor; in an empty table too', async () => {
+		for (const before of [numbered(3), []]) {
+			await harness.fill('orders', ...before);
+			const start = await pageOf({ startFrom: 'now' });
+			expect(start).toEqual({ changes: [], cursor: expect.any(String), hasMore: false });
+			await add('new');
+			expect(shown(await pageOf({ cursor: start.cursor }))).toEqual(['created new']);
+		}
+	});
+
+	test('from a date: what changed since, earlier records as updated', async () => {
+		await harness.fill('orders', ...numbered(2));
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		const startDate = new Date().toISOString();
+		await patch(await find('1'), { buyer: 'new' });
+		await add('3');
+		const page = await pageOf({ startFrom: 'date', startDate });
+		expect(shown(page)).toEqual(['updated 1', 'created 3']);
+		const unreadable = await getChanges({ startFrom: 'date', startDate: 'soon' });
+		expect(unreadable.error?.message).toBe("'Date' is not a date");
+	});
+
+	test('without a cursor a notice says where it starts; with one there is none', async () => {
+		const first = await getChanges();
+		expect(first.hints).toEqual([expect.stringContaining('Without a cursor')]);
+		expect((await getChanges({ cursor: first.json()[0]!.cursor })).hints).toEqual([]);
+	});
+
+	test('an older cursor gives the same changes again: nothing is kept anywhere else', async () => {
+		await harness.fill('orders', ...numbered(5));
+		const { cursor } = await pageOf({ pageSize: 2 });
+		const twice = [await pageOf({ cursor }), await pageOf({ cursor })];
+		expect(twice[0]).toEqual(twice[1]);
+		expect(twice[0]!.changes).toHaveLength(3);
+	});
+});
+
+describe('page after page', () => {
+	test('each record once, in the order of changes; hasMore until the last', async () => {
+		await harness.fill('orders', ...numbered(2345));
+		const pages = await drain({ pageSize: 1000 });
+		expect(pages.map(({ changes }) => changes.length)).toEqual([1000, 1000, 345]);
+		expect(pages.map(({ hasMore }) => hasMore)).toEqual([true, true, false]);
+		const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id));
+		expect(new Set(ids).size).toBe(2345);
+	});
+
+	test('records that share their times', async () => {
+		const stored = await harness.fill('orders', ...numbered(1500));
+		expect(new Set(stored.map(({ modified }) => modified)).size).toBeLessThan(150);
+		const pages = await drain({ pageSize: 10 });
+		const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id));
+		expect(ids).toHaveLength(1500);
+		expect(new Set(ids).size).toBe(1500);
+	});
+
+	test('records that change between the pages come again, as updated, and none is lost', async () => {
+		await harness.fill('orders', ...numbered(60));
+		let count = 0;
+		const onPage = async () => {
+			count += 1;
+			if (count > 4) return;
+			await patch(await find(String(count)), { buyer: `changed ${count}` });
+			await add(`new ${count}`);
+		};
+		const changes = (await drain({ pageSize: 10 }, {}, onPage)).flatMap((page) => page.changes);
+		const versions = changes.map(({ id, ver }) => `${id}/${ver}`);
+		expect(new Set(versions).size).toBe(versions.length);
+		for (const { id, ver } of await harness.records()) expect(versions).toContain(`${id}/${ver}`);
+		const created = changes.filter(({ event }) => event === 'created').map(({ id }) => id);
+		expect(created).toHaveLength(64);
+		expect(new Set(created).size).toBe(64);
+	});
+
+	test('records that change while one page is read', async () => {
+		await harness.fill('orders', ...numbered(2500));
+		const moving = await find('3');
+		other.before(async (_, count) => {
+			if (count % 3 === 0) await patch(moving, { buyer: `at ${count}` });
+		});
+		const credential = other.credential();
+		const pages: Page[] = [];
+		for (let cursor: string | undefined; pages.length < 20; cursor = pages.at(-1)!.cursor) {
+			const result = await harness.run('getChanges', { parameters: { cursor }, credential });
+			pages.push(result.json()[0] as unknown as Page);
+			if (!pages.at(-1)!.hasMore) break;
+		}
+		const changes = pages.flatMap((page) => page.changes);
+		expect(new Set(changes.map(({ id }) => id)).size).toBe(2500);
+		const versions = changes.map(({ id, ver }) => `${id}/${ver}`);
+		expect(new Set(versions).size).toBe(versions.length);
+	});
+});
+
+describe('what is returned', () => {
+	test('the form of records that Simplify and the fields say, as in the trigger', async () => {
+		await harness.fill('orders', { number: '1', buyer: 'Fox', price: 3 });
+		const simple = (await pageOf()).changes[0]!;
+		expect(simple).toMatchObject({ event: 'created', number: '1', buyer: 'Fox', ver: 0 });
+		const nested = (await pageOf({ simple: false })).changes[0]!;
+		expect(nested).toMatchObject({ event: 'created', fields: { number: '1', buyer: 'Fox' } });
+		const some = (await pageOf({}, { fieldsToLoad: ['buyer'] })).changes[0]!;
+		expect(Object.keys(some)).toEqual(['event', 'id', 'buyer', 'created', 'modified', 'ver']);
+	});
+
+	test('only what the filter or the saved view matches', async () => {
+		await harness.fill('orders', ...numbered(3), { number: '4', buyer: 'x', state: 'open' });
+		const conditions = { condition: [{ field: 'number', operator: 'in', value: '2, 3' }] };
+		const filtered = { filterMode: 'conditions', conditions };
+		expect(shown(await pageOf(filtered)).sort()).toEqual(['created 2', 'created 3']);
+		const definition = await harness.sandbox.client().get(`/apps/${APP}/tables/orders`);
+		const [view] = definition.data.data.settings.userFilters as Array<{ id: string }>;
+		expect(shown(await pageOf({}, { savedView: view!.id }))).toEqual(['created 4']);
+	});
+
+	test('one item for each item, each with its own cursor, the failed one as an error', async () => {
+		await harness.fill('orders', ...numbered(2));
+		await harness.fill('notes', { text: 'a' });
+		const table = '={{ $json.table }}';
+		const cursor = '={{ $json.cursor }}';
+		const items = [{ table: 'orders' }, { table: 'missing' }, { table: 'notes' }];
+		const run = async (given: IDataObject[]) =>
+			await harness.run('getChanges', {
+				items: given,
+				parameters: { table: { __rl: true, mode: 'id', value: table }, cursor },
+				onError: 'continueRegularOutput',
+			});
+		const first = await run(items);
+		expect(pairedIndexes(first.output('Data Platform'))).toEqual([0, 1, 2]);
+		const [orders, missing, notes] = first.json() as unknown as Page[];
+		expect([orders!.changes.length, notes!.changes.length]).toEqual([2, 1]);
+		expectErrorItem(first.output('Data Platform')[1]!, 1, 'does not have');
+		expect(missing).toHaveProperty('error');
+		const again = await run([
+			{ table: 'orders', cursor: orders!.cursor },
+			{ table: 'orders', cursor: notes!.cursor },
+			{ table: 'notes', cursor: notes!.cursor },
+		]);
+		const [same, mixed, empty] = again.json() as unknown as Page[];
+		expect([same!.changes, empty!.changes]).toEqual([[], []]);
+		expect(String((mixed as unknown as IDataObject).error)).toContain('belongs to another table');
+	});
+});
+
+describe('what is refused before anything is read', () => {
+	const filter = (value: string) => ({
+		filterMode: 'conditions',
+		conditions: { condition: [{ field: 'number', operator: 'eq', value }] },
+	});
+
+	test.each([
+		[{ cursor: 'abc' }, "'Cursor' is not readable"],
+		[{ cursor: '={{ $json }}' }, "'Cursor' must be text, not an object"],
+		[{ cursor: '={{ 17 }}' }, "'Cursor' is not readable"],
+		[{ pageSize: 0 }, "'Page Size' must be a number from 1 to 10000"],
+		[{ pageSize: 10_001 }, "'Page Size' must be a number from 1 to 10000"],
+		[{ startFrom: 'then' }, "'Start From' must be now, beginning, date"],
+		[{ options: { overlap: -1 } }, "'Overlap (Seconds)' must be a number from 0"],
+	])('%j', async (parameters, message) => {
+		const result = await getChanges(parameters as IDataObject);
+		expect(result.error?.message).toContain(message);
+		expect(await harness.requests()).toEqual([]);
+	});
+
+	test('a cursor of another filter, table, application or platform', async () => {
+		const { cursor } = await pageOf(filter('1'));
+		const error = async (parameters: IDataObject) =>
+			(await getChanges({ cursor, ...parameters })).error?.message;
+		expect(await error(filter('1'))).toBeUndefined();
+		expect(await error(filter('2'))).toContain('another filter or saved view');
+		expect(await error({})).toContain('another filter or saved view');
+		const { cursor: plain } = await pageOf();
+		const table = { __rl: true, mode: 'id', value: 'notes' };
+		expect(await error({ cursor: plain, table })).toContain('belongs to another table');
+		const application = { __rl: true, mode: 'id', value: '' };
+		expect(await error({ cursor: plain, application })).toContain('belongs to another table');
+	});
+
+	test('a failed read leaves the cursor as it was: the same changes come the next time', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const { cursor } = await pageOf({ pageSize: 1 });
+		await harness.faults({
+			match: { path: '/data' },
+			when: { nth: [1] },
+			fault: { kind: 'status', status: 403 },
+		});
+		expect((await getChanges({ cursor })).error).toBeDefined();
+		await harness.faults();
+		expect((await pageOf({ cursor })).changes).toHaveLength(2);
+	});
+});

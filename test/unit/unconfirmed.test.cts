@@ -327,7 +327,7 @@ describe('the stored record holds what was sent', () => {
 			sent,
 			responds({ bulk: { insertedCount: 0 } }),
 			[sameNew],
-			{ outcome: 'updated' },
+			{ outcome: 'unchanged' },
 		],
 		[
 			'and is new; the last attempt inserted nothing, the lost one may have',

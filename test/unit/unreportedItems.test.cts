@@ -7,7 +7,7 @@ import {
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
-import { LATER, SINCE, responseOf, context, timedOut } from './outcomeFixtures.cts';
+import { BEFORE, LATER, SINCE, responseOf, context, timedOut } from './outcomeFixtures.cts';
 
 describe('an item that no response confirms', () => {
 	const sent = sendableOf({ key: 'a', id: 'r1', fields: { code: 'a', n: 1 } });
@@ -56,8 +56,25 @@ describe('an item that no response confirms', () => {
 		expect(resolve('upsert', changed, silent)).toMatchObject({ outcome: 'updated' });
 		const same = [holding({}, { created: SINCE, modified: SINCE })];
 		expect(resolve('upsert', same, silent)).toMatchObject({ outcome: 'inserted' });
-		const response = responseOf({ bulk: { insertedCount: 0 }, data: [] });
-		expect(resolve('upsert', same, { response })).toMatchObject({ outcome: 'updated' });
+	});
+
+	// Another item's record in the response.
+	const listed = (created: string, modified: string) => ({ id: 'r2', created, modified });
+	test.each([
+		['counts none', 0, [], 'unchanged'],
+		['counts the one that it lists', 1, [listed(SINCE, SINCE)], 'unchanged'],
+		['counts one, and lists one that it updated', 1, [listed(SINCE, LATER)], 'inserted'],
+		['counts one, and lists an older one', 1, [listed(BEFORE, BEFORE)], 'inserted'],
+		['counts one, and does not say when the other was inserted', 1, [{ id: 'r2' }], 'inserted'],
+		['counts two, and lists one', 2, [listed(SINCE, SINCE)], 'inserted'],
+		['does not count, and lists one', undefined, [listed(SINCE, SINCE)], 'inserted'],
+	])('a new record, where the response %s: %#', (_, insertedCount, data, outcome) => {
+		const response = responseOf({ bulk: { insertedCount }, data }, 2);
+		const same = [holding({}, { created: SINCE, modified: SINCE })];
+		expect(resolve('upsert', same, { response })).toMatchObject({ outcome });
+		// Whoever inserted it, somebody changed it since.
+		const changed = [holding({}, { created: SINCE, modified: LATER })];
+		expect(resolve('upsert', changed, { response })).toMatchObject({ outcome: 'updated' });
 	});
 
 	test('a created record that is not there stays unknown after a failure', () => {
@@ -123,6 +140,21 @@ describe('an item that no response confirms', () => {
 			message: "The response did not mention this item, and the record holds 2 in 'n'",
 		});
 	});
+
+	test.each(['update', 'replace', 'upsert'] as const)(
+		'%s: other values, where the record was changed during the run, are unknown',
+		(mode) => {
+			const changed = [holding({ n: 2 }, { modified: SINCE })];
+			const { outcome, id, field, message } = resolve(mode, changed, silent);
+			expect([outcome, id, field]).toEqual(['unknown', 'r1', 'n']);
+			expect(message).toContain("changed during the run; the record holds 2 in 'n'");
+			const response = responseOf({ data: [], errors: [{ message: 'too young' }] });
+			expect(resolve(mode, changed, { response })).toMatchObject({
+				outcome: 'failed',
+				message: 'too young',
+			});
+		},
+	);
 
 	test('other values after a failure are unknown: the write may still come', () => {
 		const { outcome, message } = resolve('update', [holding({ n: 2 })], lost);

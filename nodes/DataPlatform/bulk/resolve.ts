@@ -83,6 +83,16 @@ export function confirmedItem(
 /** An unknown time is the same as none. */
 const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
 
+/** Whether a response lists as many new records as it says were inserted: then it was none but these. */
+const listsAllInserts = (
+	{ data, insertedCount = Infinity }: BulkResponse,
+	watermark: Watermark,
+): boolean => {
+	const isInsert = ({ created, modified }: RecordMetadata) =>
+		created !== undefined && isSameTime(created, modified) && isAfter(created, watermark) === true;
+	return data.filter(isInsert).length >= insertedCount;
+};
+
 /**
  * Whether an upsert inserted the record that the response lists for it. What was read before may
  * be out of date: another writer may have inserted or deleted the record since.
@@ -286,17 +296,16 @@ function resolveFromStored(
 		return isFirst && prepared.isInserted === undefined ? { ...item, outcome: 'inserted' } : item;
 	}
 	// What the only attempt wrote is in its response, if that lists as many records as it counts.
+	const only = previousAttempt === undefined ? response : undefined;
+	const areInsertsListed = only !== undefined && listsAllInserts(only, watermark);
+	const hasTimes = created !== undefined && modified !== undefined;
+	const isAsInserted = hasTimes && isSameTime(created, modified);
 	const isUntouched =
-		response !== undefined && previousAttempt === undefined && listsAllChanges(response);
+		only !== undefined &&
+		(listsAllChanges(only) || (areInsertsListed && isNew(stored) && isAsInserted));
 	// A new record that the only attempt did not insert, or changed later, is another writer's.
 	const isOthers =
-		response !== undefined &&
-		previousAttempt === undefined &&
-		(response.insertedCount === 0 ||
-			(!isShared &&
-				created !== undefined &&
-				modified !== undefined &&
-				!isSameTime(created, modified)));
+		only !== undefined && (areInsertsListed || (!isShared && hasTimes && !isAsInserted));
 	const isInserted =
 		prepared.isInserted ?? (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
 	const { different, unproven } = differences(prepared, stored, context, overwritten);
@@ -315,6 +324,11 @@ function resolveFromStored(
 		}
 		if (rejection) return { ...rejection, id };
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
+		// Another writer may have changed what this one wrote, or what it left as it was.
+		if (!response?.unattributedErrors.length && isAfter(modified, watermark)) {
+			const why = 'the response did not mention it, and the record was changed during the run';
+			return { ...unknownItem(mode, `${why}; ${still}`), id, field: name };
+		}
 		const entry =
 			response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
 		return {

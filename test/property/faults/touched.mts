@@ -121,8 +121,8 @@ export class Touched {
 			const wasThere = before.some((record) => record.id === item.id);
 			if (wasThere && !isDeleted) wrong.push('there is such a record');
 		}
-		// Whether a lost request wrote it before it was deleted, nobody can see.
-		const isGone = outcome === 'notFound' && isLost && isDeleted;
+		// Whether it was written before it was deleted, nobody can see.
+		const isGone = outcome === 'notFound' && isUnproven && isDeleted;
 		const isFailure = outcome === 'failed' || (outcome === 'notFound' && !isGone);
 		const isSent = !this.model.isFlawed(item);
 		if (isFailure && isSent && written.some((version) => this.#isAbout(version, item))) {

@@ -89,6 +89,8 @@ export class Trial {
 		// Another writer may have changed what the response leaves out, or deleted what it lists.
 		const isLeftOut = last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
+		// A response does not mention what it leaves as it is.
+		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
 		const isIncomplete =

@@ -687,17 +687,21 @@ describe('the option', () => {
 		expect(await list('getLinkedFields', path)).toEqual(['name', 'number', 'city']);
 	});
 
-	test('the mapper offers linked records as a list, where there are few', async () => {
+	const columns = async (link: unknown) => {
 		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
+		const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
+			resource: 'record',
+			operation: 'createMany',
+			application: picked(APP),
+			table: picked('people'),
+			options: { linkValues: { link } },
+		} as never);
+		return fields;
+	};
+
+	test('the mapper offers linked records as a list, where there are few', async () => {
 		const company = async (link: unknown) => {
-			const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
-				resource: 'record',
-				operation: 'createMany',
-				application: picked(APP),
-				table: picked('people'),
-				options: { linkValues: { link } },
-			} as never);
-			const { type, options } = fields.find(({ id }) => id === 'company')!;
+			const { type, options } = (await columns(link)).find(({ id }) => id === 'company')!;
 			return { type, values: options?.map(({ value }) => value).sort() };
 		};
 		const ids = await companyIds();
@@ -709,17 +713,8 @@ describe('the option', () => {
 	});
 
 	test('the mapper says what each link field takes', async () => {
-		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
-		const labels = async (link: unknown) => {
-			const { fields } = await loadColumns(credential, 'getColumnsToCreate', {
-				resource: 'record',
-				operation: 'createMany',
-				application: picked(APP),
-				table: picked('people'),
-				options: { linkValues: { link } },
-			} as never);
-			return fields.map(({ displayName }) => displayName);
-		};
+		const labels = async (link: unknown) =>
+			(await columns(link)).map(({ displayName }) => displayName);
 		expect(await labels([])).toEqual(
 			expect.arrayContaining(['company (record ID)', 'clients (record IDs to add)']),
 		);

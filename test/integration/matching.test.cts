@@ -569,7 +569,7 @@ describe('while others write', () => {
 });
 
 describe('create or update, one record for each item', () => {
-	test("tells what it did, by the platform's own upsert", async () => {
+	test("says what it did, by the platform's own upsert", async () => {
 		await harness.fill('orders', ...numbered(2));
 		const items = [
 			{ number: '1', buyer: 'changed' },
@@ -586,7 +586,7 @@ describe('create or update, one record for each item', () => {
 		expect(await harness.requests()).toHaveLength(2 + items.length);
 	});
 
-	test('an insert whose response was lost is told as an insert', async () => {
+	test('an insert whose response was lost is reported as an insert', async () => {
 		await harness.fill('orders', ...numbered(1));
 		await harness.faults({
 			match: { method: 'POST', path: '/data$' },

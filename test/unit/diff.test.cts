@@ -43,7 +43,7 @@ describe('skipping what is unchanged', () => {
 		],
 		['lacks a field', 'update', { n: 1 }, { code: 'a' }, { sends: { n: 1 } }],
 		[
-			'may differ: nobody can tell',
+			'may differ: nobody can know',
 			'update',
 			{ n: 1, file: 'https://example.com/a' },
 			{ n: 1, file: [{ fileId: 'f' }] },
@@ -129,7 +129,7 @@ describe('skipping what is unchanged', () => {
 	});
 });
 
-describe('a dry run tells', () => {
+describe('a dry run returns', () => {
 	test.each<Row>([
 		[
 			'what would be inserted',

@@ -436,7 +436,7 @@ describe('items that turn out to mean one record', () => {
 		expect(outcomes).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
 	});
 
-	test('is for upserts: an update is told by its own id', async () => {
+	test('is for upserts: an update is known by its own id', async () => {
 		const items = [1, 2].map((n, index) => sendableOf({ index, id: 'x', fields: { n } }));
 		const { outcomes } = await resolve({
 			mode: 'update',

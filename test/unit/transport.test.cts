@@ -287,7 +287,7 @@ describe('JSON', () => {
 	});
 });
 
-test('errors are told apart by their names', () => {
+test('errors are distinguished by their names', () => {
 	expect(new ServiceError('', { delivery: 'rejected' }).name).toBe('ServiceError');
 	expect(new InputError('').name).toBe('InputError');
 });

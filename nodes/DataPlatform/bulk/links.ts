@@ -345,7 +345,7 @@ export class LinkResolver {
 			unknownFields: 'error',
 			duplicates: 'merge',
 		});
-		const settle = (index: number, { id, message = 'it has no ID' }: ItemOutcome) => {
+		const setResult = (index: number, { id, message = 'it has no ID' }: ItemOutcome) => {
 			const record = missing[index]!;
 			if (id !== undefined) {
 				record.id = id;
@@ -354,7 +354,8 @@ export class LinkResolver {
 				record.problem = `${show(record.text)} could not be created in '${table.header}': ${message}`;
 			}
 		};
-		for (const { index, message } of plan.problems) settle(index, { outcome: 'failed', message });
+		for (const { index, message } of plan.problems)
+			setResult(index, { outcome: 'failed', message });
 		await writeMany(
 			this.client,
 			at,
@@ -372,7 +373,7 @@ export class LinkResolver {
 			await readWatermark(this.client, at),
 			({ index }, outcome) => {
 				if (outcome.outcome === 'inserted') this.createdCount += 1;
-				settle(index, isSuccess(outcome) ? outcome : { ...outcome, id: undefined });
+				setResult(index, isSuccess(outcome) ? outcome : { ...outcome, id: undefined });
 			},
 		);
 	}

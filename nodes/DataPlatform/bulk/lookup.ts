@@ -52,7 +52,7 @@ async function readAll(
 	return found;
 }
 
-/** Tells whether each of some keys has so many records that more of them don't matter. */
+/** Whether each of some keys has so many records that more of them don't matter. */
 const haveEach = (fields: FieldDefinition[], keys: RecordKey[], enough: number) => {
 	const counts = new Map(keys.map(({ text }) => [text, 0]));
 	let open = counts.size;

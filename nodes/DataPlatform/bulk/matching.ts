@@ -261,7 +261,7 @@ class MatchedWriter {
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
 		const missing = creates.filter((record) => prepared.has(record));
-		await this.create([...missing, ...(await this.settleGone(plan, planOptions))]);
+		await this.create([...missing, ...(await this.resolveGone(plan, planOptions))]);
 		return this.stopped;
 	}
 
@@ -287,7 +287,7 @@ class MatchedWriter {
 	 *
 	 * @returns the records to create
 	 */
-	private async settleGone(plan: Plan, planOptions: PlanOptions): Promise<PlannedRecord[]> {
+	private async resolveGone(plan: Plan, planOptions: PlanOptions): Promise<PlannedRecord[]> {
 		const isById = this.matching.on === 'recordId';
 		// The ID that it had says nothing more.
 		const gone = isById ? this.gone : this.gone.map((record) => ({ ...record, id: undefined }));

@@ -119,7 +119,7 @@ function wasInserted(
 }
 
 /**
- * What a single upsert did to the record that it returned; undefined where that can't be told.
+ * What a single upsert did to the record that it returned; undefined where that can't be known.
  *
  * @param earlier the record as this run last wrote it, where it did
  */

@@ -91,7 +91,7 @@ const join = (...steps: Step[]): Step => ({
 	isDivided: steps.some(({ isDivided }) => isDivided),
 });
 
-/** Of two attempts with an open result the one that a look-up can't settle. */
+/** Of two attempts with an open result the one that a look-up can't resolve. */
 const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
 	other?.mayStillApply ? other : one;
 

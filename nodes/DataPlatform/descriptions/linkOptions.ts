@@ -6,6 +6,17 @@ import { TABLE_DEPENDENCIES, loadOptionsFrom } from './locators';
 import { ALL_LINK_FIELDS, MAX_LINKED_RECORDS } from '../execution/linkInput';
 import type { Parameter } from '../execution/operation';
 
+/** One of the table's link fields, or all of them. */
+const linkField: Parameter<'field'> = {
+	displayName: 'Field Name or ID',
+	name: 'field',
+	type: 'options',
+	typeOptions: loadOptionsFrom('getLinkFields', ...TABLE_DEPENDENCIES),
+	default: ALL_LINK_FIELDS,
+	description:
+		'The link field. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
+
 export const linkValues: Parameter<'linkValues'> = {
 	displayName: 'Link Values',
 	name: 'linkValues',
@@ -20,15 +31,7 @@ export const linkValues: Parameter<'linkValues'> = {
 			displayName: 'Link Field',
 			name: 'link',
 			values: [
-				{
-					displayName: 'Field Name or ID',
-					name: 'field',
-					type: 'options',
-					typeOptions: loadOptionsFrom('getLinkFields', ...TABLE_DEPENDENCIES),
-					default: ALL_LINK_FIELDS,
-					description:
-						'The link field. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-				},
+				linkField,
 				{
 					displayName: 'Link Values Are',
 					name: 'valuesAre',
@@ -137,15 +140,7 @@ export const linkedRecords: Parameter<'linkedRecords'> = {
 			displayName: 'Link Field',
 			name: 'link',
 			values: [
-				{
-					displayName: 'Field Name or ID',
-					name: 'field',
-					type: 'options',
-					typeOptions: loadOptionsFrom('getLinkFields', ...TABLE_DEPENDENCIES),
-					default: ALL_LINK_FIELDS,
-					description:
-						'The link field. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-				},
+				linkField,
 				{
 					displayName: 'Include',
 					name: 'include',

@@ -203,7 +203,7 @@ export function planOptions(
 	};
 }
 
-/** Tells the user which fields of the input are not written. */
+/** Names the fields of the input that are not written, once in a run. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Plan) {
 	if (ignored.size === 0) return;
 	const names = [...ignored].map((header) => `'${header}'`);

@@ -123,7 +123,7 @@ const unknown = (message: string) =>
 		hint: { code: 'skipExistingFiles' },
 	});
 
-/** Settles an upload of unknown result by what the record holds now. */
+/** Resolves an upload of unknown result by what the record holds now. */
 async function confirmUpload(
 	client: ApiClient,
 	{ at, field, id, before, key, fields }: UploadTarget,

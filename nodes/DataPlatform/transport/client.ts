@@ -140,7 +140,7 @@ export class ApiClient {
 		return result;
 	}
 
-	/** As `request`, with the failure as a value: for callers that settle what it leaves open. */
+	/** As `request`, with the failure as a value: for callers that find out what it leaves open. */
 	async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		const result = await this.sendWithRetries(request);
 		return result instanceof ServiceError && request.retryMode === 'read'

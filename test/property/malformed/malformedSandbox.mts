@@ -3,7 +3,7 @@ import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import { FAULT } from '../matrix/assertOutcome.mts';
-import { SandboxSlot, type Truth } from '../matrix/sandboxSlot.mts';
+import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
 
 /** What the rules of the matrix know of it: a response after which nobody knows. */
@@ -18,7 +18,7 @@ export const malformedResponse = (isLate: boolean): FaultCase => ({
 	isLate,
 });
 
-export class MalformedSandbox extends SandboxSlot {
+export class MalformedSandbox extends MatrixSandbox {
 	readonly gateway: Gateway;
 	/** Followed from the beginning of the run to its end. */
 	plan: Plan | undefined;

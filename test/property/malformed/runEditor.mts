@@ -11,7 +11,7 @@ import {
 	searchList,
 } from '../../support/engine/outsideJest.mts';
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
-import { APP, TABLE, idOf } from '../matrix/sandboxSlot.mts';
+import { APP, TABLE, idOf } from '../matrix/matrixSandbox.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
 import { messageErrors } from '../matrix/parseResult.mts';
 import type { MalformedSandbox } from './malformedSandbox.mts';

@@ -1,7 +1,7 @@
 /** Whether the node's results of a run agree with the stored records. */
 import type { FaultCase } from './faultCases.mts';
 import type { LoggedRequest } from '../../../harness/sandboxAdmin.mts';
-import type { Truth } from './sandboxSlot.mts';
+import type { Truth } from './matrixSandbox.mts';
 import type { Effect, Prepared, Scenario } from './scenarios/scenario.mts';
 import type { ParsedResult, ItemResult } from './parseResult.mts';
 

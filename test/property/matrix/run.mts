@@ -15,7 +15,7 @@ import { faultCases, type FaultCase } from './faultCases.mts';
 import { startSandbox } from '../../../harness/sandboxProcess.mts';
 import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { MOMENTS, runBesideOther } from './runBesideOther.mts';
-import { SandboxSlot } from './sandboxSlot.mts';
+import { MatrixSandbox } from './matrixSandbox.mts';
 import { EVENTS, runPolls } from './runPolls.mts';
 import { scenarios } from './scenarios/index.mts';
 import { ResultTable } from './resultTable.mts';
@@ -55,7 +55,7 @@ interface Row {
 	isBulk: boolean;
 	/** Whether another writer may touch the same records. */
 	isWrite: boolean;
-	run(slot: SandboxSlot, plan: Plan): Promise<Verdict>;
+	run(slot: MatrixSandbox, plan: Plan): Promise<Verdict>;
 }
 
 const BULK = /: (create|upsert|update)Many$/;
@@ -65,7 +65,7 @@ const rows: Row[] = [
 		name: scenario.variant ? `${scenario.variant}, ${scenario.operation}` : scenario.operation,
 		isBulk: BULK.test(scenario.operation),
 		isWrite: scenario.kind !== 'read',
-		run: async (slot: SandboxSlot, plan: Plan) =>
+		run: async (slot: MatrixSandbox, plan: Plan) =>
 			plan.faultCase.otherWrite
 				? await runBesideOther(slot, scenario, plan)
 				: await runCase(slot, scenario, plan),
@@ -74,7 +74,7 @@ const rows: Row[] = [
 		name: `trigger: ${event}`,
 		isBulk: false,
 		isWrite: false,
-		run: async (slot: SandboxSlot, plan: Plan) => await runPolls(slot, event, plan),
+		run: async (slot: MatrixSandbox, plan: Plan) => await runPolls(slot, event, plan),
 	})),
 ];
 const cases = faultCases(`${elsewhere.origin}/elsewhere`);
@@ -125,7 +125,10 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 const started = Date.now();
 const size = whole('slots', values.slots);
 const slots = await Promise.all(
-	Array.from({ length: size }, async () => new SandboxSlot(await startSandbox({ seeded: false }))),
+	Array.from(
+		{ length: size },
+		async () => new MatrixSandbox(await startSandbox({ seeded: false })),
+	),
 );
 const queue = jobs();
 let passed = 0;
@@ -143,7 +146,7 @@ function complain(job: Job, problems: string[], evidence: string[]) {
 	console.log(`    npm run test:matrix -- --seed ${seed} --only '${job.title}'`);
 }
 
-async function runSlot(slot: SandboxSlot): Promise<void> {
+async function runSlot(slot: MatrixSandbox): Promise<void> {
 	for (const job of queue) {
 		try {
 			const verdict = await within(job.row.run(slot, job));

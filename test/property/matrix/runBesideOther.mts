@@ -9,7 +9,7 @@ import { openGateway } from '../faults/otherWriter.mts';
 import { checkItem } from './assertOutcome.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
 import { describeRequests, type Plan, type Verdict } from './runCase.mts';
-import type { SandboxSlot, Truth } from './sandboxSlot.mts';
+import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
 import type { OtherAction, Prepared, Scenario } from './scenarios/scenario.mts';
 import { onVirtualClock } from './virtualClock.mts';
 
@@ -96,7 +96,7 @@ function otherWriteOf({ touched }: Prepared, action: OtherAction, index: number)
 }
 
 export async function runBesideOther(
-	slot: SandboxSlot,
+	slot: MatrixSandbox,
 	scenario: Scenario,
 	{ faultCase, timing, seed }: Plan,
 ): Promise<Verdict> {

@@ -7,7 +7,7 @@ import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
 import { runOperation } from '../../support/engine/outsideJest.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { findErrors, FAULT, isMet, markOf, countRepeats } from './assertOutcome.mts';
-import type { SandboxSlot, Truth } from './sandboxSlot.mts';
+import type { MatrixSandbox, Truth } from './matrixSandbox.mts';
 import type { Moment } from './runBesideOther.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
 import { parseResult } from './parseResult.mts';
@@ -68,7 +68,11 @@ export function describeRequests({ requests }: Truth): string[] {
 }
 
 /** Runs an operation, and compares its results with the stored records. */
-export async function runCase(slot: SandboxSlot, scenario: Scenario, plan: Plan): Promise<Verdict> {
+export async function runCase(
+	slot: MatrixSandbox,
+	scenario: Scenario,
+	plan: Plan,
+): Promise<Verdict> {
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	const onError: INode['onError'] = random.of(...ON_ERROR);

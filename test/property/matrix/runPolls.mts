@@ -9,7 +9,7 @@ import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
 import { watch } from '../../support/engine/outsideJest.mts';
 import { FAULT, isMet, countRepeats } from './assertOutcome.mts';
-import { idOf, type SandboxSlot } from './sandboxSlot.mts';
+import { idOf, type MatrixSandbox } from './matrixSandbox.mts';
 import { tableParameters } from './scenarios/scenario.mts';
 import { messageErrors } from './parseResult.mts';
 
@@ -34,7 +34,7 @@ const recordOf = (number: number, name: string) => ({
 	fields: { code: `c${number}`, name },
 });
 
-async function change(slot: SandboxSlot): Promise<void> {
+async function change(slot: MatrixSandbox): Promise<void> {
 	const data = '/apps/shop/tables/things/data';
 	const fresh = NEW.map((number) => recordOf(number, `new ${number}`));
 	await slot.requestAsOtherClient('PATCH', `${data}/bulk`, { bulk: fresh, useUpsert: true });
@@ -52,7 +52,7 @@ function expected(event: Event): string[] {
 	return [...(event === 'updated' ? [] : created), ...(event === 'created' ? [] : updated)].sort();
 }
 
-export async function runPolls(slot: SandboxSlot, event: Event, plan: Plan): Promise<Verdict> {
+export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<Verdict> {
 	const { faultCase: column, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	await slot.createTable(THERE.map((number) => recordOf(number, `old ${number}`)));

@@ -50,7 +50,7 @@ class MatchedUpsert {
 		const found = await findMatches(client, at, keys, [record], matching);
 		const { updates, creates, outcomes } = decide(found, matching);
 		const before = new Map([...found.values()].flat().map((stored) => [stored.id, stored]));
-		const written = outcomes.map(([, outcome]) => settled(outcome));
+		const written = outcomes.map(([, outcome]) => withoutWriting(outcome));
 		if (updates.length + creates.length > 0) await this.prepare();
 		const writing = async () => {
 			for (const update of updates) written.push(await this.update(update, before));
@@ -100,7 +100,7 @@ class MatchedUpsert {
 }
 
 /** What the rules say without a write. @throws {InputError} where they say that it is an error */
-function settled({ outcome, message = '', hint, ...record }: ItemOutcome): Written {
+function withoutWriting({ outcome, message = '', hint, ...record }: ItemOutcome): Written {
 	if (outcome === 'found') return { outcome, record };
 	if (outcome === 'skipped') return { outcome };
 	throw new InputError(message, { hint, outcome });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
 import { automatic } from '../../../support/engine/outsideJest.mts';
-import { idOf, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
+import { idOf, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
 import {
 	tableParameters,
 	itemsOf,
@@ -43,7 +43,7 @@ const inMemory = (name: string, bytes: Buffer, mimeType: string): IBinaryData =>
 const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
 
 /** A table with one file in each record, in the field that is asked for. */
-async function fill(slot: SandboxSlot, field: 'papers' | 'photo') {
+async function fill(slot: MatrixSandbox, field: 'papers' | 'photo') {
 	await slot.createTable(
 		indexes.map((index) => ({
 			id: idOf(index),
@@ -84,7 +84,7 @@ const withFile = (index: number, json: object): INodeExecutionData => ({
 	binary: { data: inMemory(newName(index), content(index), 'text/plain') },
 });
 
-async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepared> {
+async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Prepared> {
 	await fill(slot, 'papers');
 	return {
 		parameters: {
@@ -132,7 +132,7 @@ async function toRecords(slot: SandboxSlot, isReplacing: boolean): Promise<Prepa
 	};
 }
 
-async function toNewRecords(slot: SandboxSlot): Promise<Prepared> {
+async function toNewRecords(slot: MatrixSandbox): Promise<Prepared> {
 	await fill(slot, 'papers');
 	const made = (index: number, { records }: Truth) =>
 		records.filter(({ fields }) => fields.code === `n${index}`);

@@ -4,7 +4,7 @@ import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
 import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
-import { idOf, type Truth } from '../sandboxSlot.mts';
+import { idOf, type Truth } from '../matrixSandbox.mts';
 import {
 	tableParameters,
 	conditions,

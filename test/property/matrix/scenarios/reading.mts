@@ -1,7 +1,7 @@
 /** Operations that only read. What is right is asked of the platform by another client before. */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
-import { APP, TABLE, idOf, type SandboxSlot } from '../sandboxSlot.mts';
+import { APP, TABLE, idOf, type MatrixSandbox } from '../matrixSandbox.mts';
 import { hash } from './attachments.mts';
 import { tableParameters, conditions, itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
@@ -9,7 +9,7 @@ const GROUPS = ['a', 'b', 'c'];
 const PER_GROUP = 3;
 const TABLE_PATH = `/apps/${APP}/tables/${TABLE}`;
 
-async function fill(slot: SandboxSlot) {
+async function fill(slot: MatrixSandbox) {
 	const records = GROUPS.flatMap((group, at) =>
 		Array.from({ length: PER_GROUP }, (_, index) => ({
 			id: idOf(at * 10 + index),
@@ -25,7 +25,7 @@ const groups = () => itemsOf(GROUPS.map((group) => ({ group })));
 /** A read whose right output is known. */
 const reading = (
 	operation: string,
-	prepare: (slot: SandboxSlot) => Promise<{
+	prepare: (slot: MatrixSandbox) => Promise<{
 		parameters: object;
 		items?: Prepared['items'];
 		expected: object[][];
@@ -76,7 +76,7 @@ const withoutFields = (shown: object) => {
 	return { id, created, modified, ver, event };
 };
 
-const records = async (slot: SandboxSlot) =>
+const records = async (slot: MatrixSandbox) =>
 	(await slot.readFromPlatform(`${TABLE_PATH}/data?sort=created,id&limit=100`)) as Shown[];
 
 const inGroup = (all: Shown[], group: string) =>

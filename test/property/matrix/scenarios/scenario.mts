@@ -4,7 +4,7 @@ import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import type { Fields } from '../../faults/table.mts';
 import type { ItemResult } from '../parseResult.mts';
-import { APP, TABLE, type SandboxSlot, type Truth } from '../sandboxSlot.mts';
+import { APP, TABLE, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
 
 /** An output item, its files as hashes of their bytes. */
 export interface Output {
@@ -61,7 +61,7 @@ export interface Scenario {
 	isUnverifiable?: boolean;
 	/** What was done is known only by counting after it. */
 	isCounted?: boolean;
-	prepare(slot: SandboxSlot, random: SeededRandom): Promise<Prepared>;
+	prepare(slot: MatrixSandbox, random: SeededRandom): Promise<Prepared>;
 }
 
 /** The parameters that say which table is meant; with and without its application. */

@@ -1,7 +1,7 @@
 /** Operations that write one record for each item. */
 import { isDeepStrictEqual } from 'node:util';
 import { automatic } from '../../../support/engine/outsideJest.mts';
-import { idOf, type Truth } from '../sandboxSlot.mts';
+import { idOf, type Truth } from '../matrixSandbox.mts';
 import {
 	tableParameters,
 	itemsOf,
@@ -72,7 +72,7 @@ const written = (index: number, outputs: Output[], truth: Truth) => [
 	...checkRecord(index, outputs[0]!.json, truth),
 ];
 
-/** What was there was updated, what was not was inserted; nothing is claimed that can't be told. */
+/** What was there was updated, what was not was inserted; nothing is claimed that can't be known. */
 function upserted(index: number, outputs: Output[], truth: Truth): string[] {
 	const was = truth.before.some(({ fields }) => fields.code === code(index));
 	const { outcome, ...record } = outputs[0]!.json;

@@ -45,7 +45,7 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 	{ name: 'photo', type: 'picture' },
 ];
 
-export class SandboxSlot {
+export class MatrixSandbox {
 	readonly sandbox: RunningSandbox;
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;

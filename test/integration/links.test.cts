@@ -331,6 +331,74 @@ describe('not found', () => {
 		expect(await requests('POST', CREATIONS)).toHaveLength(1);
 	});
 
+	describe.each(['create', 'upsert', 'update'])('%s, item by item', (operation) => {
+		const names = ['Acorn', 'Birch', 'Dogwood, Test & Sons', 'Back\\slash'];
+		const recordId = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
+		const parameters = operation === 'update' ? { recordId } : {};
+
+		test('one request looks up what all items link to', async () => {
+			const people = Array.from({ length: 12 }, (_, index) => ({ email: `p${index}` }));
+			const made = operation === 'update' ? await run('createMany', { items: people }) : undefined;
+			const items = people.map((person, index) => ({
+				...person,
+				id: made?.json()[index]!.id as string,
+				company: names[index % 4]!,
+				clients: [names[(index + 1) % 4]!],
+			}));
+			await sandbox.admin.clearRequests();
+			const result = await run(operation, { items, parameters });
+			expect(result.error).toBeUndefined();
+			const ids = await companyIds();
+			expect((await stored()).map(({ fields }) => [fields.company, fields.clients])).toEqual(
+				items.map(({ company, clients }) => [ids[company], [ids[clients[0]!]]]),
+			);
+			expect(await requests('POST', LOOK_UPS)).toHaveLength(1);
+		});
+
+		test('what can not be looked up, or is no link, is the error of its item only', async () => {
+			const items = [
+				{ email: 'a', company: 'Nobody' },
+				{ email: 'b', secret: 'x' },
+				{ email: 'c', company: {} },
+				{ email: 'd', company: 'Acorn' },
+			];
+			const made =
+				operation === 'update'
+					? await run('createMany', {
+							items: items.map(({ email }) => ({ email })),
+						})
+					: undefined;
+			const result = await run(operation, {
+				...goingOn,
+				parameters,
+				items: items.map((item, index) => ({
+					...item,
+					id: made?.json()[index]!.id as string,
+				})) as IDataObject[],
+			});
+			const errors = result.json().map(({ error }) => String(error ?? ''));
+			expect(errors.map((error) => error !== '')).toEqual([true, true, true, false]);
+			expect(errors[0]).toContain('no record of \'Companies\' has "Nobody"');
+			expect(errors[1]).toContain("no record of 'Secrets'");
+		});
+	});
+
+	test('an item finds what one before it created in the same table, even if it was missed before', async () => {
+		const result = await run('create', {
+			...goingOn,
+			table: 'companies',
+			items: [
+				{ name: 'First', parent: 'Later' },
+				{ name: 'Later' },
+				{ name: 'Last', parent: 'Later' },
+			],
+		});
+		expect(result.json().map(({ error }) => error === undefined)).toEqual([false, true, true]);
+		const ids = await companyIds();
+		const last = (await stored('companies')).find(({ fields }) => fields.name === 'Last');
+		expect(last?.fields.parent).toBe(ids.Later);
+	});
+
 	test('created in single operations too, once in a run', async () => {
 		const items = ['a', 'b'].map((email) => ({ email, company: 'New' }));
 		const result = await run('create', { links: [orCreate], items });

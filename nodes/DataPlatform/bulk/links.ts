@@ -9,10 +9,11 @@ import { isCleared } from '../fields/fieldType';
 import { canBeKey, keyForm, toFieldValue } from '../fields/values';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
-import { isObject } from '../transport/json';
+import { getOwn, isObject } from '../transport/json';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
+import { failureAsValue } from './reconcile';
 import { readWatermark, writeMany, type WriteManyOptions } from './write';
 
 /** The table that a link leads to. */
@@ -83,6 +84,20 @@ function parseLinkValue({ metadata }: FieldDefinition, raw: unknown): LinkValue 
 	return { isMany: true, add: add.map(toLink), remove: remove.map(toLink) };
 }
 
+const writableLinks = ({ fields }: TableDefinition) =>
+	fields.filter((field) => field.type === 'schema_link' && isWritable(field));
+
+/** What an item gives for a link; undefined where there is nothing to look up. */
+function givenValue(field: FieldDefinition, values: unknown): unknown {
+	const raw = isObject(values) ? getOwn(values, field.name) : undefined;
+	// What the platform only shows is left to the plan.
+	return isCleared(raw) || isOnlyRead(field, raw) ? undefined : raw;
+}
+
+/** The values among links that have to be looked up. */
+const valuesOf = ({ add, remove }: LinkValue): unknown[] =>
+	[...add, ...remove].filter((link) => 'value' in link).map(({ value }) => value);
+
 /** A value as it is looked up. */
 interface Wanted {
 	text: string;
@@ -149,28 +164,60 @@ export class LinkResolver {
 	): Promise<PlanInput[]> {
 		const resolved = [...rows];
 		this.own = keepsOwn ? ownKeys(table, rows) : undefined;
-		for (const field of table.fields) {
+		for (const field of writableLinks(table)) {
 			const rule = rules.get(field.name);
-			if (!rule || field.type !== 'schema_link' || !isWritable(field)) continue;
-			await this.resolveField(field, rule, resolved);
+			if (rule) await this.resolveField(field, rule, resolved, table.id);
 		}
 		return resolved;
 	}
 
-	private async resolveField(field: FieldDefinition, rule: LinkRule, rows: PlanInput[]) {
+	/**
+	 * Looks up what items link to that are resolved one by one later: one request for many of them. What
+	 * can't be looked up is left to `resolve`, which says so to the items that it concerns.
+	 *
+	 * @param rows the values of each item, and its rules
+	 */
+	async lookAhead(
+		table: TableDefinition,
+		rows: Iterable<{ values: unknown; rules: LinkRules }>,
+	): Promise<void> {
+		const items = [...rows];
+		for (const field of writableLinks(table)) {
+			const byRule = new Map<string, { rule: LinkRule; values: unknown[] }>();
+			for (const { values, rules } of items) {
+				const rule = rules.get(field.name);
+				const raw = givenValue(field, values);
+				const links = rule && raw !== undefined ? parseLinkValue(field, raw) : undefined;
+				if (!rule || !links) continue;
+				const name = JSON.stringify(rule);
+				const same = byRule.get(name) ?? { rule, values: [] };
+				byRule.set(name, same);
+				same.values.push(...valuesOf(links));
+			}
+			for (const { rule, values } of byRule.values()) {
+				if (values.length > 0) {
+					await this.lookUp(field, rule, values, table.id).catch(failureAsValue);
+				}
+			}
+		}
+	}
+
+	private async resolveField(
+		field: FieldDefinition,
+		rule: LinkRule,
+		rows: PlanInput[],
+		tableId: string,
+	) {
 		const given = new Map<number, LinkValue>();
-		for (const [position, { values }] of rows.entries()) {
-			if (!isObject(values) || !Object.hasOwn(values, field.name)) continue;
-			const raw = values[field.name];
-			// What the platform only shows is left to the plan.
-			if (isCleared(raw) || isOnlyRead(field, raw)) continue;
+		for (const [position, row] of rows.entries()) {
+			const raw = givenValue(field, row.values);
+			if (raw === undefined) continue;
 			const value = parseLinkValue(field, raw);
 			if (value) given.set(position, value);
-			else rows[position] = withProblem(rows[position]!, field.name, shapeProblem(raw));
+			else rows[position] = withProblem(row, field.name, shapeProblem(raw));
 		}
-		const links = [...given.values()].flatMap(({ add, remove }) => [...add, ...remove]);
-		const values = links.filter((link) => 'value' in link).map(({ value }) => value);
-		const catalog = values.length > 0 ? await this.lookUp(field, rule, values) : undefined;
+		const values = [...given.values()].flatMap(valuesOf);
+		const catalog = values.length > 0 ? await this.lookUp(field, rule, values, tableId) : undefined;
 		for (const [position, value] of given) {
 			const row = rows[position]!;
 			const idOf = (link: Link, isAdded: boolean): LinkedId => {
@@ -187,10 +234,14 @@ export class LinkResolver {
 		field: FieldDefinition,
 		rule: LinkRule,
 		values: unknown[],
+		tableId: string,
 	): Promise<Catalog | string> {
 		try {
 			const catalog = this.catalogOf(await this.targetOf(field), rule);
-			if (typeof catalog !== 'string') await lookUpMissing(this.client, catalog, values);
+			if (typeof catalog === 'string') return catalog;
+			// Records of the table itself are created by the run: what was not there may be there now.
+			const isOwn = catalog.target.table.id === tableId;
+			await lookUpMissing(this.client, catalog, values, isOwn);
 			return catalog;
 		} catch (error) {
 			return unavailable(error);
@@ -411,12 +462,23 @@ function withIds(
 	return { ...row, values: { ...values, [field]: isMany ? many : (ids.add[0] ?? null) } };
 }
 
-/** Looks up the values that are not known yet, many in one request. */
-async function lookUpMissing(client: ApiClient, { target, field, known }: Catalog, raw: unknown[]) {
+/**
+ * Looks up the values that are not known yet, many in one request.
+ *
+ * @param isGrowing whether a value that no record had may have one by now
+ */
+async function lookUpMissing(
+	client: ApiClient,
+	{ target, field, known }: Catalog,
+	raw: unknown[],
+	isGrowing: boolean,
+) {
 	const wanted = new Map<string, Wanted>();
 	for (const value of raw) {
 		const entry = toWanted(field, value);
-		if ('problem' in entry || known.has(entry.text)) continue;
+		if ('problem' in entry) continue;
+		const match = known.get(entry.text);
+		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
 	if (wanted.size === 0) return;

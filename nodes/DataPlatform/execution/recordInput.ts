@@ -3,7 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TableDefinition } from '../api/types';
+import type { TableAddress, TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import {
 	planRecords,
@@ -259,13 +259,44 @@ export async function plannedRecord(
 			? { table: definition, values: mapped }
 			: without(except, definition, mapped);
 	const links = linkResolver(run, at);
-	const rows = await links.resolve(table, [{ index, values, id }], linkRules(run, index, table));
+	const rules = linkRules(run, index, table);
+	if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);
+	const rows = await links.resolve(table, [{ index, values, id }], rules);
 	const plan = planRecords(table, rows, { ...planOptions(run, index, mode, 'error'), matchOn });
 	hintIgnored(run, plan);
 	const record = plan.records[0];
 	if (!record) throw nothingSent(plan.problems);
 	if (!defersLinks) await createLinkedRecords(run, index, record, table);
 	return record;
+}
+
+const lookAheads = new WeakMap<object, Map<string, Promise<void>>>();
+
+/** Looks up what all items of a table link to, once in a run: one request instead of one an item. */
+async function lookAhead(
+	run: RunContext<PlannedRecordParameter>,
+	at: TableAddress,
+	definition: TableDefinition,
+): Promise<void> {
+	const ofRun = lookAheads.get(run) ?? new Map<string, Promise<void>>();
+	lookAheads.set(run, ofRun);
+	const name = JSON.stringify([at.application, at.table]);
+	const rowOf = (index: number) => {
+		try {
+			const { application, table } = run.table(index);
+			if (application !== at.application || table !== at.table) return [];
+			const values = valuesReader(run, index, definition)(index);
+			return [{ values, rules: linkRules(run, index, definition) }];
+		} catch {
+			// What is wrong with an item is said when its turn comes.
+			return [];
+		}
+	};
+	const looking =
+		ofRun.get(name) ??
+		linkResolver(run, at).lookAhead(definition, [...run.items.keys()].flatMap(rowOf));
+	ofRun.set(name, looking);
+	await looking;
 }
 
 /**

@@ -289,7 +289,9 @@ export class ItemResults {
 				details: { ...pairedItem, ...details },
 			});
 			const item = { json, pairedItem };
-			return [isRouted ? markForV1ErrorOutput(item, message) : item];
+			// n8n copies an item that is paired, without the mark; another one would lose its details.
+			const isCopied = isRouted && !Array.isArray(pairedItem);
+			return [isCopied ? markForV1ErrorOutput(item, message) : item];
 		};
 		const items = [
 			...this.results.flatMap((result, item) => toItems(result, { item })),

@@ -136,7 +136,9 @@ function checkStop(run: CaseRun): string[] {
  */
 export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[]> {
 	const { result, truth, scenario } = run;
-	const wrong = [...result.shapeErrors, ...checkStop(run)];
+	const { checkOthers } = run.prepared;
+	const others = checkOthers?.(result, truth) ?? (result.others.length > 0 ? ['more output'] : []);
+	const wrong = [...result.shapeErrors, ...checkStop(run), ...others];
 	for (const index of result.items.keys()) wrong.push(...(await checkItem(run, index)));
 	if (scenario.kind === 'read' && truth.written.length > 0) wrong.push('a read wrote something');
 	const stoppedAt = result.stop?.item;

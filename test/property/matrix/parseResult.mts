@@ -16,8 +16,16 @@ export type ItemResult =
 	/** Behind the item that stopped the run. */
 	| { kind: 'notReached' };
 
+/** An output item that comes from no input item. */
+export interface OtherResult {
+	outcome: string;
+	id?: string;
+}
+
 export interface ParsedResult {
 	items: ItemResult[];
+	/** What comes from no input item. */
+	others: OtherResult[];
 	/** Of a run that stopped: how many items it reports as done, and through which one. */
 	stop?: { item: number | undefined; message: string; done: number; through: number };
 	/** What is wrong with the form of it already. */
@@ -52,11 +60,19 @@ export async function parseResult(
 	if (error) return parseStop(error, size, onError);
 	const shapeErrors: string[] = [];
 	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
+	const others: OtherResult[] = [];
 	const sides = [result.output('Data Platform', 0), result.output('Data Platform', 1)];
 	for (const [side, entries] of sides.entries()) {
 		let last = -1;
 		for (const entry of entries) {
 			const { pairedItem } = entry;
+			if (Array.isArray(pairedItem) && pairedItem.length === 0) {
+				const { outcome, id, details, error } = entry.json;
+				if (typeof error === 'string') shapeErrors.push(...messageErrors(error));
+				others.push((details ?? { outcome, id }) as OtherResult);
+				last = size;
+				continue;
+			}
 			const index =
 				typeof pairedItem === 'object' && !Array.isArray(pairedItem) ? pairedItem.item : -1;
 			if (index < last) shapeErrors.push(`output ${side} is not in order`);
@@ -86,12 +102,14 @@ export async function parseResult(
 	}
 	const missing = items.flatMap(({ kind }, index) => (kind === 'notReached' ? [index] : []));
 	if (missing.length > 0) shapeErrors.push(`there is no outcome for items ${missing.join(', ')}`);
-	return { items, shapeErrors };
+	return { items, others, shapeErrors };
 }
 
 /** What `context.details` of the error holds. */
 interface StopDetails {
 	item?: number;
+	/** The record that it is about, where that is no item's. */
+	id?: string;
 	outcome?: string;
 	items?: number;
 	done?: number;
@@ -114,11 +132,14 @@ function parseStop(
 	const done = details?.done ?? 0;
 	const through = details?.confirmedThroughItem ?? -1;
 	const items: ItemResult[] = Array.from({ length: size }, () => ({ kind: 'notReached' }));
-	if (item === undefined || item >= size) shapeErrors.push(`the error names item ${item}`);
-	else
+	const isAboutRecord = item === undefined && details?.id !== undefined;
+	if (item === undefined || item >= size) {
+		if (!isAboutRecord) shapeErrors.push(`the error names item ${item}`);
+	} else
 		items[item] = {
 			kind: details?.outcome === 'unknown' ? 'unknown' : 'failed',
 			message: error.message,
 		};
-	return { items, stop: { item, message: error.message, done, through }, shapeErrors };
+	const others = isAboutRecord ? [{ outcome: String(details.outcome), id: details.id }] : [];
+	return { items, others, stop: { item, message: error.message, done, through }, shapeErrors };
 }

@@ -134,7 +134,7 @@ export async function runBesideOther(
 	gateway.close();
 	const truth = await slot.truth();
 	const result = await parseResult(runResult, items.length, onError);
-	const problems = [...result.shapeErrors];
+	const problems = [...result.shapeErrors, ...(prepared.checkOthers?.(result, truth) ?? [])];
 	const run = { scenario, prepared, faultCase, truth, result };
 	for (const [at, item] of result.items.entries()) {
 		const isTouched = at === index && truth.isOtherMet;

@@ -7,6 +7,7 @@ import {
 	linksByName,
 	matchedUpsertMany,
 	similarLists,
+	syncMany,
 	updateMany,
 	upsertMany,
 } from './many.mts';
@@ -23,6 +24,7 @@ const all: Scenario[] = [
 	createMany,
 	upsertMany,
 	updateMany,
+	syncMany,
 	deleteMany,
 	...readingScenarios,
 	...attachmentScenarios,

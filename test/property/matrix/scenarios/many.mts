@@ -4,6 +4,7 @@ import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { POISON } from '../../faults/constants.mts';
 import type { Fields } from '../../faults/table.mts';
 import { automatic } from '../../../support/engine/outsideJest.mts';
+import type { ParsedResult } from '../parseResult.mts';
 import { idOf, type Truth } from '../matrixSandbox.mts';
 import {
 	tableParameters,
@@ -177,6 +178,68 @@ export const updateMany: Scenario = {
 			touched: { idOf, values: newFields },
 			effect: (index, truth) => effectOn(index, truth, isFull ? {} : { group: 'a' }),
 			checkOutput,
+		};
+	},
+};
+
+/** The records that are missing from the input of a sync. */
+const MISSING = [90, 91, 92].map(idOf);
+
+/** What a run says about the records that it had to remove, compared with what is stored. */
+function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult, truth: Truth) {
+	const wrong: string[] = [];
+	const isRemoved = (id: string) => {
+		const is = truth.records.find((record) => record.id === id);
+		return isDelete ? !is : is?.fields.group === 'gone';
+	};
+	for (const id of MISSING) {
+		const reported = others.filter((other) => other.id === id).map(({ outcome }) => outcome);
+		const text = `record ${id}, ${isRemoved(id) ? 'removed' : 'left'}, is reported as ${reported.join() || 'nothing'}`;
+		const isReported = reported.length === 1;
+		// Where nothing could be done at all, each item says why; an error names one record only.
+		const isNothingDone = stop !== undefined || items.every(({ kind }) => kind !== 'done');
+		if (!isReported && !isNothingDone) wrong.push(text);
+		const [outcome] = reported;
+		if (['deleted', 'marked'].includes(outcome ?? '') && !isRemoved(id) && !truth.isOtherMet)
+			wrong.push(text);
+		if (outcome === 'failed' && isRemoved(id) && !truth.payloadAltered) wrong.push(text);
+	}
+	for (const { id } of others) {
+		if (!MISSING.includes(id ?? '')) wrong.push(`record ${id} is not missing from the input`);
+	}
+	return wrong;
+}
+
+/** Records that are missing from the input are deleted, or fields of them set. */
+export const syncMany: Scenario = {
+	operation: 'record: syncMany',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 2, 4, 90, 91, 92].map(oldRecord));
+		const isThere = (index: number) => [0, 2, 4].includes(index);
+		const isDelete = random.happens(0.6);
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'syncMany',
+				...tableParameters(random),
+				columns: automatic,
+				missingRecords: isDelete ? 'delete' : 'setFields',
+				...(!isDelete && { fieldsToSet: { entry: [{ field: 'group', value: 'gone' }] } }),
+				maximumToRemove: 3,
+				maximumShareToRemove: 100,
+				...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
+				options: batches(random),
+			},
+			items: itemsOf(indexes.map(newFields)),
+			main: { method: 'POST', path: '/data/bulk$' },
+			traces: indexes.map((index) => ({
+				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
+			})),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
+			effect: (index, truth) => effectOn(index, truth, isThere(index) ? { group: 'a' } : {}),
+			checkOutput,
+			checkOthers: (result, truth) => checkRemovals(isDelete, result, truth),
 		};
 	},
 };

@@ -3,7 +3,7 @@ import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import type { SeededRandom } from '../../../support/seededRandom.mts';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import type { Fields } from '../../faults/table.mts';
-import type { ItemResult } from '../parseResult.mts';
+import type { ItemResult, ParsedResult } from '../parseResult.mts';
 import { APP, TABLE, type MatrixSandbox, type Truth } from '../matrixSandbox.mts';
 
 /** An output item, its files as hashes of their bytes. */
@@ -48,6 +48,8 @@ export interface Prepared {
 	effect?(index: number, truth: Truth): Effect;
 	/** What is not true of a success. */
 	checkOutput(index: number, outputs: Output[], truth: Truth): string[] | Promise<string[]>;
+	/** What is not true of output that comes from no item; without it there must be none. */
+	checkOthers?(result: ParsedResult, truth: Truth): string[];
 }
 
 export interface Scenario {

@@ -197,6 +197,7 @@ const checks: Record<string, Check> = {
 	contract: jest('contract'),
 	package: jest('package'),
 	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
+	sync: program('Sync Many, at random', ['node', 'test/property/sync/run.mts', '--seed', '1']),
 	trigger: program('The trigger, at random', [
 		'node',
 		'test/property/trigger/run.mts',

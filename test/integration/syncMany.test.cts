@@ -314,6 +314,55 @@ test('a token that may not delete: nothing more is tried, each record is reporte
 	expect(stopped.error?.message).toContain('is missing from the input, but was not removed');
 });
 
+test('a record that could not be removed keeps its details on the error output', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 409 } });
+	const result = await sync(
+		[1, 2, 3, 4].map((number) => order(number)),
+		{
+			onError: 'continueErrorOutput',
+		},
+	);
+	expect(result.output('Data Platform', 0)).toHaveLength(4);
+	expect(result.output('Data Platform', 1).map(({ json }) => json)).toMatchObject([
+		{ details: { outcome: 'failed', status: 409, id: expect.any(String) as string } },
+	]);
+});
+
+test('a response 404 to the deletion of a record that is there is a failure', async () => {
+	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 404 } });
+	const items = [1, 2, 3, 4].map((number) => order(number));
+	const result = await sync(items, { onError: 'continueRegularOutput' });
+	expect(report(result).at(-1)).toBe('failed');
+});
+
+test('Retry On Fail: the second try reports what the first one removed', async () => {
+	await harness.faults({
+		match: { method: 'DELETE' },
+		when: { nth: [2] },
+		fault: { kind: 'status', status: 403 },
+	});
+	const result = await sync([order(1)], { retry: { maxTries: 2 } });
+	expect(result.error).toBeUndefined();
+	expect(report(result).sort()).toEqual([
+		'deleted 2',
+		'deleted 3',
+		'deleted 4',
+		'deleted 5',
+		'unchanged 1',
+	]);
+	expect(await harness.values('number')).toEqual(['1']);
+});
+
+test('the platform lists fewer records than it counts: nothing is written or removed', async () => {
+	await harness.faults({
+		match: { path: '/data/filter$' },
+		fault: { kind: 'fewerRecords', count: 2 },
+	});
+	const result = await sync([order(8)]);
+	expect(result.error?.message).toContain('The platform counts 5 records, but lists 3');
+	expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
+});
+
 test('records can be matched on other fields and on their IDs', async () => {
 	const byFields = await sync([order(1), order(2)], {
 		parameters: { ...deleting, matchOn: 'fields', matchFields: ['buyer'] },

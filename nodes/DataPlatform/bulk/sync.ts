@@ -328,14 +328,12 @@ export class Sync {
 		const { client, at } = this;
 		const failure = await tryDeleteRecord(client, at, id);
 		if (!failure) return { outcome: 'deleted', id };
-		// Another writer deleted it before.
-		if (failure.status === 404 && failure.delivery === 'rejected')
-			return { outcome: 'skipped', id };
-		if (failure.delivery !== 'ambiguous') return failure;
-		const left = await readRecord(client, at, id).catch(failureAsValue);
-		return left instanceof ServiceError && left.status === 404
-			? { outcome: 'deleted', id }
-			: failure;
+		const mayBeGone = failure.delivery === 'ambiguous' || failure.status === 404;
+		const left = mayBeGone ? await readRecord(client, at, id).catch(failureAsValue) : undefined;
+		const isGone = left instanceof ServiceError && left.status === 404;
+		if (!isGone) return failure;
+		// With a clear rejection it was another writer who deleted it before.
+		return { outcome: failure.delivery === 'ambiguous' ? 'deleted' : 'skipped', id };
 	}
 
 	private async setFields(

@@ -58,7 +58,7 @@ interface Row {
 	run(slot: MatrixSandbox, plan: Plan): Promise<Verdict>;
 }
 
-const BULK = /: (create|upsert|update)Many$/;
+const BULK = /: (create|sync|update|upsert)Many$/;
 
 const rows: Row[] = [
 	...(await scenarios()).map((scenario) => ({

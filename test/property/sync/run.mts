@@ -1,0 +1,327 @@
+/**
+ * Sync Many with random tables, items, guards and faults, through n8n's engine: what is removed was
+ * never in the input, and what should be gone and is not is reported.
+ * `npm run test:sync -- [--schedules N] [--seed N]`. The package must be built.
+ */
+import { parseArgs } from 'node:util';
+import type { IDataObject, INode } from 'n8n-workflow';
+import type { FaultRule, StoredRecord, StoredVersion } from '../../../harness/sandboxAdmin.mts';
+import { startSandbox } from '../../../harness/sandboxProcess.mts';
+import { automatic, runOperation } from '../../support/engine/outsideJest.mts';
+import { SeededRandom } from '../../support/seededRandom.mts';
+import { POISON } from '../faults/constants.mts';
+import { FAULT_NAMES, FAULTS } from '../faults/faults.mts';
+import { openGateway } from '../faults/otherWriter.mts';
+import { idOf, MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
+import { conditions, itemsOf, tableParameters } from '../matrix/scenarios/scenario.mts';
+import { onVirtualClock } from '../matrix/virtualClock.mts';
+
+const { values } = parseArgs({
+	options: {
+		schedules: { type: 'string', default: '500' },
+		seed: { type: 'string', default: String(Math.floor(Math.random() * 1e9)) },
+		slots: { type: 'string', default: '8' },
+	},
+});
+
+/** Longer than a request takes, shorter than the faults without a response. */
+const TIMEOUT_S = 1;
+
+/** What is set in records that are missing from the input. */
+const MARK = 999;
+
+const code = (index: number) => `c${index}`;
+const inScope = ({ fields }: Pick<StoredRecord, 'fields'>) => fields.group === 'a';
+
+interface Schedule {
+	stored: Array<{ id: string; fields: Record<string, unknown> }>;
+	items: IDataObject[];
+	isDelete: boolean;
+	isScoped: boolean;
+	maximum: number;
+	share: number;
+	despiteFailures: boolean;
+	onError: INode['onError'];
+	tries: number;
+	options: Record<string, unknown>;
+	rules: FaultRule[];
+	other?: {
+		before: number;
+		index: number;
+		action: 'update' | 'delete' | 'insert';
+		change: IDataObject;
+	};
+}
+
+function draw(seed: number): Schedule {
+	const random = new SeededRandom(seed);
+	const size = random.between(1, 30);
+	const all = Array.from({ length: size }, (_, index) => index);
+	const stored = all
+		.filter(() => random.happens(0.75))
+		.map((index) => ({
+			id: idOf(index),
+			fields: {
+				code: code(index),
+				name: `old ${index}`,
+				size: 1,
+				group: random.happens(0.7) ? 'a' : 'b',
+			},
+		}));
+	const kept = random.of(0.3, 0.8, 0.95, 1);
+	const items: IDataObject[] = all
+		.filter(() => random.happens(kept))
+		.map((index) => ({
+			code: code(index),
+			name: random.happens(0.5) ? `old ${index}` : `new ${index}`,
+		}));
+	if (items.length === 0) items.push({ code: code(0), name: 'new 0' });
+	if (random.happens(0.15))
+		items.push({ ...items[random.between(0, items.length - 1)]!, name: 'twice' });
+	if (random.happens(0.1)) items.push({ code: code(77), size: 'no number', name: 'x' });
+	if (random.happens(0.1)) items.push({ name: 'without a key' });
+	if (random.happens(0.1)) items.push({ code: code(78), name: POISON });
+	// Of upserts only the order says whose a record of the response is.
+	const names = FAULT_NAMES.filter((name) => name !== 'reordered');
+	const rules = Array.from({ length: random.of(0, 1, 1, 2, 3) }, (): FaultRule => {
+		const { fault } = FAULTS[names[random.between(0, names.length - 1)]!];
+		const place = random.of<FaultRule['match'] | undefined>(
+			undefined,
+			{ path: '/data/bulk$' },
+			{ method: 'DELETE' },
+			{ path: '/data/filter$' },
+			{ path: '/count' },
+		);
+		const when = random.of<FaultRule['when']>(
+			{ nth: [random.between(1, 6)] },
+			{ first: random.between(1, 3) },
+			{ probability: 0.3, seed: seed % 1000 },
+			undefined,
+		);
+		return { fault: fault(2), ...(place && { match: place }), ...(when && { when }) };
+	});
+	const onError = random.of<INode['onError']>(
+		'stopWorkflow',
+		'continueRegularOutput',
+		'continueErrorOutput',
+	);
+	const index = random.between(0, size - 1);
+	return {
+		stored,
+		items,
+		isDelete: random.happens(0.5),
+		isScoped: random.happens(0.5),
+		maximum: random.of(0, 3, 100, 100, 100, 100),
+		share: random.of(20, 50, 100, 100, 100),
+		despiteFailures: random.happens(0.3),
+		onError,
+		tries: onError === 'stopWorkflow' && random.happens(0.4) ? 2 : 1,
+		options: { batchSize: random.of(0, 2, 5), dryRun: random.happens(0.05) },
+		rules,
+		...(random.happens(0.3) && {
+			other: {
+				before: random.between(3, 12),
+				index,
+				action: random.of('update', 'delete', 'insert'),
+				change: random.of(
+					{ group: 'b' },
+					{ code: code(size + 1) },
+					{ code: String(items[0]!.code) },
+				),
+			},
+		}),
+	};
+}
+
+interface Reported {
+	outcome?: string;
+	id?: string;
+}
+
+interface Evidence extends Truth {
+	items: Reported[];
+	others: Reported[];
+	error?: string;
+	hints: string[];
+	output: string[];
+}
+
+async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidence> {
+	const { isDelete, isScoped, other, options } = schedule;
+	await slot.createTable(schedule.stored);
+	const otherToken = await slot.otherToken();
+	await slot.begin(schedule.rules);
+	const address = { baseUrl: slot.credential.baseUrl, otherToken };
+	const gateway =
+		other &&
+		(await openGateway(address, {
+			before: other.before,
+			action: other.action,
+			...(other.action === 'insert'
+				? { fields: { code: 'theirs', name: 'theirs', group: 'a' } }
+				: { id: idOf(other.index) }),
+			...(other.action === 'update' && { fields: other.change as Record<string, string> }),
+		}));
+	const result = await onVirtualClock(
+		TIMEOUT_S,
+		async () =>
+			await runOperation(
+				{ ...slot.credential, ...(gateway && { baseUrl: gateway.baseUrl }) },
+				{
+					parameters: {
+						resource: 'record',
+						operation: 'syncMany',
+						...tableParameters(),
+						columns: automatic as never,
+						missingRecords: isDelete ? 'delete' : 'setFields',
+						...(!isDelete && { fieldsToSet: { entry: [{ field: 'size', value: String(MARK) }] } }),
+						...(isScoped && conditions(['group', 'eq', 'a'])),
+						maximumToRemove: schedule.maximum,
+						maximumShareToRemove: schedule.share,
+						removeDespiteFailures: schedule.despiteFailures,
+					},
+					defaults: { options: { ...options, timeout: TIMEOUT_S } as never },
+					input: itemsOf(schedule.items),
+					onError: schedule.onError,
+					...(schedule.tries > 1 && { retry: { maxTries: schedule.tries } }),
+				},
+			),
+	);
+	gateway?.close();
+	const truth = await slot.truth();
+	const entries = result.error
+		? []
+		: [...result.output('Data Platform', 0), ...result.output('Data Platform', 1)];
+	const read = ({ json }: (typeof entries)[number]): Reported =>
+		(json.details as Reported | undefined) ?? (json as Reported);
+	const isOther = ({ pairedItem }: (typeof entries)[number]) =>
+		Array.isArray(pairedItem) && pairedItem.length === 0;
+	return {
+		...truth,
+		items: entries.filter((entry) => !isOther(entry)).map(read),
+		others: entries.filter(isOther).map(read),
+		error: result.error?.message,
+		hints: result.hints,
+		output: entries.map(({ json }) => JSON.stringify(json)),
+	};
+}
+
+const isSuccess = ({ outcome }: Reported) =>
+	['inserted', 'updated', 'unchanged', 'skipped', 'deleted', 'marked'].includes(outcome ?? '');
+
+/** What is wrong with a run; nothing where all is true. */
+function findErrors(schedule: Schedule, evidence: Evidence): string[] {
+	const { isDelete, isScoped, items, options } = schedule;
+	const { before, history, written, error, others } = evidence;
+	const wrong: string[] = [];
+	const codes = new Set(items.map((item) => item.code));
+	const isMember = (record: Pick<StoredRecord, 'fields'>) => !isScoped || inScope(record);
+	const own = new Set(written);
+	const touched = new Set(history.filter((version) => !own.has(version)).map(({ id }) => id));
+	const isRemoval = ({ action, fields }: StoredVersion) =>
+		isDelete ? action === 'deleted' : fields?.size === MARK;
+	const removed = written.filter(isRemoval);
+	const removedIds = new Set(removed.map(({ id }) => id));
+	const say = (id: string, text: string) => wrong.push(`record ${id}: ${text}`);
+
+	if (!isDelete && written.some(({ action }) => action === 'deleted')) wrong.push('it deleted');
+	if (options.dryRun && written.length > 0) wrong.push('a dry run wrote');
+	for (const id of removedIds) {
+		const was = before.find((record) => record.id === id);
+		if (touched.has(id)) continue;
+		if (!was) say(id, 'removed, though it was not there before');
+		else if (codes.has(was.fields.code as string)) say(id, 'removed, though it is in the input');
+		else if (!isMember(was)) say(id, 'removed, though it is outside the scope');
+	}
+	if (removedIds.size > schedule.maximum) wrong.push('more were removed than the maximum');
+	const scope = before.filter(isMember).length;
+	// Another writer may make the scope larger or smaller.
+	const slack = touched.size;
+	if (removedIds.size * 100 > (scope + slack) * schedule.share) wrong.push('more than the share');
+	if (items.some((item) => item.code === undefined) && removedIds.size > 0) {
+		wrong.push('removed, though an item has no key');
+	}
+	const areAllDone = evidence.items.every(isSuccess);
+	if (!error && !areAllDone && !schedule.despiteFailures && removedIds.size > 0) {
+		wrong.push('removed, though an item failed');
+	}
+
+	const isToldForAll =
+		error !== undefined ||
+		evidence.items.every((item) => !isSuccess(item)) ||
+		evidence.hints.some((text) => text.startsWith('No record was removed'));
+	for (const { id, fields } of before) {
+		if (touched.has(id)) continue;
+		const reports = others.filter((other) => other.id === id);
+		const isMissing = !codes.has(fields.code as string) && isMember({ fields });
+		const isGone = removedIds.has(id);
+		if (!isMissing && reports.length > 0) say(id, `reported as ${reports[0]!.outcome}`);
+		if (!isMissing || error) continue;
+		const [report] = reports;
+		if (reports.length > 1) say(id, 'reported more than once');
+		if (!report && !isToldForAll) say(id, `${isGone ? 'removed' : 'left'}, not reported`);
+		const isRemoved = report?.outcome === 'deleted' || report?.outcome === 'marked';
+		if (isRemoved && !isGone && !options.dryRun) say(id, 'reported as removed, but it is there');
+		if (report?.outcome === 'failed' && isGone) say(id, 'reported as failed, but it is removed');
+		if (report?.outcome === 'skipped' && !isGone) say(id, 'skipped, though it is missing');
+	}
+	const known = new Set([...before.map(({ id }) => id), ...touched]);
+	for (const { id, outcome } of others) {
+		// A response may list records that are not there.
+		if (!known.has(id ?? '') && isSuccess({ outcome }) && outcome !== 'skipped') {
+			say(String(id), 'was never there');
+		}
+	}
+	return wrong;
+}
+
+const schedules = Number(values.schedules);
+const firstSeed = Number(values.seed);
+const slots = await Promise.all(
+	Array.from(
+		{ length: Math.min(Number(values.slots), schedules) },
+		async () => new MatrixSandbox(await startSandbox({ seeded: false })),
+	),
+);
+const counts = { removed: 0, left: 0, stopped: 0, refused: 0, faults: 0, beside: 0, items: 0 };
+const failed: number[] = [];
+let next = 0;
+
+async function runSlot(slot: MatrixSandbox) {
+	while (next < schedules) {
+		const seed = firstSeed + next;
+		next += 1;
+		const schedule = draw(seed);
+		const evidence = await execute(slot, schedule);
+		const wrong = findErrors(schedule, evidence);
+		counts.items += evidence.items.length;
+		counts.removed += evidence.others.filter(({ outcome }) =>
+			['deleted', 'marked'].includes(outcome ?? ''),
+		).length;
+		counts.left += evidence.others.filter((other) => !isSuccess(other)).length;
+		counts.stopped += Number(evidence.error !== undefined);
+		counts.refused += Number(evidence.error?.startsWith('Nothing was written') ?? false);
+		counts.faults += Number(evidence.requests.some(({ faults }) => faults.length > 0));
+		counts.beside += Number(evidence.isOtherMet);
+		if (wrong.length === 0) continue;
+		failed.push(seed);
+		console.log(`\nSeed ${seed}: npm run test:sync -- --schedules 1 --seed ${seed}`);
+		for (const text of wrong) console.log(`  ${text}`);
+		if (failed.length > 3) continue;
+		console.log(`  ${JSON.stringify(schedule)}`);
+		for (const { method, path, query, status, outcome, faults } of evidence.requests) {
+			console.log(`  ${method} ${path}?${query} ${status ?? outcome} [${faults.join()}]`);
+		}
+		for (const line of evidence.output) console.log(`  ${line}`);
+		console.log(`  ${evidence.error ?? 'no error'}; ${evidence.hints.join(' ')}`);
+	}
+}
+
+await Promise.all(slots.map(runSlot));
+await Promise.all(slots.map(async ({ sandbox }) => await sandbox.stop()));
+const seen = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+console.log(`\n${schedules} schedules from seed ${firstSeed} on: ${seen.join(', ')}`);
+const unseen = schedules >= 500 ? Object.entries(counts).filter(([, count]) => count === 0) : [];
+if (unseen.length > 0) console.log(`Never seen: ${unseen.map(([name]) => name).join(', ')}`);
+console.log(`${schedules - failed.length} passed, ${failed.length} failed`);
+process.exit(failed.length + unseen.length > 0 ? 1 : 0);

@@ -1,9 +1,12 @@
 import {
 	NodeConnectionTypes,
 	type IExecuteFunctions,
+	type IHookFunctions,
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
 } from 'n8n-workflow';
 
 import * as columns from './methods/resourceMapping';
@@ -12,6 +15,7 @@ import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
 import { properties, subtitle } from './actions';
 import { router } from './actions/router';
+import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';
 
 export class DataPlatform implements INodeType {
 	description: INodeTypeDescription = {
@@ -27,6 +31,18 @@ export class DataPlatform implements INodeType {
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'dataPlatformApi', required: true, testedBy: 'testDataPlatformApi' }],
+		webhooks: [
+			{
+				name: 'default',
+				httpMethod: 'POST',
+				responseMode: 'onReceived',
+				path: '',
+				isFullPath: true,
+				// Only while an execution waits: 'Trigger and Wait'.
+				restartWebhook: true,
+			},
+		],
+		waitingNodeTooltip: waitingTooltip,
 		properties,
 	};
 
@@ -37,7 +53,26 @@ export class DataPlatform implements INodeType {
 		resourceMapping: { ...columns },
 	};
 
+	/** n8n makes the address that an execution waits at: there is nothing to register. */
+	webhookMethods = {
+		default: {
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await router(this);
+	}
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await resume(this);
 	}
 }

@@ -297,3 +297,52 @@ test('a full response that is neither on nor off starts no workflow', async () =
 	expect(error?.message).toBe("'Full Response' must be true or false");
 	expect(await runs()).toEqual([]);
 });
+
+describe('Trigger and Wait', () => {
+	const wait = async (url: string, given: Start = {}) => {
+		const { parameters, ...rest } = given;
+		return await start(url, {
+			...rest,
+			parameters: { operation: 'triggerAndWait', ...parameters },
+		});
+	};
+
+	test('the payload holds the resume URL, and the execution waits as long as it may', async () => {
+		const url = await workflow(ECHO);
+		const before = Date.now();
+		const { run, error } = await wait(url, {
+			items: [{ question: 'Delete?' }],
+			parameters: { waitAmount: 2, waitUnit: 'days' },
+		});
+		expect(error).toBeUndefined();
+		const [{ payload }] = (await runs()) as [WorkflowRun];
+		expect(payload).toEqual({ question: 'Delete?', resumeUrl: expect.stringMatching(/^http/) });
+		const until = run.waitTill!.getTime() - before;
+		expect(until).toBeGreaterThanOrEqual(2 * 86_400_000);
+		expect(until).toBeLessThan(2 * 86_400_000 + 60_000);
+	});
+
+	test.each<[string, Start, RegExp]>([
+		['several items', { items: [{}, {}] }, /one workflow at a time, but there are 2 items/],
+		[
+			'a field of that name',
+			{ items: [{ resumeUrl: 'mine' }] },
+			/The body has a field 'resumeUrl' already/,
+		],
+		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number from 0.1/],
+		['years', { parameters: { waitAmount: 400, waitUnit: 'days' } }, /from 0.1 to 366, not 400/],
+		['no unit', { parameters: { waitUnit: 'weeks' } }, /'Unit' must be/],
+		['no name', { parameters: { resumeUrlField: ' ' } }, /'Resume URL Field' is empty/],
+	])('%s: an error before anything is sent', async (_, given, message) => {
+		const result = await wait(await workflow(ECHO), given);
+		expect(result.error?.message).toMatch(message);
+		expect(result.run.waitTill).toBeFalsy();
+		expect(await runs()).toEqual([]);
+	});
+
+	test('a workflow that does not start is not waited for', async () => {
+		const result = await wait(`${sandbox.baseUrl}/webhooks/unknown`);
+		expect(result.error).toBeDefined();
+		expect(result.run.waitTill).toBeFalsy();
+	});
+});

@@ -1,8 +1,9 @@
 import type { Resource } from '../../execution/operation';
 import { trigger } from './trigger';
+import { triggerAndWait } from './triggerAndWait';
 
 export const workflow: Resource = {
 	value: 'workflow',
 	name: 'Workflow',
-	operations: [trigger],
+	operations: [trigger, triggerAndWait],
 };

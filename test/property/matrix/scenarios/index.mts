@@ -14,7 +14,7 @@ import {
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
 import { create, matchedUpsert, remove, update, upsert } from './single.mts';
-import { trigger } from './workflow.mts';
+import { trigger, triggerAndWait } from './workflow.mts';
 
 const all: Scenario[] = [
 	create,
@@ -29,6 +29,7 @@ const all: Scenario[] = [
 	...readingScenarios,
 	...attachmentScenarios,
 	trigger,
+	triggerAndWait,
 ];
 
 /** Second scenarios of operations. */

@@ -1,18 +1,17 @@
 /** Starting workflows of the platform: each start is a run in its log. */
 import { itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
-const COUNT = 3;
-const indexes = Array.from({ length: COUNT }, (_, index) => index);
-
-export const trigger: Scenario = {
-	operation: 'workflow: trigger',
+/** @param count how many items; an execution waits for one workflow at a time */
+const starting = (operation: string, count: number): Scenario => ({
+	operation: `workflow: ${operation}`,
 	kind: 'once',
 	isUnverifiable: true,
 	async prepare(slot): Promise<Prepared> {
 		await slot.createTable([]);
 		const webhookUrl = await slot.createWorkflow();
+		const indexes = Array.from({ length: count }, (_, index) => index);
 		return {
-			parameters: { resource: 'workflow', operation: 'trigger', webhookUrl },
+			parameters: { resource: 'workflow', operation, webhookUrl },
 			items: itemsOf(indexes.map((index) => ({ mark: `start ${index}` }))),
 			main: { method: 'POST', path: '/webhooks/' },
 			traces: indexes.map((index) => ({ body: `"start ${index}"` })),
@@ -28,4 +27,7 @@ export const trigger: Scenario = {
 					: [`returned ${JSON.stringify(outputs)}`],
 		};
 	},
-};
+});
+
+export const trigger = starting('trigger', 3);
+export const triggerAndWait = starting('triggerAndWait', 1);

@@ -1,0 +1,152 @@
+/**
+ * Trigger and Wait in a real n8n: the execution waits, and continues when a workflow of the platform
+ * posts to the resume URL, or when the time limit passes.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import axios from 'axios';
+import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
+import { sandboxCredential } from '../../../harness/examples.mts';
+import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
+import {
+	createOwner,
+	describeFailure,
+	outputItems,
+	type N8nApi,
+	signIn,
+} from '../../../harness/n8nApi.mts';
+import { linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
+
+interface WorkflowRun {
+	workflow: string;
+	payload: Record<string, unknown>;
+	output: { status: number } | null;
+	error: string | null;
+}
+
+let environment: TestEnvironment;
+let n8n: RunningN8n;
+let n8nApi: N8nApi;
+let credentialId: string;
+
+before(async () => {
+	environment = await setUpTestEnvironment();
+	n8n = await startN8n({ userFolder: environment.userFolder });
+	n8nApi = await signIn(n8n.url, createOwner());
+	credentialId = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
+});
+
+after(async () => {
+	await n8n?.stop();
+	await environment?.tearDown();
+});
+
+const admin = () => environment.sandbox.admin.http;
+
+/** A workflow of the platform; its webhook URL. */
+async function platformWorkflow(name: string, script: string): Promise<string> {
+	const { data } = await admin().post('/workflows', { name, script, response: 'output' });
+	return data.data.webhookUrl as string;
+}
+
+const runsOf = async (name: string) =>
+	((await admin().get('/runs')).data.data as WorkflowRun[]).filter(
+		({ workflow }) => workflow === name,
+	);
+
+const headers = () => ({ Authorization: `Bearer ${environment.sandbox.tokens.role}` });
+
+/** Has the platform's Send Webhook step post to an address; n8n's status. */
+async function sendWebhook(url: string, body: object): Promise<number> {
+	const script =
+		'const { url, body } = svc.workflow.payloadRequest; return svc.sendWebhook(url, body);';
+	const step = await platformWorkflow('Send', script);
+	const { data } = await axios.post(step, { url, body }, { headers: headers() });
+	return (data as { status: number }).status;
+}
+
+/** A workflow that waits for the platform; `name` is that of the platform's workflow. */
+async function waitingWorkflow(name: string, items: object[], parameters: object): Promise<string> {
+	const webhookUrl = await platformWorkflow(name, 'return null;');
+	const base = 'n8n-nodes-base';
+	const workflow = linearWorkflow(name, credentialId, [
+		{
+			name: 'List',
+			type: `${base}.set`,
+			typeVersion: 3.4,
+			parameters: { mode: 'raw', jsonOutput: JSON.stringify({ list: items }) },
+		},
+		{
+			name: 'Items',
+			type: `${base}.splitOut`,
+			typeVersion: 1,
+			parameters: { fieldToSplitOut: 'list' },
+		},
+		{
+			name: 'Wait',
+			type: NODE_TYPE,
+			typeVersion: 1,
+			parameters: {
+				resource: 'workflow',
+				operation: 'triggerAndWait',
+				webhookUrl,
+				...parameters,
+			},
+		},
+		{ name: 'After', type: `${base}.noOp`, typeVersion: 1, parameters: {} },
+	]);
+	return await n8nApi.createWorkflow(workflow);
+}
+
+test('an execution waits until the platform posts to the resume URL', async () => {
+	const json = { question: 'Delete 3 contacts?' };
+	const limit = { waitAmount: 1, waitUnit: 'days' };
+	const workflow = await waitingWorkflow('Review', [json], limit);
+	const running = n8nApi.runWorkflow(workflow, 'Start');
+	await waitUntil(
+		'the platform starts its workflow',
+		async () => (await runsOf('Review')).length > 0,
+	);
+	const [{ payload }] = (await runsOf('Review')) as [WorkflowRun];
+	const { resumeUrl, ...rest } = payload;
+	assert.deepEqual(rest, json);
+	assert.ok(String(resumeUrl).startsWith(`${n8n.url}/webhook-waiting/`), String(resumeUrl));
+
+	const answer = { approved: true, by: 'Ada' };
+	// n8n refuses it until the execution is stored as waiting.
+	await waitUntil(
+		'n8n takes the webhook',
+		async () => (await sendWebhook(String(resumeUrl), answer)) === 200,
+	);
+	const execution = await running;
+	assert.equal(describeFailure(execution), undefined);
+	for (const name of ['Wait', 'After']) {
+		const [item] = outputItems(execution, name);
+		assert.deepEqual(item?.json, { resumed: true, body: answer });
+	}
+	// Once only: the execution has ended.
+	assert.notEqual(await sendWebhook(String(resumeUrl), answer), 200);
+	assert.equal((await runsOf('Review')).length, 1);
+});
+
+test('without a webhook it continues with the input item when the time is over', async () => {
+	const json = { question: 'Anybody there?' };
+	const limit = { waitAmount: 0.1, waitUnit: 'minutes' };
+	const workflow = await waitingWorkflow('Silence', [json], limit);
+	const execution = await n8nApi.runWorkflow(workflow, 'Start');
+	assert.equal(describeFailure(execution), undefined);
+	assert.deepEqual(
+		outputItems(execution, 'After').map((item) => item.json),
+		[json],
+	);
+});
+
+test('several items are an error before anything is sent', async () => {
+	const limit = { waitAmount: 0.1, waitUnit: 'minutes' };
+	const workflow = await waitingWorkflow('Several', [{ a: 1 }, { a: 2 }], limit);
+	const execution = await n8nApi.runWorkflow(workflow, 'Start');
+	assert.match(describeFailure(execution) ?? '', /one workflow at a time, but there are 2 items/);
+	assert.deepEqual(await runsOf('Several'), []);
+});

@@ -20,6 +20,7 @@ import { loadTime } from './benchmarks/loadTime.mts';
 import { overhead } from './benchmarks/overhead.mts';
 import { platformLimits } from './benchmarks/platformLimits.mts';
 import { skipUnchanged } from './benchmarks/skipUnchanged.mts';
+import { sync } from './benchmarks/sync.mts';
 import { sweep } from './benchmarks/sweep.mts';
 import { tableNode } from './benchmarks/tableNode.mts';
 import { unbatched } from './benchmarks/unbatched.mts';
@@ -32,6 +33,7 @@ import { writeDocs } from './report/writeDocs.mts';
 const benchmarks: Benchmark[] = [
 	upsert,
 	skipUnchanged,
+	sync,
 	getMany,
 	platformLimits,
 	tableNode,

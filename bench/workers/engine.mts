@@ -41,5 +41,14 @@ export async function runNode(
 export const upsertParameters = (options: INodeParameters = {}) =>
 	recordOperation('upsertMany', { columns: automatic as unknown as INodeParameters, options });
 
+/** Sync Many that deletes what is missing from the input. */
+export const syncParameters = (maximum: number) =>
+	recordOperation('syncMany', {
+		columns: automatic as unknown as INodeParameters,
+		missingRecords: 'delete',
+		maximumToRemove: maximum,
+		options: {},
+	});
+
 /** Get Many with Return All. */
 export const getManyParameters = recordOperation('getAll', { returnAll: true, options: {} });

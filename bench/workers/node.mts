@@ -1,11 +1,12 @@
 /** Ours: the nodes of the built package in n8n's engine. */
-import type { INodeParameters } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 import { createItems } from '../benchTable.mts';
 import type { Batching } from './bareClient.mts';
 import {
 	getManyParameters,
 	runNode,
+	syncParameters,
 	tableParameters,
 	toInput,
 	upsertParameters,
@@ -18,6 +19,8 @@ import { serveTasks } from './workerProcess.mts';
 export interface NodeTasks {
 	/** Create or Update Many, with the default options unless others are given. */
 	upsert: Target & { size: number; options?: INodeParameters };
+	/** Sync Many of the table: so many items are new, changed, and missing from the input. */
+	sync: Target & { size: number; part: number };
 	/** The same records through n8n's HTTP function, without the node. */
 	floor: Target & Batching;
 	getMany: Target;
@@ -27,12 +30,26 @@ export interface NodeTasks {
 	poll: Target;
 }
 
-/** What came of an upsert. */
+/** What came of an upsert or a sync. */
 export interface UpsertDetails {
 	/** How many items had each outcome; `failed` are those with an error. */
 	outcomes: Record<string, number>;
 	/** What the node shows below its output. */
 	hint: string;
+}
+
+async function countOutcomes(
+	target: Target,
+	parameters: INodeParameters,
+	input: INodeExecutionData[],
+): Promise<UpsertDetails> {
+	const { items, hints } = await runNode(target, parameters, input);
+	const outcomes: Record<string, number> = {};
+	for (const { json } of items) {
+		const outcome = json.error === undefined ? String(json.outcome) : 'failed';
+		outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+	}
+	return { outcomes, hint: hints[0] ?? '' };
 }
 
 let trigger: Watching | undefined;
@@ -42,15 +59,18 @@ serveTasks<NodeTasks>({
 		const input = toInput(createItems(size));
 		const parameters = upsertParameters(options);
 		return async (): Promise<UpsertDetails> => {
-			const { items, hints } = await runNode(target, parameters, input);
-			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
-			const outcomes: Record<string, number> = {};
-			for (const { json } of items) {
-				const outcome = json.error === undefined ? String(json.outcome) : 'failed';
-				outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-			}
-			return { outcomes, hint: hints[0] ?? '' };
+			const details = await countOutcomes(target, parameters, input);
+			const count = Object.values(details.outcomes).reduce((sum, some) => sum + some, 0);
+			if (count !== size) throw new Error(`${count} items instead of ${size}`);
+			return details;
 		};
+	},
+
+	async sync({ size, part, ...target }) {
+		const items = createItems(size + part).slice(part);
+		for (const item of items.slice(0, part)) item.city = 'Changed';
+		const input = toInput(items);
+		return async () => await countOutcomes(target, syncParameters(part), input);
 	},
 
 	floor: async ({ size, batchSize, concurrency, ...target }) =>

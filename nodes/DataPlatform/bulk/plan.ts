@@ -56,7 +56,8 @@ export interface PlanOptions {
 	mode: WriteMode;
 	empty: EmptyPolicy;
 	unknownFields: 'error' | 'ignore';
-	duplicates: 'merge' | 'error';
+	/** Items of one key or id: one record of them all, none of them, or the first of them only. */
+	duplicates: 'merge' | 'error' | 'keepFirst';
 	/** The import key's name where the table's definition does not mark it. */
 	importKey?: string;
 	/** The fields to match records on; the import key or the record's id, by the mode, where not given. */
@@ -342,8 +343,8 @@ export function resolveDuplicates(
 			}
 			continue;
 		}
-		const result = duplicates === 'error' ? undefined : mergeRecords(records, mode, fieldOf);
-		for (const record of records) {
+		const result = duplicates === 'merge' ? mergeRecords(records, mode, fieldOf) : undefined;
+		for (const record of duplicates === 'keepFirst' ? records.slice(1) : records) {
 			replaced.set(record, undefined);
 			if (typeof result === 'object') {
 				if (record.index !== result.index) plan.merged.set(record.index, result.index);

@@ -16,6 +16,7 @@ import {
 	updateMatchOptions,
 	upsertMatchOptions,
 } from './matching';
+import { importFile, textForm } from './rowFiles';
 import type { Parameter } from '../execution/operation';
 
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
@@ -102,6 +103,25 @@ const duplicates = (more = ''): Parameter<'duplicates'> => ({
 	default: 'merge',
 });
 
+const duplicatesOfRows: Parameter<'duplicates'> = {
+	displayName: 'Duplicates in the Input',
+	name: 'duplicates',
+	type: 'options',
+	options: [
+		{
+			name: 'Merge',
+			value: 'merge',
+			description: 'Rows that match the same record are all written; the last one counts',
+		},
+		{
+			name: 'Treat as an Error',
+			value: 'error',
+			description: 'The first row of a record is written, later ones are rejected',
+		},
+	],
+	default: 'merge',
+};
+
 const importKey: Parameter<'importKey'> = {
 	displayName: 'Import Key Field',
 	name: 'importKey',
@@ -168,6 +188,17 @@ export const syncManyOptions = {
 		requests,
 		inputValues(duplicates()),
 		matchingOptions(...syncMatchOptions, importKey),
+	],
+};
+
+/** Of a file: its rows have one report, and give their values as text. */
+export const importOptions = {
+	options: [dryRun, linkValues, skipUnchanged],
+	optionGroups: [
+		requests,
+		inputValues(duplicatesOfRows, ...textForm),
+		matchingOptions(...upsertMatchOptions, importKey),
+		importFile,
 	],
 };
 

@@ -63,6 +63,19 @@ export const matchingParameters = (
 	itemRecordId,
 ];
 
+/** How each row's record is found, where rows are not only created; an ID stands in a column `id`. */
+export const rowMatchingParameters: Array<Parameter<'matchOn' | 'matchFields'>> = [
+	{
+		...matchOn('importKey'),
+		description: "How to find each row's record; its ID stands in the column 'id'",
+		displayOptions: { hide: { importMode: ['create'] } },
+	},
+	{
+		...matchFields,
+		displayOptions: { show: { matchOn: ['fields'] }, hide: { importMode: ['create'] } },
+	},
+];
+
 const ifFound: Parameter<'ifFound'> = {
 	displayName: 'If Found',
 	name: 'ifFound',

@@ -2,6 +2,7 @@
  * Parameters of the operations that read and write files of rows; `execution/rowFiles` reads them.
  */
 import type { OptionGroup } from './common';
+import { loadOptionsFrom, TABLE_DEPENDENCIES } from './locators';
 import type { Parameter } from '../execution/operation';
 
 const CSV = {
@@ -90,3 +91,226 @@ export const exportFile: OptionGroup<
 	description: 'The name of the file, and how CSV is written',
 	options: [byteOrderMark, columnNames, exportDelimiter, fileName, formulaGuard],
 };
+
+export const importFormat: Parameter<'format'> = {
+	displayName: 'Format',
+	name: 'format',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto', description: 'NDJSON if the file begins with {, else CSV' },
+		CSV,
+		NDJSON,
+	],
+	default: 'auto',
+};
+
+export const importMode: Parameter<'importMode'> = {
+	displayName: 'Import As',
+	name: 'importMode',
+	type: 'options',
+	options: [
+		{ name: 'Create', value: 'create', description: 'Create a new record for each row' },
+		{
+			name: 'Create or Update',
+			value: 'upsert',
+			description: 'Create a new record, or update the current one if it already exists (upsert)',
+		},
+		{ name: 'Update', value: 'update', description: 'Update the record that a row matches' },
+	],
+	default: 'upsert',
+};
+
+export const columnMapping: Parameter<'columnMapping'> = {
+	displayName: 'Columns',
+	name: 'columnMapping',
+	type: 'options',
+	options: [
+		{
+			name: 'Map Automatically',
+			value: 'automatic',
+			description: 'Each column goes into the field of the same name, or of the same header',
+		},
+		{
+			name: 'Map Below',
+			value: 'list',
+			description: 'Only the columns that you name are imported',
+		},
+	],
+	default: 'automatic',
+};
+
+export const columnList: Parameter<'columnList'> = {
+	displayName: 'Column Mapping',
+	name: 'columnList',
+	type: 'fixedCollection',
+	typeOptions: { multipleValues: true },
+	placeholder: 'Add Column',
+	default: {},
+	displayOptions: { show: { columnMapping: ['list'] } },
+	options: [
+		{
+			displayName: 'Column',
+			name: 'column',
+			values: [
+				{
+					displayName: 'Column in the File',
+					name: 'column',
+					type: 'string',
+					default: '',
+					placeholder: 'e.g. Unit Price',
+					description: 'What it is called in the first row; in NDJSON, the name of a value',
+				},
+				{
+					displayName: 'Field Name or ID',
+					name: 'field',
+					type: 'options',
+					typeOptions: loadOptionsFrom('getFields', ...TABLE_DEPENDENCIES),
+					default: '',
+					description:
+						'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
+				},
+			],
+		},
+	],
+};
+
+export const inputDataFieldName: Parameter<'inputDataFieldName'> = {
+	displayName: 'Input Data Field Name',
+	name: 'inputDataFieldName',
+	type: 'string',
+	default: 'data',
+	description:
+		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
+};
+
+export const rejectedField: Parameter<'rejectedField'> = {
+	displayName: 'Put Rejected Rows in Field',
+	name: 'rejectedField',
+	type: 'string',
+	required: true,
+	default: 'rejected',
+	description:
+		'The name of the output field for a file with the rows that were not written, and why',
+};
+
+const importDelimiter: Parameter<'delimiter'> = {
+	displayName: 'Delimiter',
+	name: 'delimiter',
+	type: 'options',
+	options: [
+		{ name: 'Automatic', value: 'auto', description: 'What stands most often in the first row' },
+		...delimiters,
+	],
+	default: 'auto',
+	description: 'What stands between the cells of a CSV file',
+};
+
+const encoding: Parameter<'encoding'> = {
+	displayName: 'Encoding',
+	name: 'encoding',
+	type: 'options',
+	options: [
+		{
+			name: 'Automatic',
+			value: 'auto',
+			description: 'UTF-8, or what the byte order mark at the beginning of the file says',
+		},
+		{ name: 'UTF-16 BE', value: 'utf-16be' },
+		{ name: 'UTF-16 LE', value: 'utf-16le' },
+		{ name: 'UTF-8', value: 'utf-8' },
+		{
+			name: 'Windows-1252',
+			value: 'windows-1252',
+			description: 'What spreadsheets on Windows write in Western Europe and America',
+		},
+	],
+	default: 'auto',
+};
+
+const importGuard: Parameter<'formulaGuard'> = {
+	...formulaGuard,
+	description:
+		"Whether to take off the apostrophe that 'Export to File' writes before text that looks like a formula",
+};
+
+const startAtRow: Parameter<'startAtRow'> = {
+	displayName: 'Start at Row',
+	name: 'startAtRow',
+	type: 'number',
+	typeOptions: { minValue: 1, numberPrecision: 0 },
+	default: 1,
+	description:
+		'The first row to import, counted as in a spreadsheet: the one with the column names is row 1. Where an import broke off, its error says where to go on.',
+};
+
+const endAtRow: Parameter<'endAtRow'> = {
+	displayName: 'End at Row',
+	name: 'endAtRow',
+	type: 'number',
+	typeOptions: { minValue: 0, numberPrecision: 0 },
+	default: 0,
+	description: 'The last row to import; 0 for all. Several executions can share a file this way.',
+};
+
+const stopAfterRejected: Parameter<'stopAfterRejected'> = {
+	displayName: 'Stop After Rejected Rows',
+	name: 'stopAfterRejected',
+	type: 'number',
+	typeOptions: { minValue: 0, numberPrecision: 0 },
+	default: 0,
+	description: 'Stop with an error once this many rows were rejected; 0 for never',
+};
+
+const dateFormat: Parameter<'dateFormat'> = {
+	displayName: 'Date Format',
+	name: 'dateFormat',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. dd.MM.yyyy HH:mm',
+	description:
+		'How dates and times are written in a CSV file, where they are not as in 2026-11-21T09:30:00Z',
+};
+
+const listSeparator: Parameter<'listSeparator'> = {
+	displayName: 'List Separator',
+	name: 'listSeparator',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. ;',
+	description: 'What stands between the entries of a list in one cell, where it is no JSON',
+};
+
+const numberFormat: Parameter<'numberFormat'> = {
+	displayName: 'Number Format',
+	name: 'numberFormat',
+	type: 'options',
+	options: [
+		{ name: '1,234.5', value: 'point' },
+		{ name: '1.234,5', value: 'comma' },
+		{ name: '1234.5', value: 'plain' },
+	],
+	default: 'plain',
+	description: 'How numbers are written in a CSV file',
+};
+
+const timeZone: Parameter<'timeZone'> = {
+	displayName: 'Time Zone',
+	name: 'timeZone',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. Europe/Berlin',
+	description:
+		"Where times in a CSV file come from that have no zone; the application's own zone if it is empty",
+};
+
+export const importFile: OptionGroup<
+	'delimiter' | 'encoding' | 'endAtRow' | 'formulaGuard' | 'startAtRow' | 'stopAfterRejected'
+> = {
+	displayName: 'File',
+	name: 'file',
+	description: 'How the file is read, and which rows of it',
+	options: [importDelimiter, encoding, endAtRow, importGuard, startAtRow, stopAfterRejected],
+};
+
+/** How text in a CSV file becomes values. */
+export const textForm = [dateFormat, listSeparator, numberFormat, timeZone];

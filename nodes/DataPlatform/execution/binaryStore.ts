@@ -1,10 +1,11 @@
 /**
  * Files in n8n's store, read and written as streams.
  */
-import type { IBinaryData } from 'n8n-workflow';
+import { sleep, type IBinaryData } from 'n8n-workflow';
 
+import { safeFileName } from '../files/uploadValidation';
 import { InputError } from '../transport/errors';
-import { newStream } from '../transport/streams';
+import { newStream, type ByteStream } from '../transport/streams';
 import type { RunContext } from './run';
 
 type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
@@ -43,3 +44,160 @@ const notStored = (name: string, { message }: Error) =>
 	new InputError(`'${name}' can't be written to n8n's store: ${message}`, {
 		hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
 	});
+
+/** How long a store may wait for the next bytes before it gets none, so that it goes on waiting. */
+const IDLE_MS = 30_000;
+
+/** How many bytes wait for the store before whoever makes them waits too. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/** A file that is made bit by bit, and stored meanwhile; nothing is stored where nothing is written. */
+export class GrowingFile {
+	private waiting: Uint8Array[] = [];
+	private waitingBytes = 0;
+	private isEnded = false;
+	private wake: () => void = () => undefined;
+	private drained: () => void = () => undefined;
+	private storing?: Promise<IBinaryData>;
+	private failure?: { error: unknown };
+
+	constructor(
+		private readonly run: RunContext<never>,
+		private readonly name: string,
+		private readonly mimetype: string,
+	) {}
+
+	/** @throws {InputError} where the store takes no more */
+	async write(text: string): Promise<void> {
+		this.storing ??= this.store();
+		const bytes = Buffer.from(text);
+		this.waiting.push(bytes);
+		this.waitingBytes += bytes.length;
+		this.wake();
+		while (this.waitingBytes > MAX_WAITING_BYTES && !this.failure) {
+			await new Promise<void>((resolve) => (this.drained = resolve));
+		}
+		if (this.failure) throw this.failure.error;
+	}
+
+	/**
+	 * Ends the file.
+	 *
+	 * @returns undefined where nothing was written
+	 * @throws {InputError} where the store takes no more
+	 */
+	async end(): Promise<IBinaryData | undefined> {
+		this.isEnded = true;
+		this.wake();
+		return await this.storing;
+	}
+
+	private async store(): Promise<IBinaryData> {
+		const stored = storeFile(this.run, this.pieces(), this.name, this.mimetype);
+		stored.catch((error: unknown) => {
+			this.failure = { error };
+			this.drained();
+		});
+		return await stored;
+	}
+
+	private async *pieces(): AsyncGenerator<Uint8Array> {
+		while (true) {
+			const piece = this.waiting.shift();
+			if (piece) {
+				this.waitingBytes -= piece.length;
+				this.drained();
+				yield piece;
+			} else if (this.isEnded) return;
+			else {
+				const idle = new AbortController();
+				const more = new Promise<void>((resolve) => (this.wake = resolve));
+				await Promise.race([more, sleep(IDLE_MS, idle.signal).catch(() => undefined)]);
+				idle.abort();
+				// n8n's own stores give up a stream that stays silent for minutes.
+				if (this.waiting.length === 0 && !this.isEnded) yield new Uint8Array(0);
+			}
+		}
+	}
+}
+
+/** A file of an item. */
+export interface OpenFile {
+	name: string;
+	bytes: AsyncIterable<Uint8Array>;
+	/** Lets go of it. */
+	close(): void;
+}
+
+/** Large reads are few. */
+const CHUNK_BYTES = 256 * 1024;
+
+const unreadable = (name: string, { message }: Error) =>
+	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
+		field: 'Input Data Field Name',
+		hint: 'Run the node that gave the file again.',
+	});
+
+async function* named(name: string, bytes: AsyncIterable<Uint8Array>) {
+	try {
+		yield* bytes;
+	} catch (error) {
+		throw unreadable(name, error as Error);
+	}
+}
+
+/**
+ * Opens a file of an item: as a stream from n8n's store, or from memory where n8n keeps it there.
+ *
+ * @throws {InputError} where it can't be read
+ */
+export async function openFile(
+	run: RunContext<never>,
+	index: number,
+	field: string,
+): Promise<OpenFile> {
+	const { helpers } = run.context;
+	const { id, fileName, fileExtension } = helpers.assertBinaryData(index, field);
+	const name = safeFileName(fileName ?? [field, fileExtension].filter(Boolean).join('.'));
+	if (id === undefined) {
+		const buffer = await helpers.getBinaryDataBuffer(index, field);
+		async function* whole() {
+			yield buffer;
+		}
+		return { name, bytes: whole(), close: () => undefined };
+	}
+	const opening = helpers.getBinaryStream(id, CHUNK_BYTES) as Promise<unknown>;
+	const stream = (await opening.catch((error: Error) => {
+		throw unreadable(name, error);
+	})) as ByteStream;
+	// What fails once nobody reads it any more is nobody's failure.
+	stream.on('error', () => undefined);
+	return { name, bytes: named(name, stream), close: () => stream.destroy() };
+}
+
+/**
+ * The item's binary fields that are named, or all.
+ *
+ * @param names separated by commas; empty for all
+ * @throws {InputError} where the item has no such file
+ */
+export function binaryFields(run: RunContext<never>, index: number, names: string): string[] {
+	const named = names.split(',').map((name) => name.trim());
+	const wanted = named.filter((name) => name !== '');
+	const available = Object.keys(run.items[index]?.binary ?? {});
+	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
+	if (chosen.length === 0) {
+		throw new InputError('The item has no file', {
+			field: 'Input Data Field Name',
+			hint: 'Put a node before this one that reads or downloads a file.',
+		});
+	}
+	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
+	if (missing.length > 0) {
+		throw new InputError(`The item has no file in '${missing.join("', '")}'`, {
+			field: 'Input Data Field Name',
+			hint: `Fields with files in this item: ${available.join(', ') || 'none'}.`,
+		});
+	}
+	return chosen;
+}

@@ -4,6 +4,7 @@
 import {
 	NodeApiError,
 	NodeOperationError,
+	type IBinaryKeyData,
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
@@ -30,6 +31,8 @@ export interface Failure {
 	/** May have been done, and could be done twice: a second try leaves it. */
 	isFinal?: boolean;
 	details?: IDataObject;
+	/** Files that were made before it failed. */
+	binary?: IBinaryKeyData;
 }
 
 /** What an item came to. */
@@ -282,13 +285,13 @@ export class ItemResults {
 		): INodeExecutionData[] => {
 			if (result === undefined || (this.summary && (Array.isArray(result) || !isRouted))) return [];
 			if (Array.isArray(result)) return result.map((entry) => ({ ...entry, pairedItem }));
-			const { message, hint, details } = result;
+			const { message, hint, details, binary } = result;
 			const json = omitUndefined({
 				error: message,
 				message: hint,
 				details: { ...pairedItem, ...details },
 			});
-			const item = { json, pairedItem };
+			const item = { json, pairedItem, ...(binary && { binary }) };
 			// n8n copies an item that is paired, without the mark; another one would lose its details.
 			const isCopied = isRouted && !Array.isArray(pairedItem);
 			return [isCopied ? markForV1ErrorOutput(item, message) : item];

@@ -87,15 +87,35 @@ function withoutConflicts(
 	return Object.fromEntries([...values].map(([field, { value }]) => [field, value]));
 }
 
+/** The field that a name at the top level means; the name itself where it means none. */
+function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: boolean): string {
+	const field = unprefixedName(name);
+	if (isField.has(field) && (isRecord || !isField.has(name))) return field;
+	return isField.has(name) ? name : (nameOf(name) ?? name);
+}
+
+/** What a column of a file is: a field's, one that this node writes beside them, or none of both. */
+export type ColumnTarget = { field: string } | 'own' | 'unknown';
+
+/** What the columns of a table in a file are, by their names. */
+export function columnTargets(header: string[], table: TableDefinition): ColumnTarget[] {
+	const finder = fieldFinder(table);
+	const json = Object.fromEntries(header.map((name) => [name, null]));
+	const isRecord = RECORD_PROPERTIES.every((name) => Object.hasOwn(json, name));
+	const isOwnKey = ownKeysOf(json, finder.isField, isRecord);
+	return header.map((name) => {
+		if (isOwnKey(name)) return 'own';
+		const field = fieldNameOf(name, finder, isRecord);
+		return finder.isField.has(field) ? { field } : 'unknown';
+	});
+}
+
 /** Values by field name of an item whose fields stand at the top level. */
-function flatValues(json: IDataObject, { isField, nameOf }: FieldFinder): Record<string, unknown> {
+function flatValues(json: IDataObject, finder: FieldFinder): Record<string, unknown> {
+	const { isField } = finder;
 	const isRecord = isRecordOutput(json, isField);
 	const isOwnKey = ownKeysOf(json, isField, isRecord);
-	const fieldOf = (name: string) => {
-		const field = unprefixedName(name);
-		if (isField.has(field) && (isRecord || !isField.has(name))) return field;
-		return isField.has(name) ? name : (nameOf(name) ?? name);
-	};
+	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
 	const names = Object.keys(json);
 	// Most items need no copy.
 	if (names.every((name) => !isOwnKey(name) && fieldOf(name) === name)) return json;
@@ -145,17 +165,22 @@ function isNestedRecord(json: IDataObject, isField: Names): boolean {
 }
 
 /**
- * Field values from an item's JSON: its own keys, or, where the item is a record as this node returns
+ * Field values from JSON, as of an item: its own keys, or, where it is a record as this node returns
  * it without Simplify, those under `fields`.
  */
-function itemReader(run: RunContext<never>, table: TableDefinition): ValuesReader {
+export function jsonReader(table: TableDefinition): (json: unknown) => unknown {
 	const finder = fieldFinder(table);
 	const { isField } = finder;
-	return (index) => {
-		const json = run.json(index);
-		if (!isObject(json)) return undefined;
+	return (given) => {
+		if (!isObject(given)) return undefined;
+		const json = given as IDataObject;
 		return isNestedRecord(json, isField) ? nestedValues(json, isField) : flatValues(json, finder);
 	};
+}
+
+function itemReader(run: RunContext<never>, table: TableDefinition): ValuesReader {
+	const valuesOf = jsonReader(table);
+	return (index) => valuesOf(run.json(index));
 }
 
 const isMappedAutomatically = (run: RunContext<'columns'>, index: number) =>
@@ -204,7 +229,7 @@ export function planOptions(
 }
 
 /** Names the fields of the input that are not written, once in a run. */
-export function hintIgnored(run: RunContext<never>, { ignored }: Plan) {
+export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
 	const names = [...ignored].map((header) => `'${header}'`);
 	const shown = names.slice(0, FIELDS_SHOWN).join(', ');

@@ -4,7 +4,12 @@
 import type { TableDefinition } from '../api/types';
 import { safeFileName } from '../files/uploadValidation';
 import { DELIMITERS, type Delimiter } from '../rows/csv';
+import type { TextForm } from '../fields/fieldType';
+import { timeReader, zoneReader } from '../fields/textForm';
+import type { EmptyPolicy } from '../fields/values';
 import type { CsvForm } from '../rows/exportRows';
+import type { RowFileForm } from '../rows/readRows';
+import { ENCODINGS, type Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
 import type { RunContext } from './run';
 
@@ -68,3 +73,110 @@ export function exportFileName(
 	const name = safeFileName(given === '' ? table.header : given);
 	return ENDING.test(name) ? name : `${name}.${format}`;
 }
+
+export type ImportFormParameter =
+	| 'format'
+	| 'options.dateFormat'
+	| 'options.delimiter'
+	| 'options.duplicates'
+	| 'options.emptyFields'
+	| 'options.encoding'
+	| 'options.endAtRow'
+	| 'options.formulaGuard'
+	| 'options.listSeparator'
+	| 'options.numberFormat'
+	| 'options.startAtRow'
+	| 'options.stopAfterRejected'
+	| 'options.timeZone'
+	| 'options.unknownFields';
+
+type ImportFormRun = RunContext<ImportFormParameter>;
+
+/** How a file is read. @throws {InputError} */
+export function readFormOf(
+	run: ImportFormRun,
+	index: number,
+): RowFileForm & { encoding: Encoding } {
+	const format = formatOf(run, index, ['auto', 'csv', 'ndjson'] as const);
+	const delimiter = oneOf<Delimiter | 'auto'>(
+		run.option<unknown>('options.delimiter', index, 'auto'),
+		['auto', ...DELIMITERS],
+		'Delimiter',
+	);
+	return {
+		format: format === 'auto' ? undefined : format,
+		delimiter: delimiter === 'auto' ? undefined : delimiter,
+		encoding: oneOf<Encoding>(
+			run.option<unknown>('options.encoding', index, 'auto'),
+			ENCODINGS,
+			'Encoding',
+		),
+		formulaGuard: guardOf(run, index),
+	};
+}
+
+/** How values stand in it. @throws {InputError} */
+export function textFormOf(run: ImportFormRun, index: number): TextForm {
+	const date = run.optionalText('options.dateFormat', 'Date Format', index);
+	const zone = run.optionalText('options.timeZone', 'Time Zone', index);
+	const separator = run.option<unknown>('options.listSeparator', index, '');
+	if (typeof separator !== 'string') {
+		throw new InputError("'List Separator' is no text", { field: 'List Separator', hint: CHOOSE });
+	}
+	return {
+		numbers: oneOf<TextForm['numbers']>(
+			run.option<unknown>('options.numberFormat', index, 'plain'),
+			['plain', 'point', 'comma'],
+			'Number Format',
+		),
+		readTime: date === '' ? undefined : timeReader(date),
+		withZone: zone === '' ? undefined : zoneReader(zone),
+		listSeparator: separator,
+	};
+}
+
+/** Which rows are read, and how many may be rejected; 0 for no end. @throws {InputError} */
+export function rowRangeOf(run: ImportFormRun, index: number) {
+	const number = (
+		name: 'startAtRow' | 'endAtRow' | 'stopAfterRejected',
+		label: string,
+		min: number,
+	) => {
+		const path = `options.${name}` as const;
+		const value = run.parameter(path, index);
+		// An expression that returned nothing must not mean the whole file.
+		if (value === undefined && !run.isExpression(path)) return min;
+		return Math.floor(run.numberWithin(value, label, { min, max: 0xffff_ffff }));
+	};
+	const startAt = number('startAtRow', 'Start at Row', 1);
+	const endAt = number('endAtRow', 'End at Row', 0);
+	if (endAt > 0 && endAt < startAt) {
+		throw new InputError(`'End at Row' (${endAt}) is before 'Start at Row' (${startAt})`, {
+			field: 'End at Row',
+		});
+	}
+	return {
+		startAt,
+		endAt,
+		stopAfterRejected: number('stopAfterRejected', 'Stop After Rejected Rows', 0),
+	};
+}
+
+/** What happens to values that are empty, unknown or repeated. @throws {InputError} */
+export const valuePoliciesOf = (run: ImportFormRun, index: number) => ({
+	empty: oneOf<EmptyPolicy>(
+		run.option<unknown>('options.emptyFields', index, 'leave'),
+		['leave', 'clear', 'error'],
+		'Empty Values',
+	),
+	unknownFields: oneOf<'error' | 'ignore'>(
+		run.option<unknown>('options.unknownFields', index, 'error'),
+		['error', 'ignore'],
+		'Unknown Input Fields',
+	),
+	duplicates: oneOf<'merge' | 'error'>(
+		run.option<unknown>('options.duplicates', index, 'merge'),
+		['merge', 'error'],
+		'Duplicates in the Input',
+	),
+});

@@ -8,6 +8,18 @@ import type { FieldDefinition, JsonValue } from '../api/types';
 /** A value as the platform takes it, or what is wrong with it; `'name' takes …` is the sentence. */
 export type Converted = { value: JsonValue } | { problem: string };
 
+/** How values stand in a file of text. */
+export interface TextForm {
+	/** `plain`: 1234.5 · `point`: 1,234.5 · `comma`: 1.234,5 */
+	numbers: 'plain' | 'point' | 'comma';
+	/** Reads dates and times that are not in ISO 8601. */
+	readTime?: (text: string) => string | undefined;
+	/** Gives a time without a zone its offset. */
+	withZone?: (time: string) => Converted;
+	/** What stands between the entries of a list that is no JSON. */
+	listSeparator: string;
+}
+
 /** Lossless only: what is doubtful is a problem, not a guess. Never gets an empty value. */
 export type Conversion = (value: unknown, field: FieldDefinition) => Converted;
 
@@ -23,6 +35,8 @@ export interface FieldType {
 	/** Who writes the field's values; `nobody` for what only shows something in a form. */
 	writtenBy: 'clients' | 'platform' | 'nobody';
 	convert: Conversion;
+	/** What a text in a file stands for, as `convert` takes it; never gets an empty text. */
+	parse: (text: string, form: TextForm) => { value: unknown } | { problem: string };
 	/** Whether a value is how the platform shows the field, and nothing that it takes. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**
@@ -59,6 +73,7 @@ export interface EditorChoice {
 }
 
 /** Parts that most types have in common. */
+export const asItIs = (text: string) => ({ value: text });
 export const noChoices = () => undefined;
 export const lastValue = (_earlier: JsonValue, later: JsonValue) => later;
 

@@ -14,6 +14,11 @@ export interface CsvRow {
 
 export type Delimiter = ',' | ';' | '\t' | '|';
 
+/** What was found out about a file. */
+export interface CsvNotes {
+	delimiter?: Delimiter;
+}
+
 /** In the order in which one is preferred where the header has the same number of several. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
@@ -200,17 +205,20 @@ function withoutSeparatorLine(text: string): { text: string; named?: Delimiter }
  * The rows of a CSV file, those that end in one piece of its text at a time.
  *
  * @param chosen the delimiter; found in the first row where it is not given
+ * @param notes gets what was found out
  * @throws {InputError} that names the row, after the rows before it
  */
 export async function* readCsv(
 	pieces: AsyncIterable<string>,
 	chosen?: Delimiter,
+	notes: CsvNotes = {},
 ): AsyncGenerator<CsvRow[]> {
 	let parser: CsvParser | undefined;
 	let head = '';
 	const begin = (): CsvRow[] => {
 		const { text, named } = withoutSeparatorLine(head);
-		parser = new CsvParser(chosen ?? named ?? detectDelimiter(firstLine(text) ?? text));
+		notes.delimiter = chosen ?? named ?? detectDelimiter(firstLine(text) ?? text);
+		parser = new CsvParser(notes.delimiter);
 		return parser.push(text);
 	};
 	const hasHeader = () =>

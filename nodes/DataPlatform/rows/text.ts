@@ -170,8 +170,9 @@ const wrongEncoding = (encoding: KnownEncoding) =>
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
 	if (other) throw new InputError(`The file is ${other[1]}, not a text file`, { hint: other[2] });
-	if (chosen !== 'auto') return chosen;
-	return BYTE_ORDER_MARKS.find(([, mark]) => beginsWith(head, mark))?.[0] ?? 'utf-8';
+	// A byte order mark says more than a setting that was made for other files.
+	const marked = BYTE_ORDER_MARKS.find(([, mark]) => beginsWith(head, mark))?.[0];
+	return marked ?? (chosen === 'auto' ? 'utf-8' : chosen);
 }
 
 /**

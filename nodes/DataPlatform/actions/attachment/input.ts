@@ -9,6 +9,7 @@ import { filesOf } from '../../files/transfer';
 import { getOwn } from '../../transport/json';
 import type { ByteStream } from '../../transport/streams';
 import type { Upload } from '../../files/uploadStream';
+import { binaryFields } from '../../execution/binaryStore';
 import { safeFileName, safeMimetype } from '../../files/uploadValidation';
 import type { RunContext } from '../../execution/run';
 
@@ -50,23 +51,7 @@ export async function uploadsOf(
 	index: number,
 	names: string,
 ): Promise<Upload[]> {
-	const named = names.split(',').map((name) => name.trim());
-	const wanted = named.filter((name) => name !== '');
-	const available = Object.keys(run.items[index]?.binary ?? {});
-	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
-	if (chosen.length === 0) {
-		throw new InputError('The item has no file', {
-			field: 'Input Data Field Name',
-			hint: 'Put a node before this one that reads or downloads a file.',
-		});
-	}
-	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
-	if (missing.length > 0) {
-		throw new InputError(`The item has no file in '${missing.join("', '")}'`, {
-			field: 'Input Data Field Name',
-			hint: `Fields with files in this item: ${available.join(', ') || 'none'}.`,
-		});
-	}
+	const chosen = binaryFields(run, index, names);
 	return await Promise.all(chosen.map(async (name) => await toUpload(run, index, name)));
 }
 

@@ -8,6 +8,7 @@ import { exportToFile } from './exportToFile';
 import { get } from './get';
 import { getChanges } from './getChanges';
 import { getMany } from './getMany';
+import { importFromFile } from './importFromFile';
 import { summarize } from './summarize';
 import { syncMany } from './syncMany';
 import { update } from './update';
@@ -32,6 +33,7 @@ export const record: Resource = {
 		get,
 		getChanges,
 		getMany,
+		importFromFile,
 		summarize,
 		syncMany,
 		update,

@@ -144,8 +144,20 @@ type WriteManyParameter =
 	| 'updateMode'
 	| `options.${BulkOption}`;
 
-function writeManyOptions(
-	run: RunContext<WriteManyParameter>,
+/** The options that say how records are written. */
+export type WriteOption =
+	| 'options.batchSize'
+	| 'options.dryRun'
+	| 'options.importKey'
+	| 'options.maxFailedShare'
+	| 'options.maxBatchSizeMiB'
+	| 'options.parallelRequests'
+	| 'options.skipAudit'
+	| 'options.skipUnchanged';
+
+/** How records are written, from an operation's options. */
+export function writeManyOptions(
+	run: RunContext<WriteOption>,
 	index: number,
 	mode: WriteMode,
 	skipUnchanged: boolean,
@@ -336,7 +348,7 @@ export async function executeWriteMany(
 	};
 	if (run.option<string>('options.output', source, 'items') === 'summary')
 		report.summarize(summary);
-	context.addExecutionHints({ message: hint(summary), location: 'outputPane' });
+	context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
 }
 
 const NAMES: Record<Outcome, string> = {
@@ -353,7 +365,7 @@ const NAMES: Record<Outcome, string> = {
 };
 
 /** The counts in one sentence. */
-function hint(
+export function countsText(
 	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
 		dryRun?: boolean;
 		linkedRecordsCreated?: number;

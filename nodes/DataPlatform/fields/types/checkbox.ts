@@ -6,6 +6,12 @@ import { isCleared, lastValue, type FieldType } from '../fieldType';
 
 const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
 
+/** What files have in their place. */
+const TEXT_WORDS: Record<string, boolean> = {
+	...BOOLEAN_WORDS,
+	...{ yes: true, no: false, y: true, n: false, on: true, off: false, '1': true, '0': false },
+};
+
 // n8n's own switch has no third state: a field that nobody touched would be written as false.
 const YES_OR_NO = [
 	{ name: 'True', value: true },
@@ -21,6 +27,7 @@ export const checkbox: FieldType = {
 			? { value: result }
 			: problem(`takes true or false, not ${show(value)}`);
 	},
+	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),
 	equals: samePrimitive('boolean'),
 	// A checkbox without a value may be shown as false.
 	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),

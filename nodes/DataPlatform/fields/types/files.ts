@@ -1,7 +1,7 @@
 /** `picture`, `file`. */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, problem, show } from '../convert';
+import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
 import { isCleared, noChoices, type FieldType } from '../fieldType';
 
 /** The pictures that a `picture` field takes: file name endings and media types. */
@@ -24,6 +24,7 @@ const list = (value: unknown): JsonValue[] => (Array.isArray(value) ? (value as 
 
 export const files: FieldType = {
 	writtenBy: 'clients',
+	parse: parseJson,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const isChange =

@@ -1,8 +1,9 @@
 /** `schema_link`: to one record, or to many (`metadata.multiple`). */
 import type { JsonValue } from '../../api/types';
 import { isObject } from '../../transport/json';
-import { fromJsonText, isPlainObject, problem, show } from '../convert';
+import { fromJsonText, isPlainObject, parseJson, problem, show } from '../convert';
 import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
+import { parseList } from './list';
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
@@ -14,6 +15,7 @@ const withoutFields = (value: unknown): unknown =>
 
 export const linkToOne: FieldType = {
 	writtenBy: 'clients',
+	parse: parseJson,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const id = isPlainObject(value) ? value.id : value;
@@ -54,6 +56,7 @@ const united = (...lists: string[][]) => [...new Set(lists.flat())];
 
 export const linkToMany: FieldType = {
 	...linkToOne,
+	parse: parseList,
 	convert: (raw) => {
 		const given = fromJsonText(raw);
 		const value = Array.isArray(given) ? given.map(withoutFields) : withoutFields(given);

@@ -4,8 +4,17 @@ import { sameTexts } from '../equality';
 import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
 import { toText } from './text';
 
+/** A JSON list, or entries with a separator between them. */
+export const parseList: FieldType['parse'] = (text, { listSeparator }) => {
+	const value = fromJsonText(text);
+	if (typeof value !== 'string' || listSeparator === '') return { value };
+	const entries = value.split(listSeparator).map((entry) => entry.trim());
+	return { value: entries.filter((entry) => entry !== '') };
+};
+
 export const texts: FieldType = {
 	writtenBy: 'clients',
+	parse: parseList,
 	convert: (raw) => {
 		const value = fromJsonText(raw);
 		const list = (Array.isArray(value) ? (value as unknown[]) : [value]).map(toText);

@@ -57,8 +57,30 @@ export function sameNumber(stored: JsonValue, sent: JsonValue): boolean | undefi
 	return held === undefined || given === undefined ? undefined : held === given;
 }
 
+/** Whole groups of three digits only: 1,23 is no number with groups. */
+const GROUPED = {
+	point: /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/,
+	comma: /^[+-]?\d{1,3}(?:([. \u00a0\u202f'])\d{3})(?:\1\d{3})*(?:,\d*)?$/,
+};
+const COMMA = /^[+-]?\d*,?\d+(?:e[+-]?\d+)?$|^[+-]?\d+,$/i;
+
+/** A number as files have it: where there are groups or a decimal comma, in no other form. */
+const parseNumber: FieldType['parse'] = (given, { numbers }) => {
+	const text = given.trim();
+	if (numbers === 'point') {
+		return { value: GROUPED.point.test(text) ? text.replaceAll(',', '') : text };
+	}
+	if (numbers === 'plain') return { value: text };
+	if (GROUPED.comma.test(text))
+		return { value: text.replace(/[. \u00a0\u202f']/g, '').replace(',', '.') };
+	return COMMA.test(text)
+		? { value: text.replace(',', '.') }
+		: problem(`takes a number with a decimal comma, not ${show(text)}`);
+};
+
 export const decimal: FieldType = {
 	writtenBy: 'clients',
+	parse: parseNumber,
 	convert: numeric(false),
 	equals: sameNumber,
 	isEmpty: isCleared,

@@ -1,7 +1,7 @@
 /** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
 import type { JsonValue } from '../../api/types';
 import { getOwn } from '../../transport/json';
-import { fromJsonText, isJson, isPlainObject, problem, show } from '../convert';
+import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
 import { sameEntries, sameParts, samePrimitive, sameText } from '../equality';
 import { isCleared, lastValue, noChoices, type Converted, type FieldType } from '../fieldType';
 import { sameNumber } from './number';
@@ -46,6 +46,7 @@ function toMoney(raw: unknown): Converted {
 
 const object: Omit<FieldType, 'convert' | 'equals' | 'editor'> = {
 	writtenBy: 'clients',
+	parse: parseJson,
 	isEmpty: isCleared,
 	key: 'never',
 	merge: lastValue,

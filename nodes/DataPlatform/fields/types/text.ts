@@ -3,6 +3,7 @@ import type { FieldDefinition } from '../../api/types';
 import { problem, show } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';
 import {
+	asItIs,
 	isCleared,
 	lastValue,
 	noChoices,
@@ -35,6 +36,7 @@ function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): 
 export const text: FieldType = {
 	writtenBy: 'clients',
 	convert,
+	parse: asItIs,
 	equals: sameText,
 	isEmpty: isCleared,
 	key: (value) =>

@@ -107,8 +107,23 @@ function sameDay(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	return apart >= -DAY_MS && apart <= 2 * DAY_MS ? undefined : false;
 }
 
+/** A day or a time in ISO 8601, or in the form that the file has. */
+const parseDay: FieldType['parse'] = (text, { readTime }) => ({ value: readTime?.(text) ?? text });
+
+/** A time; without a zone it gets that of the file. */
+const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
+	const value = (readTime?.(text) ?? text).trim();
+	const isWithoutZone = DATE_TIME.exec(value)?.[5] === undefined && isTime(isoTime(value));
+	return withZone && isWithoutZone ? withZone(isoTime(value)) : { value };
+};
+
+/** A day alone as its midnight. */
+const isoTime = (text: string) =>
+	/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');
+
 export const date: FieldType = {
 	writtenBy: 'clients',
+	parse: parseDay,
 	convert: toDate,
 	equals: sameDay,
 	isEmpty: isCleared,
@@ -127,6 +142,7 @@ export const date: FieldType = {
 export const datetime: FieldType = {
 	...date,
 	convert: toDateTime,
+	parse: parseTimeText,
 	equals: sameTime,
 	key: (value) => {
 		const time = parseTime(value);

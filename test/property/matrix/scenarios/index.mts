@@ -13,11 +13,12 @@ import {
 } from './many.mts';
 import { readingScenarios } from './reading.mts';
 import type { Scenario } from './scenario.mts';
-import { create, matchedUpsert, remove, update, upsert } from './single.mts';
+import { create, importFromFile, matchedUpsert, remove, update, upsert } from './single.mts';
 import { trigger, triggerAndWait } from './workflow.mts';
 
 const all: Scenario[] = [
 	create,
+	importFromFile,
 	upsert,
 	update,
 	remove,

@@ -132,6 +132,76 @@ export const upsert: Scenario = {
 	},
 };
 
+/** Each item brings a file with one row, so that what becomes of the row is what becomes of the item. */
+export const importFromFile: Scenario = {
+	operation: 'record: importFromFile',
+	kind: 'harmless',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([oldRecord(0), oldRecord(2), oldRecord(90)]);
+		const isCsv = random.happens(0.5);
+		const file = (index: number) => {
+			const { name, size } = newFields(index);
+			return isCsv
+				? `code,name,size\r\n${code(index)},"${name}",${size}\r\n`
+				: `${JSON.stringify(newFields(index))}\n`;
+		};
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'importFromFile',
+				...tableParameters(random),
+				inputDataFieldName: 'data',
+				format: 'auto',
+				importMode: 'upsert',
+				matchOn: 'importKey',
+				columnMapping: 'automatic',
+				rejectedField: 'rejected',
+				options: {
+					skipUnchanged: random.happens(0.3),
+					file: { settings: { stopAfterRejected: 1 } },
+				},
+			},
+			items: Array.from({ length: COUNT }, (_, index) => ({
+				json: {},
+				binary: {
+					data: {
+						fileName: `rows ${index}`,
+						mimeType: 'text/plain',
+						data: Buffer.from(file(index)).toString('base64'),
+					},
+				},
+			})),
+			main: { method: 'POST', path: '/data/bulk$' },
+			// As it stands in a bulk request, with and without Skip Unchanged.
+			traces: bodies(),
+			touched: {
+				idOf: (index) => (index % 2 ? undefined : idOf(index)),
+				values: newFields,
+				// The report of a file names no record: some version of one held what the row has.
+				check: (index, item, { history, written: own }) => {
+					const isHeld = (states: typeof history) =>
+						states.some(({ fields }) =>
+							Object.entries(newFields(index)).every(
+								([name, value]) => (fields as Record<string, unknown> | null)?.[name] === value,
+							),
+						);
+					if (item.kind === 'failed') return isHeld(own) ? ['the node wrote it'] : [];
+					if (item.kind !== 'done') return [`it is ${item.kind}`];
+					return isHeld(history) ? [] : ['no record ever held its values'];
+				},
+			},
+			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
+			checkOutput: (index, outputs) => {
+				const { rows, rejected, inserted, updated, unchanged } = outputs[0]!.json;
+				const written = Number(inserted) + Number(updated) + Number(unchanged);
+				return outputs.length === 1 && rows === 1 && rejected === 0 && written === 1
+					? []
+					: [`returned ${JSON.stringify(outputs)} for item ${index}`];
+			},
+		};
+	},
+};
+
 /** Found by another field than an import key: a create is then no upsert. */
 export const matchedUpsert: Scenario = {
 	operation: 'record: upsert',

@@ -1,0 +1,278 @@
+import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+
+import { WritePipeline } from '../../bulk/pipeline';
+import { readWatermark } from '../../bulk/write';
+import { importOptions } from '../../descriptions/bulkOptions';
+import { tableParameters } from '../../descriptions/common';
+import { rowMatchingParameters } from '../../descriptions/matching';
+import { bulkOperation } from '../../descriptions/operation';
+import {
+	columnList,
+	columnMapping,
+	importFormat,
+	importMode,
+	inputDataFieldName,
+	rejectedField,
+} from '../../descriptions/rowFiles';
+import { binaryFields, GrowingFile, openFile } from '../../execution/binaryStore';
+import {
+	omitUndefined,
+	toFailure,
+	type Failure,
+	type ItemResults,
+} from '../../execution/itemResults';
+import { linkResolver, linkRules, type LinkParameter } from '../../execution/linkInput';
+import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
+import { ProgressLog } from '../../execution/progressLog';
+import { hintIgnored } from '../../execution/recordInput';
+import {
+	oneOf,
+	readFormOf,
+	rowRangeOf,
+	textFormOf,
+	valuePoliciesOf,
+	type ImportFormParameter,
+} from '../../execution/rowFiles';
+import { importRows, type ImportResult } from '../../execution/rowImport';
+import { columnEntries, RowReader } from '../../execution/rowValues';
+import type { RunContext, TableParameter } from '../../execution/run';
+import { openRows, portionsOf } from '../../rows/readRows';
+import { RejectedLines } from '../../rows/rejectedRows';
+import { decodeText } from '../../rows/text';
+import { InputError } from '../../transport/errors';
+import { countsText, writeManyOptions, type WriteOption } from './writeMany';
+
+type ImportParameter =
+	| TableParameter
+	| MatchParameter
+	| ImportFormParameter
+	| LinkParameter
+	| WriteOption
+	| 'importMode'
+	| 'columnMapping'
+	| 'columnList'
+	| 'rejectedField'
+	| 'inputDataFieldName';
+
+type Run = RunContext<ImportParameter>;
+
+/** What became of one file. */
+interface FileReport {
+	json: IDataObject;
+	binary: IBinaryKeyData;
+	result: ImportResult;
+	/** Whether doing it again could write rows twice. */
+	isFinal: boolean;
+}
+
+async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
+	const { client, context } = run;
+	const modes = ['create', 'upsert', 'update'] as const;
+	const mode = oneOf(run.parameter('importMode', index), modes, 'Import As');
+	const mappingMode = oneOf(
+		run.parameter('columnMapping', index),
+		['automatic', 'list'] as const,
+		'Columns',
+	);
+	const outputName = run.text('rejectedField', 'Put Rejected Rows in Field', index);
+	const mapping =
+		mappingMode === 'list' ? columnEntries(run.parameter('columnList.column', index)) : undefined;
+	const form = readFormOf(run, index);
+	const texts = textFormOf(run, index);
+	const range = rowRangeOf(run, index);
+	const policies = valuePoliciesOf(run, index);
+	const settings = { ...writeManyOptions(run, index, mode, false), stopAtFailure: false };
+	const at = run.table(index);
+	const file = await openFile(run, index, field);
+	const text = decodeText(file.bytes, form.encoding);
+	try {
+		const rowFile = await openRows(text, form);
+		const table = await run.definition(at);
+		const matching = matchingOf(run, index, mode, table, settings.importKey);
+		const rejectsDuplicates = policies.duplicates === 'error' && mode !== 'create';
+		const planning = {
+			...policies,
+			mode,
+			duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const),
+			importKey: settings.importKey,
+			matchOn: matching?.on,
+			isFromInput: mapping === undefined,
+		};
+		const isById = matching ? matching.on === 'recordId' : mode === 'update';
+		const { header, format, delimiter } = rowFile;
+		const reading = { table, mapping, planning, hasId: isById, form: texts };
+		const reader = new RowReader(
+			{ ...reading, formulaGuard: form.formulaGuard },
+			format === 'csv' ? header : undefined,
+		);
+		const rules = linkRules(run, index, table);
+		const watermark = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+		const links = linkResolver(run, at);
+		const pipeline = new WritePipeline(
+			client,
+			at,
+			table,
+			links,
+			{ ...settings, planning, linkRules: rules, matching },
+			watermark,
+		);
+		const linksBefore = links.createdCount;
+		const before = { ...client.stats };
+		const base = file.name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
+		const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+		const result = await importRows({
+			name: file.name,
+			portions: portionsOf(rowFile.rows, range.startAt, range.endAt),
+			reader,
+			pipeline,
+			lines: new RejectedLines(header, delimiter, form.formulaGuard),
+			rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
+			hasHeader: format === 'csv',
+			progress: new ProgressLog(context.logger),
+			rejectsDuplicates,
+			isById,
+			stopAfterRejected: range.stopAfterRejected,
+			before: Math.max(range.startAt - 1, format === 'csv' ? 1 : 0),
+		});
+		hintIgnored(run, { ignored: result.readOnly });
+		const { counts } = result;
+		const requests = client.stats.requests - before.requests;
+		const waitedMs = client.stats.waitedMs - before.waitedMs;
+		const linkedRecordsCreated = links.createdCount - linksBefore || undefined;
+		const dryRun = settings.dryRun || undefined;
+		const json = omitUndefined({
+			file: file.name,
+			...counts,
+			confirmedThroughRow: result.confirmedThroughRow,
+			errors: result.errors,
+			...reader.report,
+			linkedRecordsCreated,
+			requests,
+			retries: client.stats.retries - before.retries,
+			waitedMs,
+			dryRun,
+		});
+		const became = countsText({ ...counts, requests, waitedMs, dryRun, linkedRecordsCreated });
+		context.addExecutionHints({
+			message: `'${file.name}', ${counts.rows} rows: ${became}${counts.rejected > 0 ? ` The rejected rows are in '${outputName}'.` : ''}`,
+			type: counts.rejected > 0 ? 'warning' : 'info',
+			location: 'outputPane',
+		});
+		const { rejectedFile } = result;
+		return {
+			json,
+			binary: rejectedFile ? { [outputName]: rejectedFile } : {},
+			result,
+			isFinal: mode === 'create' && !settings.dryRun && counts.inserted + counts.unknown > 0,
+		};
+	} finally {
+		file.close();
+		await text.return(undefined);
+	}
+}
+
+const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+/** A file that broke off: what is certain about its rows, and how to go on. */
+function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
+	const { counts, confirmedThroughRow: through, brokenOff: why } = result;
+	const failure = why!.error === undefined ? undefined : toFailure(why!.error);
+	const unknown =
+		counts.unknown > 0
+			? ` ${plural(counts.unknown, 'row')} after that may have been written or not: look before you go on.`
+			: '';
+	const again = isFinal ? '' : ' It is safe to import the whole file again.';
+	const goOn = `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${again}`;
+	const isUnknown = isFinal || counts.unknown > 0;
+	return {
+		...failure,
+		message:
+			counts.rows === 0
+				? `No row of '${json.file as string}' was imported: ${why!.message}`
+				: `'${json.file as string}' is imported through row ${through} only: ${why!.message}`,
+		hint: [failure?.hint, goOn].filter(Boolean).join(' '),
+		isFinal,
+		details: omitUndefined({
+			...failure?.details,
+			...json,
+			outcome: isUnknown ? 'unknown' : 'failed',
+			startAtRow: through + 1,
+		}),
+		binary,
+	};
+}
+
+/** Imports the files of one item; whether all of them succeeded. */
+async function importItem(run: Run, report: ItemResults, index: number): Promise<boolean> {
+	const names = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
+	const output: INodeExecutionData[] = [];
+	let isFinal = false;
+	try {
+		for (const field of binaryFields(run, index, names)) {
+			const done = await importFile(run, index, field);
+			isFinal ||= done.isFinal;
+			if (done.result.brokenOff) {
+				report.failed(index, withOthers({ ...brokenOff(done), isFinal }, output));
+				return false;
+			}
+			const { json, binary } = done;
+			output.push({ json, ...(Object.keys(binary).length > 0 && { binary }) });
+		}
+	} catch (error) {
+		const failure = toFailure(error);
+		const details = isFinal ? { ...failure.details, outcome: 'unknown' } : failure.details;
+		report.failed(index, withOthers({ ...failure, details, isFinal }, output));
+		return false;
+	}
+	report.done(index, output);
+	return true;
+}
+
+/** Names the files of the item that are done. */
+function withOthers(failure: Failure, done: INodeExecutionData[]): Failure {
+	if (done.length === 0) return failure;
+	const files = done.map(({ json }) => `'${json.file as string}'`).join(', ');
+	return {
+		...failure,
+		hint: `${failure.hint ?? ''} Imported before: ${files}.`.trim(),
+		details: { ...failure.details, filesDone: done.map(({ json }) => json) },
+	};
+}
+
+export const importFromFile = bulkOperation({
+	value: 'importFromFile',
+	name: 'Import From File',
+	action: 'Import records from file',
+	description:
+		'Write the rows of a CSV or NDJSON file to a table; for any number of rows, with a file of those that were rejected',
+	fields: [
+		...tableParameters,
+		inputDataFieldName,
+		importFormat,
+		importMode,
+		...rowMatchingParameters,
+		columnMapping,
+		columnList,
+		rejectedField,
+	],
+	...importOptions,
+	notIdempotent: true,
+	retriesUnknown: true,
+	execute: async (run, report) => {
+		// n8n gives an agent no files, and takes none from it.
+		if (run.isTool) {
+			throw new InputError("Agents can't hand over files", {
+				hint: "Use 'Create or Update Many'.",
+			});
+		}
+		if ([...run.items.keys()].some((index) => isDryRun(run, index))) report.markDryRun();
+		for (const index of run.items.keys()) {
+			if (report.hasResult(index)) continue;
+			const isDone = await importItem(run, report, index);
+			if (!isDone && !run.context.continueOnFail()) return;
+		}
+	},
+});
+
+const isDryRun = (run: RunContext<'options.dryRun'>, index: number) =>
+	run.option<unknown>('options.dryRun', index, false) === true;

@@ -1,0 +1,215 @@
+/**
+ * Writes the rows of a file: a portion is written while the next one is read, so that memory does
+ * not grow with the file.
+ */
+import type { IBinaryData, IDataObject } from 'n8n-workflow';
+
+import { isSuccess, OUTCOMES, REMOVALS, type ItemOutcome, type Outcome } from '../bulk/outcome';
+import type { WritePipeline } from '../bulk/pipeline';
+import type { Plan, PlannedRecord, PlanInput } from '../bulk/plan';
+import { KeyIndex } from '../rows/keyIndex';
+import type { FileRow } from '../rows/readRows';
+import type { RejectedLines, Rejection } from '../rows/rejectedRows';
+import type { ServiceError } from '../transport/errors';
+import type { GrowingFile } from './binaryStore';
+import { toFailure } from './itemResults';
+import type { ProgressLog } from './progressLog';
+import type { RowReader } from './rowValues';
+
+export interface ImportParts {
+	/** Of the file, for the log. */
+	name: string;
+	portions: AsyncGenerator<FileRow[]>;
+	reader: RowReader;
+	pipeline: WritePipeline;
+	lines: RejectedLines;
+	rejected: GrowingFile;
+	/** Whether the file of rejected rows begins with a header. */
+	hasHeader: boolean;
+	progress: ProgressLog;
+	/** Whether later rows of a record that an earlier one wrote are rejected. */
+	rejectsDuplicates: boolean;
+	/** Whether rows are told apart by their record's ID. */
+	isById: boolean;
+	/** Stop once as many rows were rejected; 0 for never. */
+	stopAfterRejected: number;
+	/** The row before the first that counts. */
+	before: number;
+}
+
+/** Why an import broke off. */
+export interface BreakOff {
+	error: unknown;
+	message: string;
+}
+
+export interface ImportResult {
+	/** How many rows came to each outcome, and how many there are. */
+	counts: Record<Outcome | 'rows' | 'rejected', number>;
+	/** The row through which each is written or rejected. */
+	confirmedThroughRow: number;
+	/** The first few rejected rows. */
+	errors: IDataObject[];
+	/** The headers of fields that can only be read. */
+	readOnly: Set<string>;
+	rejectedFile?: IBinaryData;
+	brokenOff?: BreakOff;
+}
+
+/** How many rejected rows the report names; the file has them all. */
+const ERRORS_SHOWN = 10;
+
+const tooMany = (count: number) =>
+	`${count === 1 ? '1 row was' : `${count} rows were`} rejected, and 'Stop After Rejected Rows' allows no more`;
+
+/** An outcome in words of rows: the messages of many-record writes speak of items. */
+const inRowWords = (message: string) =>
+	message
+		.replace(/^Item \d+ was not sent: /, '')
+		.replace(/\b([Ii])tem (?=\d)/g, (_, i: string) => (i === 'I' ? 'Row ' : 'row '));
+
+class RowImport {
+	private readonly result: ImportResult;
+	private readonly keys?: KeyIndex;
+
+	constructor(private readonly parts: ImportParts) {
+		const counts = Object.fromEntries(
+			[...OUTCOMES, 'rows', 'rejected']
+				.filter((name) => !(REMOVALS as readonly string[]).includes(name))
+				.map((name) => [name, 0]),
+		) as ImportResult['counts'];
+		const confirmedThroughRow = parts.before;
+		this.result = { counts, confirmedThroughRow, errors: [], readOnly: new Set() };
+		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
+	}
+
+	async run(): Promise<ImportResult> {
+		const { result } = this;
+		try {
+			result.brokenOff = await this.writeAll();
+		} catch (error) {
+			result.brokenOff = { error, message: toFailure(error).message };
+		}
+		try {
+			result.rejectedFile = await this.parts.rejected.end();
+		} catch (error) {
+			result.brokenOff ??= { error, message: toFailure(error).message };
+		}
+		return result;
+	}
+
+	private async writeAll(): Promise<BreakOff | undefined> {
+		const { portions, progress, name, stopAfterRejected } = this.parts;
+		const { result } = this;
+		const read = () => {
+			const next = portions.next();
+			// Its failure is thrown where it is awaited, which may be never.
+			next.catch(() => undefined);
+			return next;
+		};
+		let ahead = read();
+		try {
+			for (let portion = await ahead; !portion.done; portion = await ahead) {
+				ahead = read();
+				const stopped = await this.writePortion(portion.value);
+				if (stopped) return { error: stopped, message: stopped.message };
+				progress.note(
+					() =>
+						`Import From File: '${name}' is confirmed through row ${result.confirmedThroughRow}, ${result.counts.rejected} rejected`,
+				);
+				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected) {
+					const message = tooMany(result.counts.rejected);
+					return { error: undefined, message };
+				}
+			}
+		} finally {
+			await ahead.catch(() => undefined);
+			await portions.return(undefined);
+		}
+		return undefined;
+	}
+
+	private async writePortion(rows: FileRow[]): Promise<ServiceError | undefined> {
+		const { reader, pipeline } = this.parts;
+		const outcomes = new Map<number, ItemOutcome>();
+		const inputs: PlanInput[] = [];
+		for (const row of rows) {
+			const read = reader.read(row);
+			if ('index' in read) inputs.push(read);
+			else outcomes.set(row.row, { outcome: 'failed', message: read.error, field: read.field });
+		}
+		const plan = await pipeline.plan(inputs);
+		this.rejectKnownKeys(plan);
+		for (const header of plan.ignored) this.result.readOnly.add(header);
+		const { stopped } = await pipeline.write(plan, {
+			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
+		});
+		await this.take(rows, outcomes, stopped);
+		return stopped;
+	}
+
+	/** Rows of a record that an earlier portion has written. */
+	private rejectKnownKeys(plan: Plan) {
+		const { keys, parts } = this;
+		if (!keys) return;
+		const isFirst = ({ index, id, key }: PlannedRecord) => {
+			const identity = parts.isById ? id : key;
+			const first = identity === undefined ? undefined : keys.firstRow(identity, index);
+			if (first === undefined) return true;
+			const message = `it means the same record as row ${first}, by '${identity}'`;
+			plan.problems.push({ index, message });
+			return false;
+		};
+		plan.records = plan.records.filter(isFirst);
+	}
+
+	private async take(
+		rows: FileRow[],
+		outcomes: Map<number, ItemOutcome>,
+		stopped: ServiceError | undefined,
+	) {
+		const { result } = this;
+		const { counts } = result;
+		let hasGap = false;
+		let text = '';
+		for (const row of rows) {
+			const outcome = outcomes.get(row.row);
+			if (!outcome || isUnfinished(outcome, stopped)) {
+				hasGap = true;
+				if (outcome?.outcome === 'unknown') counts.unknown += 1;
+				continue;
+			}
+			counts.rows += 1;
+			counts[outcome.outcome] += 1;
+			if (!hasGap) result.confirmedThroughRow = row.row;
+			if (!isSuccess(outcome)) text += this.reject(row, outcome);
+		}
+		if (text !== '') await this.parts.rejected.write(text);
+	}
+
+	/** The row's line in the file of rejected rows, and what goes before it. */
+	private reject(row: FileRow, outcome: ItemOutcome): string {
+		const { counts, errors } = this.result;
+		const { lines, hasHeader } = this.parts;
+		const { message = 'The record was not written', field } = outcome;
+		const rejection: Rejection = { error: inRowWords(message), field: field || undefined };
+		const header = counts.rejected === 0 && hasHeader ? lines.first() : '';
+		counts.rejected += 1;
+		if (errors.length < ERRORS_SHOWN) errors.push({ row: row.row, ...rejection });
+		return header + lines.line(row, rejection);
+	}
+}
+
+/** Whether a row is to be sent again, because of what stopped the import and not of the row itself. */
+const isUnfinished = (
+	{ outcome, isDerived, mergedInto, message }: ItemOutcome,
+	stopped: ServiceError | undefined,
+) =>
+	stopped !== undefined &&
+	(outcome === 'unknown' ||
+		(outcome === 'failed' &&
+			((isDerived && mergedInto === undefined) || message?.includes(stopped.message) === true)));
+
+/** Writes the rows of a file, and says what became of them. Does not throw. */
+export const importRows = async (parts: ImportParts): Promise<ImportResult> =>
+	await new RowImport(parts).run();

@@ -1,0 +1,288 @@
+/**
+ * From the rows of a file to what is planned: which column goes into which field, and what its text
+ * stands for there.
+ */
+import type { FieldDefinition, TableDefinition } from '../api/types';
+import { closestName, keyFields, type PlanInput, type PlanOptions } from '../bulk/plan';
+import { isWritable, typeOf } from '../fields';
+import type { TextForm } from '../fields/fieldType';
+import { unguarded } from '../rows/csv';
+import { isCsvRow, type FileRow } from '../rows/readRows';
+import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
+import { InputError } from '../transport/errors';
+import { getOwn, isObject } from '../transport/json';
+import { columnTargets, jsonReader } from './recordInput';
+
+/** An entry of a mapping list. */
+export interface ColumnEntry {
+	column: string;
+	field: string;
+}
+
+export interface RowReading {
+	table: TableDefinition;
+	/** Automatic where it is not given. */
+	mapping?: ColumnEntry[];
+	planning: PlanOptions;
+	/** Whether a row names its record by ID. */
+	hasId: boolean;
+	form: TextForm;
+	formulaGuard: boolean;
+}
+
+/** The columns of a file as they are imported. */
+export interface ColumnReport {
+	/** Field by column. */
+	columns: Record<string, string>;
+	/** Columns that are not imported. */
+	ignoredColumns: string[];
+}
+
+interface Column {
+	at: number;
+	field: FieldDefinition;
+}
+
+const NAMES_SHOWN = 10;
+
+const quoted = (names: string[]) => {
+	const rest = names.length - NAMES_SHOWN;
+	const shown = names.slice(0, NAMES_SHOWN).map((name) => `'${name}'`);
+	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+};
+
+const wrongColumns = (message: string, hint: string) =>
+	new InputError(`Nothing was sent: ${message}`, { field: 'Columns', hint });
+
+/** @throws {InputError} where two columns that count have one name */
+function requireUnique(names: string[]) {
+	const seen = new Set<string>();
+	const twice = new Set<string>();
+	for (const name of names) (seen.has(name) ? twice : seen).add(name);
+	if (twice.size === 0) return;
+	throw wrongColumns(
+		`the file has several columns called ${quoted([...twice])}`,
+		'Rename or remove one of them in the file.',
+	);
+}
+
+/**
+ * Reads the rows of one file.
+ *
+ * @throws {InputError} before anything is sent, where its columns don't fit the table
+ */
+export class RowReader {
+	private readonly columns: Column[] = [];
+	private readonly unnamed: number[] = [];
+	private readonly idColumn: number;
+	private readonly fields: ReadonlyMap<string, FieldDefinition>;
+	private readonly jsonValues: (json: unknown) => unknown;
+	private readonly width: number;
+	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
+
+	/** @param header undefined where each row names its own values */
+	constructor(
+		private readonly reading: RowReading,
+		header: string[] | undefined,
+	) {
+		const { table } = reading;
+		this.fields = new Map(table.fields.map((field) => [field.name, field]));
+		this.jsonValues = jsonReader(table);
+		this.width = header?.length ?? 0;
+		const own = header ? header.length - addedColumns(header, (name) => this.isField(name)) : 0;
+		const names = header?.slice(0, own) ?? [];
+		this.idColumn = names.indexOf('id');
+		if (header) {
+			if (reading.mapping) this.mapByList(names, reading.mapping);
+			else this.mapAutomatically(names);
+			this.requireColumns(names);
+		} else {
+			for (const { field } of reading.mapping ?? []) this.fieldOf(field);
+		}
+	}
+
+	private isField(name: string) {
+		return this.fields.has(name);
+	}
+
+	private mapAutomatically(names: string[]) {
+		const { table, planning } = this.reading;
+		requireUnique(names.filter((name) => name !== ''));
+		const unknown: string[] = [];
+		const columnOf = new Map<string, string>();
+		for (const [at, target] of columnTargets(names, table).entries()) {
+			const name = names[at]!;
+			if (name === '') {
+				this.unnamed.push(at);
+			} else if (typeof target === 'object') {
+				const other = columnOf.get(target.field);
+				if (other !== undefined) {
+					throw wrongColumns(
+						`the columns '${other}' and '${name}' are the same field, '${target.field}'`,
+						'Rename or remove one of them in the file.',
+					);
+				}
+				columnOf.set(target.field, name);
+				this.add(at, name, target.field);
+			} else {
+				this.report.ignoredColumns.push(name);
+				if (target === 'unknown') unknown.push(name);
+			}
+		}
+		if (unknown.length === 0 || planning.unknownFields === 'ignore') return;
+		const closest = closestName(
+			unknown[0]!,
+			table.fields.filter(isWritable).map(({ name }) => name),
+		);
+		throw wrongColumns(
+			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${quoted(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
+			"Rename the column, choose 'Map Below' under 'Columns', or set 'Unknown Input Fields' in the options to 'Ignore'.",
+		);
+	}
+
+	private mapByList(names: string[], mapping: ColumnEntry[]) {
+		requireUnique(names.filter((name) => mapping.some(({ column }) => column === name)));
+		for (const { column, field } of mapping) {
+			const at = names.indexOf(column);
+			if (at < 0) {
+				throw wrongColumns(
+					`the file has no column '${column}'`,
+					`Its columns are: ${quoted(names)}.`,
+				);
+			}
+			this.add(at, column, this.fieldOf(field).name);
+		}
+		const used = new Set(mapping.map(({ column }) => column));
+		this.report.ignoredColumns.push(...names.filter((name) => name !== '' && !used.has(name)));
+	}
+
+	private add(at: number, column: string, name: string) {
+		const field = this.fieldOf(name);
+		this.columns.push({ at, field });
+		// Not an entry by assignment: a column may be called __proto__.
+		Object.defineProperty(this.report.columns, column, {
+			value: field.name,
+			enumerable: true,
+			configurable: true,
+		});
+	}
+
+	/** @throws {InputError} */
+	private fieldOf(name: string): FieldDefinition {
+		const field = this.fields.get(name);
+		if (field) return field;
+		throw wrongColumns(
+			`table '${this.reading.table.header}' has no field '${name}'`,
+			"Choose it under 'Column Mapping'.",
+		);
+	}
+
+	/** Without these, every single row would be rejected. @throws {InputError} */
+	private requireColumns(names: string[]) {
+		const { table, planning, hasId } = this.reading;
+		const has = (name: string) => this.columns.some(({ field }) => field.name === name);
+		const given = `Its columns are: ${quoted(names.filter((name) => name !== ''))}.`;
+		if (hasId && this.idColumn < 0) {
+			throw wrongColumns("the file has no column 'id' with the record IDs", given);
+		}
+		const isByKey = !hasId && planning.mode !== 'create';
+		const key = isByKey && keyFields(table, planning).find(({ name }) => !has(name));
+		if (key) {
+			throw wrongColumns(
+				`the file has no column for '${key.name}', by which records are found`,
+				given,
+			);
+		}
+		const required =
+			planning.mode === 'create' &&
+			table.fields.find(
+				(field) => field.metadata.required && isWritable(field) && !has(field.name),
+			);
+		if (required) {
+			throw wrongColumns(`the file has no column for '${required.name}', which is required`, given);
+		}
+		if (this.columns.length === 0) {
+			throw wrongColumns(`no column of the file is a field of table '${table.header}'`, given);
+		}
+	}
+
+	/** What is planned for a row, or what is wrong with all of it. */
+	read(row: FileRow): PlanInput | Rejection {
+		try {
+			return isCsvRow(row) ? this.readCells(row.row, row.cells, row.problem) : this.readJson(row);
+		} catch (error) {
+			const { message, field } = error as InputError;
+			return { error: message, field };
+		}
+	}
+
+	private readCells(
+		index: number,
+		cells: string[],
+		problem: string | undefined,
+	): PlanInput | Rejection {
+		const { width } = this;
+		if (problem !== undefined) return rejected(`the row ${problem}`);
+		const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');
+		if (cells.length < width || isTooLong) {
+			return rejected(`the row has ${counted(cells.length)}, the header has ${width}`);
+		}
+		const stray = this.unnamed.find((at) => cells[at] !== '');
+		if (stray !== undefined) {
+			return rejected(`the row has a value in column ${stray + 1}, which has no name`);
+		}
+		const { form, formulaGuard, hasId } = this.reading;
+		const values: Array<[string, unknown]> = [];
+		const problems: Array<{ field: string; message: string }> = [];
+		for (const { at, field } of this.columns) {
+			const text = formulaGuard ? unguarded(cells[at]!) : cells[at]!;
+			const parsed = text === '' ? { value: '' } : typeOf(field).parse(text, form);
+			if ('value' in parsed) values.push([field.name, parsed.value]);
+			else problems.push({ field: field.name, message: `'${field.name}' ${parsed.problem}` });
+		}
+		const id = hasId ? cells[this.idColumn] : undefined;
+		return { index, values: Object.fromEntries(values), id, problems };
+	}
+
+	private readJson(row: Exclude<FileRow, { cells: string[] }>): PlanInput | Rejection {
+		if (!row.values) return rejected(`the line ${row.problem}`);
+		const values = withoutAdded(row.values, (name) => this.isField(name));
+		const { mapping, hasId } = this.reading;
+		const id = hasId ? getOwn<unknown>(values, 'id') : undefined;
+		if (!mapping) return { index: row.row, values: this.jsonValues(values), id };
+		const entries = mapping.flatMap(
+			({ column, field }): Array<[string, unknown]> =>
+				Object.hasOwn(values, column) ? [[field, values[column]]] : [],
+		);
+		return { index: row.row, values: Object.fromEntries(entries), id };
+	}
+}
+
+const counted = (cells: number) => (cells === 1 ? '1 cell' : `${cells} cells`);
+
+const rejected = (error: string): Rejection => ({ error });
+
+/**
+ * The entries of a mapping list.
+ *
+ * @throws {InputError} where one has no column or no field, or two name one field
+ */
+export function columnEntries(given: unknown): ColumnEntry[] {
+	const wrong = (message: string) =>
+		new InputError(message, { field: 'Column Mapping', hint: 'Correct it, or remove the entry.' });
+	const entries = (Array.isArray(given) ? given : []).map((entry: unknown) => {
+		const { column, field } = isObject(entry) ? entry : {};
+		if (typeof column !== 'string' || column.trim() === '') {
+			throw wrong("An entry of 'Column Mapping' names no column of the file");
+		}
+		if (typeof field !== 'string' || field.trim() === '') {
+			throw wrong(`'Column Mapping' names no field for the column '${column}'`);
+		}
+		return { column: column.trim(), field: field.trim() };
+	});
+	if (entries.length === 0) throw wrong("'Column Mapping' is empty");
+	const fields = entries.map(({ field }) => field);
+	const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+	if (twice !== undefined) throw wrong(`'Column Mapping' has two columns for '${twice}'`);
+	return entries;
+}

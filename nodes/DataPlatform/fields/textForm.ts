@@ -1,0 +1,160 @@
+/**
+ * How dates and times stand in files: in a form that the user names, in a zone of their own.
+ */
+import { InputError } from '../transport/errors';
+import { problem, show } from './convert';
+import type { Converted } from './fieldType';
+
+/** The parts of a form, longest first. */
+const TOKENS: Array<[token: string, pattern: string]> = [
+	['yyyy', '(?<year>\\d{4})'],
+	['SSS', '(?<fraction>\\d{1,9})'],
+	['MM', '(?<month>\\d{2})'],
+	['dd', '(?<day>\\d{2})'],
+	['HH', '(?<hour>\\d{2})'],
+	['hh', '(?<hour>\\d{2})'],
+	['mm', '(?<minute>\\d{2})'],
+	['ss', '(?<second>\\d{2})'],
+	['M', '(?<month>\\d{1,2})'],
+	['d', '(?<day>\\d{1,2})'],
+	['H', '(?<hour>\\d{1,2})'],
+	['h', '(?<hour>\\d{1,2})'],
+	['a', '(?<half>[AaPp]\\.?[Mm]\\.?)'],
+];
+
+const wrongForm = (form: string, why: string) =>
+	new InputError(`'Date Format' ${show(form)} ${why}`, {
+		field: 'Date Format',
+		hint: 'It is made of yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
+	});
+
+function pattern(form: string): RegExp {
+	let source = '';
+	const parts = new Set<string>();
+	for (let at = 0; at < form.length; ) {
+		const token = TOKENS.find(([name]) => form.startsWith(name, at));
+		if (!token) {
+			if (/[A-Za-z]/.test(form[at]!) && form[at] !== 'T') {
+				throw wrongForm(form, `has '${form[at]}', which stands for nothing`);
+			}
+			source += form[at]!.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
+			at += 1;
+			continue;
+		}
+		const [name, expression] = token;
+		const part = /<(\w+)>/.exec(expression)![1]!;
+		if (parts.has(part)) throw wrongForm(form, `names the ${part} twice`);
+		parts.add(part);
+		source += expression;
+		at += name.length;
+	}
+	const missing = ['year', 'month', 'day'].find((part) => !parts.has(part));
+	if (missing) throw wrongForm(form, `has no ${missing}`);
+	if (form.includes('h') !== parts.has('half')) {
+		throw wrongForm(form, "has hours from 1 to 12 without AM and PM ('a'), or the other way round");
+	}
+	return new RegExp(`^${source}$`);
+}
+
+const two = (digits: string | undefined) => (digits ?? '0').padStart(2, '0');
+
+function hourOf({ hour, half }: Record<string, string | undefined>): string {
+	if (half === undefined) return two(hour);
+	const inHalf = Number(hour) % 12;
+	if (Number(hour) > 12 || Number(hour) === 0) return '99';
+	return two(String(/^p/i.test(half) ? inHalf + 12 : inHalf));
+}
+
+/**
+ * Reads dates and times of one form as ISO 8601: with its time, or its day alone.
+ *
+ * @param form such as `dd.MM.yyyy HH:mm`
+ * @throws {InputError} where the form can't be read
+ */
+export function timeReader(form: string): (text: string) => string | undefined {
+	const whole = pattern(form.trim());
+	const dayForm = form.trim().split(/[\sT,]*(?=[Hh])/)[0]!;
+	let day: RegExp | undefined;
+	try {
+		day = dayForm === form.trim() ? undefined : pattern(dayForm);
+	} catch {
+		// The form does not begin with the day.
+	}
+	return (given) => {
+		const text = given.trim();
+		const parts = (whole.exec(text) ?? day?.exec(text))?.groups;
+		if (!parts) return undefined;
+		const date = `${parts.year}-${two(parts.month)}-${two(parts.day)}`;
+		if (parts.hour === undefined) return date;
+		const fraction = parts.fraction === undefined ? '' : `.${parts.fraction}`;
+		return `${date}T${hourOf(parts)}:${two(parts.minute)}:${two(parts.second)}${fraction}`;
+	};
+}
+
+/** No zone changes its offset elsewhere than on a quarter of an hour. */
+const STEP_MS = 15 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_CACHED = 20_000;
+
+/** The offset of a zone at an instant, in milliseconds. @throws {RangeError} for a zone that is not known */
+function offsets(zone: string): (ms: number) => number {
+	const formatter = new Intl.DateTimeFormat('en-US', {
+		timeZone: zone,
+		hourCycle: 'h23',
+		era: 'short',
+		...{ year: 'numeric', month: 'numeric', day: 'numeric' },
+		...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+	});
+	const known = new Map<number, number>();
+	return (ms) => {
+		const step = Math.floor(ms / STEP_MS);
+		let offset = known.get(step);
+		if (offset === undefined) {
+			const parts = Object.fromEntries(
+				formatter.formatToParts(step * STEP_MS).map(({ type, value }) => [type, Number(value)]),
+			);
+			const local = new Date(0);
+			local.setUTCFullYear(parts.year!, parts.month! - 1, parts.day);
+			local.setUTCHours(parts.hour!, parts.minute, parts.second);
+			offset = local.getTime() - step * STEP_MS;
+			if (known.size >= MAX_CACHED) known.clear();
+			known.set(step, offset);
+		}
+		return offset;
+	};
+}
+
+/**
+ * Gives times without a zone that of a place: as UTC. A time that the clocks skip or show twice there
+ * is a problem.
+ *
+ * @param zone such as `Europe/Berlin`
+ * @throws {InputError} where there is no such zone
+ */
+export function zoneReader(zone: string): (time: string) => Converted {
+	let offsetAt: (ms: number) => number;
+	try {
+		offsetAt = offsets(zone);
+	} catch {
+		throw noSuchZone(zone);
+	}
+	return (time) => {
+		const local = Date.parse(`${time}Z`);
+		const instants = new Set(
+			[local - DAY_MS, local + DAY_MS]
+				.map((near) => local - offsetAt(near))
+				.filter((instant) => instant + offsetAt(instant) === local),
+		);
+		const [instant] = instants;
+		if (instant === undefined) return problem(`is a time that the clocks skip in ${zone}: ${time}`);
+		if (instants.size > 1) return problem(`is a time that comes twice in ${zone}: ${time}`);
+		const fraction = /\.(\d+)$/.exec(time)?.[0] ?? '';
+		return { value: `${new Date(instant).toISOString().slice(0, 19)}${fraction}Z` };
+	};
+}
+
+const noSuchZone = (zone: string) =>
+	new InputError(`There is no time zone '${zone}'`, {
+		field: 'Time Zone',
+		hint: 'Name it as in Europe/Berlin or UTC.',
+	});

@@ -1,0 +1,484 @@
+import { gzipSync } from 'node:zlib';
+import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import { inMemory, openFiles, read, stored } from './attachmentFixtures.cts';
+import { waitUntil } from '../support/waitUntil.mts';
+import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+beforeAll(async () => {
+	Container.get(BinaryDataConfig).mode = 'filesystem';
+	await Container.get(BinaryDataService).init();
+});
+
+type File = string | Buffer | IBinaryData;
+
+const asBinary = async (file: File, name: string) =>
+	typeof file === 'string' || Buffer.isBuffer(file) ? await stored(name, file, 'text/csv') : file;
+
+/** Imports one file; what became of it, and its rejected rows. */
+async function imported(file: File, run: Run & { name?: string } = {}) {
+	const { name = 'orders.csv', ...rest } = run;
+	const input = [{ json: {}, binary: { data: await asBinary(file, name) } }];
+	const result = await harness.run('importFromFile', { input, ...rest });
+	const item = result.error ? undefined : result.output('Data Platform')[0];
+	const hasRejected = item?.binary?.rejected !== undefined;
+	const rejected = hasRejected ? (await read(item, 'rejected')).toString('utf8') : undefined;
+	return { ...result, item, json: item?.json ?? {}, rejected };
+}
+
+const fieldsOf = async (...names: string[]) =>
+	(await harness.records())
+		.map(({ fields }) => names.map((name) => fields[name] ?? null))
+		.sort((a, b) => String(a[0]).localeCompare(String(b[0]), 'en', { numeric: true }));
+
+const lines = (text: string | undefined) => (text ?? '').split('\r\n').slice(0, -1);
+
+test('rows are created and updated by the import key, and counted', async () => {
+	await harness.fill('orders', { number: '2', buyer: 'old' });
+	const { error, json, item, hints } = await imported(
+		'number,buyer,price,state\r\n1,"Smith, Ann",9.5,open\r\n2,Hare,,sent\r\n',
+	);
+	expect(error).toBeUndefined();
+	expect(json).toEqual({
+		file: 'orders.csv',
+		rows: 2,
+		...{ inserted: 1, updated: 1, unchanged: 0, found: 0, skipped: 0 },
+		...{ notFound: 0, failed: 0, unknown: 0, rejected: 0 },
+		confirmedThroughRow: 3,
+		errors: [],
+		columns: { number: 'number', buyer: 'buyer', price: 'price', state: 'state' },
+		ignoredColumns: [],
+		...{ requests: expect.any(Number), retries: 0, waitedMs: 0 },
+	});
+	expect(item!.binary).toBeUndefined();
+	expect(item!.pairedItem).toEqual({ item: 0 });
+	expect(hints[0]).toContain("'orders.csv', 2 rows: 1 inserted, 1 updated");
+	expect(await fieldsOf('number', 'buyer', 'price', 'state')).toEqual([
+		['1', 'Smith, Ann', 9.5, 'open'],
+		['2', 'Hare', null, 'sent'],
+	]);
+});
+
+test('bad rows are in a file of their own with their reasons, good ones are written', async () => {
+	const { json, rejected, hints } = await imported(
+		[
+			'number,buyer,price',
+			'1,a,1',
+			'2,b,cheap',
+			'3,c',
+			'4,d,4,"surplus, too",',
+			',e,5',
+			`6,${'x'.repeat(31)},6`,
+			'7,"g"h,7',
+			'8,i,8',
+			'',
+		].join('\n'),
+	);
+	expect(json).toMatchObject({ rows: 8, inserted: 2, failed: 6, rejected: 6 });
+	expect(json.confirmedThroughRow).toBe(9);
+	expect(lines(rejected)).toEqual([
+		'\ufeffnumber,buyer,price,error,field,row',
+		`2,b,cheap,"'price' takes a number, not ""cheap""",price,3`,
+		'3,c,,"the row has 2 cells, the header has 3",,4',
+		`4,d,4,"the row has 5 cells, the header has 3; the cells behind the last column: ""surplus, too"",",,5`,
+		`,e,5,the import key 'number' has no value,number,6`,
+		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has 31",buyer,7`,
+		'7,gh,7,the row has text behind a closing quote in column 2,,8',
+	]);
+	expect(hints.some((hint) => hint.includes("The rejected rows are in 'rejected'"))).toBe(true);
+	expect(await harness.values('number')).toEqual(expect.arrayContaining(['1', '8']));
+	expect(await harness.records()).toHaveLength(2);
+});
+
+test('what the platform itself rejects is rejected as well', async () => {
+	await harness.fill('orders', { number: '1', buyer: 'a' });
+	const { json, rejected } = await imported('number,buyer,state\n1,a,lost\n2,b,open\n', {});
+	expect(json).toMatchObject({ rows: 2, inserted: 1, failed: 1, rejected: 1 });
+	expect(lines(rejected)[1]).toMatch(/^1,a,lost,.*,2$/);
+});
+
+test('rejected rows are corrected and imported again as they are', async () => {
+	const first = await imported('number,buyer,price\n1,a,one\n2,b,2\n');
+	const corrected = first.rejected!.replace('1,a,one', '1,a,1');
+	const again = await imported(corrected);
+	expect(again.json).toMatchObject({ rows: 1, inserted: 1, rejected: 0 });
+	expect(await fieldsOf('number', 'price')).toEqual([
+		['1', 1],
+		['2', 2],
+	]);
+	const ndjson = await imported('{"number":"3","price":"x"}\n{"number":4}\nnot json\n');
+	expect(ndjson.json).toMatchObject({ rows: 3, rejected: 3 });
+	const entries = ndjson
+		.rejected!.split('\n')
+		.slice(0, -1)
+		.map((line) => JSON.parse(line) as IDataObject);
+	expect(entries.map(({ row }) => row)).toEqual([1, 2, 3]);
+	expect(entries[2]).toMatchObject({ line: 'not json' });
+	const text = entries
+		.slice(0, 2)
+		.map(({ error, field, row, ...rest }) =>
+			JSON.stringify({ ...rest, price: 3, buyer: 'c', error, field, row }),
+		)
+		.join('\n');
+	expect((await imported(text)).json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
+});
+
+describe('columns', () => {
+	test.each<[string, string, IDataObject, IDataObject]>([
+		['headers', 'Number;BUYER\n1;a', {}, {}],
+		[
+			'other columns that are ignored',
+			'number,buyer,extra\n1,a,x',
+			{},
+			{ unknownFields: 'ignore' },
+		],
+		[
+			'a mapping list',
+			'No.\tName\tName 2\n1\ta\tb',
+			{
+				columnMapping: 'list',
+				columnList: {
+					column: [
+						{ column: 'No.', field: 'number' },
+						{ column: 'Name', field: 'buyer' },
+					],
+				},
+			},
+			{},
+		],
+		['read-only columns are left out', 'number,buyer,label,id,ver\n1,a,x,y,1', {}, {}],
+		['unnamed columns that are empty', 'number,buyer,\n1,a,', {}, {}],
+	])('%s', async (_, text, parameters, options) => {
+		const { error, json } = await imported(text, { parameters, options });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject({ inserted: 1, rejected: 0 });
+		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'a']]);
+	});
+
+	test.each<[string, IDataObject, string]>([
+		['', {}, 'The file is empty'],
+		['\n\n', {}, 'The file is empty'],
+		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
+		['number,buyer,number\n1,a,2', {}, "several columns called 'number'"],
+		['number,Number\n1,2', {}, "the columns 'number' and 'Number' are the same field"],
+		['buyer\na', {}, "no column for 'number', by which records are found"],
+		['number\n1', { importMode: 'create' }, "no column for 'buyer', which is required"],
+		['number,buyer\n1,a', { importMode: 'update', matchOn: 'recordId' }, "no column 'id'"],
+		['a\0b,c\n1,2', {}, "The file's first row has NUL characters"],
+		['[{"number":1}]', {}, 'is a JSON list'],
+		['PK\x03\x04xxxxxxxx', {}, 'a workbook (.xlsx)'],
+		['number,buyer\n1,\xe4', {}, 'The file is not UTF-8'],
+		[
+			'number,buyer\n1,a',
+			{ columnMapping: 'list', columnList: { column: [{ column: 'No', field: 'number' }] } },
+			"the file has no column 'No'",
+		],
+		[
+			'number,buyer\n1,a',
+			{ columnMapping: 'list', columnList: { column: [{ column: 'number', field: 'nr' }] } },
+			"has no field 'nr'",
+		],
+		['number,buyer\n1,a', { columnMapping: 'list' }, "'Column Mapping' is empty"],
+		[Array.from({ length: 10_000 }, (_, at) => `c${at}`).join(','), {}, "'c9' and 9990 more"],
+	])('%j %j is an error before anything is written', async (text, parameters, message) => {
+		const { error } = await imported(Buffer.from(text, 'latin1'), { parameters });
+		expect(error!.message).toContain(message);
+		expect(await harness.writes()).toEqual([]);
+		await waitUntil('no file is open', () => openFiles() === 0);
+	});
+
+	test('a header alone imports nothing', async () => {
+		const { json, error } = await imported('number,buyer\n');
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject({ rows: 0, rejected: 0, confirmedThroughRow: 1 });
+	});
+});
+
+describe('how the file is stored and encoded', () => {
+	const text = 'number;buyer\r\n1;Äpfel – €\r\n';
+	const cp1252 = Buffer.from('number;buyer\r\n1;\xc4pfel \x96 \x80\r\n', 'latin1');
+	test.each<[string, () => File, IDataObject]>([
+		['in memory', () => inMemory('o.csv', text), {}],
+		['gzip', () => gzipSync(text), {}],
+		['UTF-16', () => Buffer.from(`\ufeff${text}`, 'utf16le'), {}],
+		['Windows-1252', () => cp1252, { encoding: 'windows-1252' }],
+		[
+			'UTF-8 with a byte order mark',
+			() => Buffer.from(`\ufeff${text}`),
+			{ encoding: 'windows-1252' },
+		],
+	])('%s', async (_, file, options) => {
+		const { error } = await imported(file(), { options });
+		expect(error).toBeUndefined();
+		expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'Äpfel – €']]);
+		await waitUntil('no file is open', () => openFiles() === 0);
+	});
+
+	test('several files of an item, each with a report', async () => {
+		const binary = {
+			b: await stored('b.csv', 'number,buyer\n2,b\n'),
+			a: await stored('a.ndjson', '{"number":"1","buyer":"a"}\n'),
+		};
+		const input: INodeExecutionData[] = [{ json: {}, binary }];
+		const result = await harness.run('importFromFile', {
+			input,
+			parameters: { inputDataFieldName: 'a, b' },
+		});
+		expect(result.json().map(({ file, inserted }) => [file, inserted])).toEqual([
+			['a.ndjson', 1],
+			['b.csv', 1],
+		]);
+	});
+});
+
+describe('text becomes values', () => {
+	test('numbers, lists, formulas', async () => {
+		const { json, rejected } = await imported(
+			"number;price;tags;buyer\n1;1.234,5;a|b;'=1+1\n2;1.5;[\"c\"];-x\n3;7;;''@y\n",
+			{ options: { numberFormat: 'comma', listSeparator: '|' } },
+		);
+		expect(json).toMatchObject({ inserted: 2, rejected: 1 });
+		expect(lines(rejected)[1]).toContain("'price' takes a number with a decimal comma");
+		expect(await fieldsOf('number', 'price', 'tags', 'buyer')).toEqual([
+			['1', 1234.5, ['a', 'b'], '=1+1'],
+			['3', 7, null, "'@y"],
+		]);
+	});
+
+	test('dates of a form and a zone', async () => {
+		await harness.sandbox.admin.createTable({
+			app: 'shop',
+			table: {
+				internalName: 'events',
+				fields: [
+					{ name: 'name', type: 'text', metadata: { importKey: true } },
+					{ name: 'day', type: 'date' },
+					{ name: 'at', type: 'datetime' },
+				],
+			},
+		});
+		const { json, rejected } = await imported(
+			[
+				'name,day,at',
+				'a,21.11.2026,21.11.2026 09:30',
+				'b,2026-11-21,2026-11-21T09:30:00Z',
+				'c,31.02.2026,',
+				'd,,29.03.2026 02:30',
+				'e,,25.10.2026 02:30',
+				'f,,01.07.2026',
+			].join('\n'),
+			{
+				table: 'events',
+				options: { dateFormat: 'dd.MM.yyyy HH:mm', timeZone: 'Europe/Berlin' },
+			},
+		);
+		expect(json).toMatchObject({ inserted: 3, rejected: 3 });
+		expect(lines(rejected).slice(1)).toEqual([
+			expect.stringContaining("'day' takes a date"),
+			expect.stringContaining('a time that the clocks skip in Europe/Berlin'),
+			expect.stringContaining('a time that comes twice in Europe/Berlin'),
+		]);
+		const timeOf = (at: unknown) => Date.parse(String(at));
+		const events = (await harness.records('events')).map(({ fields }) => fields);
+		expect(events.map(({ name, day, at }) => [name, day ?? null, timeOf(at)]).sort()).toEqual([
+			['a', '2026-11-21', Date.UTC(2026, 10, 21, 8, 30)],
+			['b', '2026-11-21', Date.UTC(2026, 10, 21, 9, 30)],
+			['f', null, Date.UTC(2026, 5, 30, 22)],
+		]);
+	});
+
+	test.each<[IDataObject, string]>([
+		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
+		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
+		[{ timeZone: 'Berlin' }, "There is no time zone 'Berlin'"],
+		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
+		[{ encoding: 'latin' }, "'Encoding' must be one of"],
+		[{ startAtRow: '={{ undefined }}' }, "'Start at Row' must be a number"],
+	])('%j', async (options, message) => {
+		const { error } = await imported('number,buyer\n1,a', { options });
+		expect(error!.message).toContain(message);
+		expect(await harness.writes()).toEqual([]);
+	});
+});
+
+describe('options of many-record writes', () => {
+	test('the same again is unchanged, and a dry run writes nothing', async () => {
+		const text = `number,buyer\n${numbered(5)
+			.map(({ number, buyer }) => `${number as string},${buyer as string}`)
+			.join('\n')}\n`;
+		const dry = await imported(text, { options: { dryRun: true } });
+		expect(dry.json).toMatchObject({ inserted: 5, dryRun: true });
+		expect(await harness.records()).toHaveLength(0);
+		await imported(text);
+		const again = await imported(text, { options: { skipUnchanged: true } });
+		expect(again.json).toMatchObject({ unchanged: 5, updated: 0 });
+	});
+
+	test('only updates, by other fields', async () => {
+		await harness.fill('orders', { number: '1', buyer: 'a' });
+		const { json, rejected } = await imported('buyer,comment\na,yes\nb,no\n', {
+			parameters: { importMode: 'update', matchOn: 'fields', matchFields: ['buyer'] },
+		});
+		expect(json).toMatchObject({ updated: 1, notFound: 1, rejected: 1 });
+		expect(lines(rejected)).toHaveLength(2);
+		expect(await harness.values('comment')).toEqual(['yes']);
+	});
+
+	test('links by key, several in a cell', async () => {
+		const [one, two] = await harness.fill('orders', ...numbered(2));
+		const { json, rejected } = await imported('number,buyer,related\n3,c,1; 2\n4,d,5\n', {
+			options: {
+				listSeparator: ';',
+				linkValues: { link: [{ field: 'related', valuesAre: 'importKey', ifNotFound: 'error' }] },
+			},
+		});
+		expect(json).toMatchObject({ inserted: 1, rejected: 1 });
+		expect(lines(rejected)[1]).toMatch(/^4,d,5,.*'5'|"5"/);
+		const read = await harness.run('getAll', {
+			parameters: { returnAll: true },
+			options: { linkedRecords: { link: [{ field: 'related', include: 'recordIds' }] } },
+		});
+		const related = read.json().find(({ number }) => number === '3')!.related as string[];
+		expect(related.sort()).toEqual([one!.id, two!.id].sort());
+	});
+
+	test('the rows of one record: the last one counts, or the first one is written', async () => {
+		const text = 'number,buyer\n1,a\n2,b\n1,c\n';
+		const merged = await imported(text);
+		expect(merged.json).toMatchObject({ rows: 3, rejected: 0 });
+		expect(await fieldsOf('number', 'buyer')).toEqual([
+			['1', 'c'],
+			['2', 'b'],
+		]);
+		const strict = await imported('number,buyer\n1,x\n2,y\n1,z\n', {
+			options: { duplicates: 'error' },
+		});
+		expect(strict.json).toMatchObject({ rows: 3, updated: 2, rejected: 1 });
+		expect(lines(strict.rejected)[1]).toContain('as row 2');
+		expect(await fieldsOf('number', 'buyer')).toEqual([
+			['1', 'x'],
+			['2', 'y'],
+		]);
+	});
+
+	test('a key that comes again thousands of rows later', async () => {
+		const rows = Array.from({ length: 12_000 }, (_, at) => `n${at},b`);
+		rows.push('n0,late');
+		const { json, rejected } = await imported(`number,buyer\n${rows.join('\n')}\n`, {
+			options: { duplicates: 'error' },
+		});
+		expect(json).toMatchObject({ rows: 12_001, inserted: 12_000, rejected: 1 });
+		expect(lines(rejected)[1]).toBe(
+			'n0,late,"it means the same record as row 2, by \'n0\'",,12002',
+		);
+	});
+
+	test('a part of the rows', async () => {
+		const { json } = await imported('number,buyer\n1,a\n2,b\n3,c\n4,d\n', {
+			options: { startAtRow: 3, endAtRow: 4 },
+		});
+		expect(json).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
+		expect(await fieldsOf('number')).toEqual([['2'], ['3']]);
+	});
+});
+
+describe('an import that breaks off', () => {
+	const rows = (count: number) =>
+		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
+	const down = { match: { method: 'POST', path: '/bulk' }, fault: { kind: 'status', status: 401 } };
+
+	test('says through which row all is written, and goes on there', async () => {
+		await harness.faults({ ...down, when: { nth: [8, 9, 10, 11, 12] } });
+		const text = rows(12_000);
+		const { error } = await imported(text, { parameters: { importMode: 'create' } });
+		const { details } = error!.context as { details: IDataObject };
+		const through = details.confirmedThroughRow as number;
+		expect(error!.message).toContain(`'orders.csv' is imported through row ${through} only`);
+		expect(error!.description).toContain(`set 'Start at Row' in the options to ${through + 1}`);
+		expect(details).toMatchObject({ startAtRow: through + 1, inserted: through - 1 });
+		await harness.faults();
+		const { json } = await imported(text, {
+			parameters: { importMode: 'create' },
+			options: { startAtRow: through + 1 },
+		});
+		expect(json).toMatchObject({ rejected: 0, inserted: 12_001 - through });
+		const numbers = await harness.values('number');
+		expect(new Set(numbers).size).toBe(12_000);
+		expect(numbers).toHaveLength(12_000);
+		await waitUntil('no file is open', () => openFiles() === 0);
+	});
+
+	test('with On Error continued, the rejected rows come along', async () => {
+		await harness.faults({ ...down, when: { nth: [9, 10, 11, 12, 13, 14] } });
+		const text = rows(12_000).replace('\n5,b\n', '\n5\n');
+		const { item } = await imported(text, { onError: 'continueRegularOutput' });
+		expectErrorItem(item!, 0, "'orders.csv' is imported through row", {
+			outcome: 'failed',
+			rejected: 1,
+			status: 401,
+		});
+		expect((await read(item, 'rejected')).toString('utf8')).toContain('\r\n5,,"the row has 1 cell');
+	});
+
+	test('at a place that is not UTF-8, after the rows before it', async () => {
+		const bytes = Buffer.concat([Buffer.from(rows(3)), Buffer.from([0xff, 0x2c, 0x61, 0x0a])]);
+		const { error } = await imported(bytes);
+		expect(error!.message).toContain(
+			"'orders.csv' is imported through row 4 only: The file is not UTF-8",
+		);
+		expect(await harness.records()).toHaveLength(3);
+	});
+
+	test('after too many rejected rows', async () => {
+		const { error } = await imported('number,buyer\n1\n2\n3,c\n', {
+			options: { stopAfterRejected: 2 },
+		});
+		expect(error!.message).toContain('2 rows were rejected');
+	});
+
+	test('where the store takes no more of the rejected rows', async () => {
+		const input = [{ json: {}, binary: { data: await stored('o.csv', 'number,buyer\n1\n') } }];
+		const store = jest
+			.spyOn(Container.get(BinaryDataService), 'store')
+			.mockRejectedValue(new Error('ENOSPC: no space left on device'));
+		const result = await harness.run('importFromFile', { input });
+		store.mockRestore();
+		expect(result.error!.message).toContain('no space left on device');
+	});
+
+	test("n8n's Retry On Fail doubles nothing", async () => {
+		await harness.faults({ ...down, when: { nth: [4] } });
+		const text = rows(3000);
+		const { error } = await imported(text, {
+			parameters: { importMode: 'create' },
+			retry: { maxTries: 3 },
+		});
+		expect(error!.message).toContain('is imported through row');
+		const numbers = await harness.values('number');
+		expect(new Set(numbers).size).toBe(numbers.length);
+	});
+});
+
+test('what was exported is imported: nothing changes', async () => {
+	await harness.fill(
+		'orders',
+		{ number: '1', buyer: '=1', price: 1.5, tags: ['a', 'b;c'], comment: 'x\r\n"y"\n,' },
+		{ number: '2', buyer: "'+", state: 'open', price: 0 },
+		{ number: '3', buyer: ' spaces ', comment: '[1]' },
+	);
+	const before = await harness.records();
+	for (const format of ['csv', 'ndjson']) {
+		const exported = await harness.run('exportToFile', { parameters: { format } });
+		const file = exported.output('Data Platform')[0]!.binary!.data!;
+		const { json, error } = await imported(file, { options: { skipUnchanged: true } });
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject({ rows: 3, unchanged: 3, rejected: 0 });
+		await imported(file);
+		expect((await harness.records()).map(({ fields }) => fields)).toEqual(
+			before.map(({ fields }) => fields),
+		);
+	}
+});

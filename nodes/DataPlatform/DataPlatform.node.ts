@@ -43,6 +43,12 @@ export class DataPlatform implements INodeType {
 			},
 		],
 		waitingNodeTooltip: waitingTooltip,
+		builderHint: {
+			searchHint:
+				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform.",
+		},
+		// Of a webhook's full response.
+		sensitiveOutputFields: ['headers.set-cookie'],
 		properties,
 	};
 

@@ -149,8 +149,32 @@ describe('columns', () => {
 		expect(required.map(({ id }) => id)).toEqual(expected);
 	});
 
-	test('of an update: nothing is required', async () => {
+	test('of an upsert in a table without import key: the way out, and nothing to map', async () => {
+		const airlines = { ...contacts, table: picked('notes') };
+		await sandbox.admin.createTable({
+			app: 'crm',
+			table: { internalName: 'notes', header: 'Notes', fields: [{ name: 'text', type: 'text' }] },
+		});
+		const load = async (parameters: IDataObject) =>
+			await loadColumns(credential, 'getColumnsToUpsert', { ...airlines, ...parameters } as never);
+		const { fields: none, emptyFieldsNotice } = await load({});
+		expect(none).toEqual([]);
+		expect(emptyFieldsNotice).toMatch(/'Notes' has no import key.*'Other Fields'.*'Match On'/);
+		for (const parameters of [
+			{ matchOn: 'fields' },
+			{ matchOn: 'recordId' },
+			{ options: { matching: { settings: { importKey: 'text' } } } },
+			// What somebody has mapped is not taken away.
+			{ columns: { value: { text: 'a' } } },
+		]) {
+			const { fields } = await load(parameters);
+			expect(fields.map(({ id }) => id)).toEqual(['text']);
+		}
+	});
+
+	test('of an update: nothing is required, and nothing is shown before it is added', async () => {
 		const fields = await columns('getColumnsToUpdate');
+		expect([...fields.values()].every(({ removed }) => removed)).toBe(true);
 		expect([...fields.values()].some((field) => field.required)).toBe(false);
 	});
 

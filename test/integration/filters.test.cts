@@ -171,6 +171,10 @@ describe('operators', () => {
 		expect(counted.json()).toEqual([{ count: 2 }]);
 		const summed = await harness.run('summarize', { parameters });
 		expect(summed.json()).toEqual([
+			{ count: 3, price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } },
+		]);
+		const raw = await harness.run('summarize', { parameters: { ...parameters, simple: false } });
+		expect(raw.json()).toEqual([
 			{ count: 3, fields: { price: { sum: 31.5, min: 1.5, max: 20, avg: 10.5 } } },
 		]);
 		const nothing = await harness.run('summarize', {

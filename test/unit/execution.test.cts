@@ -1,5 +1,6 @@
 /** Parameters as operations read them, the filter builder, hints, and what a second try knows. */
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { getMany } from '../../nodes/DataPlatform/actions/record/getMany.ts';
 import { filterOf } from '../../nodes/DataPlatform/execution/filterInput.ts';
 import { hintText } from '../../nodes/DataPlatform/execution/hints.ts';
 import { ItemResults } from '../../nodes/DataPlatform/execution/itemResults.ts';
@@ -228,6 +229,27 @@ describe('a parameter', () => {
 		await reading.definition({ application: 'b', table: 't' });
 		expect(sent).toHaveLength(2);
 	});
+});
+
+test.each([
+	['dataPlatformTool', 250, 200],
+	['dataPlatformTool', 200, 200],
+	['dataPlatform', 250, 250],
+])('Return All of a %s: of %d records %d', async (type, stored, returned) => {
+	const { connection } = fakePlatform(({ url }) => {
+		const query = new URL(url).searchParams;
+		const [skip, limit] = [Number(query.get('skip')), Number(query.get('limit'))];
+		const count = Math.min(limit, stored - skip);
+		const record = (_: unknown, at: number) => ({ id: `r${skip + at}`, fields: {} });
+		return httpResponse(200, { data: Array.from({ length: count }, record) });
+	});
+	const parameters: IDataObject = { table: 't', filterMode: 'none', returnAll: true, simple: true };
+	const { run } = runOf(parameters, {}, type);
+	const records = await getMany.execute(new RunContext(run.context, connection), 0);
+	const isCapped = stored > returned;
+	expect(records).toHaveLength(returned + (isCapped ? 1 : 0));
+	const { notice } = (records as IDataObject[]).at(-1)!;
+	expect(notice === undefined).toBe(!isCapped);
 });
 
 describe('the filter builder', () => {

@@ -34,6 +34,9 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 			addAllFields: resourceMapperMethod !== 'getColumnsToUpdate',
 			supportAutoMap: true,
 			allowEmptyValues: true,
+			// Fields that the table got or lost since the workflow was saved; older n8n offers a button.
+			refreshIncompleteSchemaOnOpen: true,
+			refreshStaleSchemaOnOpen: true,
 			noFieldsError: 'No field of this table can be written with this token.',
 		} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
 	},

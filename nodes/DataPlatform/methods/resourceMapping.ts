@@ -13,9 +13,10 @@ import { readPage } from '../api/records';
 import { readTable } from '../api/tables';
 import type { ApiClient } from '../transport/client';
 import type { EditorChoice } from '../fields/fieldType';
-import { getOwn } from '../transport/json';
+import { getOwn, isObject } from '../transport/json';
 import type { LinkRule, LinkRules } from '../bulk/links';
 import { isLink, linkedTable, toLinkRules } from '../execution/linkInput';
+import { GROUP_KEY } from '../execution/optionGroups';
 import { chosenApplication, chosenTable, inEditor } from './editorContext';
 import { titleOf } from './listSearch';
 
@@ -37,8 +38,7 @@ function label(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string 
 
 function column(
 	field: FieldDefinition,
-	required: boolean,
-	isKey: boolean,
+	{ required, isKey, removed }: { required: boolean; isKey: boolean; removed: boolean },
 	rule?: LinkRule,
 	linked?: EditorChoice[],
 ): ResourceMapperField {
@@ -51,6 +51,9 @@ function column(
 		defaultMatch: false,
 		canBeUsedToMatch: false,
 		display: true,
+		// Both mark the list of fields as complete, so that the editor does not load it again.
+		readOnly: false,
+		removed,
 		type: options ? 'options' : type,
 		...(options && { options }),
 	};
@@ -117,22 +120,35 @@ async function linkedChoices(
 	return new Map(lists.filter(([, choices]) => choices.length > 0));
 }
 
+/** What a mapping needs first, where records are to be matched by a key that the table lacks. */
+const noKeyNotice = ({ header }: TableDefinition) =>
+	`The table '${header}' has no import key, so records can't be matched by it. Choose 'Other Fields' or 'Record ID' under 'Match On', or mark a field as import key in the platform.`;
+
+/** Whether fields are mapped already: what somebody entered is never taken away. */
+function isMapped(context: ILoadOptionsFunctions): boolean {
+	const value = context.getCurrentNodeParameter('columns.value');
+	return isObject(value) && Object.values(value).some((entry) => entry !== null && entry !== '');
+}
+
 async function columns(
 	context: ILoadOptionsFunctions,
 	isRequired: (field: FieldDefinition, isKey: boolean) => boolean,
+	{ needsKey = false, startsEmpty = false } = {},
 ): Promise<ResourceMapperFields> {
 	return await inEditor(context, async (client) => {
 		const table = await chosenTable(context, client);
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
+		if (needsKey && !key && !isMapped(context)) {
+			return { fields: [], emptyFieldsNotice: noKeyNotice(table) };
+		}
 		const rules = chosenLinkRules(context, table);
 		const writable = table.fields.filter(isWritable);
 		const linked = await linkedChoices(context, client, writable, rules);
 		const fields = writable.map((field) =>
 			column(
 				field,
-				isRequired(field, field === key),
-				field === key,
+				{ required: isRequired(field, field === key), isKey: field === key, removed: startsEmpty },
 				rules.get(field.name),
 				linked.get(field.name),
 			),
@@ -153,12 +169,14 @@ export async function getColumnsToUpsert(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
 	const isMatchedOnKey = (this.getCurrentNodeParameter('matchOn') ?? 'importKey') === 'importKey';
-	return await columns(this, (_field, isKey) => isKey && isMatchedOnKey);
+	const named: unknown = this.getCurrentNodeParameter(`options.matching.${GROUP_KEY}.importKey`);
+	const needsKey = isMatchedOnKey && (named === undefined || named === '');
+	return await columns(this, (_field, isKey) => isKey && isMatchedOnKey, { needsKey });
 }
 
 /** The fields to change in a record that exists. */
 export async function getColumnsToUpdate(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
-	return await columns(this, () => false);
+	return await columns(this, () => false, { startsEmpty: true });
 }

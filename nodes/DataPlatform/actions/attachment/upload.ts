@@ -125,6 +125,7 @@ export const upload = itemOperation({
 			displayName: 'Input Data Field Name',
 			name: 'inputDataFieldName',
 			type: 'string',
+			typeOptions: { binaryDataProperty: true },
 			default: 'data',
 			description:
 				"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",

@@ -5,9 +5,12 @@ import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 /** Conditions come first: what is not narrowed down is not deleted. */
-const deletionFilter = filterParameters.map((field) =>
-	field.name === 'filterMode' ? { ...field, default: 'conditions' } : field,
-);
+const deletionFilter = filterParameters.map((field) => {
+	if (field.name === 'filterMode') return { ...field, default: 'conditions' };
+	return field.name === 'conditions' || field.name === 'filterTree'
+		? { ...field, required: true }
+		: field;
+});
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',

@@ -29,6 +29,10 @@ function offsetOf(run: RunContext<'options.offset'>, index: number): number {
 	return Math.floor(run.numberWithin(value, 'Offset', { min: 0, max: Number.MAX_SAFE_INTEGER }));
 }
 
+/** An agent reads every record that it gets: all of a large table would be more than it can hold. */
+const MAX_AGENT_RECORDS = 200;
+const MORE_RECORDS = `Only the first ${MAX_AGENT_RECORDS} records are listed, and there are more: use a filter.`;
+
 export const getMany = itemOperation({
 	value: 'getAll',
 	name: 'Get Many',
@@ -58,8 +62,9 @@ export const getMany = itemOperation({
 	],
 	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...callSettings],
 	execute: async (run, index) => {
+		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const limit = run.flag('returnAll', 'Return All', index)
-			? Infinity
+			? all
 			: Math.floor(run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 }));
 		const reading = await recordQueryOf(run, index);
 		const inclusions = await inclusionsOf(run, index);
@@ -75,6 +80,7 @@ export const getMany = itemOperation({
 		}
 		noticeOmissions(run, linked);
 		if (notes.hasShifted) noticeShift(run, records.length);
-		return records;
+		if (limit !== all || records.length < all) return records;
+		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
 	},
 });

@@ -8,6 +8,7 @@ import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { readFilter } from '../../execution/filterInput';
 import { callSettings, tableParameters } from '../../descriptions/common';
+import { prefixedName, simple } from '../../execution/recordOutput';
 import { itemOperation } from '../../descriptions/operation';
 
 const summaries: Parameter<'summaries'> = {
@@ -78,13 +79,22 @@ function aggregationsByField(entries: unknown): Record<string, Aggregation[]> {
 	return Object.fromEntries(result);
 }
 
+/** A field that is called like the count is `field_count`, as such fields of records are. */
+const withPrefixes = (fields: IDataObject): IDataObject =>
+	Object.fromEntries(
+		Object.entries(fields).map(([name, value]) => [
+			/^(?:field_)*count$/.test(name) ? `field_${name}` : prefixedName(name),
+			value,
+		]),
+	);
+
 export const summarize = itemOperation({
 	value: 'summarize',
 	name: 'Summarize',
 	action: 'Summarize records',
 	description:
 		'Compute the sum, average, minimum or maximum of fields over the records that match a filter',
-	fields: [...tableParameters, summaries, ...filterParameters],
+	fields: [...tableParameters, summaries, ...filterParameters, simple],
 	options: [...callSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
@@ -92,6 +102,7 @@ export const summarize = itemOperation({
 		const at = run.table(index);
 		const filter = await readFilter(run, index);
 		const { count, fields } = await summarizeRecords(run.client, at, filter, wanted);
-		return { count, fields: fields as IDataObject };
+		if (!run.flag('simple', 'Simplify', index)) return { count, fields: fields as IDataObject };
+		return { count, ...withPrefixes(fields as IDataObject) };
 	},
 });

@@ -72,7 +72,7 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 		{
 			item: sorted[0]!.index,
 			field: sorted[0]!.field,
-			hint: "Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.",
+			hint: "Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.",
 		},
 	);
 }

@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url';
+
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 export default {
-	testRunner: 'jest',
-	jest: { configFile: 'test/mutation/jest.config.cjs' },
+	testRunner: 'in-process',
+	plugins: [fileURLToPath(new URL('runner.mts', import.meta.url))],
 	// Each mutant runs only the tests that reach it; what runs while a module is loaded reaches all.
 	coverageAnalysis: 'perTest',
 	ignoreStatic: true,

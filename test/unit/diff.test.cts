@@ -229,5 +229,7 @@ test('a success is what was asked for: written, held already, found or skipped',
 		'unchanged',
 		'found',
 		'skipped',
+		'deleted',
+		'marked',
 	]);
 });

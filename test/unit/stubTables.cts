@@ -1,0 +1,143 @@
+/** Tables in memory behind the fake platform: looked up, listed and written as the service does it. */
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
+import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
+
+interface Condition {
+	field: string;
+	operator: string;
+	value?: string;
+}
+
+interface Group {
+	filter: Array<Condition | Group>;
+	filterOperator: 'and' | 'or';
+}
+
+interface Entry {
+	id?: string;
+	fields: FieldValues;
+}
+
+interface Body extends Partial<Group> {
+	bulk?: Entry[];
+	useUpsert?: boolean;
+}
+
+/** As many services do, all but `===` ignore case. */
+function holds({ fields }: PlatformRecord, { field, operator, value = '' }: Condition): boolean {
+	const stored = String(fields[field] ?? '');
+	if (operator === '===') return stored === value;
+	const wanted = (operator === 'in' ? value.split(',') : [value]).map((text) => text.toLowerCase());
+	return wanted.includes(stored.toLowerCase());
+}
+
+const matches = (record: PlatformRecord, entry: Condition | Group): boolean => {
+	if (!('filter' in entry)) return holds(record, entry);
+	const results = entry.filter.map((inner) => matches(record, inner));
+	return entry.filterOperator === 'or' ? results.includes(true) : !results.includes(false);
+};
+
+const TIME = '2026-03-01T00:00:00Z';
+
+export class StubTables {
+	readonly tables: Record<string, PlatformRecord[]>;
+	/** `METHOD table/data…`, in the order of arrival. */
+	readonly requests: string[] = [];
+	readonly bodies: Body[] = [];
+	#count = 0;
+
+	/** @param tables their records; the first of a table is the oldest */
+	constructor(tables: Record<string, Record<string, FieldValues>>) {
+		this.tables = Object.fromEntries(
+			Object.entries(tables).map(([name, records]) => [
+				name,
+				Object.entries(records).map(([id, fields]) => this.#record(id, fields)),
+			]),
+		);
+	}
+
+	#record = (id: string, fields: FieldValues): PlatformRecord => ({
+		id,
+		created: TIME,
+		modified: TIME,
+		ver: 0,
+		fields,
+	});
+
+	/**
+	 * A client of the tables.
+	 *
+	 * @param before responds in their place, where it gives a response
+	 */
+	client(
+		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
+			undefined,
+	) {
+		return fakePlatform(
+			(options) => {
+				const { pathname } = new URL(options.url);
+				const [, name = '', rest = ''] = /v2\/([^/]+)\/data\/?(.*)$/.exec(pathname) ?? [];
+				const request = `${options.method} ${name}${rest && ` ${rest}`}`;
+				this.requests.push(request);
+				const body = options.body ? (JSON.parse(String(options.body)) as Body) : {};
+				this.bodies.push(body);
+				return before(request, options) ?? this.#respond(name, rest, body, options);
+			},
+			{ retryBudgetMs: 0 },
+		).connection;
+	}
+
+	#respond(name: string, rest: string, body: Body, options: IHttpRequestOptions) {
+		const table = this.tables[name];
+		if (!table) return httpResponse(404, { errors: [{ message: 'no such table' }] });
+		if (rest === 'count') return httpResponse(200, { data: { count: table.length } });
+		if (rest === 'bulk') return this.#write(table, body, options.method === 'POST');
+		if (rest !== '' && rest !== 'filter') {
+			const record = table.find(({ id }) => id === rest);
+			return record ? httpResponse(200, { data: record }) : httpResponse(404, {});
+		}
+		const query = {
+			...(options.qs as object),
+			...Object.fromEntries(new URL(options.url).searchParams),
+		} as Record<string, string>;
+		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
+		const skip = Number(query.skip ?? 0);
+		const linked = query.linkId ? found.slice(0, LINKED) : found;
+		return httpResponse(200, { data: linked.slice(skip, skip + Number(query.limit ?? 25)) });
+	}
+
+	/** Upserts by `name`, or updates by id. */
+	#write(table: PlatformRecord[], { bulk = [] }: Body, creates: boolean) {
+		const data: PlatformRecord[] = [];
+		const errors: object[] = [];
+		let insertedCount = 0;
+		for (const [RecordIndex, { id, fields }] of bulk.entries()) {
+			if (String(fields.name).length > 40) {
+				errors.push({ message: 'too long', RecordIndex });
+				continue;
+			}
+			const known = table.find((record) =>
+				creates ? record.fields.name === fields.name : record.id === id,
+			);
+			if (!known && !creates) continue;
+			const record = known ?? this.#record(`new${(this.#count += 1)}`, {});
+			record.fields = { ...record.fields, ...fields };
+			if (known) record.ver = (record.ver ?? 0) + 1;
+			else {
+				table.push(record);
+				insertedCount += 1;
+			}
+			data.push(record);
+		}
+		const updatedCount = data.length - insertedCount;
+		return httpResponse(200, {
+			bulk: { successCount: data.length, insertedCount, updatedCount },
+			data: data.map(({ fields: _, ...metadata }) => metadata),
+			errors,
+		});
+	}
+}
+
+/** How many records are linked to any one record. */
+const LINKED = 3;

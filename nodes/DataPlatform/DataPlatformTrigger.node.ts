@@ -20,8 +20,9 @@ export class DataPlatformTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle:
-			'={{ ({ created: "record created", updated: "record updated", createdOrUpdated: "record created or updated" })[$parameter["triggerOn"]] }}',
-		description: 'Starts the workflow when records of the Data Platform are created or updated',
+			'={{ ({ created: "record created", updated: "record updated", createdOrUpdated: "record created or updated", createdUpdatedOrDeleted: "record created, updated or deleted", deleted: "record deleted" })[$parameter["triggerOn"]] }}',
+		description:
+			'Starts the workflow when records of the Data Platform are created, updated or deleted',
 		defaults: { name: 'Data Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

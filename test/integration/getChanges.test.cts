@@ -114,7 +114,7 @@ describe('page after page', () => {
 
 	test('records that share their times', async () => {
 		const stored = await harness.fill('orders', ...numbered(1500));
-		expect(new Set(stored.map(({ modified }) => modified)).size).toBeLessThan(150);
+		expect(new Set(stored.map(({ modified }) => modified)).size).toBeLessThan(stored.length);
 		const pages = await drain({ pageSize: 10 });
 		const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id));
 		expect(ids).toHaveLength(1500);

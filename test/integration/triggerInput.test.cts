@@ -62,7 +62,7 @@ test.each<[string, IDataObject, number?]>([
 });
 
 test.each<[string, IDataObject, string]>([
-	['Trigger On', { triggerOn: 'deleted' }, "'Trigger On' must be"],
+	['Trigger On', { triggerOn: 'removed' }, "'Trigger On' must be"],
 	['Trigger On', { triggerOn: 'constructor' }, "'Trigger On' must be"],
 	['Start From', { startFrom: 'yesterday' }, "'Start From' must be"],
 	['Start From', { startFrom: '' }, "'Start From' must be"],

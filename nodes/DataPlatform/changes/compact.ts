@@ -1,4 +1,4 @@
-/** Ids and numbers as short text, of letters, digits, `-`, `_` and `*` only. */
+/** Ids and numbers as short text, of letters, digits, `-`, `_`, `*`, `~` and `.` only. */
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
@@ -29,3 +29,24 @@ export const unpackNumber = (text: string): number =>
 	INTEGER.test(text)
 		? parseInt(text, 36)
 		: Number(Buffer.from(text.slice(PLAIN.length), 'base64url').toString());
+
+const UUID_BYTES = 16;
+
+/** Ids as one text, sorted: 21.4 characters for each UUID. */
+export function packIds(ids: Iterable<string>): string {
+	const sorted = [...ids].sort();
+	const uuids = sorted.filter((id) => UUID.test(id));
+	const others = sorted.filter((id) => !UUID.test(id));
+	const bytes = Buffer.from(uuids.join('').replaceAll('-', ''), 'hex').toString('base64url');
+	return [bytes, ...others.map(packId)].join('~');
+}
+
+export function unpackIds(text: string): string[] {
+	const [packed = '', ...others] = text.split('~');
+	const hex = Buffer.from(packed, 'base64url').toString('hex');
+	const uuids = hex.match(new RegExp(`.{${2 * UUID_BYTES}}`, 'g')) ?? [];
+	return [
+		...uuids.map((digits) => digits.replace(UUID_PARTS, '$1-$2-$3-$4-$5')),
+		...others.map(unpackId),
+	];
+}

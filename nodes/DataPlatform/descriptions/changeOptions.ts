@@ -28,3 +28,32 @@ export const overlap: Parameter<'overlap'> = {
 	description:
 		'How far back to look before the last change, for changes that become visible late. Nothing is returned twice.',
 };
+
+export const DEFAULT_CHECK_MINUTES = 15;
+export const DEFAULT_MAX_SHARE = 50;
+
+const WHERE_DELETIONS_ARE_EMITTED = {
+	show: { '/triggerOn': ['createdUpdatedOrDeleted', 'deleted'] },
+};
+
+export const deletionInterval: Parameter<'deletionInterval'> = {
+	displayName: 'Check for Deletions Every (Minutes)',
+	name: 'deletionInterval',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: DEFAULT_CHECK_MINUTES,
+	displayOptions: WHERE_DELETIONS_ARE_EMITTED,
+	description:
+		'How often to look for deleted records, at most once for each poll: a check takes one request for each 1,000 records of the table. 0 is each poll.',
+};
+
+export const maxDeletedShare: Parameter<'maxDeletedShare'> = {
+	displayName: 'Max Share of Deletions (%)',
+	name: 'maxDeletedShare',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 100 },
+	default: DEFAULT_MAX_SHARE,
+	displayOptions: WHERE_DELETIONS_ARE_EMITTED,
+	description:
+		'If more of the records than this are missing at once, and more than 10, the poll fails and emits no deletions: they may be hidden from the token',
+};

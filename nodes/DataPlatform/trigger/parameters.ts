@@ -4,7 +4,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { applicationLocator, tableLocator } from '../descriptions/locators';
-import { DEFAULT_MAXIMUM, MAX_MAXIMUM, overlap, startDate } from '../descriptions/changeOptions';
+import {
+	DEFAULT_MAXIMUM,
+	deletionInterval,
+	maxDeletedShare,
+	MAX_MAXIMUM,
+	overlap,
+	startDate,
+} from '../descriptions/changeOptions';
 import { filterParameters } from '../descriptions/filter';
 import { fieldsToLoad, savedView } from '../descriptions/readOptions';
 import { options, timeout } from '../descriptions/common';
@@ -18,6 +25,8 @@ export const triggerProperties: INodeProperties[] = [
 		options: [
 			{ name: 'Record Created', value: 'created' },
 			{ name: 'Record Created or Updated', value: 'createdOrUpdated' },
+			{ name: 'Record Created, Updated or Deleted', value: 'createdUpdatedOrDeleted' },
+			{ name: 'Record Deleted', value: 'deleted' },
 			{ name: 'Record Updated', value: 'updated' },
 		],
 		default: 'createdOrUpdated',
@@ -47,12 +56,18 @@ export const triggerProperties: INodeProperties[] = [
 			},
 		],
 		default: 'now',
+		displayOptions: { hide: { triggerOn: ['deleted'] } },
 		description: 'Where to start when the workflow watches this table for the first time',
 	},
-	startDate,
+	{
+		...startDate,
+		displayOptions: { show: { startFrom: ['date'] }, hide: { triggerOn: ['deleted'] } },
+	},
 	simple,
 	options(
+		deletionInterval,
 		fieldsToLoad,
+		maxDeletedShare,
 		savedView,
 		{
 			displayName: 'Maximum Records per Poll',

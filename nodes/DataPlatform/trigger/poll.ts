@@ -5,8 +5,8 @@
  */
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
-import { readLatestChange, readPage } from '../api/records';
-import { ChangePages, readChanges, startFromNow, startFromTime } from '../changes/reader';
+import { readPage } from '../api/records';
+import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isFirstVersion,
 	LIMITS,
@@ -15,13 +15,31 @@ import {
 	type Limits,
 	type Selection,
 } from '../changes/tracker';
+import { startState } from '../execution/changeInput';
 import { createClient } from '../execution/createClient';
 import { toFailure, toNodeError, type Failure } from '../execution/itemResults';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { PollCoordinator } from './coordinator';
-import { newSavedState, readStart, readState, saveStart, saveState } from './savedState';
-import { readStartDate, readStartFrom, readTimeout, readWatch, toItem, type Watch } from './watch';
+import { DeletionWatcher } from './deletionWatcher';
+import {
+	newSavedState,
+	readStart,
+	readState,
+	saveStart,
+	saveState,
+	type SavedDeletions,
+	type SavedState,
+} from './savedState';
+import {
+	readStartDate,
+	readStartFrom,
+	readTimeout,
+	readWatch,
+	toDeletedItem,
+	toItem,
+	type Watch,
+} from './watch';
 
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
@@ -77,6 +95,7 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 			hint: 'Add a record in the platform, or widen the filter, to see what the trigger emits.',
 		});
 	}
+	if (!watch.emitsChanges) return { items: [toDeletedItem(record.id)] };
 	const kind = isFirstVersion(record) ? 'created' : 'updated';
 	return { items: [toItem(watch, { kind, record })] };
 }
@@ -118,38 +137,68 @@ async function pollOnce(
 	const known = coordinator.resume(node, own);
 	if (known === 'unconfirmed') return NOTHING;
 	const startFrom = readStartFrom(context);
+	const start = async () =>
+		await startState(
+			client,
+			at,
+			pages,
+			options.overlapMs,
+			startFrom === 'date' ? readStartDate(context) : startFrom,
+		);
+	const watcher = new DeletionWatcher(client, watch, budget);
 	if (!known && startFrom === 'now') {
-		const { start, isOwn } = await coordinator.begin(node, async () => {
-			const latest = await readLatestChange(client, at);
-			const state = await startFromNow(pages, latest, options.overlapMs);
-			return newSavedState(identity, state, stored);
+		const { start: begun, isOwn } = await coordinator.begin(node, async () => {
+			// Changes first: a record that is created between the two is emitted, and watched.
+			const state = watch.emitsChanges ? await start() : undefined;
+			return newSavedState(identity, watched(state, await watcher.begin()), stored);
 		});
 		// The one who found it stores it; n8n itself stores what an activation leaves.
 		const mustStore = isOwn && budget.isScheduledTask;
-		if (mustStore || !budget.isScheduledTask) saveStart(context, start);
+		if (mustStore || !budget.isScheduledTask) saveStart(context, begun);
 		return { items: [], mustStore };
 	}
 	const turn = coordinator.startPoll(node, budget.deadline);
 	if (!turn) return NOTHING;
 	try {
-		const first =
-			known?.state ??
-			(startFrom === 'date' ? startFromTime(readStartDate(context)) : { emitted: {} });
-		const { changes, state } = await nextChanges(pages, first, watch, budget, limits);
+		const { changes, state } = watch.emitsChanges
+			? await nextChanges(pages, known?.state ?? (await start()), watch, budget, limits)
+			: { changes: [], state: undefined };
+		const found = await watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
-		const emits = changes.length > 0;
-		const next =
-			emits || !known ? newSavedState(identity, state, known ?? stored) : { ...known, state };
 		// Before anything is remembered: what can't be emitted must come again.
-		const items = changes.map((change) => toItem(watch, change));
-		turn.finish(next, emits);
+		const items = [
+			...changes.map((change) => toItem(watch, change)),
+			...found.deleted.map(toDeletedItem),
+		];
+		const emits = items.length > 0;
+		const parts = watched(state, found.saved);
+		// What begins here can't be found again; a start at a date, or at the beginning, can.
+		const begins = known ? isMissing(known, parts) : watch.deletions !== undefined;
+		const mustStore = !emits && (found.mustStore || (begins && budget.isScheduledTask));
+		const next =
+			emits || mustStore || begins || !known
+				? newSavedState(identity, parts, known ?? stored)
+				: { ...known, ...parts };
+		turn.finish(next, emits || mustStore);
 		// Only together with changes: n8n may store the state of an idle poll after that of a later one.
-		if (emits) saveState(context, next);
-		return { items };
+		if (emits || mustStore) saveState(context, next);
+		else if (begins) saveStart(context, next);
+		return { items, mustStore };
 	} finally {
 		turn.end();
 	}
 }
+
+/** The parts of a state that are there. */
+const watched = (state?: ChangeState, deletions?: SavedDeletions) => ({
+	...(state && { state }),
+	...(deletions && { deletions }),
+});
+
+/** Whether a state lacks what is watched now: the user has chosen more to trigger on. */
+const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletions'>) =>
+	(known.state === undefined && parts.state !== undefined) ||
+	(known.deletions === undefined && parts.deletions !== undefined);
 
 /** How long this poll may take, in ms. */
 function budgetOf(context: IPollFunctions): number {

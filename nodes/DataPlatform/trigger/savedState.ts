@@ -21,19 +21,29 @@ export interface SavedState {
 	identity: string;
 	/** Rises with each poll that emits; milliseconds since 1970, if the clock never goes back. */
 	revision: number;
-	state: ChangeState;
+	/** Where changes are emitted. */
+	state?: ChangeState;
+	/** Where deletions are emitted. */
+	deletions?: SavedDeletions;
+}
+
+export interface SavedDeletions {
+	/** The ids of the watched records, packed (`changes/compact`). */
+	ids: string;
+	/** When all of them were looked for last, by the clock of n8n; ms since 1970. */
+	checkedAt: number;
 }
 
 /** A state that is newer than another one. */
 export const newSavedState = (
 	identity: string,
-	state: ChangeState,
+	watched: Pick<SavedState, 'state' | 'deletions'>,
 	previous: SavedState | undefined,
 ): SavedState => ({
 	format: FORMAT,
 	identity,
 	revision: Math.max(Date.now(), (previous?.revision ?? 0) + 1),
-	state,
+	...watched,
 });
 
 const isNumber = (value: unknown): value is number =>
@@ -70,6 +80,9 @@ function isChangeState(value: unknown): boolean {
 	);
 }
 
+const isDeletions = (value: unknown) =>
+	isObject(value) && typeof value.ids === 'string' && isNumber(value.checkedAt);
+
 /** A stored state as it was written; undefined where it is of another version, or damaged. */
 function parseSavedState(value: unknown): SavedState | undefined {
 	const isReadable =
@@ -77,7 +90,9 @@ function parseSavedState(value: unknown): SavedState | undefined {
 		value.format === FORMAT &&
 		typeof value.identity === 'string' &&
 		isNumber(value.revision) &&
-		isChangeState(value.state);
+		isOptional(value.state, isChangeState) &&
+		isOptional(value.deletions, isDeletions) &&
+		(value.state ?? value.deletions) !== undefined;
 	return isReadable ? (value as unknown as SavedState) : undefined;
 }
 

@@ -7,7 +7,12 @@ import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import type { RecordQuery } from '../api/records';
 import type { Change, ChangeKind, ChangeOptions } from '../changes/tracker';
-import { DEFAULT_MAXIMUM, DEFAULT_OVERLAP_S } from '../descriptions/changeOptions';
+import {
+	DEFAULT_CHECK_MINUTES,
+	DEFAULT_MAX_SHARE,
+	DEFAULT_MAXIMUM,
+	DEFAULT_OVERLAP_S,
+} from '../descriptions/changeOptions';
 import { changeOutput, requireDate, selectionValues, START_FROM } from '../execution/changeInput';
 import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
@@ -19,11 +24,28 @@ import { getOwn } from '../transport/json';
 /** A longer one would overflow a timer. */
 const MAX_TIMEOUT_S = 24 * 86_400;
 
-const KINDS: Record<'created' | 'updated' | 'createdOrUpdated', ChangeKind[]> = {
+const TRIGGER_ON = [
+	'createdOrUpdated',
+	'created',
+	'updated',
+	'createdUpdatedOrDeleted',
+	'deleted',
+] as const;
+
+const KINDS: Record<(typeof TRIGGER_ON)[number], ChangeKind[]> = {
 	created: ['created'],
 	updated: ['updated'],
 	createdOrUpdated: ['created', 'updated'],
+	createdUpdatedOrDeleted: ['created', 'updated'],
+	deleted: [],
 };
+
+export interface DeletionOptions {
+	/** How much time lies between two checks, at least. */
+	intervalMs: number;
+	/** In percent of the watched records. */
+	maxShare: number;
+}
 
 export interface Watch {
 	at: TableAddress;
@@ -32,6 +54,10 @@ export interface Watch {
 	outputFields: string[];
 	shape: RecordOutput;
 	changes: ChangeOptions;
+	/** Whether changes are emitted; otherwise only deletions are. */
+	emitsChanges: boolean;
+	/** Where deletions are emitted. */
+	deletions?: DeletionOptions;
 	/** Another table, filter or saved view is another watch: it begins anew. */
 	identity: string;
 }
@@ -134,9 +160,14 @@ export function outputShape(context: Pick<IPollFunctions, 'getNodeParameter'>): 
 	});
 }
 
-/** Where watching starts. @throws {InputError} */
+const readTriggerOn = (context: IPollFunctions) =>
+	choice(context, 'triggerOn', 'Trigger On', TRIGGER_ON);
+
+/** Where watching starts: now where there is nothing to emit but deletions. @throws {InputError} */
 export const readStartFrom = (context: IPollFunctions) =>
-	choice(context, 'startFrom', 'Start From', START_FROM);
+	readTriggerOn(context) === 'deleted'
+		? 'now'
+		: choice(context, 'startFrom', 'Start From', START_FROM);
 
 /** @throws {InputError} */
 export async function readWatch(context: IPollFunctions): Promise<Watch> {
@@ -144,11 +175,8 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const at = readTableAddress(context);
 	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Output Field Names or IDs');
 	const watchedFields = fieldsOption(context, 'watchedFields', 'Only When These Fields Changed');
-	const triggerOn = choice(context, 'triggerOn', 'Trigger On', [
-		'createdOrUpdated',
-		'created',
-		'updated',
-	]);
+	const triggerOn = readTriggerOn(context);
+	const emitsDeletions = triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 	const { baseUrl } = await context.getCredentials('dataPlatformApi');
 	return {
 		at,
@@ -165,6 +193,13 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 			maximum: numberOption(context, 'maximum', 1, DEFAULT_MAXIMUM),
 			...(watchedFields.length > 0 && { digest: digestOf(watchedFields) }),
 		},
+		emitsChanges: triggerOn !== 'deleted',
+		...(emitsDeletions && {
+			deletions: {
+				intervalMs: numberOption(context, 'deletionInterval', 0, DEFAULT_CHECK_MINUTES) * 60_000,
+				maxShare: numberOption(context, 'maxDeletedShare', 0, DEFAULT_MAX_SHARE),
+			},
+		}),
 		identity: identityOf(context, baseUrl, at),
 	};
 }
@@ -174,6 +209,11 @@ export const toItem = (
 	{ outputFields, shape }: Pick<Watch, 'outputFields' | 'shape'>,
 	change: Change,
 ): INodeExecutionData => ({ json: changeOutput(shape, outputFields)(change) });
+
+/** Of a record that is gone only its id is known. */
+export const toDeletedItem = (id: string): INodeExecutionData => ({
+	json: { event: 'deleted', id },
+});
 
 /** *Date* as ms since 1970. @throws {InputError} */
 export const readStartDate = (context: IPollFunctions): number =>

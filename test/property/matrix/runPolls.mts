@@ -13,12 +13,19 @@ import { idOf, type MatrixSandbox } from './matrixSandbox.mts';
 import { tableParameters } from './scenarios/scenario.mts';
 import { messageErrors } from './parseResult.mts';
 
-export const EVENTS = ['created', 'updated', 'createdOrUpdated'] as const;
+export const EVENTS = [
+	'created',
+	'updated',
+	'createdOrUpdated',
+	'createdUpdatedOrDeleted',
+	'deleted',
+] as const;
 type Event = (typeof EVENTS)[number];
 
 const THERE = [0, 1, 2];
 const CHANGED = [1, 2];
 const NEW = [10, 11, 12];
+const GONE = [3, 4];
 
 const TIMEOUT_S = 30;
 
@@ -34,6 +41,9 @@ const recordOf = (number: number, name: string) => ({
 	fields: { code: `c${number}`, name },
 });
 
+const watchesDeletions = (event: Event) =>
+	event === 'deleted' || event === 'createdUpdatedOrDeleted';
+
 async function change(slot: MatrixSandbox): Promise<void> {
 	const data = '/apps/shop/tables/things/data';
 	const fresh = NEW.map((number) => recordOf(number, `new ${number}`));
@@ -43,23 +53,32 @@ async function change(slot: MatrixSandbox): Promise<void> {
 			fields: { name: `changed ${number}` },
 		});
 	}
+	for (const number of GONE) {
+		await slot.requestAsOtherClient('DELETE', `${data}/${idOf(number)}`);
+	}
 }
 
 /** All changes to be emitted, as `event id name`. */
 function expected(event: Event): string[] {
 	const created = NEW.map((number) => `created ${idOf(number)} new ${number}`);
 	const updated = CHANGED.map((number) => `updated ${idOf(number)} changed ${number}`);
-	return [...(event === 'updated' ? [] : created), ...(event === 'created' ? [] : updated)].sort();
+	const deleted = GONE.map((number) => `deleted ${idOf(number)} undefined`);
+	return [
+		...(event === 'updated' || event === 'deleted' ? [] : created),
+		...(event === 'created' || event === 'deleted' ? [] : updated),
+		...(watchesDeletions(event) ? deleted : []),
+	].sort();
 }
 
 export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<Verdict> {
 	const { faultCase: column, timing, seed } = plan;
 	const random = new SeededRandom(seed);
-	await slot.createTable(THERE.map((number) => recordOf(number, `old ${number}`)));
+	await slot.createTable([...THERE, ...GONE].map((number) => recordOf(number, `old ${number}`)));
 	const parameters = {
 		triggerOn: event,
 		...tableParameters(),
 		startFrom: 'now',
+		options: { deletionInterval: 0 },
 	} as INodeParameters;
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();
@@ -75,7 +94,9 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		try {
 			const items = await watching.poll();
 			emitted.push((items ?? []).map(({ json }) => json as unknown as EmittedItem));
-			if (items?.length === 0) problems.push('an execution was started without items');
+			// One without items stores that new records are watched.
+			if (items?.length === 0 && event !== 'deleted')
+				problems.push('an execution was started without items');
 		} catch (error) {
 			const { message } = error as Error;
 			failures.push(message);

@@ -1,7 +1,7 @@
 /** What must be true once everything was emitted. */
 import type { StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Truth } from '../faults/sandboxSlot.mts';
-import type { Plan } from './plan.mts';
+import { watchesDeletions, type Plan } from './plan.mts';
 import type { EmittedItem } from './triggerHost.mts';
 
 const versionKey = (id: string, ver: number, time: string) => `${id}/${ver} at ${Date.parse(time)}`;
@@ -13,14 +13,44 @@ function count(keys: Iterable<string>): Map<string, number> {
 	return counts;
 }
 
+const emitsAllChanges = ({ triggerOn }: Plan) =>
+	triggerOn === 'createdOrUpdated' || triggerOn === 'createdUpdatedOrDeleted';
+
+/** What is wrong with the deletions that were emitted, or were not. */
+function* deletionProblems(
+	plan: Plan,
+	executions: EmittedItem[][],
+	{ records, written }: Pick<Truth, 'records' | 'written'>,
+	existing: ReadonlySet<string>,
+) {
+	const emitted = executions.flat();
+	const deletions = count(emitted.filter(({ event }) => event === 'deleted').map(({ id }) => id));
+	const deleted = count(written.filter(({ action }) => action === 'deleted').map(({ id }) => id));
+	for (const [id, number] of deletions) {
+		const real = deleted.get(id) ?? 0;
+		if (number > real) yield `${id} was emitted as deleted ${number} times, it was ${real} times`;
+		if (!watchesDeletions(plan)) yield `${id} was emitted as deleted`;
+	}
+	if (!watchesDeletions(plan)) return;
+	const there = new Set(records.map(({ id }) => id));
+	const last = new Map(emitted.map(({ id, event }) => [id, event]));
+	for (const id of new Set([...existing, ...last.keys()])) {
+		if (there.has(id) || last.get(id) === 'deleted') continue;
+		yield `${id} is gone, which was not emitted; its last event is ${last.get(id) ?? 'none'}`;
+	}
+}
+
 /** What is wrong with what was emitted; empty if nothing is. */
 export function problemsOf(
 	plan: Plan,
 	executions: EmittedItem[][],
 	{ records, written }: Truth,
+	existing: ReadonlySet<string>,
 ): string[] {
-	const emitted = executions.flat();
-	const problems: string[] = [];
+	const emitted = executions.flat().filter(({ event }) => event !== 'deleted');
+	const problems: string[] = [
+		...deletionProblems(plan, executions, { records, written }, existing),
+	];
 	const versions = new Map(
 		written.map((version) => [versionKey(version.id, version.ver, version.at), version]),
 	);
@@ -51,27 +81,35 @@ export function problemsOf(
 		const last = times.get(versionKey(id, ver, modified)) ?? 0;
 		const birth = births.get(`${id} of ${Date.parse(created)}`) ?? 0;
 		const isLastDue =
-			isDue &&
-			(plan.triggerOn === 'createdOrUpdated' || (plan.triggerOn === 'updated' && isUpdate));
+			isDue && (emitsAllChanges(plan) || (plan.triggerOn === 'updated' && isUpdate));
 		if (isLastDue && last !== 1) {
 			problems.push(`${id}/${ver}, its last version, was emitted ${last} times`);
 		}
 		// One that came back under its id and changed at once may pass for the one that it was.
 		const isBack = written.some((version) => version.id === id && version.action === 'deleted');
 		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && isUpdate);
-		if (plan.triggerOn !== 'updated' && !isBirthFine) {
+		const isBirthEmitted = plan.triggerOn !== 'updated' && plan.triggerOn !== 'deleted';
+		if (isBirthEmitted && !isBirthFine) {
 			problems.push(`${id} was emitted as created ${birth} times`);
 		}
 	}
 	for (const [index, items] of executions.entries()) {
-		const order = items.map(({ modified }) => Date.parse(modified));
+		const order = items.flatMap(({ event, modified }) =>
+			event === 'deleted' ? [] : [Date.parse(modified)],
+		);
+		const isDeletion = items.map(({ event }) => event === 'deleted');
+		if (isDeletion.includes(true) && isDeletion.lastIndexOf(false) > isDeletion.indexOf(true)) {
+			problems.push(`a change comes after a deletion in execution ${index + 1}`);
+		}
 		if (order.some((time, at) => time < (order[at - 1] ?? 0))) {
 			problems.push(`the items of execution ${index + 1} are not in order`);
 		}
 		if (items.length > plan.maximum) {
 			problems.push(`execution ${index + 1} has ${items.length} items`);
 		}
-		if (items.length === 0) problems.push(`execution ${index + 1} has no items`);
+		// One without items stores which records are watched.
+		if (items.length === 0 && plan.triggerOn !== 'deleted')
+			problems.push(`execution ${index + 1} has no items`);
 	}
 	return problems;
 }
@@ -82,7 +120,7 @@ function* wrongWith(item: EmittedItem, versions: Map<string, StoredVersion>, pla
 	if (version && item.name !== (version.fields?.name ?? null)) {
 		yield `${emittedKey(item)} was emitted with the name ${item.name}`;
 	}
-	if (plan.triggerOn !== 'createdOrUpdated' && item.event !== plan.triggerOn) {
+	if (!emitsAllChanges(plan) && item.event !== plan.triggerOn) {
 		yield `${emittedKey(item)} was emitted as ${item.event}`;
 	}
 }

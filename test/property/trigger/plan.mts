@@ -4,7 +4,12 @@ import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
 import type { Scheduler } from './triggerHost.mts';
 
-export type TriggerOn = 'created' | 'updated' | 'createdOrUpdated';
+export type TriggerOn =
+	| 'created'
+	| 'updated'
+	| 'createdOrUpdated'
+	| 'createdUpdatedOrDeleted'
+	| 'deleted';
 export type StartFrom = 'now' | 'beginning' | 'date';
 
 export interface Plan {
@@ -13,6 +18,8 @@ export interface Plan {
 	mains: 1 | 2;
 	triggerOn: TriggerOn;
 	startFrom: StartFrom;
+	/** How much time lies between two checks for deletions, in minutes. */
+	deletionInterval: number;
 	/** Seconds. */
 	overlap: number;
 	maximum: number;
@@ -34,8 +41,17 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 	return {
 		scheduler,
 		mains: scheduler !== 'memory' && random.happens(0.2) ? 2 : 1,
-		triggerOn: random.of('createdOrUpdated', 'createdOrUpdated', 'created', 'updated'),
+		triggerOn: random.of(
+			'createdOrUpdated',
+			'createdOrUpdated',
+			'created',
+			'updated',
+			'createdUpdatedOrDeleted',
+			'createdUpdatedOrDeleted',
+			'deleted',
+		),
 		startFrom: random.of('now', 'now', 'beginning', 'date'),
+		deletionInterval: random.of(0, 0, 0.0005, 0.002),
 		overlap: random.of(0, 0.005, 0.05, 60),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),
@@ -55,6 +71,9 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 	};
 }
 
+export const watchesDeletions = ({ triggerOn }: Plan): boolean =>
+	triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
+
 /** A stretch of trouble for reads; writes are left alone. */
 export function troubleOf(random: SeededRandom): FaultRule[] {
 	const fault: FaultRule['fault'] = random.of<FaultRule['fault']>(
@@ -67,9 +86,12 @@ export function troubleOf(random: SeededRandom): FaultRule[] {
 		{ kind: 'html', status: 200, afterWrite: true },
 		{ kind: 'slowAfter', ms: 8 },
 	);
+	// A gateway's 404 for a single record says nothing of the record.
+	const single: FaultRule['fault'] = random.happens(0.5) ? { kind: 'html', status: 404 } : fault;
 	const nth = Array.from({ length: random.between(1, 4) }, () => random.between(1, 8));
 	return [
 		{ match: { method: 'GET', path: '/data$' }, when: { nth }, fault },
 		{ match: { method: 'POST', path: '/data/filter$' }, when: { nth }, fault },
+		{ match: { method: 'GET', path: '/data/[^/]+$' }, when: { nth }, fault: single },
 	];
 }

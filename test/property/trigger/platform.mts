@@ -35,6 +35,7 @@ export class Platform {
 	/** What is in the table, by id, as its writers know it. */
 	readonly #alive = new Map<string, string>();
 	readonly #gone: string[] = [];
+	#existing: ReadonlySet<string> = new Set();
 	#names = 0;
 
 	constructor(address: SandboxAddress) {
@@ -53,11 +54,26 @@ export class Platform {
 		this.#gone.length = 0;
 		const stored = await this.#slot.prepare({}, table, records, []);
 		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
+		this.#existing = new Set(this.#alive.keys());
+	}
+
+	/** The records that were there before anything was written. */
+	get existing(): ReadonlySet<string> {
+		return this.#existing;
 	}
 
 	/** One write at random; says what it was. */
 	async write(random: SeededRandom, { burst }: Plan): Promise<string> {
-		const kind = random.of('create', 'burst', 'update', 'update', 'updates', 'delete', 'return');
+		const kind = random.of(
+			'create',
+			'burst',
+			'update',
+			'update',
+			'updates',
+			'delete',
+			'deletes',
+			'return',
+		);
 		const id = random.of('', ...this.#alive.keys());
 		if (kind === 'burst') return await this.#insert(random.between(2, burst));
 		if (kind === 'return') return await this.#bringBack(random);
@@ -73,10 +89,14 @@ export class Platform {
 			const some = [...this.#alive.keys()].filter(() => random.happens(0.4));
 			return await this.#updateAll(some.slice(0, burst));
 		}
-		await this.#request('DELETE', `/data/${id}`);
-		this.#alive.delete(id);
-		this.#gone.push(id);
-		return `delete ${id.slice(0, 4)}`;
+		const several = [...this.#alive.keys()].filter(() => random.happens(0.4));
+		const ids = kind === 'delete' ? [id] : several.slice(0, burst);
+		for (const each of ids) {
+			await this.#request('DELETE', `/data/${each}`);
+			this.#alive.delete(each);
+			this.#gone.push(each);
+		}
+		return `delete ${ids.map((each) => each.slice(0, 4)).join(' ')}`;
 	}
 
 	/** What the sandbox knows once everything has come to its end. */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { problemsOf } from './check.mts';
-import { planOf, troubleOf, type Plan } from './plan.mts';
+import { planOf, troubleOf, watchesDeletions, type Plan } from './plan.mts';
 import type { Platform } from './platform.mts';
 import { TriggerHost, type Scheduler } from './triggerHost.mts';
 
@@ -14,6 +14,7 @@ export interface Outcome {
 	problems: string[];
 	history: string[];
 	emitted: number;
+	deletions: number;
 	failures: number;
 	overlaps: number;
 	kills: number;
@@ -37,10 +38,16 @@ export async function simulate(
 	await Promise.all([write(platform, host, plan, seed), poll(platform, host, plan, seed)]);
 	await platform.faults([]);
 	const problems: string[] = [];
+	let isChecked = !watchesDeletions(plan);
 	for (let polls = 0; ; polls += 1) {
 		const isDone = (await host.poll()) === 'nothing';
-		if (isDone && !host.hasDiscarded) break;
-		if (isDone) await host.outwaitDiscarded();
+		if (isDone && !host.hasDiscarded && isChecked) break;
+		if (isDone && !host.hasDiscarded) {
+			// In the time between two checks for deletions a poll finds none.
+			await sleep(plan.deletionInterval * 60_000 + 5);
+			isChecked = true;
+		} else if (isDone) await host.outwaitDiscarded();
+		else isChecked = !watchesDeletions(plan);
 		if (polls < MAX_POLLS) continue;
 		problems.push(`there is no end after ${MAX_POLLS} polls`);
 		break;
@@ -50,11 +57,17 @@ export async function simulate(
 	const truth = await platform.truth();
 	const requests = await platform.countRequests(async () => void (await host.poll()));
 	// Two processes do not know of each other's idle polls.
-	if (requests !== 1 && plan.mains === 1) problems.push(`an idle poll took ${requests} requests`);
-	problems.push(...problemsOf(plan, host.executions, truth), ...sizeProblems(host, plan));
+	const isIdle = requests === 1 || (watchesDeletions(plan) && requests <= 4);
+	if (!isIdle && plan.mains === 1) problems.push(`an idle poll took ${requests} requests`);
+	problems.push(
+		...problemsOf(plan, host.executions, truth, platform.existing),
+		...sizeProblems(host, plan),
+	);
 	const { history, failures, overlaps, kills, discarded } = host;
-	const emitted = host.executions.flat().length;
-	return { plan, problems, history, failures, overlaps, kills, discarded, emitted };
+	const items = host.executions.flat();
+	const emitted = items.length;
+	const deletions = items.filter(({ event }) => event === 'deleted').length;
+	return { plan, problems, history, failures, overlaps, kills, discarded, emitted, deletions };
 }
 
 async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {

@@ -20,7 +20,7 @@ import type { Plan } from './plan.mts';
  */
 export type Scheduler = 'memory' | 'durablePolls' | 'durableCursors';
 
-/** An item that the trigger emitted. */
+/** An item that the trigger emitted; of a deletion only `event` and `id`. */
 export interface EmittedItem {
 	event: string;
 	id: string;
@@ -85,6 +85,9 @@ export class TriggerHost {
 			startDate,
 			options: {
 				overlap: plan.overlap,
+				deletionInterval: plan.deletionInterval,
+				// A table may lose all its records here.
+				maxDeletedShare: 100,
 				maximum: plan.maximum,
 				...(plan.isPartial && { fieldsToLoad: ['name'] }),
 			},

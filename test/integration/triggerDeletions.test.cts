@@ -1,0 +1,351 @@
+/** Trigger On: Record Deleted, polled by n8n's engine against a sandbox. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import { picked } from '../support/engine/engine.cts';
+import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
+import { APP, numbered, useHarness } from './fixtures.cts';
+
+const harness = useHarness();
+
+/** As n8n grants it to a poll of the durable scheduler. */
+const TASK: WatchOptions = { pollBudgetMs: 36_000 };
+
+const start = (more: IDataObject = {}, options?: WatchOptions) =>
+	watch(
+		harness.credential,
+		{
+			application: picked(APP),
+			table: picked('orders'),
+			triggerOn: 'createdUpdatedOrDeleted',
+			...more,
+			options: { deletionInterval: 0, ...(more.options as IDataObject | undefined) },
+		} as INodeParameters,
+		options,
+	);
+
+const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
+const idOf = async (number: string) =>
+	(await harness.records()).find(({ fields }) => fields.number === number)!.id;
+
+/** The numbers by id, also of records that are gone. */
+const numbers = new Map<string, unknown>();
+
+async function note() {
+	for (const { id, fields } of await harness.records()) numbers.set(id, fields.number);
+}
+
+async function create(...list: string[]) {
+	for (const number of list) {
+		await harness.sandbox.client().post(path(), { fields: { number, buyer: 'Fox' } });
+	}
+	await note();
+}
+
+async function remove(...list: string[]) {
+	await note();
+	for (const number of list) {
+		const { status } = await harness.sandbox.client().delete(path(`/${await idOf(number)}`));
+		expect(status).toBe(204);
+	}
+}
+
+const change = async (number: string) =>
+	await harness.sandbox.client().patch(path(`/${await idOf(number)}`), {
+		fields: { buyer: `at ${Date.now()}` },
+	});
+
+/** What a poll emits, as `deleted 1`. */
+const emitted = async (watching: Watching) =>
+	(await watching.poll())?.map(
+		({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`,
+	) ?? null;
+
+const failureOf = async (watching: Watching) =>
+	(await watching.poll().catch((error: unknown) => error)) as Error & { description: string };
+
+describe('what is emitted', () => {
+	test('an item with event and id for each record that is gone, once', async () => {
+		await harness.fill('orders', ...numbered(4));
+		const watching = await start();
+		expect(await watching.poll()).toBeNull();
+		await note();
+		const id = await idOf('2');
+		await remove('2');
+		expect((await watching.poll())?.map(({ json }) => json)).toEqual([{ event: 'deleted', id }]);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	test('the changes first, then the deletions; a record that was emitted is watched', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const watching = await start();
+		await watching.poll();
+		await create('new');
+		await change('1');
+		await remove('3');
+		expect(await emitted(watching)).toEqual(['created new', 'updated 1', 'deleted 3']);
+		await remove('new', '1');
+		expect((await emitted(watching))?.sort()).toEqual(['deleted 1', 'deleted new']);
+	});
+
+	test('not a record that was created and deleted between two polls', async () => {
+		const watching = await start();
+		await watching.poll();
+		await create('brief');
+		await remove('brief');
+		expect(await watching.poll()).toBeNull();
+	});
+
+	test('not a record that came back under its id: it is created', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start();
+		await watching.poll();
+		await note();
+		const id = await idOf('1');
+		await remove('1');
+		const bulk = [{ id, fields: { number: '1', buyer: 'again' } }];
+		await harness.sandbox.client().patch(path('/bulk'), { bulk, useUpsert: true });
+		expect(await emitted(watching)).toEqual(['created 1']);
+		await remove('1');
+		expect(await emitted(watching)).toEqual(['deleted 1']);
+	});
+
+	test('a table that is emptied: every record once', async () => {
+		await harness.fill('orders', ...numbered(8));
+		const watching = await start();
+		await watching.poll();
+		await remove(...numbered(8).map(({ number }) => String(number)));
+		expect(await emitted(watching)).toHaveLength(8);
+		expect(await watching.poll()).toBeNull();
+	});
+
+	test('deletions only: no changes, and records that were created since are watched', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start({ triggerOn: 'deleted', startFrom: 'beginning' });
+		expect(await watching.poll()).toBeNull();
+		await create('new');
+		await change('1');
+		// Without items: n8n stores that the new record is watched.
+		expect(await watching.poll()).toEqual([]);
+		expect(await watching.poll()).toBeNull();
+		await remove('new', '1');
+		expect((await emitted(watching))?.sort()).toEqual(['deleted 1', 'deleted new']);
+	});
+
+	test('from the beginning: existing records as created, and all of them are watched', async () => {
+		await harness.fill('orders', ...numbered(3));
+		await note();
+		const watching = await start({ startFrom: 'beginning' });
+		expect(await watching.poll()).toHaveLength(3);
+		await remove('2');
+		expect(await emitted(watching)).toEqual(['deleted 2']);
+	});
+
+	test('with a filter: what matched when watching began or was emitted, whether or not it still matches', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const conditions = { condition: [{ field: 'buyer', operator: 'eq', value: 'Buyer 1' }] };
+		const watching = await start({ filterMode: 'conditions', conditions });
+		await watching.poll();
+		await change('1');
+		expect(await watching.poll()).toBeNull();
+		await remove('1', '2');
+		expect(await emitted(watching)).toEqual(['deleted 1']);
+	});
+
+	test('a test in the editor shows the form, and leaves the state alone', async () => {
+		await harness.fill('orders', ...numbered(1));
+		const watching = await start({ triggerOn: 'deleted' });
+		const id = await idOf('1');
+		expect((await watching.poll('manual'))?.map(({ json }) => json)).toEqual([
+			{ event: 'deleted', id },
+		]);
+		expect(watching.staticData()).toBe('{}');
+	});
+});
+
+describe('when it looks', () => {
+	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
+		await harness.fill('orders', ...numbered(2));
+		for (const [triggerOn, requests] of [
+			['createdUpdatedOrDeleted', 1],
+			['deleted', 0],
+		] as const) {
+			const watching = await start({ triggerOn, options: { deletionInterval: 60 } });
+			await watching.poll();
+			await harness.sandbox.admin.clearRequests();
+			expect(await watching.poll()).toBeNull();
+			expect(await harness.requests()).toHaveLength(requests);
+		}
+	});
+
+	test('at once where an interval has passed while n8n was stopped', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start({ options: { deletionInterval: 60 } });
+		await watching.poll();
+		await remove('1');
+		expect(await watching.poll()).toBeNull();
+		const data = watching
+			.staticData()
+			.replace(/"checkedAt":\d+/g, `"checkedAt":${Date.now() - 3.6e6}`);
+		const later = await start({ options: { deletionInterval: 60 } }, { staticData: data });
+		expect(await emitted(later)).toEqual(['deleted 1']);
+	});
+
+	test('not before a backlog is emitted, and no more than the maximum at once', async () => {
+		await harness.fill('orders', ...numbered(7));
+		const watching = await start({ options: { maximum: 2 } });
+		await watching.poll();
+		await remove('1', '2', '3');
+		await create('a', 'b', 'c');
+		const polls = [];
+		for (let count = 0; count < 5; count += 1) polls.push(await emitted(watching));
+		expect(polls.map((items) => items?.length ?? 0)).toEqual([2, 2, 2, 0, 0]);
+		expect(polls.flat().slice(0, 3)).toEqual(['created a', 'created b', 'created c']);
+		expect(polls.flat().slice(3, 6).sort()).toEqual(['deleted 1', 'deleted 2', 'deleted 3']);
+	});
+});
+
+describe('what is never taken for a deletion', () => {
+	const fault = (rest: string, kind: IDataObject) =>
+		harness.faults({ match: { method: 'GET', path: `/data${rest}` }, fault: kind } as never);
+
+	test.each([
+		['a list that fails', '$', { kind: 'status', status: 500 }],
+		['a list that is cut off', '$', { kind: 'truncate' }],
+		['a token without the right', '$', { kind: 'status', status: 403 }],
+		['a gateway that has no such page', '/[^/]+$', { kind: 'html', status: 404 }],
+		['a record that fails', '/[^/]+$', { kind: 'status', status: 500 }],
+	])(
+		'%s: the poll fails, and the next one emits',
+		async (_, rest, kind) => {
+			await harness.fill('orders', ...numbered(3));
+			const watching = await start({ triggerOn: 'deleted', options: { timeout: 1 } });
+			await watching.poll();
+			await remove('2');
+			const before = watching.staticData();
+			if (rest === '$') {
+				await harness.faults({ match: { path: '/data(/filter)?$' }, fault: kind } as never);
+			} else await fault(rest, kind);
+			expect(await failureOf(watching)).toBeInstanceOf(Error);
+			expect(watching.staticData()).toBe(before);
+			await harness.faults();
+			expect(await emitted(watching)).toEqual(['deleted 2']);
+		},
+		60_000,
+	);
+
+	test('a check that fails does not keep changes back', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start();
+		await watching.poll();
+		await create('new');
+		await remove('2');
+		await fault('/[^/]+$', { kind: 'html', status: 404 });
+		expect(await emitted(watching)).toEqual(['created new']);
+		await harness.faults();
+		expect(await emitted(watching)).toEqual(['deleted 2']);
+	});
+
+	test('many at once: the poll fails and says what to do; a higher share emits them', async () => {
+		await harness.fill('orders', ...numbered(30));
+		const watching = await start();
+		await watching.poll();
+		await remove(...numbered(20).map(({ number }) => String(number)));
+		const failure = await failureOf(watching);
+		expect(failure.message).toContain('20 of 30 records are missing at once, more than 50 %');
+		expect(failure.description).toContain("'Max Share of Deletions (%)'");
+		const all = await start(
+			{ options: { maxDeletedShare: 100 } },
+			{ staticData: watching.staticData() },
+		);
+		expect(await emitted(all)).toHaveLength(20);
+	});
+});
+
+describe('what is stored', () => {
+	test('a table that is too large is refused at activation, which says what to use instead', async () => {
+		const records = Array.from({ length: 50_001 }, () => ({ text: 'x' }));
+		await harness.fill('notes', ...records);
+		const watching = await start({ table: picked('notes') });
+		const failure = await failureOf(watching);
+		expect(failure.message).toContain('at most 50000 records; this one has 50001');
+		expect(failure.description).toContain('Data Platform Webhook Trigger');
+		expect((await harness.requests()).length).toBeLessThan(5);
+	}, 60_000);
+
+	test('the watched ids, 22 characters each', async () => {
+		await harness.fill('orders', ...numbered(1000));
+		const watching = await start();
+		await watching.poll();
+		const state = JSON.parse(watching.staticData()) as Record<string, { watch?: IDataObject }>;
+		const stored = Object.values(state).find(({ watch: own }) => own)!.watch as {
+			deletions: { ids: string };
+		};
+		expect(stored.deletions.ids.length).toBeLessThanOrEqual(22_000);
+	});
+
+	test('switched on later, it watches from then on; switched off and on, too', async () => {
+		await harness.fill('orders', ...numbered(4));
+		const before = await start({ triggerOn: 'createdOrUpdated' });
+		await before.poll();
+		await remove('1');
+		const on = await start({}, { staticData: before.staticData() });
+		expect(await on.poll()).toBeNull();
+		await remove('2');
+		const again = await start({}, { staticData: on.staticData() });
+		expect(await emitted(again)).toEqual(['deleted 2']);
+		const off = await start({ triggerOn: 'created' }, { staticData: again.staticData() });
+		await create('new');
+		expect(await emitted(off)).toEqual(['created new']);
+		await remove('3');
+		const last = await start({}, { staticData: off.staticData() });
+		expect(await last.poll()).toBeNull();
+		await remove('4');
+		expect(await emitted(last)).toEqual(['deleted 4']);
+	});
+
+	test('durable cursors: the start survives that n8n drops the state of the activation', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const activation = await start({}, { workflowId: 'first', cursor: {} });
+		expect(await activation.poll()).toBeNull();
+		await remove('2');
+		const task = await start(
+			{},
+			{ ...TASK, workflowId: 'second', cursor: {}, staticData: activation.staticData() },
+		);
+		expect(await emitted(task)).toEqual(['deleted 2']);
+	});
+
+	test('a poll with an older copy of the state emits nothing twice', async () => {
+		await harness.fill('orders', ...numbered(3));
+		const workflowId = 'copies';
+		const activation = await start({}, { workflowId });
+		await activation.poll();
+		await remove('2');
+		const staticData = activation.staticData();
+		const first = await start({}, { ...TASK, workflowId, staticData });
+		expect(await emitted(first)).toEqual(['deleted 2']);
+		const second = await start({}, { ...TASK, workflowId, staticData });
+		expect(await second.poll()).toBeNull();
+	});
+
+	test.each([
+		['ids', 5],
+		['checkedAt', 'soon'],
+		['ids', null],
+	])('a damaged %s starts anew', async (key, value) => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start();
+		await watching.poll();
+		const data = JSON.parse(watching.staticData()) as Record<string, Record<string, never>>;
+		for (const part of [
+			...Object.values(data).map((entry) => entry.watch),
+			...Object.values(data.global?.dataPlatformTrigger ?? {}),
+		] as unknown as Array<{ deletions: IDataObject } | undefined>) {
+			if (part) part.deletions[key] = value;
+		}
+		const damaged = await start({}, { staticData: JSON.stringify(data) });
+		await remove('1');
+		expect(await damaged.poll()).toBeNull();
+		await remove('2');
+		expect(await emitted(damaged)).toEqual(['deleted 2']);
+	});
+});

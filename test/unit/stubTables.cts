@@ -45,6 +45,7 @@ export class StubTables {
 	/** `METHOD table/data…`, in the order of arrival. */
 	readonly requests: string[] = [];
 	readonly bodies: Body[] = [];
+	readonly queries: Array<Record<string, string>> = [];
 	#count = 0;
 
 	/** @param tables their records; the first of a table is the oldest */
@@ -76,31 +77,32 @@ export class StubTables {
 	) {
 		return fakePlatform(
 			(options) => {
-				const { pathname } = new URL(options.url);
+				const { pathname, searchParams } = new URL(options.url);
 				const [, name = '', rest = ''] = /v2\/([^/]+)\/data\/?(.*)$/.exec(pathname) ?? [];
 				const request = `${options.method} ${name}${rest && ` ${rest}`}`;
 				this.requests.push(request);
 				const body = options.body ? (JSON.parse(String(options.body)) as Body) : {};
 				this.bodies.push(body);
-				return before(request, options) ?? this.#respond(name, rest, body, options);
+				const query = Object.fromEntries(searchParams);
+				this.queries.push(query);
+				return (
+					before(request, options) ??
+					this.#respond(name, rest, body, query, options.method === 'POST')
+				);
 			},
 			{ retryBudgetMs: 0 },
 		).connection;
 	}
 
-	#respond(name: string, rest: string, body: Body, options: IHttpRequestOptions) {
+	#respond(name: string, rest: string, body: Body, query: Record<string, string>, isPost: boolean) {
 		const table = this.tables[name];
 		if (!table) return httpResponse(404, { errors: [{ message: 'no such table' }] });
 		if (rest === 'count') return httpResponse(200, { data: { count: table.length } });
-		if (rest === 'bulk') return this.#write(table, body, options.method === 'POST');
+		if (rest === 'bulk') return this.#write(table, body, isPost);
 		if (rest !== '' && rest !== 'filter') {
 			const record = table.find(({ id }) => id === rest);
 			return record ? httpResponse(200, { data: record }) : httpResponse(404, {});
 		}
-		const query = {
-			...(options.qs as object),
-			...Object.fromEntries(new URL(options.url).searchParams),
-		} as Record<string, string>;
 		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
 		const skip = Number(query.skip ?? 0);
 		const linked = query.linkId ? found.slice(0, LINKED) : found;
@@ -140,4 +142,4 @@ export class StubTables {
 }
 
 /** How many records are linked to any one record. */
-const LINKED = 3;
+export const LINKED = 3;

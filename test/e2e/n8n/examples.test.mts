@@ -356,10 +356,10 @@ test('with the services of npm start, all examples run', async () => {
 	);
 });
 
-/** Runs what an example does on each change, and how it goes on: pages so small that there are several. */
-const withSmallPages = (workflow: WorkflowJson): WorkflowJson => {
+/** An example with pages so small that there are several. */
+const withPages = (workflow: WorkflowJson, pageSize: number): WorkflowJson => {
 	for (const { name, parameters } of workflow.nodes) {
-		if (name === 'Get changes') parameters.pageSize = 2;
+		if (name === 'Get changes') parameters.pageSize = pageSize;
 	}
 	return workflow;
 };
@@ -377,7 +377,7 @@ const change = async (id: unknown) =>
 	);
 
 test('changes with a cursor in a data table: each change once, from run to run', async () => {
-	const workflow = withSmallPages(await read('changes-cursor-in-data-table.json'));
+	const workflow = withPages(await read('changes-cursor-in-data-table.json'), 10);
 	const id = await n8nApi.createWorkflow(workflow);
 	const next = async () => {
 		const execution = await n8nApi.runWorkflow(id, 'Every ten minutes');
@@ -388,17 +388,18 @@ test('changes with a cursor in a data table: each change once, from run to run',
 	const first = await next();
 	assert.deepEqual(first.map((record) => record.id).sort(), all.map((record) => record.id).sort());
 	assert.deepEqual(await next(), []);
-	await change(all[0]?.id);
+	await change(all.at(-1)?.id);
 	const [changed, ...others] = await next();
-	assert.deepEqual([changed?.event, changed?.id], ['updated', all[0]?.id]);
+	assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
 	assert.deepEqual(others, []);
 	assert.deepEqual(await next(), []);
 });
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
-	const workflow = withSmallPages(await read('changes-cursor-in-static-data.json'));
+	// An execution must end before the next one begins: few pages, and time between.
+	const workflow = withPages(await read('changes-cursor-in-static-data.json'), 20);
 	const [schedule] = workflow.nodes;
-	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 3 }] } };
+	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 6 }] } };
 	const id = await n8nApi.createWorkflow(workflow);
 	const executions = async () => {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId: id, status: ['success'] }));
@@ -420,13 +421,13 @@ test('changes with a cursor in static data: each change once, from run to run', 
 	try {
 		const all = await contacts();
 		await until(async () => ((await emitted()).length >= all.length ? true : undefined), 60_000);
-		await change(all[1]?.id);
+		await change(all.at(-2)?.id);
 		await until(async () => ((await emitted()).length > all.length ? true : undefined), 60_000);
 		const runs = (await executions()).length;
 		await until(async () => ((await executions()).length > runs + 1 ? true : undefined), 60_000);
 		const last = await emitted();
 		assert.equal(last.length, all.length + 1);
-		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all[1]?.id]);
+		assert.deepEqual([last.at(-1)?.event, last.at(-1)?.id], ['updated', all.at(-2)?.id]);
 	} finally {
 		await n8nApi.unpublish(id);
 	}

@@ -113,6 +113,48 @@ describe('a link to one record', () => {
 		expect(stub.requests.length - requests.length).toBeLessThanOrEqual(1);
 	});
 
+	// A table is read whole where its pages, which overlap by a record, are fewer than the links.
+	test.each([
+		[1997, 'POST companies filter'],
+		[1998, 'GET companies c0'],
+	])('three links to a table of %i records', async (count, second) => {
+		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
+		await include('c0', 'c1', 'c2');
+		expect(stub.requests[1]).toBe(second);
+	});
+
+	test('the pages are read until all are found', async () => {
+		const { include, stub } = setUp({ inclusion: link(false, withNames), count: 1500 });
+		expect(await include('c0', 'c1', 'c1200', 'c1300')).toEqual(
+			[0, 1, 1200, 1300].map((at) => ({ id: `c${at}`, name: `C${at}` })),
+		);
+		expect(stub.requests.filter((request) => request.startsWith('GET companies c1'))).toEqual([]);
+	});
+
+	test('a link that shows only some of the fields is read', async () => {
+		const inclusion = link(false, { names: ['name', 'city'] });
+		const { include, stub } = setUp({ inclusion });
+		expect(await include({ id: 'c0', name: 'Old' })).toEqual([
+			{ id: 'c0', name: 'C0', city: null },
+		]);
+		expect(stub.requests).toEqual(['GET companies c0']);
+	});
+
+	test('two links to one table, with other fields', async () => {
+		const stub = new StubTables({ companies: companies(2) });
+		const reader = new LinkedRecords(stub.client());
+		const other = { ...link(false, { names: ['city'] }), field: fieldOf('other', 'schema_link') };
+		const fields = { link: 'c0', other: 'c0' };
+		const [record] = await reader.include(
+			[storedOf({ id: 'p', fields })],
+			[link(false, withNames), other],
+		);
+		expect(record!.fields).toEqual({
+			link: { id: 'c0', name: 'C0' },
+			other: { id: 'c0', city: null },
+		});
+	});
+
 	test('the size of a table is asked for once', async () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count: 3000 });
 		await include('c0', 'c1', 'c2');

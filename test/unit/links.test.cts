@@ -76,7 +76,7 @@ function setUp({
 			table,
 			values.map((entry, index): PlanInput => ({ index, values: entry })),
 			of,
-			keepsOwn,
+			...(keepsOwn ? [true] : []),
 		);
 	return { stub, resolver, resolve, rules: of };
 }
@@ -183,6 +183,8 @@ describe('what is not found', () => {
 		[{ company: ['Acorn'] }, "company: 'company': 'name' takes text"],
 		[{ company: '  ' }, "company: 'company': 'name' is empty"],
 		[{ clients: [null] }, "clients: 'clients': 'name' is empty"],
+		[{ clients: [undefined] }, "clients: 'clients': 'name' is empty"],
+		[{ clients: { id: '' } }, "clients: 'clients' takes values of the linked records"],
 		[
 			{ clients: { names: [] } },
 			`clients: 'clients' takes values of the linked records, or {"add":[values],"remove":[values]}, not {"names":[]}`,
@@ -336,6 +338,9 @@ describe('requests', () => {
 		await resolve([{ company: 'Later' }]);
 		await resolve([{ company: 'Later' }]);
 		expect(stub.requests).toHaveLength(count);
+		await resolve([{ company: 'Acorn' }]);
+		await resolve([{ company: 'Acorn' }]);
+		expect(stub.requests).toHaveLength(count + 1);
 	});
 });
 
@@ -371,6 +376,13 @@ describe('creating what is missing', () => {
 			bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }],
 		});
 		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(1);
+	});
+
+	test('a name stands for one record, however many items have it', async () => {
+		const { resolve } = setUp({ rule: orCreate });
+		const rows = await resolve([{ company: 'New' }, { company: 'New' }]);
+		const id = `new record of 'companies' with "New" in 'name'`;
+		expect(rows.map(({ values }) => values)).toEqual([{ company: id }, { company: id }]);
 	});
 
 	test('only for the records of the plan', async () => {

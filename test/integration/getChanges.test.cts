@@ -139,6 +139,29 @@ describe('page after page', () => {
 		expect(new Set(created).size).toBe(64);
 	});
 
+	test('a table that is emptied in between: the loop ends', async () => {
+		const stored = await harness.fill('orders', ...numbered(30));
+		let count = 0;
+		const onPage = async () => {
+			count += 1;
+			if (count > 1) return;
+			for (const { id } of stored) {
+				await harness.sandbox.client().delete(`/apps/${APP}/tables/orders/data/${id}`);
+			}
+		};
+		const pages = await drain({ pageSize: 10 }, {}, onPage);
+		expect(pages.map(({ changes }) => changes.length)).toEqual([10, 0]);
+	});
+
+	test('pages of any size hold all together', async () => {
+		await harness.fill('orders', ...numbered(23));
+		for (const pageSize of [1, '5', 2.9, 22, 23, 24, 10_000]) {
+			const changes = (await drain({ pageSize })).flatMap((page) => page.changes);
+			expect([pageSize, changes.length]).toEqual([pageSize, 23]);
+			expect(new Set(changes.map(({ id }) => id)).size).toBe(23);
+		}
+	});
+
 	test('records that change while one page is read', async () => {
 		await harness.fill('orders', ...numbered(2500));
 		const moving = await find('3');
@@ -239,6 +262,10 @@ describe('what is refused before anything is read', () => {
 		const { cursor: plain } = await pageOf();
 		const table = { __rl: true, mode: 'id', value: 'notes' };
 		expect(await error({ cursor: plain, table })).toContain('belongs to another table');
+		const baseUrl = `${harness.credential.baseUrl}/api/v2/`;
+		const credential = { baseUrl };
+		const same = await harness.run('getChanges', { parameters: { cursor: plain }, credential });
+		expect(same.error).toBeUndefined();
 		const application = { __rl: true, mode: 'id', value: '' };
 		expect(await error({ cursor: plain, application })).toContain('belongs to another table');
 	});

@@ -260,6 +260,33 @@ describe('what is never taken for a deletion', () => {
 	});
 });
 
+test('a table that is gone fails; back with other records, the old ones are deleted', async () => {
+	await harness.fill('orders', ...numbered(5));
+	const watching = await start();
+	await watching.poll();
+	await harness.sandbox.admin.reset();
+	expect((await failureOf(watching)).message).toContain('does not have');
+	await harness.reset();
+	expect(await watching.poll()).toHaveLength(5);
+});
+
+test('polls at the same time emit each deletion once', async () => {
+	await harness.fill('orders', ...numbered(4));
+	const watching = await start({ triggerOn: 'deleted' });
+	await watching.poll();
+	await remove('1', '2');
+	const polls = await Promise.all([watching.poll(), watching.poll(), watching.poll()]);
+	expect(polls.flatMap((items) => items ?? [])).toHaveLength(2);
+});
+
+test.each([999, 1000, 1001, 2001])('the first and the last of %d records', async (count) => {
+	await harness.fill('orders', ...numbered(count));
+	const watching = await start({ triggerOn: 'deleted' });
+	await watching.poll();
+	await remove('1', String(count));
+	expect((await emitted(watching))?.sort()).toEqual(['deleted 1', `deleted ${count}`].sort());
+});
+
 describe('what is stored', () => {
 	test('a table that is too large is refused at activation, which says what to use instead', async () => {
 		const records = Array.from({ length: 50_001 }, () => ({ text: 'x' }));
@@ -280,6 +307,24 @@ describe('what is stored', () => {
 			deletions: { ids: string };
 		};
 		expect(stored.deletions.ids.length).toBeLessThanOrEqual(22_000);
+	});
+
+	test('another spelling of the base URL is the same platform', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const watching = await start();
+		await watching.poll();
+		await remove('1');
+		const other = await watch(
+			{ ...harness.credential, baseUrl: `${harness.credential.baseUrl}/` },
+			{
+				application: picked(APP),
+				table: picked('orders'),
+				triggerOn: 'createdUpdatedOrDeleted',
+				options: { deletionInterval: 0 },
+			},
+			{ staticData: watching.staticData() },
+		);
+		expect(await emitted(other)).toEqual(['deleted 1']);
 	});
 
 	test('switched on later, it watches from then on; switched off and on, too', async () => {

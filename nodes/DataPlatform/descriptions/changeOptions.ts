@@ -37,7 +37,7 @@ const WHERE_DELETIONS_ARE_EMITTED = {
 };
 
 export const deletionInterval: Parameter<'deletionInterval'> = {
-	displayName: 'Check for Deletions Every (Minutes)',
+	displayName: 'Deletion Interval (Minutes)',
 	name: 'deletionInterval',
 	type: 'number',
 	typeOptions: { minValue: 0 },

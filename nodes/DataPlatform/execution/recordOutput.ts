@@ -17,6 +17,9 @@ export const simple: Parameter<'simple'> = {
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 };
 
+/** An agent reads every record that it gets: all of a large table would be more than it can hold. */
+export const MAX_AGENT_RECORDS = 200;
+
 /** What every record has beside its fields. */
 export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
 

@@ -17,6 +17,14 @@ import { fieldsToLoad, savedView } from '../descriptions/readOptions';
 import { options, timeout } from '../descriptions/common';
 import { simple } from '../execution/recordOutput';
 
+/** Where only deletions are emitted, which have no fields. */
+const hiddenForDeletions = <P extends INodeProperties>(field: P, path = 'triggerOn'): P => ({
+	...field,
+	displayOptions: { ...field.displayOptions, hide: { [path]: ['deleted'] } },
+});
+
+const changesOnly = (option: INodeProperties) => hiddenForDeletions(option, '/triggerOn');
+
 export const triggerProperties: INodeProperties[] = [
 	{
 		displayName: 'Trigger On',
@@ -59,14 +67,11 @@ export const triggerProperties: INodeProperties[] = [
 		displayOptions: { hide: { triggerOn: ['deleted'] } },
 		description: 'Where to start when the workflow watches this table for the first time',
 	},
-	{
-		...startDate,
-		displayOptions: { show: { startFrom: ['date'] }, hide: { triggerOn: ['deleted'] } },
-	},
-	simple,
+	hiddenForDeletions(startDate),
+	hiddenForDeletions(simple),
 	options(
 		deletionInterval,
-		fieldsToLoad,
+		changesOnly(fieldsToLoad),
 		maxDeletedShare,
 		savedView,
 		{
@@ -75,9 +80,9 @@ export const triggerProperties: INodeProperties[] = [
 			type: 'number',
 			typeOptions: { minValue: 1, maxValue: MAX_MAXIMUM },
 			default: DEFAULT_MAXIMUM,
-			description: 'Max number of changes per poll. The rest follow in later polls.',
+			description: 'Max number of items per poll. The rest follow in later polls.',
 		},
-		{
+		changesOnly({
 			displayName: 'Only When These Fields Changed Names or IDs',
 			name: 'watchedFields',
 			type: 'multiOptions',
@@ -88,8 +93,8 @@ export const triggerProperties: INodeProperties[] = [
 			default: [],
 			description:
 				'Only emit an update if one of these fields changed. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-		},
-		overlap,
+		}),
+		changesOnly(overlap),
 		timeout,
 	),
 ];

@@ -18,6 +18,7 @@ import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
+import { baseOrigin } from '../transport/allowedOrigins';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 
@@ -70,11 +71,11 @@ const digestOf =
 	(record: PlatformRecord): string =>
 		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
 
-function identityOf(context: IPollFunctions, baseUrl: unknown, at: TableAddress): string {
+function identityOf(context: IPollFunctions, origin: string, at: TableAddress): string {
 	const values = selectionValues((name) =>
 		context.getNodeParameter(name, null, { rawExpressions: true }),
 	);
-	return hash([baseUrl, at, ...values]);
+	return hash([origin, at, ...values]);
 }
 
 /** The table that a node's two locators choose. @throws {InputError} where none is chosen */
@@ -200,7 +201,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 				maxShare: numberOption(context, 'maxDeletedShare', 0, DEFAULT_MAX_SHARE),
 			},
 		}),
-		identity: identityOf(context, baseUrl, at),
+		identity: identityOf(context, baseOrigin(String(baseUrl)), at),
 	};
 }
 

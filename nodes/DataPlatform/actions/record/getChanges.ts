@@ -20,7 +20,7 @@ import {
 	startState,
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
-import { outputOf, simple } from '../../execution/recordOutput';
+import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
 import type { RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 
@@ -108,19 +108,17 @@ export const getChanges = itemOperation({
 			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
 		};
 		const overlapS = run.option('options.overlap', index, DEFAULT_OVERLAP_S);
+		const pageSize = run.numberWithin(run.parameter('pageSize', index), 'Page Size', {
+			min: 1,
+			max: MAX_MAXIMUM,
+		});
 		const options = {
 			kinds: KINDS,
 			overlapMs: run.numberWithin(overlapS, 'Overlap (Seconds)', { min: 0, max: 86_400 }) * 1000,
-			maximum: Math.floor(
-				run.numberWithin(run.parameter('pageSize', index), 'Page Size', {
-					min: 1,
-					max: MAX_MAXIMUM,
-				}),
-			),
+			maximum: Math.min(Math.floor(pageSize), run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
-		const { baseUrl } = await run.context.getCredentials('dataPlatformApi');
 		const source = {
-			table: JSON.stringify([baseUrl, at.application ?? null, at.table]),
+			table: JSON.stringify([run.client.origin, at.application ?? null, at.table]),
 			selection: JSON.stringify(selectionValues((name) => run.raw(name))),
 		};
 		const toOutput = changeOutput(outputOf(run, index), query.fields);

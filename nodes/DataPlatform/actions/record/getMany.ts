@@ -8,7 +8,7 @@ import { filterParameters } from '../../descriptions/filter';
 import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
 import { noticeShift, recordQueryOf } from '../../execution/recordQuery';
-import { outputOf, simple } from '../../execution/recordOutput';
+import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -29,8 +29,6 @@ function offsetOf(run: RunContext<'options.offset'>, index: number): number {
 	return Math.floor(run.numberWithin(value, 'Offset', { min: 0, max: Number.MAX_SAFE_INTEGER }));
 }
 
-/** An agent reads every record that it gets: all of a large table would be more than it can hold. */
-const MAX_AGENT_RECORDS = 200;
 const MORE_RECORDS = `Only the first ${MAX_AGENT_RECORDS} records are listed, and there are more: use a filter.`;
 
 export const getMany = itemOperation({

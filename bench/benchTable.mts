@@ -33,20 +33,31 @@ const NAMES = ['Ada', 'Ben', 'Cem', 'Dana', 'Emil', 'Fatima', 'Gus'];
 const CITIES = ['Bergen', 'Gent', 'Izmir', 'Kassel', 'Lyon'];
 const STATES = ['new', 'known', 'gone'];
 
-/** The same items in every run, each with a different key: about 250 bytes of JSON. */
+/** The same item in every run, with a key of its own: about 250 bytes of JSON. */
+export const createItem = (index: number): IDataObject => ({
+	[KEY_FIELD]: `person-${index}@example.com`,
+	firstname: NAMES[index % NAMES.length],
+	surname: `Surname ${index}`,
+	city: CITIES[index % CITIES.length],
+	age: index % 100,
+	score: index / 4,
+	active: index % 2 === 0,
+	joined: `20${10 + (index % 15)}-0${1 + (index % 9)}-1${index % 10}`,
+	state: STATES[index % STATES.length],
+	note: `This is the note on person number ${index}, for length.`,
+});
+
 export const createItems = (size: number): IDataObject[] =>
-	Array.from({ length: size }, (_, index) => ({
-		[KEY_FIELD]: `person-${index}@example.com`,
-		firstname: NAMES[index % NAMES.length],
-		surname: `Surname ${index}`,
-		city: CITIES[index % CITIES.length],
-		age: index % 100,
-		score: index / 4,
-		active: index % 2 === 0,
-		joined: `20${10 + (index % 15)}-0${1 + (index % 9)}-1${index % 10}`,
-		state: STATES[index % STATES.length],
-		note: `This is the note on person number ${index}, for length.`,
-	}));
+	Array.from({ length: size }, (_, index) => createItem(index));
+
+/** The columns of a CSV file of items. */
+export const COLUMNS = Object.keys(createItem(0));
+
+/** An item's line; the note has a comma, so it is quoted. */
+export const csvLineOf = (index: number): string =>
+	`${Object.values(createItem(index))
+		.map((value) => (String(value).includes(',') ? `"${String(value)}"` : String(value)))
+		.join(',')}\n`;
 
 /** Where the table's records are. */
 export const DATA_PATH = `/api/v2/apps/${APP}/tables/${TABLE}/data`;

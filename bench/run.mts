@@ -15,7 +15,9 @@ import { parseArgs } from 'node:util';
 import { ensureN8n } from '../harness/install.mts';
 import { attachments } from './benchmarks/attachments.mts';
 import { getMany } from './benchmarks/getMany.mts';
+
 import { idlePoll } from './benchmarks/idlePoll.mts';
+import { importRows } from './benchmarks/import.mts';
 import { loadTime } from './benchmarks/loadTime.mts';
 import { overhead } from './benchmarks/overhead.mts';
 import { platformLimits } from './benchmarks/platformLimits.mts';
@@ -38,6 +40,7 @@ const benchmarks: Benchmark[] = [
 	platformLimits,
 	tableNode,
 	attachments,
+	importRows,
 	overhead,
 	idlePoll,
 	loadTime,

@@ -82,10 +82,13 @@ const json = (value: unknown): Response => ({
 	body: JSON.stringify(value),
 });
 
-async function readJson(request: IncomingMessage): Promise<unknown> {
+/** The body: JSON as a value, anything else as text. */
+async function readBody(request: IncomingMessage): Promise<unknown> {
 	const chunks: Buffer[] = [];
 	for await (const chunk of request) chunks.push(chunk as Buffer);
 	const text = Buffer.concat(chunks).toString('utf8');
+	const isJson = request.headers['content-type']?.includes('json') === true;
+	if (!isJson) return text;
 	return text === '' ? {} : (JSON.parse(text) as unknown);
 }
 
@@ -104,6 +107,9 @@ export async function startDemoServices(platformUrl: string): Promise<DemoServic
 		switch (`${method} /${service}/${kind}`) {
 			case 'GET /files/airports.csv':
 				return { type: 'text/csv; charset=utf-8', body: csv };
+			case 'PUT /files/rejected.csv':
+			case 'PUT /files/exports':
+				return json({ received: Buffer.byteLength(String(body)) });
 			case 'GET /crm/people':
 				return json(crm);
 			case 'POST /crm/people':
@@ -130,7 +136,7 @@ export async function startDemoServices(platformUrl: string): Promise<DemoServic
 
 	const server = createServer((request, response) => {
 		const { method = '', url: path = '' } = request;
-		void readJson(request)
+		void readBody(request)
 			.then((body) => {
 				const result = respond(method, path, body);
 				if (result === undefined) {

@@ -8,6 +8,7 @@ import type { BareClientTasks } from './bareClient.mts';
 import type { HttpRequestNodeTasks } from './httpRequestNode.mts';
 import type { NocoDbNodeTasks } from './nocoDbNode.mts';
 import type { NodeTasks } from './node.mts';
+import type { RowFileTasks } from './rowFiles.mts';
 import type { Reply } from './workerProcess.mts';
 
 export interface WorkerTasks {
@@ -15,6 +16,7 @@ export interface WorkerTasks {
 	httpRequestNode: HttpRequestNodeTasks;
 	nocoDbNode: NocoDbNodeTasks;
 	bareClient: BareClientTasks;
+	rowFiles: RowFileTasks;
 }
 
 export interface Worker<Tasks> {
@@ -29,6 +31,10 @@ export interface Worker<Tasks> {
 /** Node's default heap is too small for a million items and their outputs. */
 const HEAP_MB = 10_000;
 
+/** Files of rows must do with what n8n has by default. */
+const heapArgs = (name: keyof WorkerTasks) =>
+	name === 'rowFiles' ? [] : [`--max-old-space-size=${HEAP_MB}`];
+
 /**
  * Starts a worker process and waits until it is ready.
  *
@@ -40,7 +46,7 @@ export async function spawnWorker<Name extends keyof WorkerTasks>(
 	certificateFile?: string,
 ): Promise<Worker<WorkerTasks[Name]>> {
 	const child = fork(join(import.meta.dirname, `${name}.mts`), {
-		execArgv: ['--expose-gc', `--max-old-space-size=${HEAP_MB}`, ...profileArgs(name)],
+		execArgv: ['--expose-gc', ...heapArgs(name), ...profileArgs(name)],
 		env: { ...process.env, ...(certificateFile && { NODE_EXTRA_CA_CERTS: certificateFile }) },
 	});
 	const exited = once(child, 'exit').then(([code]) => {

@@ -181,6 +181,11 @@ describe('columns', () => {
 			{ columnMapping: 'list', columnList: { column: [{ column: 'number', field: 'nr' }] } },
 			"has no field 'nr'",
 		],
+		[
+			'number,l\n1,a',
+			{ columnMapping: 'list', columnList: { column: [{ column: 'l', field: 'label' }] } },
+			"'label' is read-only",
+		],
 		['number,buyer\n1,a', { columnMapping: 'list' }, "'Column Mapping' is empty"],
 		[Array.from({ length: 10_000 }, (_, at) => `c${at}`).join(','), {}, "'c9' and 9990 more"],
 	])('%j %j is an error before anything is written', async (text, parameters, message) => {
@@ -460,6 +465,17 @@ describe('an import that breaks off', () => {
 		const numbers = await harness.values('number');
 		expect(new Set(numbers).size).toBe(numbers.length);
 	});
+});
+
+test('lines that are rejected keep their own text, however deep and long their numbers', async () => {
+	const deep = `{"number":"1","buyer":"a","comment":${'['.repeat(5000)}${']'.repeat(5000)}}`;
+	const long = '{"number":12345678901234567890,"buyer":"b"}';
+	const { json, rejected } = await imported(`${deep}\n${long}\n{}\n{"number":"4","buyer":"d"}\n`);
+	expect(json).toMatchObject({ rows: 4, inserted: 1, rejected: 3, confirmedThroughRow: 4 });
+	const [first, second, third] = rejected!.split('\n');
+	expect(first).toContain(`${deep.slice(0, -1)},"error":`);
+	expect(second).toContain(`${long.slice(0, -1)},"error":`);
+	expect(third).toMatch(/^\{"error":.*,"row":3\}$/);
 });
 
 test('what was exported is imported: nothing changes', async () => {

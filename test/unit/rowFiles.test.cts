@@ -227,9 +227,9 @@ describe('NDJSON', () => {
 
 	test('lines, wherever they are cut', async () => {
 		expect((await ndjson('{"a":1}\r\n\n{"a"', ':2}\n', '{"a":3}')).rows).toEqual([
-			{ row: 1, values: { a: 1 } },
-			{ row: 3, values: { a: 2 } },
-			{ row: 4, values: { a: 3 } },
+			{ row: 1, line: '{"a":1}', values: { a: 1 } },
+			{ row: 3, line: '{"a":2}', values: { a: 2 } },
+			{ row: 4, line: '{"a":3}', values: { a: 3 } },
 		]);
 	});
 
@@ -237,12 +237,12 @@ describe('NDJSON', () => {
 		const { rows, error } = await ndjson('{"a":1}\n{"a":\n5\n[1]\nnull\n{"a":2}\n');
 		expect(error).toBeUndefined();
 		expect(rows.map(({ row, line, values }: NdjsonRow) => [row, line, values])).toEqual([
-			[1, undefined, { a: 1 }],
+			[1, '{"a":1}', { a: 1 }],
 			[2, '{"a":', undefined],
 			[3, '5', undefined],
 			[4, '[1]', undefined],
 			[5, 'null', undefined],
-			[6, undefined, { a: 2 }],
+			[6, '{"a":2}', { a: 2 }],
 		]);
 		expect(rows[1]!.problem).toContain('is not valid JSON');
 		expect(rows[2]!.problem).toBe('is not a JSON object');

@@ -195,7 +195,7 @@ export const syncManyOptions = {
 export const importOptions = {
 	options: [dryRun, linkValues, skipUnchanged],
 	optionGroups: [
-		requests,
+		requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...callSettings),
 		inputValues(duplicatesOfRows, ...textForm),
 		matchingOptions(...upsertMatchOptions, importKey),
 		importFile,

@@ -170,9 +170,11 @@ export class RowReader {
 	/** @throws {InputError} */
 	private fieldOf(name: string): FieldDefinition {
 		const field = this.fields.get(name);
-		if (field) return field;
+		if (field && (this.reading.mapping === undefined || isWritable(field))) return field;
 		throw wrongColumns(
-			`table '${this.reading.table.header}' has no field '${name}'`,
+			field
+				? `'${name}' is read-only`
+				: `table '${this.reading.table.header}' has no field '${name}'`,
 			"Choose it under 'Column Mapping'.",
 		);
 	}

@@ -8,10 +8,10 @@ import { isObject } from '../transport/json';
 export interface NdjsonRow {
 	/** The line, counted from 1. */
 	row: number;
+	/** The line as it stands in the file; its beginning where it is too long. */
+	line: string;
 	/** What it holds; undefined where it is no JSON object. */
 	values?: Record<string, unknown>;
-	/** The line as it stands in the file, where it is no JSON object. */
-	line?: string;
 	problem?: string;
 }
 
@@ -28,7 +28,7 @@ function parseLine(row: number, line: string): NdjsonRow {
 	} catch (error) {
 		return { row, line, problem: `is not valid JSON: ${(error as Error).message}` };
 	}
-	return isObject(values) ? { row, values } : { row, line, problem: 'is not a JSON object' };
+	return isObject(values) ? { row, line, values } : { row, line, problem: 'is not a JSON object' };
 }
 
 /**

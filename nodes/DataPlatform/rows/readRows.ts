@@ -63,7 +63,7 @@ function headerOf(row: CsvRow | undefined, hasGuard: boolean): string[] {
 	}
 	if (row.problem) {
 		throw new InputError(`The file's first row ${row.problem}`, {
-			hint: 'Give a CSV file whose first row names the columns, in the encoding that is chosen.',
+			hint: "Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under 'Encoding' in the options.",
 		});
 	}
 	return row.cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
@@ -93,7 +93,7 @@ export async function openRows(text: AsyncGenerator<string>, form: RowFileForm):
 }
 
 const sizeOf = (row: FileRow) =>
-	isCsvRow(row) ? row.cells.reduce((sum, cell) => sum + cell.length, 0) : 1000;
+	isCsvRow(row) ? row.cells.reduce((sum, cell) => sum + cell.length, 0) : row.line.length;
 
 /**
  * Rows in portions that fit into memory.

@@ -75,13 +75,11 @@ export class RejectedLines {
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}
-		const values = row.values ?? { line: row.line };
-		const names = addedNames(Object.keys(values));
-		return ndjsonLine({
-			...values,
-			[names[0]!]: error,
-			[names[1]!]: field,
-			[names[2]!]: row.row,
-		});
+		// The line's own text, in which no number loses a digit.
+		const own = row.values ? row.line : ndjsonLine({ line: row.line }).trimEnd();
+		const isEmpty = row.values !== undefined && Object.keys(row.values).length === 0;
+		const [errorName, fieldName, rowName] = addedNames(Object.keys(row.values ?? { line: '' }));
+		const more = ndjsonLine({ [errorName!]: error, [fieldName!]: field, [rowName!]: row.row });
+		return `${own.slice(0, -1)}${isEmpty ? '' : ','}${more.slice(1)}`;
 	}
 }

@@ -483,3 +483,36 @@ test('the link that npm start prints signs any browser in', async () => {
 		await page.stop();
 	}
 });
+
+test('nightly import and export: the file comes back as the table is', async () => {
+	const csv = (last: string) =>
+		`iata,name,city,state,country,latitude,longitude\nX1,One,"Aa, Bb",,USA,1.5,2\nX2,Two,Cc,,USA,1,2\n${last}\n`;
+	let file = csv('X3,Three,Dd,,USA,north,2');
+	const sent = new Map<string, string>();
+	const server = await startStubServer(({ method, target, body }) => {
+		if (method === 'GET') return fileResponse('airports.csv', Buffer.from(file));
+		sent.set(target, body);
+		return jsonResponse({ ok: true });
+	});
+	try {
+		const addresses = { 'https://files.example.com': server.origin };
+		const importing = await read('nightly-import-of-a-file.json', addresses);
+		const first = await run(importing, 'Every night');
+		const { rows, rejected } = jsonOf(first, 'Import airports')[0]!;
+		assert.deepEqual([rows, rejected], [3, 1]);
+		assert.match(sent.get('/rejected.csv')!, /X3,Three,Dd,,USA,north,2,.*latitude,4/);
+		file = csv('X3,Three,Dd,,USA,1,2');
+		const second = await run(importing, 'Every night');
+		const { inserted, unchanged } = jsonOf(second, 'Import airports')[0]!;
+		assert.deepEqual([inserted, unchanged], [1, 2]);
+
+		const exporting = await read('export-to-a-file.json', addresses);
+		await run(exporting, 'Every night');
+		const lines = sent.get('/exports/airports.csv')!.split('\r\n');
+		assert.match(lines[0]!, /^id,iata,name/);
+		assert.equal(lines.filter((line) => /,X[123],/.test(line)).length, 3);
+		assert.ok(lines.some((line) => line.includes(',X1,One,"Aa, Bb",')));
+	} finally {
+		await server.stop();
+	}
+});

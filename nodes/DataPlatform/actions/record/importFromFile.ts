@@ -182,7 +182,10 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 			? ` ${plural(counts.unknown, 'row')} after that may have been written or not: look before you go on.`
 			: '';
 	const again = isFinal ? '' : ' It is safe to import the whole file again.';
-	const goOn = `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${again}`;
+	const goOn =
+		counts.rows === 0
+			? unknown.trim()
+			: `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${again}`;
 	const isUnknown = isFinal || counts.unknown > 0;
 	return {
 		...failure,
@@ -258,9 +261,11 @@ export const importFromFile = bulkOperation({
 	...importOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, report) => {
+	execute: async (operationRun, report) => {
+		// An option that the operation does not have is not set.
+		const run = operationRun as Run;
 		// n8n gives an agent no files, and takes none from it.
-		if (run.isTool) {
+		if (operationRun.isTool) {
 			throw new InputError("Agents can't hand over files", {
 				hint: "Use 'Create or Update Many'.",
 			});

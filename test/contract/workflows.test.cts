@@ -221,8 +221,9 @@ describe('the webhook', () => {
 		expect((await client.post(`${sandbox.baseUrl}/webhooks/nothing`, {})).status).toBe(404);
 		expect((await sandbox.admin.http.get('/runs')).data.data).toEqual([]);
 		await sandbox.admin.http.put(`/workflows/${id}`, { name: 'New', script: 'return 2;' });
-		const [, changed] = (await sandbox.admin.http.get('/workflows')).data.data;
-		expect(changed).toMatchObject({ id, webhookUrl, name: 'New' });
+		const all = (await sandbox.admin.http.get('/workflows')).data.data as Array<{ id: string }>;
+		const changed = all.find((entry) => entry.id === id);
+		expect(changed).toMatchObject({ webhookUrl, name: 'New' });
 		await sandbox.admin.http.delete(`/workflows/${id}`);
 		expect((await by(tokens.role)).status).toBe(404);
 	});

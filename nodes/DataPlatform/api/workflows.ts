@@ -54,6 +54,12 @@ export async function startWorkflow(
 	if (!(result instanceof ServiceError)) {
 		return { status: result.status, headers: result.headers ?? {}, body: readBody(result.text) };
 	}
+	if (result.status === 404) {
+		throw new ServiceError('No workflow of the platform listens at this webhook URL', {
+			...result,
+			hint: "Copy the address again from the workflow's webhook trigger in the platform ('Use this link after save').",
+		});
+	}
 	if (result.delivery !== 'ambiguous') throw result;
 	throw new ServiceError(`Unknown whether the workflow started: ${result.message}`, {
 		...result,

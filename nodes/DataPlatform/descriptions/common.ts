@@ -37,7 +37,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 			// Fields that the table got or lost since the workflow was saved; older n8n offers a button.
 			refreshIncompleteSchemaOnOpen: true,
 			refreshStaleSchemaOnOpen: true,
-			noFieldsError: 'No field of this table can be written with this token.',
+			noFieldsError: 'There is no field to map.',
 		} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
 	},
 });
@@ -93,22 +93,22 @@ export const skipAudit: Parameter<'skipAudit'> = {
 };
 
 export const timeout: Parameter<'timeout'> = {
-	displayName: 'Request Timeout (Seconds)',
+	displayName: 'Request Timeout',
 	name: 'timeout',
 	type: 'number',
 	typeOptions: { minValue: 1 },
 	default: DEFAULT_TIMEOUT_S,
-	description: 'How long a single request may take',
+	description: 'How many seconds a single request may take',
 };
 
 export const maxRetryWait: Parameter<'maxRetryWait'> = {
-	displayName: 'Max Retry Wait (Seconds)',
+	displayName: 'Max Retry Wait',
 	name: 'maxRetryWait',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: DEFAULT_MAX_WAIT_S,
 	description:
-		'How long the whole execution may wait for retries when the platform is busy or unreachable',
+		'How many seconds the whole execution may wait for retries when the platform is busy or unreachable',
 };
 
 const byName = <P extends INodeProperties>(entries: P[]): P[] =>

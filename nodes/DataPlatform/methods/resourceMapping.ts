@@ -124,6 +124,9 @@ async function linkedChoices(
 const noKeyNotice = ({ header }: TableDefinition) =>
 	`The table '${header}' has no import key, so records can't be matched by it. Choose 'Other Fields' or 'Record ID' under 'Match On', or mark a field as import key in the platform.`;
 
+const READ_ONLY_NOTICE =
+	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
+
 /** Whether fields are mapped already: what somebody entered is never taken away. */
 function isMapped(context: ILoadOptionsFunctions): boolean {
 	const value = context.getCurrentNodeParameter('columns.value');
@@ -144,6 +147,7 @@ async function columns(
 		}
 		const rules = chosenLinkRules(context, table);
 		const writable = table.fields.filter(isWritable);
+		if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
 		const linked = await linkedChoices(context, client, writable, rules);
 		const fields = writable.map((field) =>
 			column(

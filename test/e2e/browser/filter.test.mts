@@ -57,7 +57,11 @@ const locator = (value: string, cachedResultName: string) => ({
 });
 
 /** Opens the panel of a node that works on the contacts. */
-async function openPanel(operation: string): Promise<void> {
+async function openPanel(
+	operation: string,
+	table = locator('contacts', 'Contacts'),
+	parameters: object = {},
+): Promise<void> {
 	const id = await n8nApi.createWorkflow({
 		name: operation,
 		nodes: [
@@ -79,7 +83,8 @@ async function openPanel(operation: string): Promise<void> {
 					resource: 'record',
 					operation,
 					application: locator('crm', 'Customers'),
-					table: locator('contacts', 'Contacts'),
+					table,
+					...parameters,
 				},
 				credentials: { [CREDENTIAL_TYPE]: credential },
 			},
@@ -169,6 +174,56 @@ test('a filter with a group is put together from lists, and finds what it says',
 	assert.ok(wanted.length > 1 && wanted.length < contacts.length);
 	assert.equal(rows.length, wanted.length);
 	for (const { email } of wanted) assert.ok(rows.some((row) => row.includes(String(email))));
+});
+
+test('the choices of a dropdown are picked from a list', async () => {
+	await openPanel('deleteMany', locator('deals', 'Deals'));
+	const list = byId('fixed-collection-conditions').first();
+	await list.getByText('Add Condition').last().click();
+	const field = list
+		.getByTestId('parameter-input-field')
+		.filter({ has: page.locator('.el-select') });
+	await choose(field.last(), 'Stage');
+	const operators = await choose(
+		list.getByTestId('parameter-input-operator'),
+		'Is (Choose From List)',
+	);
+	assert.equal(operators[0], 'Is (Choose From List)', operators.join());
+	assert.ok(!operators.includes('Greater Than'), operators.join());
+	const choices = await choose(list.getByTestId('parameter-input-choice'), 'lost');
+	assert.deepEqual(choices, ['open', 'won', 'lost']);
+	await page.waitForTimeout(1000);
+	await takePicture(page, 'choices');
+});
+
+test('where a table has no import key, the mapper says the way out', async () => {
+	await environment.sandbox.admin.createTable({
+		app: 'crm',
+		table: {
+			internalName: 'notes',
+			header: 'Notes',
+			fields: [
+				{ name: 'title', type: 'text', header: 'Title' },
+				{ name: 'text', type: 'long_text', header: 'Text' },
+			],
+		},
+	});
+	await openPanel('upsertMany', locator('notes', 'Notes'));
+	const notice = page.getByTestId('empty-fields-notice');
+	await notice.waitFor();
+	assert.match(await notice.innerText(), /'Notes' has no import key.*'Match On'/s);
+	await takePicture(page, 'no-import-key');
+	await choose(byId('parameter-input-matchOn'), 'Other Fields');
+	await byId('mapping-fields-container').getByText('Title', { exact: true }).waitFor();
+});
+
+test('rare options stand in sub-collections', async () => {
+	await openPanel('upsertMany', undefined, {
+		options: { matching: { settings: {} }, requests: { settings: {} }, linkValues: { link: [{}] } },
+	});
+	await page.getByText('Several Matches').scrollIntoViewIfNeeded();
+	await page.getByText('Parallel Requests').waitFor();
+	await takePicture(page, 'options');
 });
 
 test('a record is searched for and picked from the list', async () => {

@@ -1,6 +1,8 @@
 import { updateRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
+import type { RunContext } from '../../execution/run';
+import { InputError } from '../../transport/errors';
 import { plannedRecord } from '../../execution/recordInput';
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
@@ -26,6 +28,20 @@ export const updateMode: Parameter<'updateMode'> = {
 	description: 'What to do with the fields that are not sent',
 };
 
+/** @throws {InputError} where every field would be cleared */
+function noticeNothing(run: RunContext<never>, mode: 'update' | 'replace') {
+	if (mode === 'replace') {
+		throw new InputError('No field has a value, so every field of the record would be cleared', {
+			field: 'Other Fields',
+			hint: "Give the fields values, or set 'Other Fields' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
+		});
+	}
+	run.hintOnce(
+		"No field has a value, so nothing was changed. Add fields with values, or set 'Empty Values' in the options to clear what is empty.",
+		'warning',
+	);
+}
+
 export const update = itemOperation({
 	value: 'update',
 	name: 'Update',
@@ -40,6 +56,7 @@ export const update = itemOperation({
 		const id = run.text('recordId', 'Record', index);
 		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
 		const { fields } = await plannedRecord(run, index, mode, { id });
+		if (Object.keys(fields).length === 0) noticeNothing(run, mode);
 		return outputOf(
 			run,
 			index,

@@ -230,18 +230,30 @@ describe('choices of a dropdown', () => {
 		['deleteMany', chosen('neq', { value: 'opne' })],
 		['summarize', tree({ field: 'state', operator: 'notin', value: ['opne', 'sent'] })],
 		['deleteMany', tree({ field: 'state', operator: '===', value: 'opne' })],
+		['deleteMany', tree({ field: 'state', operator: 'neq', value: ' opne' })],
 	])('%s: a value that is no choice is an error: %j', async (operation, parameters) => {
 		const summaries = { summary: [{ field: 'price', aggregations: ['sum'] }] };
 		const result = await harness.run(operation, {
 			parameters: { ...parameters, ...(operation === 'summarize' && { summaries }) },
 		});
 		expect(result.error?.message).toMatch(
-			/^The condition on 'state' .* 'opne', .*: 'open', 'sent'$/,
+			/^The condition on 'state' .* ' ?opne', .*: 'open', 'sent'$/,
 		);
 		expect(await harness.records()).toHaveLength(3);
 		const sent = (await harness.sandbox.admin.requests()).map(({ method }) => method);
 		expect(sent).toEqual(['GET']);
 	});
+
+	test.each([' open', 'open ', 'open\n', '\u00a0open'])(
+		'a choice with white space around it, which the platform would take for another: %j',
+		async (value) => {
+			const result = await harness.run('deleteMany', {
+				parameters: tree({ field: 'state', operator: 'notin', value: [value] }),
+			});
+			expect(result.error?.message).toContain(`none of the field's choices`);
+			expect(await harness.records()).toHaveLength(3);
+		},
+	);
 
 	test('parts of a choice, another case, and tables that the token may not describe', async () => {
 		expect(await found(chosen('contains', { value: 'ope' }))).toEqual(['1']);

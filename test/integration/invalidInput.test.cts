@@ -98,6 +98,26 @@ test('unknown and read-only fields may be ignored', async () => {
 	expect((await harness.records())[0]?.fields).toEqual({ number: '1', buyer: 'x' });
 });
 
+test.each<[operation: string, option: string, label: string]>([
+	...['create', 'update', 'upsert', 'createMany', 'upsertMany', 'updateMany', 'syncMany'].flatMap(
+		(operation): Array<[string, string, string]> => [
+			[operation, 'unknownFields', 'Unknown Input Fields'],
+			[operation, 'emptyFields', 'Empty Values'],
+		],
+	),
+	['upsertMany', 'duplicates', 'Duplicates in the Input'],
+])('%s: an expression in %s that gives no choice is an error', async (operation, option, label) => {
+	for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
+		const result = await harness.run(operation, {
+			items: [{ number: '1', buyer: 'x', nope: 'lost' }],
+			parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
+			options: { [option]: value },
+		});
+		expect(result.error?.message).toContain(`'${label}' must be one of `);
+	}
+	expect(await harness.writes()).toEqual([]);
+});
+
 test('no items at all: nothing happens', async () => {
 	for (const operation of ['createMany', 'upsertMany', 'updateMany', 'deleteMany']) {
 		const result = await harness.run(operation, { items: [] });

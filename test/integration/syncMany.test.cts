@@ -118,6 +118,15 @@ test('a filter that matches nothing removes nothing', async () => {
 });
 
 describe('guards', () => {
+	test.each([where('state', 'neq', 'opne'), where('state', 'eq', ' open')])(
+		'a scope that compares with no choice: nothing is written: %j',
+		async (filter) => {
+			const result = await sync([order(8)], { parameters: { ...deleting, ...filter } });
+			expect(result.error?.message).toContain("none of the field's choices: 'open', 'sent'");
+			expect(await harness.values('number')).toEqual(['1', '2', '3', '4', '5']);
+		},
+	);
+
 	test('more than the maximum: nothing is written', async () => {
 		const result = await sync([order(1), order(8)], {
 			parameters: { ...deleting, maximumToRemove: 3 },

@@ -119,7 +119,7 @@ const removeDespiteFailures: Parameter<'removeDespiteFailures'> = {
 	default: false,
 	displayOptions: removes(),
 	description:
-		'Whether to remove records though the platform rejected some items. An item that has no key, or other problems before it is sent, prevents it all the same.',
+		'Whether to remove records though the platform rejected some items. An item that has no key prevents it all the same.',
 };
 
 /** What to do with records that are missing from the input, and how many at most. */

@@ -143,8 +143,8 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 				?.map(({ value }) => String(value));
 		if (!choices) continue;
 		// Whether the platform compares case, only it knows.
-		const known = new Set(choices.map((choice) => choice.trim().toLowerCase()));
-		const other = valuesOf(condition).find((value) => !known.has(value.trim().toLowerCase()));
+		const known = new Set(choices.map((choice) => choice.toLowerCase()));
+		const other = valuesOf(condition).find((value) => !known.has(value.toLowerCase()));
 		if (other === undefined) continue;
 		const shown = choices.slice(0, CHOICES_SHOWN).map((choice) => `'${choice}'`);
 		const rest = choices.length - shown.length;

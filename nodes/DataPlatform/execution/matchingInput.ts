@@ -5,7 +5,7 @@ import type { TableDefinition } from '../api/types';
 import type { Matching, MatchRules } from '../bulk/matching';
 import { keyField, type MatchOn, type WriteMode } from '../bulk/plan';
 import { InputError } from '../transport/errors';
-import type { RunContext } from './run';
+import { requireChoice, type RunContext } from './run';
 
 export type MatchParameter =
 	| 'matchOn'
@@ -29,20 +29,14 @@ const LABELS: Record<keyof typeof CHOICES, string> = {
 };
 
 /** @throws {InputError} where an expression gives something else */
-function choice<Name extends keyof typeof CHOICES>(
+const choice = <Name extends keyof typeof CHOICES>(
 	name: Name,
 	value: unknown,
 	preset: (typeof CHOICES)[Name][number],
-): (typeof CHOICES)[Name][number] {
-	const choices: readonly unknown[] = CHOICES[name];
-	if (value === undefined) return preset;
-	if (choices.includes(value)) return value as (typeof CHOICES)[Name][number];
-	const names = CHOICES[name].map((known) => `'${known}'`).join(', ');
-	throw new InputError(`'${LABELS[name]}' must be one of ${names}, not ${JSON.stringify(value)}`, {
-		field: LABELS[name],
-		hint: 'Choose it from the list, or correct the expression in it.',
-	});
-}
+): (typeof CHOICES)[Name][number] =>
+	value === undefined
+		? preset
+		: requireChoice<(typeof CHOICES)[Name][number]>(value, LABELS[name], CHOICES[name]);
 
 /** What an operation does unless the user says otherwise. */
 const presets = (mode: WriteMode) =>

@@ -15,7 +15,7 @@ import {
 } from '../bulk/plan';
 import type { EmptyPolicy } from '../fields/values';
 import { linkResolver, linkRules, type LinkParameter } from './linkInput';
-import type { RunContext, TableParameter } from './run';
+import { requireChoice, type RunContext, type TableParameter } from './run';
 import { isObject } from '../transport/json';
 import { MIB } from '../transport/streams';
 import { OUTCOMES } from '../bulk/outcome';
@@ -211,6 +211,29 @@ const FIELDS_SHOWN = 10;
 /** How large a request may be that creates linked records. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
+/** What happens to values that are empty or unknown. @throws {InputError} */
+export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) => ({
+	empty: requireChoice<EmptyPolicy>(
+		run.option<unknown>('options.emptyFields', index, 'leave'),
+		'Empty Values',
+		['leave', 'clear', 'error'],
+	),
+	unknownFields: requireChoice<PlanOptions['unknownFields']>(
+		run.option<unknown>('options.unknownFields', index, 'error'),
+		'Unknown Input Fields',
+		['error', 'ignore'],
+	),
+});
+
+/** What happens to items with the same key. @throws {InputError} */
+export const duplicatesOf = (run: RunContext<'options.duplicates'>, index: number) =>
+	requireChoice<PlanOptions['duplicates']>(
+		run.option<unknown>('options.duplicates', index, 'merge'),
+		'Duplicates in the Input',
+		['merge', 'error'],
+	);
+
+/** @throws {InputError} where an option is none of its choices */
 export function planOptions(
 	run: RunContext<'columns' | FieldOptions>,
 	index: number,
@@ -221,8 +244,7 @@ export function planOptions(
 	return {
 		mode,
 		duplicates,
-		empty: run.option<EmptyPolicy>('options.emptyFields', index, 'leave'),
-		unknownFields: run.option('options.unknownFields', index, 'error'),
+		...valuePoliciesOf(run, index),
 		importKey,
 		isFromInput: isMappedAutomatically(run, index),
 	};

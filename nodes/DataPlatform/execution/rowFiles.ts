@@ -6,31 +6,18 @@ import { safeFileName } from '../files/uploadValidation';
 import { DELIMITERS, type Delimiter } from '../rows/csv';
 import type { TextForm } from '../fields/fieldType';
 import { timeReader, zoneReader } from '../fields/textForm';
-import type { EmptyPolicy } from '../fields/values';
 import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import { ENCODINGS, type Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
-import type { RunContext } from './run';
-
-const CHOOSE = 'Choose it from the list, or correct the expression in it.';
-
-/** @throws {InputError} where an expression gives something else */
-export function oneOf<T>(value: unknown, choices: readonly T[], label: string): T {
-	if ((choices as readonly unknown[]).includes(value)) return value as T;
-	const names = choices.map((choice) => JSON.stringify(choice)).join(', ');
-	throw new InputError(`'${label}' must be one of ${names}, not ${JSON.stringify(value)}`, {
-		field: label,
-		hint: CHOOSE,
-	});
-}
+import { requireChoice, type RunContext } from './run';
 
 /** @throws {InputError} */
 export const formatOf = <F extends string>(
 	run: RunContext<'format'>,
 	index: number,
 	formats: readonly F[],
-): F => oneOf(run.parameter('format', index), formats, 'Format');
+): F => requireChoice(run.parameter('format', index), 'Format', formats);
 
 type CsvFormParameter =
 	| 'options.byteOrderMark'
@@ -46,10 +33,10 @@ export function csvFormOf(
 	const delimiter = run.option<unknown>('options.delimiter', index, ',');
 	const names = run.option<unknown>('options.columnNames', index, 'names');
 	return {
-		delimiter: oneOf<Delimiter>(delimiter, DELIMITERS, 'Delimiter'),
+		delimiter: requireChoice<Delimiter>(delimiter, 'Delimiter', DELIMITERS),
 		byteOrderMark: run.flag('options.byteOrderMark', 'Byte Order Mark', index),
 		formulaGuard: guardOf(run, index),
-		hasHeaders: oneOf(names, ['names', 'headers'] as const, 'Column Names') === 'headers',
+		hasHeaders: requireChoice(names, 'Column Names', ['names', 'headers']) === 'headers',
 	};
 }
 
@@ -98,18 +85,18 @@ export function readFormOf(
 	index: number,
 ): RowFileForm & { encoding: Encoding } {
 	const format = formatOf(run, index, ['auto', 'csv', 'ndjson'] as const);
-	const delimiter = oneOf<Delimiter | 'auto'>(
+	const delimiter = requireChoice<Delimiter | 'auto'>(
 		run.option<unknown>('options.delimiter', index, 'auto'),
-		['auto', ...DELIMITERS],
 		'Delimiter',
+		['auto', ...DELIMITERS],
 	);
 	return {
 		format: format === 'auto' ? undefined : format,
 		delimiter: delimiter === 'auto' ? undefined : delimiter,
-		encoding: oneOf<Encoding>(
+		encoding: requireChoice<Encoding>(
 			run.option<unknown>('options.encoding', index, 'auto'),
-			ENCODINGS,
 			'Encoding',
+			ENCODINGS,
 		),
 		formulaGuard: guardOf(run, index),
 	};
@@ -121,13 +108,16 @@ export function textFormOf(run: ImportFormRun, index: number): TextForm {
 	const zone = run.optionalText('options.timeZone', 'Time Zone', index);
 	const separator = run.option<unknown>('options.listSeparator', index, '');
 	if (typeof separator !== 'string') {
-		throw new InputError("'List Separator' is no text", { field: 'List Separator', hint: CHOOSE });
+		throw new InputError("'List Separator' is no text", {
+			field: 'List Separator',
+			hint: 'Choose it from the list, or correct the expression in it.',
+		});
 	}
 	return {
-		numbers: oneOf<TextForm['numbers']>(
+		numbers: requireChoice<TextForm['numbers']>(
 			run.option<unknown>('options.numberFormat', index, 'plain'),
-			['plain', 'point', 'comma'],
 			'Number Format',
+			['plain', 'point', 'comma'],
 		),
 		readTime: date === '' ? undefined : timeReader(date),
 		withZone: zone === '' ? undefined : zoneReader(zone),
@@ -161,22 +151,3 @@ export function rowRangeOf(run: ImportFormRun, index: number) {
 		stopAfterRejected: number('stopAfterRejected', 'Stop After Rejected Rows', 0),
 	};
 }
-
-/** What happens to values that are empty, unknown or repeated. @throws {InputError} */
-export const valuePoliciesOf = (run: ImportFormRun, index: number) => ({
-	empty: oneOf<EmptyPolicy>(
-		run.option<unknown>('options.emptyFields', index, 'leave'),
-		['leave', 'clear', 'error'],
-		'Empty Values',
-	),
-	unknownFields: oneOf<'error' | 'ignore'>(
-		run.option<unknown>('options.unknownFields', index, 'error'),
-		['error', 'ignore'],
-		'Unknown Input Fields',
-	),
-	duplicates: oneOf<'merge' | 'error'>(
-		run.option<unknown>('options.duplicates', index, 'merge'),
-		['merge', 'error'],
-		'Duplicates in the Input',
-	),
-});

@@ -31,6 +31,25 @@ export function requireNumber(
 	throw new InputError(`'${label}' must be a number ${bounds}, ${given}`, { field: label });
 }
 
+/**
+ * A choice from a list, which an expression may have given.
+ *
+ * @throws {InputError} that names it by its label, and the choices
+ */
+export function requireChoice<T extends string>(
+	value: unknown,
+	label: string,
+	choices: readonly T[],
+): T {
+	if ((choices as readonly unknown[]).includes(value)) return value as T;
+	const names = choices.map((choice) => `'${choice}'`).join(', ');
+	const given = value === undefined ? 'it is empty' : `not ${JSON.stringify(value)}`;
+	throw new InputError(`'${label}' must be one of ${names}, ${given}`, {
+		field: label,
+		hint: 'Choose it from the list, or correct the expression in it.',
+	});
+}
+
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 

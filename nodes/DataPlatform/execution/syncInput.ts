@@ -10,7 +10,7 @@ import { isCleared } from '../fields/fieldType';
 import { toFieldValue } from '../fields/values';
 import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
-import { filterOf, type FilterParameter } from './filterInput';
+import { filterOf, requireChoices, type FilterParameter } from './filterInput';
 import { parameterText } from './locator';
 import type { RunContext } from './run';
 
@@ -111,10 +111,11 @@ function fieldsToSet(
 	return Object.fromEntries(set);
 }
 
-/** @throws {InputError} where a filter that is there restricts nothing */
-function scopeOf(run: RunContext<SyncParameter>, index: number): Group {
+/** @throws {InputError} where a filter that is there restricts nothing, or compares with no choice */
+function scopeOf(run: RunContext<SyncParameter>, index: number, table: TableDefinition): Group {
 	const filter = filterOf(run.readerOf(index));
 	requireRestrictive(filter);
+	requireChoices(filter, table);
 	if (!isEmptyFilter(filter) || run.parameter('filterMode', index) === 'none') return filter;
 	throw wrong(
 		'the filter has no condition',
@@ -142,7 +143,7 @@ export function syncOptionsOf(
 		run.numberWithin(run.parameter(name, index), SHARED_SYNC_LABELS[name], { min: 0, max });
 	return {
 		removal,
-		scope: scopeOf(run, index),
+		scope: scopeOf(run, index, table),
 		maximum: number('maximumToRemove'),
 		maximumShare: number('maximumShareToRemove', 100),
 		dryRun,

@@ -24,18 +24,16 @@ import {
 import { linkResolver, linkRules, type LinkParameter } from '../../execution/linkInput';
 import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
 import { ProgressLog } from '../../execution/progressLog';
-import { hintIgnored } from '../../execution/recordInput';
+import { duplicatesOf, hintIgnored, valuePoliciesOf } from '../../execution/recordInput';
 import {
-	oneOf,
 	readFormOf,
 	rowRangeOf,
 	textFormOf,
-	valuePoliciesOf,
 	type ImportFormParameter,
 } from '../../execution/rowFiles';
 import { importRows, type ImportResult } from '../../execution/rowImport';
 import { columnEntries, RowReader } from '../../execution/rowValues';
-import type { RunContext, TableParameter } from '../../execution/run';
+import { requireChoice, type RunContext, type TableParameter } from '../../execution/run';
 import { openRows, portionsOf } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
@@ -68,12 +66,11 @@ interface FileReport {
 async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
 	const { client, context } = run;
 	const modes = ['create', 'upsert', 'update'] as const;
-	const mode = oneOf(run.parameter('importMode', index), modes, 'Import As');
-	const mappingMode = oneOf(
-		run.parameter('columnMapping', index),
-		['automatic', 'list'] as const,
-		'Columns',
-	);
+	const mode = requireChoice(run.parameter('importMode', index), 'Import As', modes);
+	const mappingMode = requireChoice(run.parameter('columnMapping', index), 'Columns', [
+		'automatic',
+		'list',
+	]);
 	const outputName = run.text('rejectedField', 'Put Rejected Rows in Field', index);
 	const mapping =
 		mappingMode === 'list' ? columnEntries(run.parameter('columnList.column', index)) : undefined;
@@ -81,6 +78,7 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 	const texts = textFormOf(run, index);
 	const range = rowRangeOf(run, index);
 	const policies = valuePoliciesOf(run, index);
+	const duplicates = duplicatesOf(run, index);
 	const settings = { ...writeManyOptions(run, index, mode, false), stopAtFailure: false };
 	const at = run.table(index);
 	const file = await openFile(run, index, field);
@@ -89,7 +87,7 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 		const rowFile = await openRows(text, form);
 		const table = await run.definition(at);
 		const matching = matchingOf(run, index, mode, table, settings.importKey);
-		const rejectsDuplicates = policies.duplicates === 'error' && mode !== 'create';
+		const rejectsDuplicates = duplicates === 'error' && mode !== 'create';
 		const planning = {
 			...policies,
 			mode,

@@ -37,6 +37,7 @@ import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
 import { readItem, sharedSource } from './sharedParameters';
 import { linkResolver, linkRules } from '../../execution/linkInput';
 import {
+	duplicatesOf,
 	hintIgnored,
 	planOptions,
 	valuesReader,
@@ -278,7 +279,7 @@ export async function executeWriteMany(
 	const links = linkResolver(run, at);
 	const rules = linkRules(run, source, table);
 	const matching = matchingOf(run, source, mode, table, settings.importKey);
-	const duplicates = run.option<'merge' | 'error'>('options.duplicates', source, 'merge');
+	const duplicates = duplicatesOf(run, source);
 	const planning = {
 		...planOptions(run, source, mode, duplicates, settings.importKey),
 		matchOn: matching?.on,

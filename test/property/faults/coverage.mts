@@ -62,7 +62,7 @@ export class Coverage {
 	#requests = 0;
 
 	add(
-		{ mode, options, tries, onError, isKeyed, canRead, settings, items }: Case,
+		{ mode, options, tries, onError, isKeyed, canRead, settings, items, matching }: Case,
 		evidence: Evidence,
 	): void {
 		this.#schedules += 1;
@@ -76,6 +76,7 @@ export class Coverage {
 		if (options.dryRun) seen.add('dry run');
 		if (options.skipUnchanged && mode !== 'create') seen.add('skip unchanged');
 		if (tries > 1) seen.add('retry on fail');
+		if (matching) seen.add('matched by rules');
 		if (items.length > 1000) seen.add('more than 1,000 items');
 		if (hasParallelWrites(evidence)) seen.add('several batches under way');
 		if (hasLostThenRejected(evidence)) seen.add('lost, then rejected');

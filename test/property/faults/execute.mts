@@ -16,6 +16,8 @@ export const OUTCOMES = [
 	'inserted',
 	'updated',
 	'unchanged',
+	'found',
+	'skipped',
 	'notFound',
 	'failed',
 	'unknown',
@@ -68,7 +70,7 @@ const OPERATIONS = {
 	replace: 'updateMany',
 };
 
-function parameters({ mode, isDirect, options }: Case): INodeParameters {
+function parameters({ mode, isDirect, options, matching }: Case): INodeParameters {
 	const { skipUnchanged, duplicates, ...rest } = options;
 	return {
 		resource: 'record',
@@ -76,7 +78,7 @@ function parameters({ mode, isDirect, options }: Case): INodeParameters {
 		application: picked(isDirect ? '' : APP),
 		table: picked(TABLE),
 		columns: automatic as unknown as INodeParameters,
-		options: mode === 'create' ? rest : { ...rest, skipUnchanged, duplicates },
+		options: mode === 'create' ? rest : { ...rest, ...matching, skipUnchanged, duplicates },
 		...(mode === 'update' && { recordId: '={{ $json.id }}', updateMode: 'partial' }),
 		...(mode === 'replace' && { recordId: '={{ $json.id }}', updateMode: 'replace' }),
 	};

@@ -105,6 +105,10 @@ export class ReferenceModel {
 		const target = this.target(item);
 		if (this.isUpdate && !target) return ['notFound'];
 		if (this.#given.options.dryRun) return this.#foreseen(item);
+		const { ifFound, ifMissing } = this.#given.matching ?? {};
+		if (target && ifFound === 'skip') return ['found'];
+		if (!target && ifMissing === 'skip') return ['skipped'];
+		if (!target && ifMissing === 'error') return ['notFound'];
 		const isRefused = this.isRefused(item);
 		if (isRefused) return ['failed'];
 		const written: Outcome = !target ? 'inserted' : this.isIdle(item) ? 'unchanged' : 'updated';

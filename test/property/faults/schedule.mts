@@ -40,6 +40,12 @@ export interface Options {
 	importKey: string;
 }
 
+/** What is to become of items whose record is there, and of the others; the platform itself knows no such rules. */
+export interface Matching {
+	ifFound: 'update' | 'skip';
+	ifMissing: 'create' | 'skip' | 'error';
+}
+
 /** As it is drawn; small changes to it are small changes to the case. */
 export interface Drawn {
 	mode: Mode;
@@ -63,6 +69,8 @@ export interface Drawn {
 	/** Whether the token may read records. */
 	canRead: boolean;
 	options: Options;
+	/** For upserts. */
+	matching: Matching | undefined;
 	settings: Record<string, string | boolean | number | null>;
 	faults: PlannedFault[];
 	/** Before which request another writer changes what an item is about. */
@@ -92,6 +100,7 @@ export interface Case {
 	tries: number;
 	canRead: boolean;
 	options: Options & { timeout: number };
+	matching: Matching | undefined;
 	settings: Drawn['settings'];
 	faults: PlannedFault[];
 	otherWrite: OtherWrite | undefined;
@@ -114,6 +123,15 @@ const options: fc.Arbitrary<Options> = fc.record({
 	output: fc.constantFrom('items', 'items', 'items', 'items', 'items', 'summary'),
 	importKey: fc.constantFrom('', '', KEY),
 });
+
+const matching = fc.constantFrom<Array<Matching | undefined>>(
+	...Array<undefined>(5).fill(undefined),
+	{ ifFound: 'skip', ifMissing: 'create' },
+	{ ifFound: 'skip', ifMissing: 'skip' },
+	{ ifFound: 'skip', ifMissing: 'error' },
+	{ ifFound: 'update', ifMissing: 'skip' },
+	{ ifFound: 'update', ifMissing: 'error' },
+);
 
 const settings = fc.record({
 	batchFailure: fc.constantFrom('perRecord', 'perRecord', 'wholeBatch400', 'wholeBatch422'),
@@ -157,6 +175,7 @@ export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
 		tries: fc.constantFrom(1, 1, 1, 2),
 		canRead: fc.constantFrom(...Array<boolean>(9).fill(true), false),
 		options,
+		matching,
 		settings,
 		faults: plannedFaults,
 		otherWriter: fc.oneof(
@@ -315,10 +334,14 @@ export function toCase(schedule: Drawn): Case {
 		}),
 	);
 	const records = [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])];
-	const otherWrite = isLarge ? undefined : otherWriteOf(schedule, items, records);
-	// Beside another writer, one run reports each item: only that can be compared with the history.
+	// Of other types only the platform knows which keys are the same.
+	const isMatched = isKeyed && !isLarge && ['text', 'number'].includes(shape.keyType);
+	const matching = mode === 'upsert' && isMatched ? schedule.matching : undefined;
+	const otherWrite = isLarge || matching ? undefined : otherWriteOf(schedule, items, records);
+	// One run then reports each item: only that can be compared with the history, or the rules.
+	const isWhole = otherWrite !== undefined || matching !== undefined;
 	const isStopping = schedule.onError === 'stopWorkflow';
-	const onError = otherWrite && isStopping ? 'continueRegularOutput' : schedule.onError;
+	const onError = isWhole && isStopping ? 'continueRegularOutput' : schedule.onError;
 	// The platform refuses to upsert by a field that it does not mark itself.
 	const importKey = isKeyed || mode === 'upsert' ? '' : schedule.options.importKey;
 	const timeout = faults.some(needsShortTimeout) ? SHORT_TIMEOUT_S : 30;
@@ -331,15 +354,17 @@ export function toCase(schedule: Drawn): Case {
 		records,
 		items,
 		onError,
-		tries: otherWrite ? 1 : schedule.tries,
+		tries: isWhole ? 1 : schedule.tries,
+		matching,
 		options: {
 			...schedule.options,
 			importKey,
 			timeout,
 			...(otherWrite && { output: 'items' }),
+			...(matching && { dryRun: false }),
 			...(isLarge && { batchSize: 0, maxBatchSizeMiB: 4, skipUnchanged: true }),
 		},
-		canRead,
+		canRead: canRead || matching !== undefined,
 		settings: {
 			...otherSettings,
 			maxBulkRecords: maxBulkRecords ? Number(maxBulkRecords) * scale : null,

@@ -241,8 +241,11 @@ export class Trial {
 			if (result.outcome === 'updated' && !isWritten) wrong.push('the record was not written');
 			if (result.outcome === 'unchanged' && isWritten) wrong.push('the record was written');
 			if (target && target.id !== result.id) wrong.push(`it is about ${result.id}`);
+		} else if (result.outcome === 'found') {
+			if (target?.id !== result.id || target?.ver !== result.ver) wrong.push(`it is ${target?.id}`);
+			if (written.some(({ id }) => id === result.id)) wrong.push('the record was written');
 		} else if (result.outcome === 'notFound') {
-			if (!this.model.isUpdate || target) wrong.push('there is such a record');
+			if (target) wrong.push('there is such a record');
 		} else if (result.outcome === 'failed' && target && !this.model.isFlawed(item)) {
 			if (written.some(({ id }) => id === target.id)) wrong.push('the record was written');
 		}

@@ -421,3 +421,28 @@ test('a filter without conditions is not all of the table', async () => {
 	expect(empty.error?.message).toContain('has an empty value');
 	expect(await harness.records()).toHaveLength(5);
 });
+
+test('the filter must be the same for all items', async () => {
+	const items = [order(1, { state: 'open' }), order(2, { state: 'sent' })];
+	const result = await sync(items, {
+		parameters: { ...deleting, ...where('state', 'eq', '={{ $json.state }}') },
+	});
+	expect(result.error?.message).toContain("Nothing was sent: 'Conditions' is");
+	expect(await harness.requests()).toEqual([]);
+});
+
+test('items that fail because they are duplicates are known by their key', async () => {
+	const result = await sync([order(1), order(1), order(2)], {
+		parameters: { ...deleting, removeDespiteFailures: true },
+		options: { duplicates: 'error' },
+		onError: 'continueRegularOutput',
+	});
+	expect(report(result).slice(0, 3)).toEqual(['failed', 'failed', 'unchanged 2']);
+	expect(await harness.values('number')).toEqual(['1', '2']);
+});
+
+test('records without a key are missing from every input', async () => {
+	await harness.fill('orders', order(1), { buyer: 'No number' });
+	const result = await sync([order(1)]);
+	expect(outcomes(result)).toEqual(['unchanged', 'deleted']);
+});

@@ -7,7 +7,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import axios from 'axios';
 import { type TestEnvironment, setUpTestEnvironment } from '../../../harness/testEnvironment.mts';
-import { sandboxCredential } from '../../../harness/examples.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	readExample,
+	sandboxCredential,
+} from '../../../harness/examples.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	createOwner,
@@ -15,6 +20,7 @@ import {
 	outputItems,
 	type N8nApi,
 	signIn,
+	withCredential,
 } from '../../../harness/n8nApi.mts';
 import { linearWorkflow, NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
@@ -149,4 +155,47 @@ test('several items are an error before anything is sent', async () => {
 	const execution = await n8nApi.runWorkflow(workflow, 'Start');
 	assert.match(describeFailure(execution) ?? '', /one workflow at a time, but there are 2 items/);
 	assert.deepEqual(await runsOf('Several'), []);
+});
+
+const readPrepared = async (file: string) =>
+	withCredential(await readExample(file, environment.services.addresses), CREDENTIAL_TYPE, {
+		id: credentialId,
+		name: CREDENTIAL_NAME,
+	});
+
+test('the example of an MCP server: agents outside of n8n find and use the tools', async () => {
+	const id = await n8nApi.createWorkflow(await readPrepared('mcp-server-for-agents.json'));
+	await n8nApi.publish(id);
+	let session: Record<string, string> = {};
+	const call = async (method: string, params: object) => {
+		const { data, headers: responded } = await axios.post<string>(
+			`${n8n.url}/mcp/data-platform`,
+			{ jsonrpc: '2.0', id: 1, method, params },
+			{
+				headers: { Accept: 'application/json, text/event-stream', ...session },
+				responseType: 'text',
+				transformResponse: (text: string) => text,
+			},
+		);
+		const given = responded['mcp-session-id'] as string | undefined;
+		if (given) session = { 'Mcp-Session-Id': given };
+		const line = data.split('\n').find((entry) => entry.startsWith('data:')) ?? data;
+		return (JSON.parse(line.replace(/^data:/, '')) as { result: Record<string, unknown> }).result;
+	};
+	const clientInfo = { name: 'test', version: '1' };
+	const hello = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
+	// n8n responds before the workflow is active.
+	await waitUntil('the server is there', async () =>
+		call('initialize', hello).then(
+			() => true,
+			() => false,
+		),
+	);
+	const { tools } = (await call('tools/list', {})) as { tools: Array<{ name: string }> };
+	assert.deepEqual(tools.map(({ name }) => name).sort(), ['Count_deals', 'Find_contacts']);
+	const use = async (name: string, given: object) =>
+		JSON.stringify(await call('tools/call', { name, arguments: given }));
+	assert.match(await use('Find_contacts', { surname: 'wren' }), /cleo\.wren@example\.com/);
+	assert.match(await use('Count_deals', { stage: 'wno' }), /'open', 'won', 'lost'/);
+	await n8nApi.unpublish(id);
 });

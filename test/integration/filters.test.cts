@@ -255,6 +255,18 @@ describe('choices of a dropdown', () => {
 		},
 	);
 
+	test.each([
+		['neq', 'Open'],
+		['neq', ' open'],
+		['notin', 'Open'],
+		['exactly', 'Open'],
+		['eq', 'open '],
+	])('%s %j is no choice', async (operator, value) => {
+		const result = await harness.run('deleteMany', { parameters: chosen(operator, { value }) });
+		expect(result.error?.message).toContain("none of the field's choices");
+		expect(await harness.records()).toHaveLength(3);
+	});
+
 	test('parts of a choice, another case, and tables that the token may not describe', async () => {
 		expect(await found(chosen('contains', { value: 'ope' }))).toEqual(['1']);
 		const count = async (value: string) =>

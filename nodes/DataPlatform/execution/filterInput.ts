@@ -142,9 +142,11 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 				.editor.choices(field)
 				?.map(({ value }) => String(value));
 		if (!choices) continue;
-		// Whether the platform compares case, only it knows.
-		const known = new Set(choices.map((choice) => choice.toLowerCase()));
-		const other = valuesOf(condition).find((value) => !known.has(value.toLowerCase()));
+		// Whether `eq` and `in` ignore case, only the platform knows; a negated operator would match all.
+		const ignoresCase = condition.operator === 'eq' || condition.operator === 'in';
+		const form = (text: string) => (ignoresCase ? text.toLowerCase() : text);
+		const known = new Set(choices.map(form));
+		const other = valuesOf(condition).find((value) => !known.has(form(value)));
 		if (other === undefined) continue;
 		const shown = choices.slice(0, CHOICES_SHOWN).map((choice) => `'${choice}'`);
 		const rest = choices.length - shown.length;

@@ -113,12 +113,12 @@ describe('page after page', () => {
 	});
 
 	test('records that share their times', async () => {
-		const stored = await harness.fill('orders', ...numbered(1500));
+		const stored = await harness.fill('orders', ...numbered(400));
 		expect(new Set(stored.map(({ modified }) => modified)).size).toBeLessThan(stored.length);
-		const pages = await drain({ pageSize: 10 });
+		const pages = await drain({ pageSize: 20 });
 		const ids = pages.flatMap(({ changes }) => changes.map(({ id }) => id));
-		expect(ids).toHaveLength(1500);
-		expect(new Set(ids).size).toBe(1500);
+		expect(ids).toHaveLength(400);
+		expect(new Set(ids).size).toBe(400);
 	});
 
 	test('records that change between the pages come again, as updated, and none is lost', async () => {

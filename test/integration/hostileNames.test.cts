@@ -260,9 +260,11 @@ describe('in a query', () => {
 			const beside = { ...reading, filterMode: 'json', filterTree };
 			const result = await run({ ...beside, options: { savedView: 'v' } });
 			expect(result.error?.message).toBe('The filter is too long to be combined with a saved view');
-			expect(platform.requests).toEqual([]);
+			const isDefinition = ({ target }: { target: string }) => target.endsWith('/contacts');
+			expect(platform.requests.filter((request) => !isDefinition(request))).toEqual([]);
+			platform.requests.length = 0;
 			await run(beside);
-			expect(platform.requests).toHaveLength(1);
+			expect(platform.requests.filter((request) => !isDefinition(request))).toHaveLength(1);
 			platform.requests.length = 0;
 		}
 	});

@@ -298,7 +298,7 @@ describe('text becomes values', () => {
 	test.each<[IDataObject, string]>([
 		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
 		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
-		[{ timeZone: 'Berlin' }, "There is no time zone 'Berlin'"],
+		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is no time zone'],
 		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
 		[{ encoding: 'latin' }, "'Encoding' must be one of"],
 		[{ startAtRow: '={{ undefined }}' }, "'Start at Row' must be a number"],

@@ -213,7 +213,7 @@ describe('numbers of the whole run', () => {
 		['timeout', 'Request Timeout', 0],
 		['timeout', 'Request Timeout', null],
 		['timeout', 'Request Timeout', 'soon'],
-		['maxRetryWait', 'Wait (Seconds)', -1],
+		['maxRetryWait', 'Max Retry Wait', -1],
 	])('%s (%s) of %j', async (name, label, value) => {
 		const options = { [name]: `={{ ${JSON.stringify(value)} }}` };
 		const result = await harness.run('createMany', { items: numbered(1), options });

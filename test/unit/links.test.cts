@@ -457,7 +457,7 @@ describe('creating what is missing', () => {
 			const table = { ...people, ...companies } as unknown as typeof people;
 			const values = [{ name: 'A', parent: 'B' }, { name: 'B' }, { name: 'B' }, { parent: 'C' }];
 			const { plan } = await create(values, { table, target: {} }, keepsOwn);
-			const problem = `'parent': no record of 'Companies' has "B" in 'name' yet: item 1 creates it. 'Create or Update Many' can link items to each other`;
+			const problem = `'parent': no record of 'Companies' has "B" in 'name' yet: item 1 creates it. Only an operation on many records links items to each other`;
 			expect(plan.problems.map(({ message }) => message)).toEqual(keepsOwn ? [problem] : []);
 		},
 	);

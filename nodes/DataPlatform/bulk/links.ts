@@ -306,7 +306,7 @@ export class LinkResolver {
 		const own = target.table.id === this.own?.tableId ? this.own.items.get(wanted.text) : undefined;
 		if (own !== undefined) {
 			return {
-				problem: `no record ${where} has ${what} yet: item ${own} creates it. 'Create or Update Many' can link items to each other`,
+				problem: `no record ${where} has ${what} yet: item ${own} creates it. Only an operation on many records links items to each other`,
 			};
 		}
 		return this.placeholder(catalog, wanted);

@@ -83,15 +83,15 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 	return `${text}.${digest(text, CHECKSUM_LENGTH)}`;
 }
 
-const START_ANEW = "To start anew, leave 'Cursor' empty.";
+const START_ANEW = 'To start anew, leave the cursor empty.';
 
 const wrong = (message: string, hint: string) =>
-	new InputError(`'Cursor' ${message}`, { field: 'Cursor', hint: `${hint} ${START_ANEW}` });
+	new InputError(message, { hint: `${hint} ${START_ANEW}` });
 
 /**
  * The state that a cursor stands for.
  *
- * @throws {InputError} where it is damaged, of another form, or belongs to another table, filter or
+ * @throws {InputError} that says what it is instead, without its label, where it is damaged, of another form, or belongs to another table, filter or
  *   saved view
  */
 export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {

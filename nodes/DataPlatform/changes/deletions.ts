@@ -52,7 +52,7 @@ const tooLarge = (count: string) =>
 	new InputError(
 		`Deletions are watched in tables of at most ${MAX_WATCHED} records; this one has ${count}`,
 		{
-			hint: "Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under 'Trigger On'.",
+			hint: { code: 'useWebhookTrigger' },
 		},
 	);
 

@@ -66,6 +66,12 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	sendSmallerRequests: "Lower 'Batch Size' or send less in one record.",
 	limitRequestRate: "Set 'Requests per Minute' in the credential to what the platform allows.",
 	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
+	chooseEncoding:
+		"Choose the file's encoding under 'Encoding' in the options. Files from spreadsheets on Windows are often Windows-1252.",
+	chooseHeaderFile:
+		"Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under 'Encoding' in the options.",
+	useWebhookTrigger:
+		"Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under 'Trigger On'.",
 	replaceExpiredToken: ({ expires }) =>
 		`The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Make a new one in the platform and enter it in the credential.`,
 	useTokenOfType: ({ purpose, types, type }) =>

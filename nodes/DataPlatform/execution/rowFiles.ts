@@ -10,7 +10,7 @@ import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import { ENCODINGS, type Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
-import { requireChoice, type RunContext } from './run';
+import { requireChoice, withLabel, type RunContext } from './run';
 
 /** @throws {InputError} */
 export const formatOf = <F extends string>(
@@ -119,8 +119,8 @@ export function textFormOf(run: ImportFormRun, index: number): TextForm {
 			'Number Format',
 			['plain', 'point', 'comma'],
 		),
-		readTime: date === '' ? undefined : timeReader(date),
-		withZone: zone === '' ? undefined : zoneReader(zone),
+		readTime: date === '' ? undefined : withLabel('Date Format', () => timeReader(date)),
+		withZone: zone === '' ? undefined : withLabel('Time Zone', () => zoneReader(zone)),
 		listSeparator: separator,
 	};
 }

@@ -31,6 +31,28 @@ export function requireNumber(
 	throw new InputError(`'${label}' must be a number ${bounds}, ${given}`, { field: label });
 }
 
+/** An error of a parameter's value with the parameter's label; another as it is. */
+function labelled(label: string, error: unknown): unknown {
+	if (!(error instanceof InputError)) return error;
+	return new InputError(`'${label}' ${error.message}`, { field: label, hint: error.hint });
+}
+
+/**
+ * Reads a parameter's value; what is wrong with it gets the parameter's label.
+ *
+ * @param read its errors say what the value is instead, such as `is not readable`
+ * @throws {InputError}
+ */
+export function withLabel<T>(label: string, read: () => T): T {
+	let failure: unknown;
+	try {
+		return read();
+	} catch (error) {
+		failure = labelled(label, error);
+	}
+	throw failure;
+}
+
 /**
  * A choice from a list, which an expression may have given.
  *

@@ -23,8 +23,7 @@ const TOKENS: Array<[token: string, pattern: string]> = [
 ];
 
 const wrongForm = (form: string, why: string) =>
-	new InputError(`'Date Format' ${show(form)} ${why}`, {
-		field: 'Date Format',
+	new InputError(`${show(form)} ${why}`, {
 		hint: 'It is made of yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
 	});
 
@@ -154,7 +153,6 @@ export function zoneReader(zone: string): (time: string) => Converted {
 }
 
 const noSuchZone = (zone: string) =>
-	new InputError(`There is no time zone '${zone}'`, {
-		field: 'Time Zone',
+	new InputError(`${show(zone)} is no time zone`, {
 		hint: 'Name it as in Europe/Berlin or UTC.',
 	});

@@ -63,7 +63,7 @@ function headerOf(row: CsvRow | undefined, hasGuard: boolean): string[] {
 	}
 	if (row.problem) {
 		throw new InputError(`The file's first row ${row.problem}`, {
-			hint: "Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under 'Encoding' in the options.",
+			hint: { code: 'chooseHeaderFile' },
 		});
 	}
 	return row.cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());

@@ -162,8 +162,7 @@ const NAMES: Record<KnownEncoding, string> = {
 
 const wrongEncoding = (encoding: KnownEncoding) =>
 	new InputError(`The file is not ${NAMES[encoding]}`, {
-		field: 'Encoding',
-		hint: "Choose the file's encoding under 'Encoding' in the options. Files from spreadsheets on Windows are often Windows-1252.",
+		hint: { code: 'chooseEncoding' },
 	});
 
 /** @throws {InputError} where the bytes are no text, or none of a table */

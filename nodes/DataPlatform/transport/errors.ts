@@ -41,6 +41,9 @@ export type Hint =
 	| { code: 'sendSmallerRequests' }
 	| { code: 'limitRequestRate' }
 	| { code: 'checkToken' }
+	| { code: 'chooseEncoding' }
+	| { code: 'chooseHeaderFile' }
+	| { code: 'useWebhookTrigger' }
 	| { code: 'replaceExpiredToken'; expires: string }
 	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };
 

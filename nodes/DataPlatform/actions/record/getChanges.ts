@@ -21,7 +21,7 @@ import {
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
 import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
-import type { RunContext } from '../../execution/run';
+import { withLabel, type RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);
@@ -130,7 +130,7 @@ export const getChanges = itemOperation({
 		}
 		const state =
 			start === undefined
-				? fromCursor(given, source)
+				? withLabel('Cursor', () => fromCursor(given, source))
 				: await startState(run.client, at, pages, options.overlapMs, start);
 		if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);

@@ -171,3 +171,19 @@ test('a delete does not look in vain for what the first try has deleted', async 
 	expect(outcomes(result)).toHaveLength(3);
 	expect(await harness.records()).toEqual([]);
 });
+
+test('a delete whose outcome is unknown is tried again', async () => {
+	const [stored] = await harness.fill('orders', ...numbered(1));
+	await harness.faults({
+		match: { method: 'DELETE' },
+		when: { first: 1 },
+		fault: { kind: 'status', status: 503 },
+	});
+	const result = await harness.run('delete', {
+		parameters: { recordId: stored!.id },
+		options: { maxRetryWait: 0 },
+		retry,
+	});
+	expect(result.error).toBeUndefined();
+	expect(await harness.records()).toEqual([]);
+});

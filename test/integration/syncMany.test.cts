@@ -257,6 +257,20 @@ test('a summary counts the records that were removed', async () => {
 	]);
 });
 
+test('a list that lacks a record right before it is removed: it is reported as not removed', async () => {
+	await harness.faults({
+		match: { path: '/filter$', bodyContains: '"5"' },
+		fault: { kind: 'fewerRecords', count: 1 },
+	});
+	const items = [1, 2, 3, 4].map((number) => order(number));
+	const result = await sync(items, { onError: 'continueRegularOutput' });
+	expect(report(result).at(-1)).toBe('failed');
+	expect(result.json().at(-1)?.error).toContain(
+		"was not removed: the platform's list of matching records lacks it",
+	);
+	expect(await harness.records()).toHaveLength(5);
+});
+
 describe('another writer, between the comparison and the removal', () => {
 	const api = () => harness.sandbox.client();
 	const at = `/apps/${APP}/tables/orders/data`;

@@ -238,11 +238,15 @@ export class Sync {
 			for (const record of chunk) onRemoval(record, failedRemoval(record, current));
 			return current;
 		}
+		const omitted = await this.omittedOf(chunk, current).catch(failureAsValue);
 		const removable: PlatformRecord[] = [];
 		for (const record of chunk) {
 			const now = current.get(record.id);
 			if (now && !this.input.has(now) && !this.isAlreadyRemoved(now)) removable.push(now);
-			else onRemoval(now ?? record, { outcome: 'skipped', id: record.id });
+			else if (now) onRemoval(now, { outcome: 'skipped', id: record.id });
+			else if (omitted instanceof ServiceError) onRemoval(record, failedRemoval(record, omitted));
+			else if (omitted.has(record.id)) onRemoval(record, notListed(record));
+			else onRemoval(record, { outcome: 'skipped', id: record.id });
 		}
 		if (this.options.dryRun) {
 			for (const record of removable) onRemoval(record, this.wouldRemove(record));
@@ -293,12 +297,26 @@ export class Sync {
 			at,
 			others.map(({ id }) => id),
 		);
-		for (const { id, ver, modified } of others) {
-			const record = read.get(id);
-			const isSame = ver === undefined ? record?.modified === modified : record?.ver === ver;
-			if (record && isSame) current.set(id, record);
+		for (const record of others) {
+			const now = read.get(record.id);
+			if (now && isUnchanged(record, now)) current.set(record.id, now);
 		}
 		return current;
+	}
+
+	/** Those that the list of matching records lacks though nobody changed them. */
+	private async omittedOf(
+		chunk: PlatformRecord[],
+		current: Map<string, PlatformRecord>,
+	): Promise<Set<string>> {
+		const lacking = chunk.filter(({ id }) => !current.has(id));
+		const ids = lacking.map(({ id }) => id);
+		const read = await lookUpByIds(this.client, this.at, ids);
+		const omitted = lacking.filter((record) => {
+			const now = read.get(record.id);
+			return now != null && isUnchanged(record, now);
+		});
+		return new Set(omitted.map(({ id }) => id));
 	}
 
 	private async deleteRecords(
@@ -360,6 +378,16 @@ export class Sync {
 		return stopped ?? (isFailed && this.options.stopAtFailure ? afterFailure() : undefined);
 	}
 }
+
+const isUnchanged = ({ ver, modified }: PlatformRecord, now: PlatformRecord) =>
+	ver === undefined ? now.modified === modified : now.ver === ver;
+
+const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
+	outcome: 'failed',
+	id,
+	message: `The record '${id}' is missing from the input, but was not removed: the platform's list of matching records lacks it`,
+	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
+});
 
 const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);
 

@@ -12,6 +12,8 @@ export const deleteOne = itemOperation({
 	options: [...callSettings],
 	// A second try would not find what the first has deleted.
 	notIdempotent: true,
+	// Where it is not known whether a record was deleted, deleting it again does no harm.
+	retriesUnknown: true,
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = run.text('recordId', 'Record', index);

@@ -2,7 +2,7 @@
  * The pages of the repository: what they name is there.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 const root = join(__dirname, '../..');
 
@@ -33,6 +33,13 @@ const anchorsOf = (page: string) =>
 			.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
 			.replaceAll(' ', '-'),
 	);
+
+test('every picture is on a page', () => {
+	const shown = PAGES.flatMap((page) => [...read(page).matchAll(/images\/([\w.-]+)/g)]);
+	const pictures = globSync('docs/images/*', { cwd: root }).map((path) => basename(path));
+	const names = new Set(shown.map(([, name]) => name));
+	expect(pictures.filter((picture) => !names.has(picture))).toEqual([]);
+});
 
 describe.each(PAGES)('%s', (page) => {
 	test('every link within the repository leads somewhere', () => {

@@ -67,7 +67,7 @@ async function savePicture(page: Page, folder: string, name: string): Promise<vo
 	await page.screenshot({ path });
 }
 
-/** Takes a picture for the README when UPDATE_SCREENSHOTS is set: it differs with every run. */
+/** Takes a picture for the docs when UPDATE_SCREENSHOTS is set: it differs with every run. */
 export async function takePicture(page: Page, name: string): Promise<void> {
 	if (process.env.UPDATE_SCREENSHOTS) await savePicture(page, 'docs/images', name);
 }

@@ -212,7 +212,6 @@ test('where a table has no import key, the mapper says the way out', async () =>
 	const notice = page.getByTestId('empty-fields-notice');
 	await notice.waitFor();
 	assert.match(await notice.innerText(), /'Notes' has no import key.*'Match On'/s);
-	await takePicture(page, 'no-import-key');
 	await choose(byId('parameter-input-matchOn'), 'Other Fields');
 	await byId('mapping-fields-container').getByText('Title', { exact: true }).waitFor();
 });
@@ -223,7 +222,6 @@ test('rare options stand in sub-collections', async () => {
 	});
 	await page.getByText('Several Matches').scrollIntoViewIfNeeded();
 	await page.getByText('Parallel Requests').waitFor();
-	await takePicture(page, 'options');
 });
 
 test('a record is searched for and picked from the list', async () => {
@@ -236,7 +234,6 @@ test('a record is searched for and picked from the list', async () => {
 	await entries.nth(9).waitFor();
 	const found = await entries.allInnerTexts();
 	assert.equal(found.length, 10, found.join());
-	await takePicture(page, 'record');
 	await entries.filter({ hasText: 'cleo.wren@example.com' }).click();
 
 	await byId('node-execute-button').click();
@@ -254,7 +251,6 @@ test("an invalid value is reported with the field's label in the panel", async (
 	await byId('parameter-input-age').locator('input').fill('200');
 	await byId('node-execute-button').click();
 	await byId('output-panel').getByText("'age' must be at most 150").first().waitFor();
-	await takePicture(page, 'refused');
 
 	const contacts = await readRecords(environment.sandbox, 'crm', 'contacts');
 	assert.ok(contacts.every(({ fields }) => fields.email !== 'new.fox@example.com'));

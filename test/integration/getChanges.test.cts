@@ -244,7 +244,7 @@ describe('what is refused before anything is read', () => {
 		[{ cursor: '={{ 17 }}' }, "'Cursor' is not readable"],
 		[{ pageSize: 0 }, "'Page Size' must be a number from 1 to 10000"],
 		[{ pageSize: 10_001 }, "'Page Size' must be a number from 1 to 10000"],
-		[{ startFrom: 'then' }, "'Start From' must be now, beginning, date"],
+		[{ startFrom: 'then' }, "'Start From' must be one of 'now', 'beginning', 'date', not \"then\""],
 		[{ options: { overlap: -1 } }, "'Overlap (Seconds)' must be a number from 0"],
 	])('%j', async (parameters, message) => {
 		const result = await getChanges(parameters as IDataObject);

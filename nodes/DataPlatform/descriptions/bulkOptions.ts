@@ -84,43 +84,28 @@ const skipUnchanged: Parameter<'skipUnchanged'> = {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 };
 
-const duplicates = (more = ''): Parameter<'duplicates'> => ({
+/** @param merge what Merge does; @param error what the other choice does */
+const duplicatesOption = (merge: string, error: string): Parameter<'duplicates'> => ({
 	displayName: 'Duplicates in the Input',
 	name: 'duplicates',
 	type: 'options',
 	options: [
-		{
-			name: 'Merge',
-			value: 'merge',
-			description: `Items that match the same record are written as one; of each field, the last value counts${more}`,
-		},
-		{
-			name: 'Treat as an Error',
-			value: 'error',
-			description: 'Items that match the same record are not written',
-		},
+		{ name: 'Merge', value: 'merge', description: merge },
+		{ name: 'Treat as an Error', value: 'error', description: error },
 	],
 	default: 'merge',
 });
 
-const duplicatesOfRows: Parameter<'duplicates'> = {
-	displayName: 'Duplicates in the Input',
-	name: 'duplicates',
-	type: 'options',
-	options: [
-		{
-			name: 'Merge',
-			value: 'merge',
-			description: 'Rows that match the same record are all written; the last one counts',
-		},
-		{
-			name: 'Treat as an Error',
-			value: 'error',
-			description: 'The first row of a record is written, later ones are rejected',
-		},
-	],
-	default: 'merge',
-};
+const duplicates = (more = '') =>
+	duplicatesOption(
+		`Items that match the same record are written as one; of each field, the last value counts${more}`,
+		'Items that match the same record are not written',
+	);
+
+const duplicatesOfRows = duplicatesOption(
+	'Rows that match the same record are all written; the last one counts',
+	'The first row of a record is written, later ones are rejected',
+);
 
 const importKey: Parameter<'importKey'> = {
 	displayName: 'Import Key Field',

@@ -15,7 +15,6 @@ import type { FilterParameter } from './filterInput';
 import type { RecordOutput } from './recordOutput';
 
 export const START_FROM = ['now', 'beginning', 'date'] as const;
-export type StartFrom = (typeof START_FROM)[number];
 
 /** The parameters that say which records of a table are meant. */
 const SELECTION: ReadonlyArray<FilterParameter | 'options.savedView'> = [

@@ -41,7 +41,7 @@ export function csvFormOf(
 }
 
 /** On where it is not set. @throws {InputError} */
-export const guardOf = (run: RunContext<'options.formulaGuard'>, index: number): boolean =>
+const guardOf = (run: RunContext<'options.formulaGuard'>, index: number): boolean =>
 	run.parameter('options.formulaGuard', index) === undefined &&
 	!run.isExpression('options.formulaGuard')
 		? true

@@ -6,12 +6,6 @@ import { FILE_FIELDS } from './sandboxHost.mts';
 import { type Case, fileOf, type Good } from './sourceServer.mts';
 import { uploadNode, WRITE } from './workflows.mts';
 
-/** How many of a kind are named one by one. */
-const NAMED = 5;
-
-export const summarizeNames = (names: string[]): string =>
-	`${names.length}: ${names.slice(0, NAMED).join(', ')}${names.length > NAMED ? ' …' : ''}`;
-
 const byKey = (records: StoredRecord[], key: string) =>
 	new Map(records.map((record) => [String(record.fields[key]), record]));
 

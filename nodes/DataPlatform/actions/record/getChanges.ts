@@ -21,21 +21,13 @@ import {
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
 import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
-import { withLabel, type RunContext } from '../../execution/run';
-import { InputError } from '../../transport/errors';
+import { requireChoice, withLabel, type RunContext } from '../../execution/run';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);
 
 /** Where reading starts without a cursor. @throws {InputError} */
 function startOf(run: RunContext<'startFrom' | 'startDate'>, index: number) {
-	const value = run.parameter('startFrom', index);
-	const start = START_FROM.find((entry) => entry === value);
-	if (start === undefined) {
-		throw new InputError(
-			`'Start From' must be ${START_FROM.join(', ')}, not ${JSON.stringify(value)}`,
-			{ field: 'Start From' },
-		);
-	}
+	const start = requireChoice(run.parameter('startFrom', index), 'Start From', START_FROM);
 	if (start !== 'date') return start;
 	return requireDate(run.parameter('startDate', index), run.context.getTimezone());
 }

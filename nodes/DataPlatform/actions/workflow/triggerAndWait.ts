@@ -8,7 +8,7 @@ import { startWorkflow } from '../../api/workflows';
 import { callSettings } from '../../descriptions/common';
 import { bulkOperation } from '../../descriptions/operation';
 import type { Parameter } from '../../execution/operation';
-import type { RunContext } from '../../execution/run';
+import { requireChoice, type RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 import { payload, startParameters } from './startInput';
 
@@ -52,12 +52,8 @@ const MAX_WAIT_MS = 366 * UNIT_MS.days;
 
 /** @throws {InputError} */
 function waitUntil(run: RunContext<'waitAmount' | 'waitUnit'>): Date {
-	const unit = run.parameter('waitUnit', 0);
-	const known = Object.entries(UNIT_MS).find(([name]) => name === unit);
-	if (!known) {
-		throw new InputError("'Unit' must be 'minutes', 'hours' or 'days'", { field: 'Unit' });
-	}
-	const [, unitMs] = known;
+	const units = Object.keys(UNIT_MS) as Array<keyof typeof UNIT_MS>;
+	const unitMs = UNIT_MS[requireChoice(run.parameter('waitUnit', 0), 'Unit', units)];
 	const amount = run.numberWithin(run.parameter('waitAmount', 0), 'Wait At Most', {
 		min: 0.1,
 		max: MAX_WAIT_MS / unitMs,

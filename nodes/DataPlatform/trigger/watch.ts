@@ -18,6 +18,7 @@ import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
+import { requireChoice } from '../execution/run';
 import { baseOrigin } from '../transport/allowedOrigins';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -143,12 +144,7 @@ function choice<T extends string>(
 	label: string,
 	values: readonly T[],
 ): T {
-	const value: unknown = context.getNodeParameter(name, values[0]);
-	const known = values.find((entry) => entry === value);
-	if (known !== undefined) return known;
-	throw new InputError(`'${label}' must be ${values.join(', ')}, not ${JSON.stringify(value)}`, {
-		field: label,
-	});
+	return requireChoice(context.getNodeParameter(name, values[0]), label, values);
 }
 
 /** The form of records that the parameter Simplify says. @throws {InputError} */

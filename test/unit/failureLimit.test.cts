@@ -44,6 +44,15 @@ test.each<[share: number, failed: number, of: number, stopsAfter: number]>([
 	expect(run(limit, outcomes(failed, of))).toBe(stopsAfter);
 });
 
+test.each([100, 101, 9999])(
+	'exactly the share is allowed, whatever its decimals: of %i rows',
+	(rows) => {
+		const limit = new FailureLimit(10);
+		limit.planned(rows, 0);
+		expect(run(limit, outcomes(10, MIN_OUTCOMES))).toBe(Infinity);
+	},
+);
+
 test('rows with problems count beside the share of those that were written', () => {
 	const limit = new FailureLimit(20);
 	limit.planned(1000, 100);

@@ -114,6 +114,10 @@ const stored: Record<string, FieldValues> = {
 };
 
 interface Setup {
+	table?: typeof table;
+	stored?: Record<string, FieldValues>;
+	duplicates?: PlanOptions['duplicates'];
+	empty?: PlanOptions['empty'];
 	on?: MatchOn;
 	rules?: Partial<MatchRules>;
 	options?: Partial<WriteManyOptions>;
@@ -131,24 +135,37 @@ interface Setup {
 
 async function write(
 	items: FieldValues[],
-	{ on = ['name'], rules, options, respond, ids, prepare, watermark, mode = 'update' }: Setup = {},
+	{
+		table: written = table,
+		stored: before = stored,
+		duplicates = 'merge',
+		empty = 'leave',
+		on = ['name'],
+		rules,
+		options,
+		respond,
+		ids,
+		prepare,
+		watermark,
+		mode = 'update',
+	}: Setup = {},
 ) {
-	const stub = new StubTables({ people: stored });
+	const stub = new StubTables({ people: before });
 	const matching: Matching = { ...preset, ...rules, on };
 	const planOptions: PlanOptions = {
 		mode: 'upsert',
-		empty: 'leave',
+		empty,
 		unknownFields: 'error',
-		duplicates: 'merge',
+		duplicates,
 		matchOn: on,
 	};
 	const rows = items.map((values, index) => ({ index, values, id: ids?.[index] }));
-	const plan = planRecords(table, rows, planOptions);
+	const plan = planRecords(written, rows, planOptions);
 	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
 	const stopped = await writeMatched(
 		stub.client((request, options) => respond?.(request, options, stub)),
 		{ table: 'people' },
-		table,
+		written,
 		plan,
 		planOptions,
 		matching,
@@ -172,9 +189,14 @@ async function write(
 	);
 	return {
 		stub,
+		plan,
 		stopped,
 		outcomes,
-		results: outcomes.map((all) => all?.map(({ outcome, id }) => `${outcome} ${id ?? ''}`.trim())),
+		results: outcomes.map((all) =>
+			all?.map(({ outcome, id, isDerived }) =>
+				isDerived ? 'not sent' : `${outcome} ${id ?? ''}`.trim(),
+			),
+		),
 		names: stub.tables.people!.map(
 			({ id, fields }) => `${id} ${String(fields.name)} ${String(fields.n)}`,
 		),
@@ -405,4 +427,602 @@ describe('another writer', () => {
 		});
 		expect(results).toEqual([['updated b']]);
 	});
+});
+
+/** The requests that write. */
+const writes = ({ requests }: StubTables) =>
+	requests.filter((request) => /^(POST|PATCH|PUT) people bulk$/.test(request));
+
+const filters = ({ requests }: StubTables) =>
+	requests.filter((request) => request === 'POST people filter');
+
+const bulkOf = ({ body }: IHttpRequestOptions) =>
+	(JSON.parse(String(body)) as { bulk: Array<{ id?: string; fields: FieldValues }> }).bulk;
+
+const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+const oneByOne = { batchSize: 1, parallelRequests: 1 };
+
+describe('what is missing is created, and another writer', () => {
+	/** Creates records just before the first request that creates. */
+	const creating = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
+		let isDone = false;
+		return (request, _, stub) => {
+			if (!isDone && request === 'POST people bulk') {
+				isDone = true;
+				for (const [id, fields] of records) stub.tables.people!.push(storedOf({ id, fields }));
+			}
+			return undefined;
+		};
+	};
+	const cleo: [string, FieldValues] = ['c', { name: 'Cleo', n: 9 }];
+
+	test.each<[MatchRules['ifFound'], string, number]>([
+		['update', 'updated c', 3],
+		['skip', 'found c', 9],
+	])(
+		'creates it before: it is found after all, and %s says what follows',
+		async (ifFound, outcome, n) => {
+			const { results, names } = await write([{ name: 'Cleo', n: 3 }, { name: 'Dora' }], {
+				rules: { ifFound },
+				respond: creating(cleo),
+			});
+			expect(results).toEqual([[outcome], ['inserted new1']]);
+			expect(names).toContain(`c Cleo ${n}`);
+		},
+	);
+
+	test.each<[MatchRules['severalMatches'], results: string[]]>([
+		['error', ['failed']],
+		['first', ['updated c']],
+		['all', ['updated c', 'updated d']],
+	])('creates several, the rules say what follows: %s', async (severalMatches, expected) => {
+		const create = creating(['c', { city: 'Rome' }], ['d', { city: 'Rome' }]);
+		const { results } = await write([{ city: 'Rome', n: 3 }], {
+			on: ['city'],
+			rules: { severalMatches },
+			respond: (request, options, stub) => {
+				create!(request, options, stub);
+				return request === 'POST people bulk'
+					? httpResponse(200, { data: [], errors: [{ message: 'taken', RecordIndex: 0 }] })
+					: undefined;
+			},
+		});
+		expect(results).toEqual([expected]);
+	});
+
+	test('is not the reason: what is rejected and nowhere found fails by itself', async () => {
+		const { outcomes, results } = await write([{ name: 'x'.repeat(41) }, { name: 'Cleo' }]);
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(outcomes[0]![0]).toMatchObject({ message: 'too long' });
+	});
+
+	test('cannot be looked for: the rejection counts', async () => {
+		let isCreated = false;
+		const { outcomes, stopped } = await write([{ name: 'x'.repeat(41) }], {
+			respond: (request) => {
+				if (request === 'POST people bulk') isCreated = true;
+				return isCreated && request === 'POST people filter' ? httpResponse(403, {}) : undefined;
+			},
+		});
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'too long' }]);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('by record ID it can only be the rejection', async () => {
+		const { results, stub } = await write([{ name: 'x'.repeat(41) }], {
+			on: 'recordId',
+			ids: ['x'],
+		});
+		expect(results).toEqual([['failed']]);
+		expect(filters(stub)).toEqual([]);
+	});
+
+	test.each<[what: string, items: FieldValues[], results: string[], names: string[]]>([
+		[
+			'goes on where all that was rejected is found',
+			[{ name: 'Cleo', n: 3 }, { name: 'Dora' }, { name: 'Eve' }],
+			['updated c', 'inserted new1', 'inserted new2'],
+			['Ada', 'Bob', 'Cleo', 'Dora', 'Eve'],
+		],
+		[
+			'ends where it is not',
+			[{ name: 'x'.repeat(41) }, { name: 'Dora' }, { name: 'Eve' }],
+			['failed', 'not sent', 'not sent'],
+			['Ada', 'Bob', 'Cleo'],
+		],
+	])('a run that stops at a failure %s', async (_, items, results, left) => {
+		const {
+			results: all,
+			stub,
+			stopped,
+		} = await write(items, {
+			respond: creating(cleo),
+			options: { stopAtFailure: true, ...oneByOne },
+		});
+		expect(all.flat()).toEqual(results);
+		expect(stub.tables.people!.map(({ fields }) => fields.name)).toEqual(left);
+		expect(stopped?.message).toBe(
+			results.includes('failed') ? 'an earlier item did not succeed' : undefined,
+		);
+	});
+
+	test('a run that stops at a failure ends where an update failed before', async () => {
+		const { results, stub } = await write(
+			[{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }],
+			{
+				respond: (request, options, tables) =>
+					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'a'
+						? httpResponse(200, { data: [], errors: [{ message: 'locked', RecordIndex: 0 }] })
+						: creating(cleo)!(request, options, tables),
+				options: { stopAtFailure: true, ...oneByOne },
+			},
+		);
+		expect(results.flat()).toEqual(['failed', 'not sent', 'not sent']);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+});
+
+describe('a created record whose response is lost', () => {
+	const keyed = {
+		...table,
+		fields: table.fields.map((field) =>
+			field.name === 'name' ? { ...field, metadata: { importKey: true } } : field,
+		),
+	};
+	/** The first request that creates is applied, or not; its response is lost. */
+	const losing = (isApplied: boolean): Setup['respond'] => {
+		let isLost = false;
+		return (request, options, stub) => {
+			if (isLost || request !== 'POST people bulk') return undefined;
+			isLost = true;
+			for (const [at, { fields }] of isApplied ? bulkOf(options).entries() : []) {
+				const time = '2026-03-01T00:00:00Z';
+				stub.tables.people!.push(
+					storedOf({ id: `lost${at}`, fields, created: time, modified: time }),
+				);
+			}
+			return httpResponse(502, {});
+		};
+	};
+
+	test('is looked up by what it was matched on', async () => {
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			respond: losing(true),
+		});
+		expect(results).toEqual([['inserted lost0'], ['inserted lost1']]);
+	});
+
+	test('is unknown where it is not found, and not created a second time by a later try', async () => {
+		const { outcomes } = await write([{ name: 'Cleo' }], { respond: losing(false) });
+		expect(outcomes[0]).toMatchObject([{ outcome: 'unknown', isFinal: true }]);
+	});
+
+	test('by record ID: the import key says whose it is, unless two items have the same', async () => {
+		const write2 = async (...both: string[]) =>
+			(
+				await write(
+					both.map((name) => ({ name })),
+					{ table: keyed, on: 'recordId', ids: ['x', 'y', 'z'], respond: losing(true) },
+				)
+			).results;
+		expect(await write2('Cleo', 'Dora')).toEqual([['inserted lost0'], ['inserted lost1']]);
+		expect(await write2('Cleo', 'Cleo', 'Dora')).toEqual([
+			['unknown'],
+			['unknown'],
+			['inserted lost2'],
+		]);
+	});
+
+	test('without an import key nothing says whose it is', async () => {
+		const { results } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			on: 'recordId',
+			ids: ['x', 'y'],
+			respond: losing(true),
+		});
+		expect(results).toEqual([['unknown'], ['unknown']]);
+	});
+});
+
+describe('what was matched and is gone when it is written', () => {
+	/** The record `a` is gone at the first update; what is there then in its place. */
+	const replacing = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
+		let isDone = false;
+		return (request, _, stub) => {
+			if (!isDone && request === 'PATCH people bulk') {
+				isDone = true;
+				stub.tables.people = stub.tables.people!.filter(({ id }) => id !== 'a');
+				for (const [id, fields] of records) stub.tables.people.push(storedOf({ id, fields }));
+			}
+			return undefined;
+		};
+	};
+
+	test.each<
+		[what: string, records: Array<[string, FieldValues]>, rules: Partial<MatchRules>, string[]]
+	>([
+		['is created', [], {}, ['inserted new1']],
+		['is what matches now', [['c', { name: 'Ada' }]], {}, ['updated c']],
+		['is skipped where nothing matches', [], { ifMissing: 'skip' }, ['skipped']],
+		[
+			'is what matches now, though missing ones are skipped',
+			[['c', { name: 'Ada' }]],
+			{ ifMissing: 'skip' },
+			['updated c'],
+		],
+		[
+			'fails where several match now',
+			[
+				['c', { name: 'Ada' }],
+				['d', { name: 'Ada' }],
+			],
+			{},
+			['failed'],
+		],
+		[
+			'is each that matches now',
+			[
+				['c', { name: 'Ada' }],
+				['d', { name: 'Ada' }],
+			],
+			{ severalMatches: 'all' },
+			['updated c', 'updated d'],
+		],
+	])('%s', async (_, records, rules, expected) => {
+		const { results } = await write(
+			[
+				{ name: 'Ada', n: 2 },
+				{ name: 'Bob', n: 2 },
+			],
+			{
+				respond: replacing(...records),
+				rules,
+			},
+		);
+		expect(results).toEqual([expected, ['updated b']]);
+	});
+
+	test('is created without the ID that it had', async () => {
+		const { stub } = await write([{ name: 'Ada', n: 2 }], { respond: replacing() });
+		expect(stub.bodies.at(-1)).toEqual({ bulk: [{ fields: { name: 'Ada', n: 2 } }] });
+	});
+
+	test('by record ID is created at once', async () => {
+		const { results, stub } = await write([{ name: 'Ada', n: 2 }], {
+			on: 'recordId',
+			ids: ['a'],
+			respond: replacing(),
+		});
+		expect(results).toEqual([['inserted new1']]);
+		expect(filters(stub)).toEqual([]);
+	});
+
+	test('does not stop a run, as it has not failed yet', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const options = { stopAtFailure: true, ...oneByOne };
+		const { results, stopped } = await write(items, { respond: replacing(), options });
+		expect(results).toEqual([['inserted new1'], ['updated b']]);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('stops it where a missing record is an error', async () => {
+		const items: FieldValues[] = [
+			{ name: 'Ada', n: 2 },
+			{ name: 'Bob', n: 2 },
+		];
+		const options = { stopAtFailure: true, ...oneByOne };
+		const rules = { ifMissing: 'error' } as const;
+		const { results, stopped } = await write(items, { respond: replacing(), options, rules });
+		expect(results).toEqual([['notFound a'], ['not sent']]);
+		expect(stopped?.message).toBe('an earlier item did not succeed');
+	});
+
+	test('fails where it cannot be looked for again, and nothing more is sent', async () => {
+		const remove = replacing();
+		const { outcomes, stopped, results, stub } = await write(
+			[{ name: 'Ada', n: 2 }, { name: 'Cleo' }],
+			{
+				respond: (request, options, tables) =>
+					// It was matched, then it was looked up.
+					request === 'POST people filter' && filters(tables).length > 2
+						? httpResponse(403, {})
+						: remove!(request, options, tables),
+			},
+		);
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', status: 403 }]);
+		expect(results[1]).toEqual(['not sent']);
+		expect(stopped?.status).toBe(403);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+
+	test('is not created where the platform shows it now and then', async () => {
+		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			respond: (request, _, tables) => {
+				if (request === 'GET people a') return httpResponse(404, {});
+				const isHidden = request === 'PATCH people bulk' || filters(tables).length % 2 === 0;
+				return isHidden && !request.startsWith('POST people bulk')
+					? httpResponse(200, { data: [] })
+					: undefined;
+			},
+		});
+		expect(outcomes[0]).toMatchObject([
+			{
+				outcome: 'notFound',
+				id: 'a',
+				message: "The record 'a', which matched 'Ada', was deleted meanwhile",
+			},
+		]);
+		expect(results[1]).toEqual(['inserted new1']);
+		expect(writes(stub)).toEqual(['PATCH people bulk', 'PATCH people bulk', 'POST people bulk']);
+	});
+
+	test.each<[MatchRules['ifMissing'], string]>([
+		['create', 'not sent'],
+		['skip', 'skipped'],
+	])('is not looked for once the run has stopped: %s', async (ifMissing, result) => {
+		const remove = replacing();
+		const { results, stub, stopped } = await write(
+			[
+				{ name: 'Ada', n: 2 },
+				{ name: 'Bob', n: 2 },
+			],
+			{
+				rules: { ifMissing },
+				options: oneByOne,
+				respond: (request, options, tables) =>
+					request === 'PATCH people bulk' && bulkOf(options)[0]!.id === 'b'
+						? httpResponse(401, {})
+						: remove!(request, options, tables),
+			},
+		);
+		expect(results).toEqual([[result], ['failed']]);
+		expect(stopped?.status).toBe(401);
+		// One to match, one to look up what the response did not mention.
+		expect(filters(stub)).toHaveLength(2);
+	});
+});
+
+describe('several records of one item', () => {
+	const all: Setup = { on: ['city'], rules: { severalMatches: 'all' } };
+	const rejecting =
+		(...ids: string[]): Setup['respond'] =>
+		(request, options) => {
+			if (request !== 'PATCH people bulk') return undefined;
+			const bulk = bulkOf(options);
+			const errors = bulk.flatMap(({ id }, RecordIndex) =>
+				ids.includes(id!) ? [{ message: `${id} is locked`, RecordIndex }] : [],
+			);
+			const data = bulk
+				.filter(({ id }) => !ids.includes(id!))
+				.map(({ id }) => ({ id, modified: '2026-03-01T00:00:00Z' }));
+			return httpResponse(200, { data, errors });
+		};
+
+	test.each<[what: string, locked: string[], message: string]>([
+		['one', ['b'], 'b is locked; 1 of 2 matching records were written'],
+		['the first', ['a'], 'a is locked; 1 of 2 matching records were written'],
+		['all', ['a', 'b'], 'a is locked; 0 of 2 matching records were written'],
+	])('%s of which is rejected', async (_, locked, message) => {
+		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
+			...all,
+			respond: rejecting(...locked),
+		});
+		expect(outcomes).toMatchObject([[{ outcome: 'failed', message }]]);
+		expect(outcomes[0]).toHaveLength(1);
+	});
+
+	test('that are all skipped are all returned', async () => {
+		const { results, stub } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+			rules: { severalMatches: 'all', ifFound: 'skip', ifMissing: 'skip' },
+		});
+		expect(results).toEqual([['found a', 'found b'], ['skipped']]);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('that are gone are one item to create', async () => {
+		const { results } = await write([{ city: 'Oslo', n: 5 }], {
+			...all,
+			respond: (request, _, stub) => {
+				if (request === 'PATCH people bulk') stub.tables.people = [];
+				return undefined;
+			},
+		});
+		expect(results).toEqual([['inserted new1']]);
+	});
+
+	test('fail once where the item cannot be prepared', async () => {
+		const { results, stub } = await write(
+			[
+				{ city: 'Oslo', n: 5 },
+				{ city: 'Rome', n: 5 },
+			],
+			{
+				...all,
+				prepare: async (plan) => {
+					plan.records = plan.records.filter(({ index }) => index !== 0);
+					plan.problems.push({ index: 0, message: 'no such company' });
+				},
+			},
+		);
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(writes(stub)).toEqual(['POST people bulk']);
+	});
+
+	test.each<[MatchRules['severalMatches'], requests: number]>([
+		// The page after the last that is needed is asked for ahead.
+		['first', 2],
+		['error', 2],
+		['all', 4],
+	])('no more of many are read than are needed: %s', async (severalMatches, requests) => {
+		const many = Object.fromEntries(
+			Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]),
+		);
+		const { stub } = await write([{ city: 'Oslo' }], {
+			on: ['city'],
+			stored: many,
+			rules: { severalMatches, ifFound: 'skip' },
+		});
+		expect(filters(stub)).toHaveLength(requests);
+	});
+});
+
+describe('keys that only the platform can compare', () => {
+	const [local, other] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00.0001'];
+	/** Whatever time is asked for, the platform says that it is Ada's. */
+	const isAda: Setup['respond'] = (request) =>
+		request === 'POST people filter'
+			? httpResponse(200, { data: [{ id: 'a', fields: { at: '2026-11-21T09:30:00Z' } }] })
+			: undefined;
+	const setup: Setup = { on: ['at'], respond: isAda };
+	const items: FieldValues[] = [
+		{ at: local, n: 2 },
+		{ at: other, name: 'Ada L.' },
+	];
+
+	test('may be one record: its items are merged', async () => {
+		const { results, plan, stub } = await write(items, setup);
+		expect(results).toEqual([undefined, ['updated a']]);
+		expect([...plan.merged]).toEqual([[0, 1]]);
+		expect(stub.bodies.at(-1)).toEqual({
+			bulk: [{ id: 'a', fields: { at: other, n: 2, name: 'Ada L.' } }],
+		});
+	});
+
+	test('may be one record: that is an error of each, if it is to be one', async () => {
+		const { outcomes, stub } = await write(items, { ...setup, duplicates: 'error' });
+		expect(outcomes).toMatchObject([
+			[
+				{
+					outcome: 'failed',
+					message: "Item 0 was not sent: it has the same record id 'a' as item 1",
+				},
+			],
+			[
+				{
+					outcome: 'failed',
+					message: "Item 1 was not sent: it has the same record id 'a' as item 0",
+				},
+			],
+		]);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('may be one record: only the first item counts, if it is to', async () => {
+		const { results, stub } = await write(items, { ...setup, duplicates: 'keepFirst' });
+		expect(results).toEqual([['updated a'], ['failed']]);
+		expect(stub.bodies.at(-1)).toEqual({ bulk: [{ id: 'a', fields: { at: local, n: 2 } }] });
+	});
+
+	test('what cannot be merged names the field', async () => {
+		const linked = {
+			...table,
+			fields: [...table.fields, fieldOf('tags', 'schema_link', { multiple: true })],
+		};
+		const { outcomes } = await write(
+			[
+				{ at: local, tags: null },
+				{ at: other, tags: ['x'] },
+			],
+			{ ...setup, table: linked, empty: 'clear' },
+		);
+		expect(outcomes).toMatchObject(times(2, [{ outcome: 'failed', field: 'tags' }]));
+	});
+
+	test('stop the run where they may not be one record and it is to stop', async () => {
+		const { results, stub } = await write([...items, { at: '2026-01-01T00:00:00Z' }], {
+			...setup,
+			duplicates: 'error',
+			options: { stopAtFailure: true },
+		});
+		expect(results).toEqual([['failed'], ['failed'], ['not sent']]);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('are written one after the other, if an item may mean all of several records', async () => {
+		const { results, stub } = await write(items, { ...setup, rules: { severalMatches: 'all' } });
+		expect(results).toEqual([['updated a'], ['updated a']]);
+		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a' }, { id: 'a' }] });
+	});
+
+	test('keys that everybody can compare are never merged: each is a record of its own', async () => {
+		const { results, stub } = await write([
+			{ name: 'Ada', n: 2 },
+			{ name: 'ADA', n: 3 },
+		]);
+		expect(results).toEqual([['updated a'], ['inserted new1']]);
+		expect(stub.tables.people).toHaveLength(3);
+	});
+});
+
+describe('writing only what differs', () => {
+	test('compares what is found, not what is missing', async () => {
+		const { results, stub } = await write(
+			[
+				{ name: 'Ada', n: 1 },
+				{ name: 'Bob', n: 2 },
+				{ name: 'Cleo', n: 3 },
+			],
+			{ options: { skipUnchanged: true } },
+		);
+		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
+		// One to match, one to compare.
+		expect(stub.requests).toEqual([
+			'POST people filter',
+			'POST people filter',
+			'PATCH people bulk',
+			'POST people bulk',
+		]);
+		expect(stub.bodies[2]!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
+	});
+});
+
+describe('a run that stops', () => {
+	test('before an update: what is missing is not created', async () => {
+		const { results, stub, stopped } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
+			respond: (request) => (request === 'PATCH people bulk' ? httpResponse(401, {}) : undefined),
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped?.status).toBe(401);
+		expect(writes(stub)).toEqual(['PATCH people bulk']);
+	});
+
+	test('because it creates: says why', async () => {
+		const { results, stopped } = await write([{ name: 'Cleo' }, { name: 'Dora' }], {
+			options: oneByOne,
+			respond: (request) => (request === 'POST people bulk' ? httpResponse(401, {}) : undefined),
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped?.status).toBe(401);
+	});
+
+	test('because several match: nothing is written, not even what was found', async () => {
+		const { results, stub, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+			options: { stopAtFailure: true },
+		});
+		expect(results).toEqual([['failed'], ['not sent']]);
+		expect(stopped?.message).toBe('an earlier item did not succeed');
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('not where it is to go on: the others are written', async () => {
+		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
+			on: ['city'],
+		});
+		expect(results).toEqual([['failed'], ['inserted new1']]);
+		expect(stopped).toBeUndefined();
+	});
+});
+
+test('problems that were prepared for other items are not theirs', async () => {
+	const { results } = await write([{ name: 'Ada', n: 2 }], {
+		prepare: async (plan) => {
+			plan.problems.push({ index: 7, message: 'of an item that is not written' });
+		},
+	});
+	expect(results).toEqual([['updated a']]);
 });

@@ -38,7 +38,9 @@ const matches = (record: PlatformRecord, entry: Condition | Group): boolean => {
 	return entry.filterOperator === 'or' ? results.includes(true) : !results.includes(false);
 };
 
-const TIME = '2026-03-01T00:00:00Z';
+/** When the records at the start were written; a second before the first request that writes. */
+const STORED_AT = '2026-01-01T00:00:00Z';
+const WRITTEN_AT = Date.parse('2026-03-01T00:00:00Z');
 
 export class StubTables {
 	readonly tables: Record<string, PlatformRecord[]>;
@@ -47,6 +49,7 @@ export class StubTables {
 	readonly bodies: Body[] = [];
 	readonly queries: Array<Record<string, string>> = [];
 	#count = 0;
+	#writes = 0;
 
 	/** @param tables their records; the first of a table is the oldest */
 	constructor(tables: Record<string, Record<string, FieldValues>>) {
@@ -58,10 +61,10 @@ export class StubTables {
 		);
 	}
 
-	#record = (id: string, fields: FieldValues): PlatformRecord => ({
+	#record = (id: string, fields: FieldValues, time = STORED_AT): PlatformRecord => ({
 		id,
-		created: TIME,
-		modified: TIME,
+		created: time,
+		modified: time,
 		ver: 0,
 		fields,
 	});
@@ -97,36 +100,45 @@ export class StubTables {
 	#respond(name: string, rest: string, body: Body, query: Record<string, string>, isPost: boolean) {
 		const table = this.tables[name];
 		if (!table) return httpResponse(404, { errors: [{ message: 'no such table' }] });
-		if (rest === 'count') return httpResponse(200, { data: { count: table.length } });
 		if (rest === 'bulk') return this.#write(table, body, isPost);
+		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
+		if (rest.startsWith('count')) return httpResponse(200, { data: { count: found.length } });
 		if (rest !== '' && rest !== 'filter') {
 			const record = table.find(({ id }) => id === rest);
 			return record ? httpResponse(200, { data: record }) : httpResponse(404, {});
 		}
-		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
 		const skip = Number(query.skip ?? 0);
 		const linked = query.linkId ? found.slice(0, LINKED) : found;
 		return httpResponse(200, { data: linked.slice(skip, skip + Number(query.limit ?? 25)) });
 	}
 
-	/** Upserts by `name`, or updates by id. */
-	#write(table: PlatformRecord[], { bulk = [] }: Body, creates: boolean) {
+	/** Creates or upserts by `name`, which is unique, or updates by id. */
+	#write(table: PlatformRecord[], { bulk = [], useUpsert }: Body, creates: boolean) {
 		const data: PlatformRecord[] = [];
 		const errors: object[] = [];
 		let insertedCount = 0;
+		const time = new Date(WRITTEN_AT + 1000 * (this.#writes += 1)).toISOString();
 		for (const [RecordIndex, { id, fields }] of bulk.entries()) {
 			if (String(fields.name).length > 40) {
 				errors.push({ message: 'too long', RecordIndex });
 				continue;
 			}
 			const known = table.find((record) =>
-				creates ? record.fields.name === fields.name : record.id === id,
+				creates
+					? fields.name !== undefined && record.fields.name === fields.name
+					: record.id === id,
 			);
+			if (known && creates && !useUpsert) {
+				errors.push({ message: 'must be unique', RecordIndex });
+				continue;
+			}
 			if (!known && !creates) continue;
-			const record = known ?? this.#record(`new${(this.#count += 1)}`, {});
+			const record = known ?? this.#record(`new${(this.#count += 1)}`, {}, time);
 			record.fields = { ...record.fields, ...fields };
-			if (known) record.ver = (record.ver ?? 0) + 1;
-			else {
+			if (known) {
+				record.modified = time;
+				record.ver = (record.ver ?? 0) + 1;
+			} else {
 				table.push(record);
 				insertedCount += 1;
 			}

@@ -1,17 +1,25 @@
 /** What is missing from an input, and what becomes of it: on a table in memory. */
-import type { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
-import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
+import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
+import { LinkResolver, type LinkTarget } from '../../nodes/DataPlatform/bulk/links.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
+import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
+import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { Sync, type SyncOptions } from '../../nodes/DataPlatform/bulk/sync.ts';
-import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
-import type { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
-const table = { ...tableOf(fieldOf('name'), fieldOf('state')), id: 'people' };
+const table = {
+	...tableOf(
+		fieldOf('button', 'buttonform'),
+		fieldOf('name'),
+		fieldOf('state'),
+		fieldOf('at', 'datetime'),
+	),
+	id: 'people',
+};
 const at = { table: 'people' };
-const [nameField] = table.fields;
 
 type Respond = (
 	request: string,
@@ -24,7 +32,8 @@ interface Setup {
 	options?: Partial<SyncOptions>;
 	/** Responds in the place of the table, or changes it before it does. */
 	respond?: Respond;
-	isById?: boolean;
+	/** The fields that identify a record; none by ID. */
+	keys?: string[];
 }
 
 const people = (...names: string[]): Record<string, FieldValues> =>
@@ -44,29 +53,13 @@ function deletion(request: string, tables: StubTables) {
 	return httpResponse(204, '');
 }
 
-function setUp({ stored = people('a', 'b', 'c'), options, respond, isById }: Setup = {}) {
+function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name'] }: Setup = {}) {
 	const tables = new StubTables({ people: stored });
 	let isRemoving = false;
 	const client = tables.client(
 		(request) => respond?.(request, tables, isRemoving) ?? deletion(request, tables),
 	);
-	const updates: PlannedRecord[][] = [];
-	/** Updates what it is given: how it does so is the pipeline's own matter. */
-	const pipeline = {
-		update: async (
-			records: PlannedRecord[],
-			onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
-		) => {
-			updates.push(records);
-			for (const record of records) {
-				const known = tables.tables.people!.find(({ id }) => id === record.id);
-				if (known) known.fields = { ...known.fields, ...record.fields };
-				onOutcome(record, { outcome: known ? 'updated' : 'notFound', id: record.id });
-			}
-			return undefined;
-		},
-	} as unknown as WritePipeline;
-	const sync = new Sync(client, at, table, isById ? [] : [nameField!], pipeline, {
+	const all: SyncOptions = {
 		scope: { filter: [], filterOperator: 'and' },
 		removal: 'delete',
 		maximum: 100,
@@ -74,17 +67,49 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, isById }: Set
 		dryRun: false,
 		stopAtFailure: false,
 		...options,
-	});
-	const removals: Array<[id: string, outcome: ItemOutcome]> = [];
+	};
+	const noLinks = async () => await Promise.reject<LinkTarget>(new Error('No links'));
+	const pipeline = new WritePipeline(
+		client,
+		at,
+		table,
+		new LinkResolver(client, noLinks),
+		{
+			mode: 'upsert',
+			batchSize: 0,
+			batchBytes: 1_000_000,
+			parallelRequests: 1,
+			skipUnchanged: true,
+			dryRun: all.dryRun,
+			stopAtFailure: all.stopAtFailure,
+			planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' },
+			linkRules: new Map(),
+		},
+		Promise.resolve('2026-02-01T00:00:00Z'),
+	);
+	const fields = keys.map((key) => table.fields.find(({ name }) => name === key)!);
+	const sync = new Sync(client, at, table, fields, pipeline, all);
+	const removals: Array<[id: string, outcome: ItemOutcome, record: PlatformRecord]> = [];
+	const onRemoval = (record: PlatformRecord, outcome: ItemOutcome) =>
+		removals.push([record.id, outcome, record]);
 	const remove = async () => {
 		isRemoving = true;
-		const stopped = await sync.remove((record, outcome) => removals.push([record.id, outcome]));
+		const stopped = await sync.remove(onRemoval);
 		return { stopped, outcomes: removals.map(([id, { outcome }]) => `${id} ${outcome}`) };
 	};
 	const left = () => tables.tables.people!.map(({ id }) => id);
 	const deletes = () => tables.requests.filter((request) => request.startsWith('DELETE'));
-	return { tables, sync, remove, removals, left, deletes, updates };
+	const updates = () => tables.bodies.flatMap(({ bulk }) => (bulk ? [bulk] : []));
+	return { tables, sync, remove, removals, onRemoval, left, deletes, updates };
 }
+
+/** The filter of a list that is being asked for; none of other requests, and of all records. */
+const asked = (request: string, { bodies }: StubTables) =>
+	request === 'POST people filter' ? bodies.at(-1)!.filter : undefined;
+
+const isList = (request: string) => /^(GET people|POST people filter)$/.test(request);
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}`);
 
 describe('what is missing', () => {
 	test.each<[names: string[], missing: number]>([
@@ -101,9 +126,29 @@ describe('what is missing', () => {
 	});
 
 	test('by ID, where the items name their records', async () => {
-		const { sync } = setUp({ isById: true });
+		const { sync, tables } = setUp({ keys: [] });
 		await sync.compare([{ index: 0, id: 'id-b', fields: {} }]);
 		expect(sync.missingCount).toBe(2);
+		expect(tables.requests).toEqual(['GET people count', 'POST people filter']);
+	});
+
+	test('not what an item names by its ID, though it gives it another key', async () => {
+		const { sync, remove } = setUp();
+		await sync.compare([{ index: 0, id: 'id-b', key: 'x', fields: { name: 'x' } }]);
+		expect((await remove()).outcomes).toEqual(['id-a deleted', 'id-c deleted']);
+	});
+
+	test('by several fields: all of them have to be the same', async () => {
+		const stored = {
+			x: { name: 'a', state: 'open' },
+			y: { name: 'a', state: 'closed' },
+			z: { name: 'b', state: 'open' },
+		};
+		const { sync, remove, left } = setUp({ stored, keys: ['name', 'state'] });
+		await sync.compare([{ index: 0, key: '"a", "open"', fields: { name: 'a', state: 'open' } }]);
+		// A request for both of them finds the third as well.
+		expect((await remove()).outcomes).toEqual(['y deleted', 'z deleted']);
+		expect(left()).toEqual(['x']);
 	});
 
 	test('not what an item turned out to mean', async () => {
@@ -124,7 +169,114 @@ describe('what is missing', () => {
 		await sync.compare(input('a'));
 		expect([sync.missingCount, sync.scopeSize]).toEqual([1, 3]);
 		expect((await remove()).outcomes).toEqual(['id-b marked']);
-		expect(updates).toEqual([[{ index: 0, id: 'id-b', fields: { state: 'left' } }]]);
+		expect(updates()).toEqual([[{ id: 'id-b', fields: { state: 'left' } }]]);
+	});
+
+	test.each<[what: string, set: FieldValues, stored: FieldValues, missing: number]>([
+		['all of them are set', { state: 'left', name: 'x' }, { state: 'left', name: 'x' }, 0],
+		['one of them differs', { state: 'left', name: 'x' }, { state: 'left', name: 'y' }, 1],
+		['one that is to be empty is', { state: null }, {}, 0],
+		['one that is to be empty is not', { state: null }, { state: 'left' }, 1],
+		// Which time of day that is, only the platform knows.
+		['it is not certain', { at: '2026-11-21T09:30:00Z' }, { at: '2026-11-21T09:30:00' }, 1],
+	])('fields to set: %s', async (_, set, fields, missing) => {
+		const { sync } = setUp({ stored: { r: fields }, keys: [], options: { removal: { set } } });
+		await sync.compare([]);
+		expect(sync.missingCount).toBe(missing);
+	});
+});
+
+describe('the scope', () => {
+	const scope: Group = {
+		filter: [{ field: 'state', operator: 'eq', value: 'open' }],
+		filterOperator: 'and',
+	};
+	const stored = {
+		a: { name: 'a', state: 'open' },
+		b: { name: 'b', state: 'open' },
+		c: { name: 'c', state: 'closed' },
+	};
+
+	test('only its records can be missing', async () => {
+		const { sync, remove, left } = setUp({ stored, options: { scope } });
+		await sync.compare(input('a'));
+		expect([sync.missingCount, sync.scopeSize]).toEqual([1, 2]);
+		expect((await remove()).outcomes).toEqual(['b deleted']);
+		expect(left()).toEqual(['a', 'c']);
+	});
+
+	test.each<[keys: string[], removal: SyncOptions['removal'], loaded: string[]]>([
+		[['name'], 'delete', ['name']],
+		[['name'], { set: { state: 'left' } }, ['name', 'state']],
+		[['name'], { set: { name: 'x', state: 'left' } }, ['name', 'state']],
+		[['name', 'state'], 'delete', ['name', 'state']],
+		[[], { set: { state: 'left' } }, ['state']],
+		// One is needed: without any all would be loaded.
+		[[], 'delete', ['name']],
+	])('is read with the fields that are compared: %j, %j', async (keys, removal, loaded) => {
+		const { sync, tables } = setUp({ stored, keys, options: { removal } });
+		await sync.compare([]);
+		expect(tables.bodies.at(-1)).toEqual({ loadFields: loaded });
+	});
+});
+
+describe('keys that only the platform can compare', () => {
+	const [local, utc, later] = [
+		'2026-11-21T09:30:00',
+		'2026-11-21T09:30:00Z',
+		'2026-12-01T00:00:00Z',
+	];
+	const planned = (time: string): PlannedRecord => ({
+		index: 0,
+		key: time.endsWith('Z') ? new Date(time).toISOString() : time,
+		...(!time.endsWith('Z') && { hasUncertainKey: true }),
+		fields: { at: time },
+	});
+	/** The platform takes all its times for the one that is asked for, or for another one. */
+	const finding =
+		(isFound: boolean): Respond =>
+		(request, tables) => {
+			if (!asked(request, tables)) return undefined;
+			const [first] = tables.tables.people!;
+			return httpResponse(200, { data: isFound ? [first] : [] });
+		};
+	const run = async (stored: string[], given: string[], isFound: boolean) => {
+		const { sync, tables } = setUp({
+			stored: Object.fromEntries(stored.map((time, index) => [`r${index}`, { at: time }])),
+			keys: ['at'],
+			respond: finding(isFound),
+		});
+		await sync.compare(given.map(planned));
+		const lookUps = tables.bodies.filter(({ filter }) => filter);
+		return { missing: sync.missingCount, lookUps: JSON.stringify(lookUps) };
+	};
+
+	test.each<[what: string, stored: string[], given: string[], isFound: boolean, missing: number]>([
+		['one without a time zone is looked up', [utc], [local], true, 0],
+		['and is missing where it is not found', [utc], [local], false, 1],
+		['one is looked up in a table that has times without one', [local], [utc], true, 0],
+		['and is missing there where it is not found', [local], [utc], false, 1],
+		['others are looked up beside one that is the same', [utc, local], [utc, later], false, 1],
+	])('%s', async (_, stored, given, isFound, missing) => {
+		const result = await run(stored, given, isFound);
+		expect(result.missing).toBe(missing);
+		expect(result.lookUps).toContain(given.at(-1)!.slice(0, 19));
+	});
+
+	test('what is certain, or the same text, needs no look-up', async () => {
+		expect(await run([utc], [utc, later], false)).toEqual({ missing: 0, lookUps: '[]' });
+		const { lookUps } = await run([utc, local], [utc, later], false);
+		expect(lookUps).not.toContain('2026-11-21');
+	});
+
+	test('are removed if nobody changed the record since', async () => {
+		const { sync, remove, tables } = setUp({
+			stored: { r: { at: local }, s: { at: local } },
+			keys: ['at'],
+		});
+		await sync.compare([]);
+		tables.tables.people![0]!.ver = 5;
+		expect((await remove()).outcomes).toEqual(['r skipped', 's deleted']);
 	});
 });
 
@@ -179,8 +331,6 @@ describe('guards', () => {
 });
 
 describe('right before a record is removed', () => {
-	const isList = (request: string) => /^(GET people|POST people filter)$/.test(request);
-
 	test.each<[what: string, change: (tables: StubTables) => void, outcome: string, left: number]>([
 		['nothing happened', () => {}, 'deleted', 1],
 		['it was deleted', ({ tables }) => tables.people!.pop(), 'skipped', 1],
@@ -189,6 +339,16 @@ describe('right before a record is removed', () => {
 			({ tables }) => {
 				const record = tables.people!.at(-1)!;
 				record.fields = { name: 'a' };
+				record.ver = 1;
+			},
+			'skipped',
+			2,
+		],
+		[
+			'it was written, and the list lacks it',
+			({ tables }) => {
+				const record = tables.people!.at(-1)!;
+				record.fields = { name: 'x' };
 				record.ver = 1;
 			},
 			'skipped',
@@ -233,6 +393,71 @@ describe('right before a record is removed', () => {
 		expect(deletes()).toEqual([]);
 	});
 
+	test('a read that fails ends the run: the others are told so', async () => {
+		const names = many(25);
+		const { sync, remove, removals } = setUp({
+			stored: people(...names),
+			respond: (request, _tables, isRemoving) =>
+				isRemoving && isList(request) ? httpResponse(403, {}) : undefined,
+		});
+		await sync.compare([]);
+		await remove();
+		expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
+		expect(removals.map(([, { isDerived = false }]) => isDerived)).toEqual(
+			names.map((_, index) => index >= 20),
+		);
+		expect(removals.at(-1)![1].message).toContain('the run stopped before');
+	});
+
+	test('one that the list lacks and that cannot be read fails; the others are removed', async () => {
+		const { sync, remove, removals } = setUp({
+			respond: (request, tables, isRemoving) => {
+				if (request === 'GET people id-b') return httpResponse(403, {});
+				const listed = tables.tables.people!.filter(({ id }) => id === 'id-c');
+				return isRemoving && isList(request) ? httpResponse(200, { data: listed }) : undefined;
+			},
+		});
+		await sync.compare(input('a'));
+		expect((await remove()).outcomes).toEqual(['id-b failed', 'id-c deleted']);
+		expect(removals[0]![1]).toMatchObject({ id: 'id-b', status: 403 });
+	});
+
+	test('what somebody else has set already stays as it is', async () => {
+		const { sync, remove, updates } = setUp({
+			options: { removal: { set: { state: 'left' } } },
+			respond: (request, { tables }, isRemoving) => {
+				if (isRemoving && isList(request)) tables.people![1]!.fields.state = 'left';
+				return undefined;
+			},
+		});
+		await sync.compare(input('a'));
+		expect((await remove()).outcomes).toEqual(['id-b skipped', 'id-c marked']);
+		expect(updates()).toEqual([[{ id: 'id-c', fields: { state: 'left' } }]]);
+	});
+
+	test('only the missing record is removed of those that the platform takes for the same', async () => {
+		const stored = { ...people('b'), other: { name: 'B' } };
+		const { sync, remove, left } = setUp({ stored });
+		await sync.compare(input('B'));
+		expect((await remove()).outcomes).toEqual(['id-b deleted']);
+		expect(left()).toEqual(['other']);
+	});
+
+	test.each<[what: string, modified: string, outcome: string]>([
+		['is the same', '2026-01-01T00:00:00Z', 'deleted'],
+		['is another', '2026-04-01T00:00:00Z', 'skipped'],
+	])(
+		'without a version the time of its last change counts: it %s',
+		async (_, modified, outcome) => {
+			const { sync, remove, tables } = setUp({ stored: { x: { state: 'open' } } });
+			const [record] = tables.tables.people!;
+			delete record!.ver;
+			await sync.compare([]);
+			record!.modified = modified;
+			expect((await remove()).outcomes).toEqual([`x ${outcome}`]);
+		},
+	);
+
 	test('records without a key are removed if their version is the same', async () => {
 		const stored = { x: { state: 'open' }, y: { state: 'open' } };
 		const { sync, remove } = setUp({ stored });
@@ -259,6 +484,8 @@ describe('a deletion', () => {
 
 	test.each<[status: number, outcomes: string[]]>([
 		[400, ['id-b failed', 'id-c deleted']],
+		[412, ['id-b failed', 'id-c deleted']],
+		[422, ['id-b failed', 'id-c deleted']],
 		[409, ['id-b failed', 'id-c deleted']],
 		[423, ['id-b failed', 'id-c deleted']],
 	])('that is rejected with %i is about one record', async (status, expected) => {
@@ -270,7 +497,7 @@ describe('a deletion', () => {
 	});
 
 	test('that a token may not do ends the others', async () => {
-		const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
+		const names = many(30);
 		const { sync, remove, removals, deletes } = setUp({
 			stored: people(...names),
 			respond: (request) => (request.startsWith('DELETE') ? httpResponse(403, {}) : undefined),
@@ -285,15 +512,68 @@ describe('a deletion', () => {
 	});
 
 	test('that fails ends the others where the run is to stop', async () => {
-		const names = Array.from({ length: 30 }, (_, index) => `n${index}`);
-		const { sync, remove, deletes } = setUp({
+		const names = many(30);
+		const { sync, remove, removals, deletes } = setUp({
 			stored: people(...names),
 			options: { stopAtFailure: true },
 			respond: failing(400, 'id-n0'),
 		});
 		await sync.compare([]);
-		expect((await remove()).stopped).toBeDefined();
+		const { stopped } = await remove();
+		expect(stopped?.message).toBe('an earlier item did not succeed');
 		expect(deletes().length).toBeLessThanOrEqual(8);
+		expect(removals.filter(([, { isDerived }]) => isDerived)).toHaveLength(30 - deletes().length);
+	});
+
+	test('whose outcome is not known ends the others', async () => {
+		const { sync, remove, removals, deletes } = setUp({
+			stored: people(...many(30)),
+			respond: failing(500, 'id-n0'),
+		});
+		await sync.compare([]);
+		const { stopped } = await remove();
+		expect(stopped).toMatchObject({ status: 500, delivery: 'ambiguous' });
+		expect(removals[0]![1]).toMatchObject({ outcome: 'unknown', id: 'id-n0', status: 500 });
+		expect(deletes().length).toBeLessThan(30);
+	});
+
+	test('whose outcome cannot be looked up is unknown', async () => {
+		const { sync, remove } = setUp({
+			respond: (request, tables) =>
+				request === 'GET people id-b' ? httpResponse(403, {}) : failing(500)(request, tables, true),
+		});
+		await sync.compare(input('a', 'c'));
+		expect((await remove()).outcomes).toEqual(['id-b unknown']);
+	});
+
+	test('that comes too late is no failure: somebody else deleted the record', async () => {
+		const { sync, remove, left } = setUp({
+			respond: (request, tables) => {
+				if (request === 'DELETE people id-b') deletion(request, tables);
+				return undefined;
+			},
+		});
+		await sync.compare(input('a', 'c'));
+		expect(await remove()).toEqual({ stopped: undefined, outcomes: ['id-b skipped'] });
+		expect(left()).toEqual(['id-a', 'id-c']);
+	});
+
+	test('that is rejected says why', async () => {
+		const errors = [{ id: 'recordLocked', message: 'It is locked' }];
+		const { sync, remove, removals } = setUp({
+			respond: (request) =>
+				request.startsWith('DELETE') ? httpResponse(409, { errors }) : undefined,
+		});
+		await sync.compare(input('a', 'c'));
+		await remove();
+		expect(removals[0]![1]).toMatchObject({
+			outcome: 'failed',
+			id: 'id-b',
+			status: 409,
+			code: 'recordLocked',
+			message: expect.stringContaining('It is locked'),
+		});
+		expect(removals[0]![1].isDerived).toBeUndefined();
 	});
 
 	test('whose response is lost is looked up', async () => {
@@ -318,11 +598,100 @@ describe('a deletion', () => {
 	});
 });
 
+describe('setting fields', () => {
+	const marking = { removal: { set: { state: 'left' } } } as const;
+	/** Responds to the update. */
+	const updating = (serve: (tables: StubTables) => ReturnType<Respond>): Respond => {
+		return (request, tables) => (request === 'PATCH people bulk' ? serve(tables) : undefined);
+	};
+	const locked = updating(() =>
+		httpResponse(200, {
+			data: [{ id: 'id-c', ver: 1 }],
+			errors: [{ message: 'It is locked', RecordIndex: 0 }],
+		}),
+	);
+
+	test('gives the record as it is then', async () => {
+		const { sync, remove, removals, tables } = setUp({ options: marking });
+		await sync.compare(input('a', 'b'));
+		expect((await remove()).stopped).toBeUndefined();
+		const [[, outcome, record]] = removals as [(typeof removals)[0]];
+		expect(outcome).toMatchObject({ outcome: 'marked', id: 'id-c', ver: 1 });
+		expect(record.fields).toEqual({ name: 'c', state: 'left' });
+		expect(tables.tables.people![2]!.fields.state).toBe('left');
+	});
+
+	test('of a record that is gone by then is no failure', async () => {
+		const { sync, remove } = setUp({
+			options: { ...marking, stopAtFailure: true },
+			respond: updating(({ tables }) => {
+				tables.people!.pop();
+				return undefined;
+			}),
+		});
+		await sync.compare(input('a'));
+		expect(await remove()).toEqual({
+			stopped: undefined,
+			outcomes: ['id-b marked', 'id-c skipped'],
+		});
+	});
+
+	test('that is rejected leaves the record as it was', async () => {
+		const { sync, remove, removals } = setUp({ options: marking, respond: locked });
+		await sync.compare(input('a'));
+		expect(await remove()).toEqual({
+			stopped: undefined,
+			outcomes: ['id-b failed', 'id-c marked'],
+		});
+		expect(removals[0]![1].message).toBe('It is locked');
+		expect(removals[0]![2].fields).toEqual({ name: 'b' });
+	});
+
+	test('that is rejected ends a run that is to stop', async () => {
+		const { sync, remove } = setUp({
+			options: { ...marking, stopAtFailure: true },
+			respond: locked,
+		});
+		await sync.compare(input('a'));
+		expect((await remove()).stopped?.message).toBe('an earlier item did not succeed');
+	});
+
+	test('that a token may not do ends the run', async () => {
+		const { sync, remove, removals } = setUp({
+			stored: people(...many(300)),
+			options: { ...marking, maximum: 300 },
+			respond: updating(() => httpResponse(403, {})),
+		});
+		await sync.compare([]);
+		expect((await remove()).stopped?.status).toBe(403);
+		expect(removals).toHaveLength(300);
+		expect(removals.map(([, { isDerived = false }]) => isDerived)).toEqual(
+			many(300).map((_, index) => index >= 250),
+		);
+	});
+
+	test('of many reads again for each 250 which still match', async () => {
+		const { sync, remove, tables, updates } = setUp({
+			stored: people(...many(300)),
+			options: { ...marking, maximum: 300 },
+		});
+		await sync.compare([]);
+		expect(new Set((await remove()).outcomes.map((text) => text.split(' ')[1]))).toEqual(
+			new Set(['marked']),
+		);
+		expect(updates().map(({ length }) => length)).toEqual([250, 50]);
+		expect(tables.requests.filter(isList)).toHaveLength(1 + 2);
+	});
+});
+
 test('a dry run reports what would be removed, and changes nothing', async () => {
 	const removing = setUp({ options: { dryRun: true } });
 	await removing.sync.compare(input('a'));
 	expect((await removing.remove()).outcomes).toEqual(['id-b deleted', 'id-c deleted']);
-	const marking = setUp({ options: { dryRun: true, removal: { set: { state: 'left' } } } });
+	const marking = setUp({
+		stored: { ...people('a', 'b', 'c'), 'id-d': { name: 'd', state: 'open' } },
+		options: { dryRun: true, removal: { set: { state: 'left' } } },
+	});
 	await marking.sync.compare(input('a', 'b'));
 	await marking.remove();
 	expect(marking.removals[0]?.[1]).toEqual({
@@ -331,20 +700,22 @@ test('a dry run reports what would be removed, and changes nothing', async () =>
 		before: { state: null },
 		after: { state: 'left' },
 	});
-	expect([...removing.deletes(), ...marking.updates]).toEqual([]);
+	expect(marking.removals[1]?.[1]).toMatchObject({ id: 'id-d', before: { state: 'open' } });
+	expect([...removing.deletes(), ...marking.updates()]).toEqual([]);
 	expect(removing.left()).toHaveLength(3);
 });
 
 test('what is left is reported with the reason', async () => {
-	const { sync, deletes } = setUp();
+	const { sync, deletes, removals, onRemoval } = setUp();
 	await sync.compare(input('a'));
-	const messages: string[] = [];
-	sync.leave('item 3 did not succeed', (_, { message = '' }) => messages.push(message));
-	expect(messages).toEqual(
-		['id-b', 'id-c'].map(
-			(id) =>
-				`The record '${id}' is missing from the input, but was not removed: item 3 did not succeed`,
-		),
+	sync.leave('item 3 did not succeed', onRemoval);
+	expect(removals.map(([, outcome]) => outcome)).toEqual(
+		['id-b', 'id-c'].map((id) => ({
+			outcome: 'failed',
+			id,
+			message: `The record '${id}' is missing from the input, but was not removed: item 3 did not succeed`,
+			isDerived: true,
+		})),
 	);
 	expect(deletes()).toEqual([]);
 });
@@ -353,10 +724,7 @@ test('of many, each is reported once and in order, and each twenty are read agai
 	const names = Array.from({ length: 45 }, (_, index) => `n${index}`);
 	const { sync, remove, removals, tables } = setUp({ stored: people(...names) });
 	await sync.compare([]);
-	expect((await remove()).stopped as ServiceError | undefined).toBeUndefined();
+	expect((await remove()).stopped).toBeUndefined();
 	expect(removals.map(([id]) => id)).toEqual(names.map((name) => `id-${name}`));
-	const lists = tables.requests.filter((request) =>
-		/^(GET people|POST people filter)$/.test(request),
-	);
-	expect(lists).toHaveLength(1 + 3);
+	expect(tables.requests.filter(isList)).toHaveLength(1 + 3);
 });

@@ -34,14 +34,16 @@ export class FailureLimit {
 
 	/** The share of those written so far stands for the rest. */
 	private check() {
-		const { maxShare, rows, problems, written, failed } = this;
+		const { maxShare, rows, problems } = this;
 		if (maxShare === undefined || this.reason || rows === 0) return;
-		const rate = written < MIN_OUTCOMES ? 0 : failed / written;
-		const share = ((problems + (rows - problems) * rate) * 100) / rows;
-		if (share <= maxShare) return;
+		const isSample = this.written >= MIN_OUTCOMES;
+		const [failed, written] = isSample ? [this.failed, this.written] : [0, 1];
+		// Not divided: 10 % of 101 rows would come out as a little more than 10 %.
+		const expected = problems * written + (rows - problems) * failed;
+		if (expected * 100 <= maxShare * rows * written) return;
 		const parts = [
 			...(problems > 0 ? [`${problems} of ${rows} items have problems`] : []),
-			...(rate > 0 ? [`${failed} of the first ${written} that were written failed`] : []),
+			...(failed > 0 ? [`${failed} of the first ${written} that were written failed`] : []),
 		];
 		this.reason = new ServiceError(
 			`more than ${maxShare} % of the items fail (${parts.join(', ')})`,

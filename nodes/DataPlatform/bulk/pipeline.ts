@@ -4,6 +4,7 @@
  * learned (batch size, parallel requests, linked records) the next one knows.
  */
 import type { TableAddress, TableDefinition } from '../api/types';
+import { importKeyOf } from '../fields';
 import type { ApiClient } from '../transport/client';
 import type { ServiceError } from '../transport/errors';
 import type { FailureLimit } from './failureLimit';
@@ -77,6 +78,16 @@ export class WritePipeline {
 		return this.links.createdCount;
 	}
 
+	/** Whether a record that a link created before would be in the way of the row that is to create it. */
+	private get keepsOwn(): boolean {
+		const { matching, mode } = this.options;
+		if (!matching) return mode === 'create';
+		const { on, ifFound, ifMissing } = matching;
+		// Links create records with no more than their import key: only by that are they found after all.
+		const isFoundAfterAll = on.length === 1 && on[0] === importKeyOf(this.table)?.name;
+		return ifMissing === 'create' && (ifFound === 'skip' || !isFoundAfterAll);
+	}
+
 	/**
 	 * Plans rows. Sends nothing, but looks up linked records.
 	 *
@@ -86,11 +97,12 @@ export class WritePipeline {
 	 */
 	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
 		const { table, options } = this;
-		const { linkRules, matching, mode, planning } = options;
-		const keepsOwn = mode === 'create' || matching?.ifFound === 'skip';
+		const { linkRules, planning } = options;
 		const plan = planRecords(
 			table,
-			linkRules.size > 0 ? await this.links.resolve(table, [...rows], linkRules, keepsOwn) : rows,
+			linkRules.size > 0
+				? await this.links.resolve(table, [...rows], linkRules, this.keepsOwn)
+				: rows,
 			planning,
 		);
 		plan.problems.push(...problems);
@@ -100,7 +112,7 @@ export class WritePipeline {
 	/**
 	 * Writes planned rows and gives an outcome for each.
 	 *
-	 * @throws what the sink throws; {ServiceError} where linked records can't be created
+	 * @throws what the sink throws
 	 */
 	async write(plan: Plan, sink: OutcomeSink): Promise<PortionResult> {
 		sink.onPlan?.(plan);
@@ -108,7 +120,7 @@ export class WritePipeline {
 		const { matching, planning } = options;
 		const { failures } = session;
 		const outcomes = new PortionOutcomes(plan, sink, failures);
-		const problems = new Set(plan.problems.map(({ index }) => index)).size;
+		const problems = countRowsWithProblems(plan);
 		failures.planned(plan.records.length + plan.merged.size + problems, problems);
 		if (failures.reason) {
 			outcomes.reportProblems();
@@ -126,6 +138,7 @@ export class WritePipeline {
 		// Where records are matched first, linked ones are created only for those that are written.
 		if (!matching) {
 			await createLinked(plan);
+			failures.planned(0, countRowsWithProblems(plan) - problems);
 			sink.onPlan?.(plan);
 		}
 		outcomes.reportProblems();
@@ -186,9 +199,12 @@ export class WritePipeline {
 	}
 }
 
+const countRowsWithProblems = ({ problems }: Plan) =>
+	new Set(problems.map(({ index }) => index)).size;
+
 /** Hands on the outcomes of a portion; rows that share a record share its outcome. */
 class PortionOutcomes {
-	private readonly byIndex = new Map<number, ItemOutcome[]>();
+	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: PlannedRecord }>();
 
 	constructor(
 		private readonly plan: Plan,
@@ -200,7 +216,7 @@ class PortionOutcomes {
 		// Rows with problems have no record: they are counted when they are planned.
 		const isCounted = record !== undefined && !outcomes.some(({ isDerived }) => isDerived);
 		if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));
-		if (this.plan.merged.size > 0) this.byIndex.set(index, outcomes);
+		if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });
 		this.sink.onOutcomes(index, outcomes, record);
 	}
 
@@ -222,14 +238,12 @@ class PortionOutcomes {
 
 	/** A row that is part of a later row's record shares its outcome. */
 	reportMerged() {
-		const { merged, records: planned } = this.plan;
-		if (merged.size === 0) return;
-		const records = new Map(planned.map((record) => [record.index, record]));
+		const { merged } = this.plan;
 		for (const [index, next] of merged) {
 			let mergedInto = next;
 			// Matching may show that the later row is itself a part of another.
 			while (merged.has(mergedInto)) mergedInto = merged.get(mergedInto)!;
-			const outcomes = this.byIndex.get(mergedInto) ?? [{ outcome: 'failed' as const }];
+			const { outcomes, record } = this.byIndex.get(mergedInto)!;
 			this.report(
 				index,
 				outcomes.map((outcome: ItemOutcome) => ({
@@ -240,7 +254,7 @@ class PortionOutcomes {
 						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
 					}),
 				})),
-				records.get(mergedInto),
+				record,
 			);
 		}
 	}

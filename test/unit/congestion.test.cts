@@ -18,15 +18,20 @@ const busy = failure('notApplied', 429);
 
 type Event = [records: number, what: 'fast' | 'slow' | ServiceError];
 
-/** The size of a batch and the number of requests at once, at first and after each event. */
-function follow(options: Partial<CongestionOptions>, events: Event[]) {
-	const control = new CongestionControl({
+const automatic = (options: Partial<CongestionOptions> = {}) =>
+	new CongestionControl({
 		batchSize: 0,
 		batchBytes: BYTES,
 		parallelRequests: 0,
 		isOrdered: false,
 		...options,
 	});
+
+const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+/** The size of a batch and the number of requests at once, at first and after each event. */
+function follow(options: Partial<CongestionOptions>, events: Event[]) {
+	const control = automatic(options);
 	const state = () => `${control.limits.records} × ${control.parallel}`;
 	return [
 		state(),
@@ -49,7 +54,7 @@ test.each<Row>([
 			[500, 'fast'],
 			[1000, 'fast'],
 		],
-		['250 × 4', '500 × 4', '1000 × 4', '1000 × 4'],
+		['250 × 8', '500 × 8', '1000 × 8', '1000 × 8'],
 	],
 	[
 		'a batch from before the growth, or the last one, lets them grow no further',
@@ -59,20 +64,14 @@ test.each<Row>([
 			[250, 'fast'],
 			[499, 'fast'],
 		],
-		['250 × 4', '500 × 4', '500 × 4', '500 × 4'],
+		['250 × 8', '500 × 8', '500 × 8', '500 × 8'],
 	],
-	['a slow response ends the growth', {}, [[250, 'slow']], ['250 × 4', '250 × 4']],
+	['a slow response ends the growth', {}, [[250, 'slow']], ['250 × 8', '250 × 8']],
 	[
 		'too large: the next round size, one at a time, no growth beyond it, then one more for each confirmed',
 		{},
-		[
-			[250, tooLarge],
-			[100, 'fast'],
-			[100, 'fast'],
-			[100, 'fast'],
-			[100, 'fast'],
-		],
-		['250 × 4', '100 × 1', '100 × 2', '100 × 3', '100 × 4', '100 × 4'],
+		[[250, tooLarge], ...times(8, [100, 'fast'] satisfies Event)],
+		['250 × 8', ...[1, 2, 3, 4, 5, 6, 7, 8, 8].map((parallel) => `100 × ${parallel}`)],
 	],
 	[
 		'several of one size shrink them once',
@@ -82,7 +81,7 @@ test.each<Row>([
 			[250, tooLarge],
 			[250, lost],
 		],
-		['250 × 4', '100 × 1', '100 × 1', '100 × 1'],
+		['250 × 8', '100 × 1', '100 × 1', '100 × 1'],
 	],
 	[
 		'a lost response: smaller for the rest of the run',
@@ -92,7 +91,7 @@ test.each<Row>([
 			[500, lost],
 			[250, 'fast'],
 		],
-		['250 × 4', '500 × 4', '250 × 1', '250 × 2'],
+		['250 × 8', '500 × 8', '250 × 1', '250 × 2'],
 	],
 	[
 		'lost responses shrink batches no further than to 25',
@@ -102,10 +101,10 @@ test.each<Row>([
 			[25, lost],
 			[10, lost],
 		],
-		['250 × 4', '25 × 1', '25 × 1', '25 × 1'],
+		['250 × 8', '25 × 1', '25 × 1', '25 × 1'],
 	],
-	['a busy service: one at a time, as large as before', {}, [[250, busy]], ['250 × 4', '250 × 1']],
-	['a bad record is no congestion', {}, [[250, failure('rejected', 400)]], ['250 × 4', '250 × 4']],
+	['a busy service: one at a time, as large as before', {}, [[250, busy]], ['250 × 8', '250 × 1']],
+	['a bad record is no congestion', {}, [[250, failure('rejected', 400)]], ['250 × 8', '250 × 8']],
 	[
 		'by hand: as large as that, and no larger',
 		{ batchSize: 40 },
@@ -115,7 +114,7 @@ test.each<Row>([
 			[40, tooLarge],
 			[25, 'fast'],
 		],
-		['40 × 4', '40 × 4', '40 × 1', '25 × 1', '25 × 2'],
+		['40 × 8', '40 × 8', '40 × 1', '25 × 1', '25 × 2'],
 	],
 	['by hand: so many at once', { parallelRequests: 9 }, [[250, busy]], ['250 × 9', '250 × 1']],
 	['creates go one at a time', { isOrdered: true }, [[250, 'fast']], ['250 × 1', '500 × 1']],
@@ -124,13 +123,39 @@ test.each<Row>([
 	expect(follow(options, events)).toEqual(states);
 });
 
+test.each([
+	[1, 250],
+	[1000, 250],
+	[2000, 250],
+	[2001, 500],
+	[4001, 1000],
+	[8000, 1000],
+	[100_000, 1000],
+])('%i records, spread over eight requests: %i in each', (count, size) => {
+	const control = automatic();
+	control.begin(count);
+	expect(control.limits.records).toBe(size);
+});
+
+test.each<[string, Partial<CongestionOptions>, (control: CongestionControl) => void]>([
+	['where the order matters', { isOrdered: true }, () => undefined],
+	['after a batch was confirmed', {}, (control) => control.confirmed(100, 10)],
+	['after trouble', {}, (control) => control.failed(batchOf(250), busy)],
+])('the first batch is no larger than 250 %s', (_, options, before) => {
+	const control = automatic(options);
+	before(control);
+	control.begin(10_000);
+	expect(control.limits.records).toBe(250);
+});
+
+test('a size by hand stays', () => {
+	const control = automatic({ batchSize: 40 });
+	control.begin(10_000);
+	expect(control.limits.records).toBe(40);
+});
+
 test('a record that is too large on its own leaves the others as large batches as before', () => {
-	const control = new CongestionControl({
-		batchSize: 0,
-		batchBytes: BYTES,
-		parallelRequests: 0,
-		isOrdered: false,
-	});
+	const control = automatic();
 	control.confirmed(100, 10);
 	for (const size of [250, 100, 50, 25, 10, 5, 2]) control.failed(batchOf(size), tooLarge);
 	expect(control.limits).toEqual({ records: 1, bytes: BYTES });

@@ -11,7 +11,7 @@ import { byteSize, type BatchLimits, type PreparedRecord } from './batches';
  */
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
-/** An automatic batch size starts here: with four requests at once, a wave of 1,000 records. */
+/** An automatic batch size starts here, or larger where there is enough for all requests at once. */
 const FIRST_BATCH_SIZE = 250;
 
 /** Lost responses need not be the fault of the size: they shrink batches no further than this. */
@@ -20,7 +20,7 @@ const LEAST_AFTER_LOSS = 25;
 /** Batches that take longer than this are large enough. */
 const FAST_RESPONSE_MS = 2000;
 
-const MAX_PARALLEL = 4;
+const MAX_PARALLEL = 8;
 
 const PAYLOAD_TOO_LARGE = 413;
 
@@ -53,6 +53,8 @@ export class CongestionControl {
 	private readonly maxBatchSize: number;
 	/** Batches don't grow beyond this; smaller after trouble. */
 	private maxRecords: number;
+	/** Whether it is known how a batch fared. */
+	private hasSent = false;
 	/** The largest batch that was confirmed. */
 	private confirmedRecords = 0;
 
@@ -72,8 +74,20 @@ export class CongestionControl {
 		return this.isOrdered && this.isParallelAutomatic ? 1 : this.allowed;
 	}
 
+	/**
+	 * So many records are to be sent: where the order does not matter and nothing was sent before,
+	 * they are spread over the requests that may be under way.
+	 */
+	begin(records: number) {
+		if (!this.isAutomatic || this.isOrdered || this.hasSent) return;
+		const share = Math.ceil(records / this.allowed);
+		const size = BATCH_SIZES.find((step) => step >= share) ?? this.maxBatchSize;
+		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
+	}
+
 	/** A batch of so many records was confirmed whole, at the first attempt. */
 	confirmed(records: number, durationMs: number) {
+		this.hasSent = true;
 		this.allowed = Math.min(this.maxParallel, this.allowed + 1);
 		this.confirmedRecords = Math.max(this.confirmedRecords, records);
 		// One that was sent before the size went up says nothing about the size that it has now.
@@ -84,6 +98,7 @@ export class CongestionControl {
 
 	/** An attempt to send a batch failed, whether or not it is retried. */
 	failed(batch: PreparedRecord[], { status, delivery }: ServiceError) {
+		this.hasSent = true;
 		if (status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
 		else if (delivery !== 'rejected') {
 			this.allowed = 1;

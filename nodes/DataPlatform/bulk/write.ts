@@ -64,7 +64,7 @@ const MAX_COMPARED_AHEAD = 4000;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
 const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
-	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 4;
+	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 8;
 
 /** What the writes of a run have in common: what one of them learned, the next one knows. */
 export class WriteSession {
@@ -119,6 +119,7 @@ class BulkWriter {
 		const isOrdered = !dryRun && (mode === 'create' || mayShare);
 		this.congestion = session.congestion;
 		this.congestion.isOrdered = isOrdered;
+		if (!isCompared) this.congestion.begin(records.length);
 		this.uncompared = isCompared ? records : [];
 		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
 		const keys = keyFields(table, options);

@@ -53,7 +53,7 @@ const parallelRequests: Parameter<'parallelRequests'> = {
 	typeOptions: { minValue: AUTOMATIC, maxValue: MAX_PARALLEL_REQUESTS },
 	default: AUTOMATIC,
 	description:
-		'Max number of requests at the same time, from 1 to 10. With 0 (automatic), up to 4 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
+		'Max number of requests at the same time, from 1 to 10. With 0 (automatic), up to 8 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
 };
 
 const dryRun: Parameter<'dryRun'> = {

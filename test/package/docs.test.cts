@@ -10,6 +10,7 @@ const PAGES = [
 	'README.md',
 	'CONTRIBUTING.md',
 	'CHANGELOG.md',
+	'examples/README.md',
 	...globSync('docs/*.md', { cwd: root }),
 ];
 
@@ -33,6 +34,13 @@ const anchorsOf = (page: string) =>
 			.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
 			.replaceAll(' ', '-'),
 	);
+
+test('every example is on the page of examples', () => {
+	const examples = globSync('*.json', { cwd: join(root, 'examples') });
+	const page = read('examples/README.md');
+	expect(examples.length).toBeGreaterThan(0);
+	expect(examples.filter((name) => !page.includes(`](${name})`))).toEqual([]);
+});
 
 test('every picture is on a page', () => {
 	const shown = PAGES.flatMap((page) => [...read(page).matchAll(/images\/([\w.-]+)/g)]);

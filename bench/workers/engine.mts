@@ -46,7 +46,7 @@ export const syncParameters = (maximum: number) =>
 	recordOperation('syncMany', {
 		columns: automatic as unknown as INodeParameters,
 		missingRecords: 'delete',
-		maximumToRemove: maximum,
+		maxRecordsToRemove: maximum,
 		options: {},
 	});
 

@@ -54,7 +54,7 @@ describe('an upload', () => {
 
 	test('above the limit of the options: nothing is sent', async () => {
 		const { error } = await harness.upload([await stored('big', randomBytes(2_000_000))], {
-			options: { maximumSize: 1 },
+			options: { maxFileSizeMiB: 1 },
 		});
 		expect(error!.message).toBe("'big' has 1.9 MiB, more than the limit of 1.0 MiB");
 		expect(await harness.writes()).toEqual([]);

@@ -13,7 +13,7 @@ const open = { field: 'state', operator: 'eq', value: 'open' };
 const dear = { field: 'price', operator: 'gte', value: '3' };
 
 const deleteMany = (parameters: IDataObject, options: IDataObject = {}) =>
-	harness.run('deleteMany', { parameters: { maximum: 100, ...parameters }, options });
+	harness.run('deleteMany', { parameters: { maxRecordsToDelete: 100, ...parameters }, options });
 
 /** Three open orders and two sent ones, of which one is dear. */
 const fill = () =>
@@ -45,19 +45,19 @@ test('counts first, then deletes what matches and nothing else', async () => {
 });
 
 test('more matches than the maximum: nothing is deleted', async () => {
-	const result = await deleteMany({ ...where(open), maximum: 2 });
+	const result = await deleteMany({ ...where(open), maxRecordsToDelete: 2 });
 	expect(result.error?.message).toBe(
 		'Nothing was deleted: 3 records match, more than the maximum of 2',
 	);
 	expect(await harness.writes()).toEqual([]);
 	expect(await harness.records()).toHaveLength(5);
-	const enough = await deleteMany({ ...where(open), maximum: 3 });
+	const enough = await deleteMany({ ...where(open), maxRecordsToDelete: 3 });
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
 });
 
 test.each([0, -1, '', 'all', null])('the maximum %j is refused', async (maximum) => {
-	const result = await deleteMany({ ...where(open), maximum });
-	expect(result.error?.message).toContain("'Maximum' must be a number at least 1");
+	const result = await deleteMany({ ...where(open), maxRecordsToDelete: maximum });
+	expect(result.error?.message).toContain("'Max Records to Delete' must be a number at least 1");
 	expect(await harness.requests()).toEqual([]);
 });
 
@@ -122,7 +122,7 @@ test('a dry run counts and deletes nothing', async () => {
 	const result = await deleteMany(where(open), { dryRun: true });
 	expect(result.json()).toEqual([{ deleted: false, matched: 3, deletedCount: 0, remaining: 3 }]);
 	expect(await harness.records()).toHaveLength(5);
-	const tooMany = await deleteMany({ ...where(open), maximum: 2 }, { dryRun: true });
+	const tooMany = await deleteMany({ ...where(open), maxRecordsToDelete: 2 }, { dryRun: true });
 	expect(tooMany.error?.message).toContain('more than the maximum of 2');
 });
 
@@ -324,7 +324,7 @@ describe('what an expression or an agent leaves empty is never all', () => {
 			{ filterMode: 'none', allowAll: '={{ $json.missing }}' },
 			"'Delete All Records' must be true or false",
 		],
-		[{ maximum: '={{ $json.missing }}' }, "'Maximum' must be a number at least 1"],
+		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a number at least 1"],
 	])('the parameters %j', async (parameters, message) => {
 		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);
 	});
@@ -391,7 +391,7 @@ describe('while another writer is at work', () => {
 		await api().patch(`${at}/${await find(number)}`, { fields });
 	const run = async (parameters: IDataObject) => {
 		const result = await harness.run('deleteMany', {
-			parameters: { maximum: 100, ...parameters },
+			parameters: { maxRecordsToDelete: 100, ...parameters },
 			credential: other.credential(),
 		});
 		expect(result.error).toBeUndefined();
@@ -469,7 +469,7 @@ describe('while another writer is at work', () => {
 		other.before((target) =>
 			target.startsWith('DELETE') ? insert(String((added += 1)), { state: 'open' }) : undefined,
 		);
-		expect(await run({ ...any, maximum: 30 })).toEqual(done(30, 30, 30));
+		expect(await run({ ...any, maxRecordsToDelete: 30 })).toEqual(done(30, 30, 30));
 		expect(await harness.records()).toHaveLength(30);
 	});
 });

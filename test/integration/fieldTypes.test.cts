@@ -160,12 +160,12 @@ describe('clearing', () => {
 		return String(created.json()[0]!.id);
 	};
 
-	const emptied = async (id: string, empty: unknown, emptyFields: string, mode: string) => {
+	const emptied = async (id: string, empty: unknown, emptyValues: string, mode: string) => {
 		const values = Object.fromEntries(CLEARABLE.map((field) => [field, empty])) as IDataObject;
 		const result = await harness.run({
 			operation: 'update',
 			parameters: { recordId: picked(id) },
-			options: { emptyFields },
+			options: { emptyValues },
 			...(mode === 'defined' ? { columns: defined(values) } : { items: [values] }),
 		});
 		expect(result.error?.message).toBeUndefined();

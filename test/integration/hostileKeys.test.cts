@@ -79,7 +79,7 @@ describe('fields that are called like what every object has', () => {
 		const updated = await run('update', {
 			items: [update as unknown as IDataObject],
 			parameters: { recordId: { __rl: true, mode: 'id', value: recordId } },
-			options: { emptyFields: 'clear' },
+			options: { emptyValues: 'clear' },
 		});
 		expect(updated.error).toBeUndefined();
 		const { valueOf: _valueOf, isPrototypeOf: _isPrototypeOf, ...kept } = full;

@@ -139,8 +139,8 @@ describe('columns', () => {
 			'a mapping list',
 			'No.\tName\tName 2\n1\ta\tb',
 			{
-				columnMapping: 'list',
-				columnList: {
+				mappingMode: 'defineBelow',
+				columnMapping: {
 					column: [
 						{ column: 'No.', field: 'number' },
 						{ column: 'Name', field: 'buyer' },
@@ -173,20 +173,20 @@ describe('columns', () => {
 		['number,buyer\n1,\xe4', {}, 'The file is not UTF-8'],
 		[
 			'number,buyer\n1,a',
-			{ columnMapping: 'list', columnList: { column: [{ column: 'No', field: 'number' }] } },
+			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'No', field: 'number' }] } },
 			"the file has no column 'No'",
 		],
 		[
 			'number,buyer\n1,a',
-			{ columnMapping: 'list', columnList: { column: [{ column: 'number', field: 'nr' }] } },
+			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'number', field: 'nr' }] } },
 			"has no field 'nr'",
 		],
 		[
 			'number,l\n1,a',
-			{ columnMapping: 'list', columnList: { column: [{ column: 'l', field: 'label' }] } },
+			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'l', field: 'label' }] } },
 			"'label' is read-only",
 		],
-		['number,buyer\n1,a', { columnMapping: 'list' }, "'Column Mapping' is empty"],
+		['number,buyer\n1,a', { mappingMode: 'defineBelow' }, "'Column Mapping' is empty"],
 		[Array.from({ length: 10_000 }, (_, at) => `c${at}`).join(','), {}, "'c9' and 9990 more"],
 	])('%j %j is an error before anything is written', async (text, parameters, message) => {
 		const { error } = await imported(Buffer.from(text, 'latin1'), { parameters });
@@ -337,7 +337,7 @@ describe('options of many-record writes', () => {
 		const { json, rejected } = await imported('number,buyer,related\n3,c,1; 2\n4,d,5\n', {
 			options: {
 				listSeparator: ';',
-				linkValues: { link: [{ field: 'related', valuesAre: 'importKey', ifNotFound: 'error' }] },
+				linkValues: { link: [{ field: 'related', valueType: 'importKey', ifNotFound: 'error' }] },
 			},
 		});
 		expect(json).toMatchObject({ inserted: 1, rejected: 1 });

@@ -102,7 +102,7 @@ test.each<[operation: string, option: string, label: string]>([
 	...['create', 'update', 'upsert', 'createMany', 'upsertMany', 'updateMany', 'syncMany'].flatMap(
 		(operation): Array<[string, string, string]> => [
 			[operation, 'unknownFields', 'Unknown Input Fields'],
-			[operation, 'emptyFields', 'Empty Values'],
+			[operation, 'emptyValues', 'Empty Values'],
 		],
 	),
 	['upsertMany', 'duplicates', 'Duplicates in the Input'],

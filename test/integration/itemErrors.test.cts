@@ -111,7 +111,7 @@ describe.each(['update', 'updateMany'])('%s', (operation) => {
 
 describe('parameters that all items share', () => {
 	test.each([
-		['emptyFields', 'Empty Values', '={{ $json.number === "2" ? "clear" : "leave" }}'],
+		['emptyValues', 'Empty Values', '={{ $json.number === "2" ? "clear" : "leave" }}'],
 		['batchSize', 'Batch Size', '={{ Number($json.number) }}'],
 		['skipAudit', 'Skip Audit', '={{ $json.number === "3" }}'],
 	])('%s may not differ between items', async (name, label, expression) => {
@@ -129,7 +129,7 @@ describe('parameters that all items share', () => {
 	});
 
 	test('an expression that gives every item the same is fine', async () => {
-		const options = { batchSize: '={{ 1 + 1 }}', emptyFields: "={{ 'leave' }}" };
+		const options = { batchSize: '={{ 1 + 1 }}', emptyValues: "={{ 'leave' }}" };
 		const result = await harness.run('upsertMany', { items: numbered(3), options });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
 	});

@@ -79,7 +79,7 @@ beforeEach(async () => {
 });
 afterAll(() => sandbox.stop());
 
-type Link = Partial<Record<'field' | 'valuesAre' | 'linkedField' | 'ifNotFound', string>>;
+type Link = Partial<Record<'field' | 'valueType' | 'linkedField' | 'ifNotFound', string>>;
 
 interface Run extends Omit<OperationRun, 'parameters'> {
 	table?: string;
@@ -89,7 +89,7 @@ interface Run extends Omit<OperationRun, 'parameters'> {
 	token?: string;
 }
 
-const byName: Link = { field: '*', valuesAre: 'importKey' };
+const byName: Link = { field: '*', valueType: 'importKey' };
 const orCreate: Link = { ...byName, ifNotFound: 'create' };
 const orEmpty: Link = { ...byName, ifNotFound: 'leaveEmpty' };
 const goingOn: Run = { onError: 'continueRegularOutput' };
@@ -164,7 +164,7 @@ describe('a link to one record', () => {
 	});
 
 	test('by another field, a number given as text', async () => {
-		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'number' }];
+		const links = [{ field: 'company', valueType: 'field', linkedField: 'number' }];
 		const result = await run('createMany', { links, items: [{ email: 'a', company: ' 2 ' }] });
 		expect(result.error).toBeUndefined();
 		expect((await person('a'))?.company).toBe((await companyIds()).Birch);
@@ -172,7 +172,7 @@ describe('a link to one record', () => {
 
 	test('an entry for a field counts more than one for all', async () => {
 		const { Acorn } = await companyIds();
-		const links = [byName, { field: 'company', valuesAre: 'recordIds' }];
+		const links = [byName, { field: 'company', valueType: 'recordIds' }];
 		await run('createMany', { links, items: [{ email: 'a', company: Acorn, clients: ['Birch'] }] });
 		expect(await person('a')).toMatchObject({ company: Acorn });
 	});
@@ -188,7 +188,7 @@ describe('a link to one record', () => {
 		await run('upsertMany', { items: [{ email: 'a', company: '' }] });
 		expect(await person('a')).toHaveProperty('company');
 		const items = [{ email: 'a', company: null }];
-		await run('upsertMany', { items, options: { emptyFields: 'clear' } });
+		await run('upsertMany', { items, options: { emptyValues: 'clear' } });
 		expect(await person('a')).not.toHaveProperty('company');
 	});
 });
@@ -527,7 +527,7 @@ describe('not found', () => {
 
 describe('what can go wrong with the linked table', () => {
 	test('two matches are an error that names both', async () => {
-		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'city' }];
+		const links = [{ field: 'company', valueType: 'field', linkedField: 'city' }];
 		const result = await run('createMany', {
 			...goingOn,
 			links,
@@ -553,7 +553,7 @@ describe('what can go wrong with the linked table', () => {
 		}));
 		await sandbox.admin.createTable({ app: APP, table: companies, records });
 		await sandbox.admin.clearRequests();
-		const links = [{ field: 'company', valuesAre: 'field', linkedField: 'city' }];
+		const links = [{ field: 'company', valueType: 'field', linkedField: 'city' }];
 		const items = ['Ulm', 'Trier', 'Bern'].map((company) => ({ email: company, company }));
 		const result = await run('createMany', { ...goingOn, links, items });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
@@ -603,7 +603,7 @@ describe('what can go wrong with the linked table', () => {
 
 	test('by another field than the import key none is created', async () => {
 		const links = [
-			{ field: 'company', valuesAre: 'field', linkedField: 'city', ifNotFound: 'create' },
+			{ field: 'company', valueType: 'field', linkedField: 'city', ifNotFound: 'create' },
 		];
 		const result = await run('createMany', { links, items: [{ email: 'a', company: 'Ulm' }] });
 		expect(result.error?.message).toContain("created only by their import key 'name'");
@@ -724,10 +724,10 @@ describe('the option', () => {
 			"'email', which is no link field",
 		);
 		expect(await message(byName, byName)).toContain("two entries for '*'");
-		expect(await message({ field: 'company', valuesAre: 'field' })).toContain('names no field');
-		expect(await message({ ...byName, valuesAre: 'colour' })).toContain("'Link Values Are'");
+		expect(await message({ field: 'company', valueType: 'field' })).toContain('names no field');
+		expect(await message({ ...byName, valueType: 'colour' })).toContain("'Link Values Are'");
 		expect(await message({ ...byName, ifNotFound: 'guess' })).toContain("'If Not Found'");
-		const chosen = { field: 'company', valuesAre: 'field', linkedField: 'parent' };
+		const chosen = { field: 'company', valueType: 'field', linkedField: 'parent' };
 		expect(await message(chosen)).toContain("can't be found by 'parent'");
 		expect(await message({ ...chosen, linkedField: 'x' })).toContain("has no field 'x'");
 	});
@@ -786,7 +786,7 @@ describe('the option', () => {
 		expect(await labels([])).toEqual(
 			expect.arrayContaining(['company (record ID)', 'clients (record IDs to add)']),
 		);
-		const links = [byName, { field: 'memo', valuesAre: 'field', linkedField: 'text' }];
+		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
 		expect(await labels(links)).toEqual(
 			expect.arrayContaining([
 				'company (import key of the linked record)',
@@ -794,7 +794,7 @@ describe('the option', () => {
 				"memo ('text' of the linked record)",
 			]),
 		);
-		expect(await labels([{ ...byName, valuesAre: '={{ $json.x }}' }])).toContain(
+		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain(
 			'company (record ID)',
 		);
 	});

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { expectErrorItem, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
 
-/** How items find their records: Match On, If Found, If Missing, Several Matches. */
+/** How items find their records: Match On, If Found, If Missing, Multiple Matches. */
 const harness = useHarness();
 const otherWriter = useOtherWriter(harness);
 
@@ -143,11 +143,11 @@ describe('several matches', () => {
 		(await harness.records('notes')).sort((a, b) =>
 			`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1,
 		);
-	const run = async (severalMatches: string, options: IDataObject = {}) =>
+	const run = async (multipleMatches: string, options: IDataObject = {}) =>
 		await onNotes('upsertMany', {
 			items: [{ text: 'a', rank: 9 }],
 			parameters: byText,
-			options: { severalMatches, ...options },
+			options: { multipleMatches, ...options },
 		});
 
 	test('are an error that names them', async () => {
@@ -161,7 +161,7 @@ describe('several matches', () => {
 	test.each([
 		['error', 'failed'],
 		['first', 'updated'],
-	])('of thousands no more are read than matter (%s)', async (severalMatches, outcome) => {
+	])('of thousands no more are read than matter (%s)', async (multipleMatches, outcome) => {
 		await harness.fill(
 			'notes',
 			...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })),
@@ -169,7 +169,7 @@ describe('several matches', () => {
 		const result = await onNotes('upsertMany', {
 			items: [{ text: 'shared', rank: 2 }],
 			parameters: byText,
-			options: { severalMatches },
+			options: { multipleMatches },
 		});
 		expect(outcomes(result)).toEqual([outcome]);
 		if (outcome === 'failed') {
@@ -667,11 +667,11 @@ describe('create or update, one record for each item', () => {
 
 	test('several matches: an error, the first, or an output for each', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'a', rank: 2 });
-		const run = async (severalMatches: string) =>
+		const run = async (multipleMatches: string) =>
 			await onNotes('upsert', {
 				items: [{ text: 'a', rank: 2 }],
 				parameters: byText,
-				options: { severalMatches },
+				options: { multipleMatches },
 			});
 		const refused = await run('error');
 		expectErrorItem(refused.output('Data Platform')[0]!, 0, "2 records match 'a'");

@@ -159,7 +159,7 @@ const cases: Case[] = [
 		run: () => ({
 			items: ['1', 'old', '3'].map((value) => ({ value })),
 			parameters: {
-				maximum: 1,
+				maxRecordsToDelete: 1,
 				filterMode: 'conditions',
 				conditions: {
 					condition: [

@@ -136,9 +136,9 @@ describe('dry run', () => {
 
 describe('empty values', () => {
 	const items = [{ number: '1', buyer: 'Fox', price: null, comment: '', tags: [] }];
-	const run = async (emptyFields: string) => {
+	const run = async (emptyValues: string) => {
 		await harness.fill('orders', old);
-		return await harness.run('upsertMany', { ...goingOn, items, options: { emptyFields } });
+		return await harness.run('upsertMany', { ...goingOn, items, options: { emptyValues } });
 	};
 
 	test('are left as they are', async () => {

@@ -11,7 +11,7 @@ const where = (field: string, operator: string, value: string) => ({
 	conditions: { condition: [{ field, operator, value }] },
 });
 
-const guards = { maximumToRemove: 100, maximumShareToRemove: 100 };
+const guards = { maxRecordsToRemove: 100, maxShareToRemove: 100 };
 const deleting = { missingRecords: 'delete', ...guards };
 const marking = {
 	missingRecords: 'setFields',
@@ -129,17 +129,17 @@ describe('guards', () => {
 
 	test('more than the maximum: nothing is written', async () => {
 		const result = await sync([order(1), order(8)], {
-			parameters: { ...deleting, maximumToRemove: 3 },
+			parameters: { ...deleting, maxRecordsToRemove: 3 },
 		});
 		expect(result.error?.message).toBe(
 			'Nothing was written or removed: 4 of 5 records are missing from the input, more than the maximum of 3',
 		);
-		expect(result.error?.description).toContain("'Maximum to Remove'");
+		expect(result.error?.description).toContain("'Max Records to Remove'");
 		expect(await harness.records()).toHaveLength(5);
 	});
 
 	test('more than the share: nothing is written, an item each under Continue', async () => {
-		const parameters = { ...deleting, maximumShareToRemove: 20 };
+		const parameters = { ...deleting, maxShareToRemove: 20 };
 		const result = await sync([order(1), order(2), order(3)], { parameters });
 		expect(result.error?.message).toBe(
 			'Nothing was written or removed: 2 of 5 records are missing from the input, more than 20 %',
@@ -156,11 +156,11 @@ describe('guards', () => {
 	});
 
 	test.each([
-		['maximumToRemove', -1],
-		['maximumToRemove', ''],
-		['maximumShareToRemove', 101],
-		['maximumShareToRemove', 'half'],
-		['maximumShareToRemove', null],
+		['maxRecordsToRemove', -1],
+		['maxRecordsToRemove', ''],
+		['maxShareToRemove', 101],
+		['maxShareToRemove', 'half'],
+		['maxShareToRemove', null],
 	])('%s: %j is refused', async (name, value) => {
 		const result = await sync([order(1)], { parameters: { ...deleting, [name]: value } });
 		expect(result.error?.message).toMatch(/must be a number (at least|from) 0/);
@@ -178,7 +178,7 @@ describe('guards', () => {
 
 	test('an empty input that is allowed keeps to the share', async () => {
 		const result = await sync([{}], {
-			parameters: { ...deleting, allowEmptyInput: true, maximumShareToRemove: 99 },
+			parameters: { ...deleting, allowEmptyInput: true, maxShareToRemove: 99 },
 		});
 		expect(result.error?.message).toContain('5 of 5 records are missing');
 	});

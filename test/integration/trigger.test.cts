@@ -189,7 +189,7 @@ describe('what it watches', () => {
 	});
 
 	test('at most so many per poll, the rest in the next', async () => {
-		const watching = await start({ startFrom: 'beginning', options: { maximum: 2 } });
+		const watching = await start({ startFrom: 'beginning', options: { maxRecordsPerPoll: 2 } });
 		await create('1', '2', '3', '4', '5');
 		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
 		expect(await emitted(watching)).toEqual(['created 3', 'created 4']);
@@ -233,7 +233,7 @@ describe('what is stored', () => {
 		await watching.poll();
 		await create('1');
 		const again = await start(
-			{ options: { maximum: 7, overlap: 300 } },
+			{ options: { maxRecordsPerPoll: 7, overlap: 300 } },
 			{ staticData: watching.staticData() },
 		);
 		expect(await emitted(again)).toEqual(['created 1']);

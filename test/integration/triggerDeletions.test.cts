@@ -17,7 +17,7 @@ const start = (more: IDataObject = {}, options?: WatchOptions) =>
 			table: picked('orders'),
 			triggerOn: 'createdUpdatedOrDeleted',
 			...more,
-			options: { deletionInterval: 0, ...(more.options as IDataObject | undefined) },
+			options: { deletionCheckInterval: 0, ...(more.options as IDataObject | undefined) },
 		} as INodeParameters,
 		options,
 	);
@@ -168,7 +168,7 @@ describe('when it looks', () => {
 			['createdUpdatedOrDeleted', 1],
 			['deleted', 0],
 		] as const) {
-			const watching = await start({ triggerOn, options: { deletionInterval: 60 } });
+			const watching = await start({ triggerOn, options: { deletionCheckInterval: 60 } });
 			await watching.poll();
 			await harness.sandbox.admin.clearRequests();
 			expect(await watching.poll()).toBeNull();
@@ -178,20 +178,20 @@ describe('when it looks', () => {
 
 	test('at once where an interval has passed while n8n was stopped', async () => {
 		await harness.fill('orders', ...numbered(2));
-		const watching = await start({ options: { deletionInterval: 60 } });
+		const watching = await start({ options: { deletionCheckInterval: 60 } });
 		await watching.poll();
 		await remove('1');
 		expect(await watching.poll()).toBeNull();
 		const data = watching
 			.staticData()
 			.replace(/"checkedAt":\d+/g, `"checkedAt":${Date.now() - 3.6e6}`);
-		const later = await start({ options: { deletionInterval: 60 } }, { staticData: data });
+		const later = await start({ options: { deletionCheckInterval: 60 } }, { staticData: data });
 		expect(await emitted(later)).toEqual(['deleted 1']);
 	});
 
 	test('not before a backlog is emitted, and no more than the maximum at once', async () => {
 		await harness.fill('orders', ...numbered(7));
-		const watching = await start({ options: { maximum: 2 } });
+		const watching = await start({ options: { maxRecordsPerPoll: 2 } });
 		await watching.poll();
 		await remove('1', '2', '3');
 		await create('a', 'b', 'c');
@@ -320,7 +320,7 @@ describe('what is stored', () => {
 				application: picked(APP),
 				table: picked('orders'),
 				triggerOn: 'createdUpdatedOrDeleted',
-				options: { deletionInterval: 0 },
+				options: { deletionCheckInterval: 0 },
 			},
 			{ staticData: watching.staticData() },
 		);

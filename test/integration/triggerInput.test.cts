@@ -33,9 +33,9 @@ const numbers = async (watching: Watching) =>
 const option = (name: string, value: unknown) => ({ options: { [name]: value } }) as IDataObject;
 
 test.each<[string, IDataObject, number?]>([
-	['no maximum', option('maximum', null)],
-	['a maximum that is no number', option('maximum', 'many')],
-	['a huge maximum', option('maximum', 1e9)],
+	['no maximum', option('maxRecordsPerPoll', null)],
+	['a maximum that is no number', option('maxRecordsPerPoll', 'many')],
+	['a huge maximum', option('maxRecordsPerPoll', 1e9)],
 	['a negative overlap', option('overlap', -1)],
 	['a huge overlap', option('overlap', 1e9)],
 	['no overlap', option('overlap', null)],
@@ -77,9 +77,9 @@ test.each<[string, IDataObject, string]>([
 		"'Output Field Names or IDs' must be a list",
 	],
 	[
-		'Only When These Fields Changed',
+		'Watched Fields',
 		option('watchedFields', { a: 1 }),
-		"'Only When These Fields Changed' must be a list",
+		"'Watched Fields' must be a list",
 	],
 	['Date', { startFrom: 'date', startDate: null }, "'Date' is not a date"],
 	['Table', { table: picked('  ') }, "'Table' is empty"],

@@ -152,7 +152,7 @@ describe('a table with a field called fields', () => {
 });
 
 describe('with Link Values set for all fields', () => {
-	const linkValues = { link: [{ field: '*', valuesAre: 'importKey' }] };
+	const linkValues = { link: [{ field: '*', valueType: 'importKey' }] };
 	test.each([true, false])('links to many as they were read, with Simplify %s', async (simple) => {
 		await harness.fill('orders', ...numbered(2));
 		const [first] = await harness.records();

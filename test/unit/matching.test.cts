@@ -21,7 +21,7 @@ import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
-const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', severalMatches: 'error' };
+const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
 
 describe('what the rules say', () => {
 	const record: PlannedRecord = { index: 0, key: 'k', fields: { n: 1 } };
@@ -46,8 +46,8 @@ describe('what the rules say', () => {
 		[{}, [], { creates: [undefined] }],
 		[{ ifFound: 'skip' }, [], { creates: [undefined] }],
 		[{ ifMissing: 'skip' }, [], { outcomes: [{ outcome: 'skipped', id: undefined }] }],
-		[{ severalMatches: 'first' }, [a, b], { updates: ['a'] }],
-		[{ severalMatches: 'all' }, [a, b], { updates: ['a', 'b'] }],
+		[{ multipleMatches: 'first' }, [a, b], { updates: ['a'] }],
+		[{ multipleMatches: 'all' }, [a, b], { updates: ['a', 'b'] }],
 		[
 			{ ifFound: 'skip' },
 			[a],
@@ -69,8 +69,8 @@ describe('what the rules say', () => {
 	});
 
 	test('found, of several', () => {
-		const ids = (severalMatches: MatchRules['severalMatches']) =>
-			decided([a, b], { ifFound: 'skip', severalMatches }).outcomes?.map(({ id }) => id);
+		const ids = (multipleMatches: MatchRules['multipleMatches']) =>
+			decided([a, b], { ifFound: 'skip', multipleMatches }).outcomes?.map(({ id }) => id);
 		expect(ids('first')).toEqual(['a']);
 		expect(ids('all')).toEqual(['a', 'b']);
 	});
@@ -229,14 +229,14 @@ describe('on fields', () => {
 		expect(stub.bodies[0]).toMatchObject({ loadFields: ['name'] });
 	});
 
-	test.each<[MatchRules['severalMatches'], results: unknown, names: string[]]>([
+	test.each<[MatchRules['multipleMatches'], results: unknown, names: string[]]>([
 		['error', [['failed']], ['a Ada 1', 'b Bob 1']],
 		['first', [['updated a']], ['a Ada 5', 'b Bob 1']],
 		['all', [['updated a', 'updated b']], ['a Ada 5', 'b Bob 5']],
-	])('several: %s', async (severalMatches, results, names) => {
+	])('several: %s', async (multipleMatches, results, names) => {
 		const result = await write([{ city: 'Oslo', n: 5 }], {
 			on: ['city'],
-			rules: { severalMatches },
+			rules: { multipleMatches },
 		});
 		expect(result.results).toEqual(results);
 		expect(result.names).toEqual(names);
@@ -245,7 +245,7 @@ describe('on fields', () => {
 	test('one of several that fails is the outcome of its item, with how many were written', async () => {
 		const { outcomes } = await write([{ city: 'Oslo', n: 5 }], {
 			on: ['city'],
-			rules: { severalMatches: 'all' },
+			rules: { multipleMatches: 'all' },
 			respond: (request, { body }) =>
 				request.startsWith('PATCH') && String(body).includes('"b"')
 					? httpResponse(200, {
@@ -423,7 +423,7 @@ describe('another writer', () => {
 		const { results } = await write([{ city: 'Oslo', n: 2 }], {
 			respond: deleting('a'),
 			on: ['city'],
-			rules: { severalMatches: 'all' },
+			rules: { multipleMatches: 'all' },
 		});
 		expect(results).toEqual([['updated b']]);
 	});

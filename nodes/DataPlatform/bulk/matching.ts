@@ -24,7 +24,7 @@ export interface MatchRules {
 	/** What to do with a record that is there: update it, or return it as it is. */
 	ifFound: 'update' | 'skip';
 	ifMissing: 'create' | 'skip' | 'error';
-	severalMatches: 'error' | 'first' | 'all';
+	multipleMatches: 'error' | 'first' | 'all';
 }
 
 export interface Matching extends MatchRules {
@@ -45,7 +45,7 @@ export interface Decision {
 /** How many matching records an error names. */
 const MATCHES_SHOWN = 5;
 
-/** How many records that match an item matter, by *Several Matches*. */
+/** How many records that match an item matter, by *Multiple Matches*. */
 const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
 
 const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome => {
@@ -109,11 +109,11 @@ export function decide(matches: Map<PlannedRecord, PlatformRecord[]>, rules: Mat
 	const decision = decideMissing(missing, rules);
 	for (const [record, found] of matches) {
 		if (found.length === 0) continue;
-		if (found.length > 1 && rules.severalMatches === 'error') {
+		if (found.length > 1 && rules.multipleMatches === 'error') {
 			decision.outcomes.push([record, several(record, found)]);
 			continue;
 		}
-		for (const match of rules.severalMatches === 'all' ? found : found.slice(0, 1)) {
+		for (const match of rules.multipleMatches === 'all' ? found : found.slice(0, 1)) {
 			if (rules.ifFound === 'skip') decision.outcomes.push([record, foundItem(match)]);
 			else decision.updates.push({ ...record, id: match.id });
 		}
@@ -132,11 +132,11 @@ export async function findMatches(
 	at: TableAddress,
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
-	{ on, ifFound, severalMatches }: Matching,
+	{ on, ifFound, multipleMatches }: Matching,
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
 	if (on !== 'recordId') {
 		const loads = ifFound === 'skip' ? 'allFields' : 'keys';
-		return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[severalMatches]);
+		return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[multipleMatches]);
 	}
 	const ids = [...new Set(records.map(({ id }) => id!))];
 	const found = await lookUpByIds(client, at, ids);
@@ -325,7 +325,7 @@ class MatchedWriter {
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
 	private mergeUpdates(plan: Plan, updates: PlannedRecord[], planOptions: PlanOptions) {
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
-		if (isCertain || this.matching.severalMatches === 'all') return updates;
+		if (isCertain || this.matching.multipleMatches === 'all') return updates;
 		const fields = new Map(this.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },

@@ -4,7 +4,7 @@
 
 import {
 	callSettings,
-	emptyFields,
+	emptyValues,
 	requestOptions,
 	unknownFields,
 	type OptionGroup,
@@ -114,7 +114,7 @@ const importKey: Parameter<'importKey'> = {
 	default: '',
 	placeholder: 'e.g. email',
 	description:
-		'The field by which records are matched, for a table that does not mark one. The platform matches by no other than the marked one.',
+		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
 };
 
 const maxFailedShare: Parameter<'maxFailedShare'> = {
@@ -138,12 +138,12 @@ const requests = requestOptions(
 /** What happens to values that are empty, unknown or given twice, as a group of options. */
 const inputValues = <Option extends string = never>(
 	...more: Array<Parameter<Option>>
-): OptionGroup<Option | 'emptyFields' | 'unknownFields'> => ({
+): OptionGroup<Option | 'emptyValues' | 'unknownFields'> => ({
 	displayName: 'Input Values',
 	name: 'inputValues',
 	description:
 		'What to do with values that are empty, that the table has no field for, or repeated',
-	options: [...more, emptyFields, unknownFields],
+	options: [...more, emptyValues, unknownFields],
 });
 
 /** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */

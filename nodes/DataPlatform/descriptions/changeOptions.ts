@@ -36,15 +36,15 @@ const WHERE_DELETIONS_ARE_EMITTED = {
 	show: { '/triggerOn': ['createdUpdatedOrDeleted', 'deleted'] },
 };
 
-export const deletionInterval: Parameter<'deletionInterval'> = {
-	displayName: 'Deletion Interval (Minutes)',
-	name: 'deletionInterval',
+export const deletionCheckInterval: Parameter<'deletionCheckInterval'> = {
+	displayName: 'Deletion Check Interval (Minutes)',
+	name: 'deletionCheckInterval',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: DEFAULT_CHECK_MINUTES,
 	displayOptions: WHERE_DELETIONS_ARE_EMITTED,
 	description:
-		'How often to look for deleted records, at most once for each poll: a check takes one request for each 1,000 records of the table. 0 is each poll.',
+		'How often to look for deleted records. A check takes one request for each 1,000 records of the table. With 0, every poll checks.',
 };
 
 export const maxDeletedShare: Parameter<'maxDeletedShare'> = {
@@ -55,5 +55,5 @@ export const maxDeletedShare: Parameter<'maxDeletedShare'> = {
 	default: DEFAULT_MAX_SHARE,
 	displayOptions: WHERE_DELETIONS_ARE_EMITTED,
 	description:
-		'If more of the records than this are missing at once, and more than 10, the poll fails and emits no deletions: they may be hidden from the token',
+		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may just not see them',
 };

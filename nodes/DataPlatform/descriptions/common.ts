@@ -42,9 +42,9 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 	},
 });
 
-export const emptyFields: Parameter<'emptyFields'> = {
+export const emptyValues: Parameter<'emptyValues'> = {
 	displayName: 'Empty Values',
-	name: 'emptyFields',
+	name: 'emptyValues',
 	type: 'options',
 	options: [
 		{
@@ -163,7 +163,7 @@ export const requestOptions = <Option extends string>(
 
 /** Options of the operations that write one record for each item. */
 export const singleWriteOptions = [
-	emptyFields,
+	emptyValues,
 	linkValues,
 	skipAudit,
 	unknownFields,

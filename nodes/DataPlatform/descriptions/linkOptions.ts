@@ -25,7 +25,7 @@ export const linkValues: Parameter<'linkValues'> = {
 	placeholder: 'Add Link Field',
 	default: {},
 	description:
-		'What the values of link fields are: record IDs unless you say here that they are names or keys of the linked records',
+		'By default, the values of link fields are record IDs. Add a field if its values are names or keys of the linked records.',
 	options: [
 		{
 			displayName: 'Link Field',
@@ -34,7 +34,7 @@ export const linkValues: Parameter<'linkValues'> = {
 				linkField,
 				{
 					displayName: 'Link Values Are',
-					name: 'valuesAre',
+					name: 'valueType',
 					type: 'options',
 					options: [
 						{
@@ -58,7 +58,7 @@ export const linkValues: Parameter<'linkValues'> = {
 					type: 'options',
 					typeOptions: loadOptionsFrom('getLinkedFields', ...TABLE_DEPENDENCIES, '&field'),
 					default: '',
-					displayOptions: { show: { valuesAre: ['field'] } },
+					displayOptions: { show: { valueType: ['field'] } },
 					description:
 						'The field of the linked table. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 				},
@@ -84,7 +84,7 @@ export const linkValues: Parameter<'linkValues'> = {
 						},
 					],
 					default: 'error',
-					displayOptions: { hide: { valuesAre: ['recordIds'] } },
+					displayOptions: { hide: { valueType: ['recordIds'] } },
 					description: 'What to do if no linked record has the value',
 				},
 			],

@@ -15,7 +15,7 @@ const BY_IMPORT_KEY: INodePropertyOptions = {
 const BY_FIELDS: INodePropertyOptions = {
 	name: 'Other Fields',
 	value: 'fields',
-	description: 'One or several fields that you choose; all must be equal',
+	description: 'One or more fields that you choose. All of them must be equal.',
 };
 const BY_RECORD_ID: INodePropertyOptions = {
 	name: 'Record ID',
@@ -51,7 +51,7 @@ const itemRecordId: Parameter<'recordId'> = {
 	required: true,
 	default: '={{ $json.id }}',
 	displayOptions: { show: { matchOn: ['recordId'] } },
-	description: "The ID of each item's record; each item's own ID unless it is changed here",
+	description: "The ID of each item's record. By default, the item's own ID.",
 };
 
 /** How each item's record is found, and how unless the user says otherwise. */
@@ -120,9 +120,9 @@ const ifMissing = (
 	description: 'What to do with an item that has no record yet',
 });
 
-const severalMatches: Parameter<'severalMatches'> = {
-	displayName: 'Several Matches',
-	name: 'severalMatches',
+const multipleMatches: Parameter<'multipleMatches'> = {
+	displayName: 'Multiple Matches',
+	name: 'multipleMatches',
 	type: 'options',
 	options: [
 		{
@@ -130,8 +130,8 @@ const severalMatches: Parameter<'severalMatches'> = {
 			value: 'error',
 			description: 'Do not write the item and name the records',
 		},
-		{ name: 'Use the First', value: 'first', description: 'Take the record that is the oldest' },
-		{ name: 'Use All', value: 'all', description: 'Take every record that matches' },
+		{ name: 'Use the First', value: 'first', description: 'Use the oldest record' },
+		{ name: 'Use All', value: 'all', description: 'Use every record that matches' },
 	],
 	default: 'error',
 	displayOptions: { show: { '/matchOn': ['fields', 'importKey'] } },
@@ -142,14 +142,14 @@ const severalMatches: Parameter<'severalMatches'> = {
 export const upsertMatchOptions = [
 	ifFound,
 	ifMissing([CREATE, SKIP, ERROR], 'create'),
-	severalMatches,
+	multipleMatches,
 ];
 
 /** The same for operations that only update. */
-export const updateMatchOptions = [ifMissing([SKIP, ERROR], 'error'), severalMatches];
+export const updateMatchOptions = [ifMissing([SKIP, ERROR], 'error'), multipleMatches];
 
 /** The same for a sync, which always creates what is missing and updates what is there. */
-export const syncMatchOptions = [severalMatches];
+export const syncMatchOptions = [multipleMatches];
 
 /** What happens to items that match a record, several, none or each other, as a group of options. */
 export const matchingOptions = <Option extends string>(
@@ -157,6 +157,6 @@ export const matchingOptions = <Option extends string>(
 ): OptionGroup<Option> => ({
 	displayName: 'Matching',
 	name: 'matching',
-	description: 'What to do with items that match a record, several, none, or the same as another',
+	description: 'What to do with items that match one record, several or none',
 	options,
 });

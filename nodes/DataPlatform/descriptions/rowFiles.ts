@@ -13,7 +13,7 @@ const CSV = {
 const NDJSON = {
 	name: 'NDJSON',
 	value: 'ndjson',
-	description: 'One JSON object a line, which keeps every value as it is',
+	description: 'One JSON object per line, which keeps every value as it is',
 };
 
 export const exportFormat: Parameter<'format'> = {
@@ -37,7 +37,7 @@ const exportDelimiter: Parameter<'delimiter'> = {
 	type: 'options',
 	options: delimiters,
 	default: ',',
-	description: 'What stands between the cells of a CSV file',
+	description: 'The character between the values of a CSV file',
 };
 
 const byteOrderMark: Parameter<'byteOrderMark'> = {
@@ -71,7 +71,7 @@ const fileName: Parameter<'fileName'> = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. orders.csv',
-	description: 'The name of the file; the name of the table unless it is set here',
+	description: 'The name of the file. By default, the name of the table.',
 };
 
 export const formulaGuard: Parameter<'formulaGuard'> = {
@@ -105,7 +105,7 @@ export const importFormat: Parameter<'format'> = {
 };
 
 export const importMode: Parameter<'importMode'> = {
-	displayName: 'Import As',
+	displayName: 'Import Mode',
 	name: 'importMode',
 	type: 'options',
 	options: [
@@ -120,33 +120,33 @@ export const importMode: Parameter<'importMode'> = {
 	default: 'upsert',
 };
 
-export const columnMapping: Parameter<'columnMapping'> = {
-	displayName: 'Columns',
-	name: 'columnMapping',
+export const mappingMode: Parameter<'mappingMode'> = {
+	displayName: 'Mapping Column Mode',
+	name: 'mappingMode',
 	type: 'options',
 	options: [
 		{
 			name: 'Map Automatically',
-			value: 'automatic',
+			value: 'autoMapInputData',
 			description: 'Each column goes into the field of the same name, or of the same header',
 		},
 		{
-			name: 'Map Below',
-			value: 'list',
+			name: 'Map Each Column Manually',
+			value: 'defineBelow',
 			description: 'Only the columns that you name are imported',
 		},
 	],
-	default: 'automatic',
+	default: 'autoMapInputData',
 };
 
-export const columnList: Parameter<'columnList'> = {
+export const columnMapping: Parameter<'columnMapping'> = {
 	displayName: 'Column Mapping',
-	name: 'columnList',
+	name: 'columnMapping',
 	type: 'fixedCollection',
 	typeOptions: { multipleValues: true },
 	placeholder: 'Add Column',
 	default: {},
-	displayOptions: { show: { columnMapping: ['list'] } },
+	displayOptions: { show: { mappingMode: ['defineBelow'] } },
 	options: [
 		{
 			displayName: 'Column',
@@ -158,7 +158,7 @@ export const columnList: Parameter<'columnList'> = {
 					type: 'string',
 					default: '',
 					placeholder: 'e.g. Unit Price',
-					description: 'What it is called in the first row; in NDJSON, the name of a value',
+					description: 'Its name in the first row; in NDJSON, the name of a value',
 				},
 				{
 					displayName: 'Field Name or ID',
@@ -183,9 +183,9 @@ export const inputDataFieldName: Parameter<'inputDataFieldName'> = {
 		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
 };
 
-export const rejectedField: Parameter<'rejectedField'> = {
+export const rejectedRowsField: Parameter<'rejectedRowsField'> = {
 	displayName: 'Put Rejected Rows in Field',
-	name: 'rejectedField',
+	name: 'rejectedRowsField',
 	type: 'string',
 	required: true,
 	default: 'rejected',
@@ -198,11 +198,11 @@ const importDelimiter: Parameter<'delimiter'> = {
 	name: 'delimiter',
 	type: 'options',
 	options: [
-		{ name: 'Automatic', value: 'auto', description: 'What stands most often in the first row' },
+		{ name: 'Automatic', value: 'auto', description: 'The most frequent one in the first row' },
 		...delimiters,
 	],
 	default: 'auto',
-	description: 'What stands between the cells of a CSV file',
+	description: 'The character between the values of a CSV file',
 };
 
 const encoding: Parameter<'encoding'> = {
@@ -230,7 +230,7 @@ const encoding: Parameter<'encoding'> = {
 const importGuard: Parameter<'formulaGuard'> = {
 	...formulaGuard,
 	description:
-		"Whether to take off the apostrophe that 'Export to File' writes before text that looks like a formula",
+		"Whether to remove the apostrophe that 'Export to File' writes before text that looks like a formula",
 };
 
 const startAtRow: Parameter<'startAtRow'> = {
@@ -240,7 +240,7 @@ const startAtRow: Parameter<'startAtRow'> = {
 	typeOptions: { minValue: 1, numberPrecision: 0 },
 	default: 1,
 	description:
-		'The first row to import, counted as in a spreadsheet: the one with the column names is row 1. Where an import broke off, its error says where to go on.',
+		'The first row to import, counted as in a spreadsheet: the one with the column names is row 1. If an import stops early, its error says where to continue.',
 };
 
 const endAtRow: Parameter<'endAtRow'> = {
@@ -268,7 +268,7 @@ const dateFormat: Parameter<'dateFormat'> = {
 	default: '',
 	placeholder: 'e.g. dd.MM.yyyy HH:mm',
 	description:
-		'How dates and times are written in a CSV file, where they are not as in 2026-11-21T09:30:00Z',
+		'How dates and times are written in a CSV file, if not like 2026-11-21T09:30:00Z',
 };
 
 const listSeparator: Parameter<'listSeparator'> = {
@@ -277,7 +277,7 @@ const listSeparator: Parameter<'listSeparator'> = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. ;',
-	description: 'What stands between the entries of a list in one cell, where it is no JSON',
+	description: 'The character between the entries of a list in one cell, if the cell is not JSON',
 };
 
 const numberFormat: Parameter<'numberFormat'> = {
@@ -300,7 +300,7 @@ const timeZone: Parameter<'timeZone'> = {
 	default: '',
 	placeholder: 'e.g. Europe/Berlin',
 	description:
-		"Where times in a CSV file come from that have no zone; the application's own zone if it is empty",
+		"The time zone of times in a CSV file that have none. By default, the time zone of the application.",
 };
 
 export const importFile: OptionGroup<
@@ -308,7 +308,7 @@ export const importFile: OptionGroup<
 > = {
 	displayName: 'File',
 	name: 'file',
-	description: 'How the file is read, and which rows of it',
+	description: 'How to read the file, and which of its rows',
 	options: [importDelimiter, encoding, endAtRow, importGuard, startAtRow, stopAfterRejected],
 };
 

@@ -22,7 +22,7 @@ const missingRecords: Parameter<'missingRecords'> = {
 		{ name: 'Delete', value: 'delete', description: 'Permanently delete them' },
 	],
 	default: 'leave',
-	description: 'What to do with records of the table that no item stands for',
+	description: 'What to do with records of the table that are missing from the input',
 };
 
 const removes = (more: Record<string, string[]> = {}) => ({
@@ -78,28 +78,28 @@ const fieldsToSet: Parameter<'fieldsToSet'> = {
 	],
 };
 
-const maximum: Parameter<'maximumToRemove'> = {
-	displayName: 'Maximum to Remove',
-	name: 'maximumToRemove',
+const maximum: Parameter<'maxRecordsToRemove'> = {
+	displayName: 'Max Records to Remove',
+	name: 'maxRecordsToRemove',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	required: true,
 	default: DEFAULT_MAXIMUM,
 	displayOptions: removes(),
 	description:
-		'Max number of records to delete or to set fields of. If more are missing from the input, nothing is written or removed.',
+		'Max number of records to delete or to set fields of. If more are missing, nothing is written or removed.',
 };
 
-const maximumShare: Parameter<'maximumShareToRemove'> = {
-	displayName: 'Maximum Share to Remove (%)',
-	name: 'maximumShareToRemove',
+const maximumShare: Parameter<'maxShareToRemove'> = {
+	displayName: 'Max Share to Remove (%)',
+	name: 'maxShareToRemove',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },
 	required: true,
 	default: DEFAULT_MAXIMUM_SHARE,
 	displayOptions: removes(),
 	description:
-		'The same as a share of the records that match the filter: protects against an input that is only a part of what it should be',
+		'The same as a share of the records that match the filter. It protects against an incomplete input.',
 };
 
 const allowEmptyInput: Parameter<'allowEmptyInput'> = {
@@ -119,7 +119,7 @@ const removeDespiteFailures: Parameter<'removeDespiteFailures'> = {
 	default: false,
 	displayOptions: removes(),
 	description:
-		'Whether to remove records though the platform rejected some items. An item that has no key prevents it all the same.',
+		'Whether to remove records even if the platform rejected some items. An item without a key still prevents it.',
 };
 
 /** What to do with records that are missing from the input, and how many at most. */

@@ -35,7 +35,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	chooseMarkedImportKey:
 		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",
 	chooseAmongMatches:
-		"Match on more fields, correct the records, or choose another way under 'Several Matches' in the options (Matching).",
+		"Match on more fields, correct the records, or choose another way under 'Multiple Matches' in the options (Matching).",
 	correctImportKey: "Correct 'Import Key Field' in the options, or leave it empty.",
 	correctMatchFields:
 		"Choose one or several fields under 'Match Field Names or IDs': text, choices, numbers, dates or times that the table lets you write.",
@@ -50,14 +50,14 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	filterOrDeleteAll:
 		"Add a condition. To delete every record of the table, set 'Filter' to 'None' and turn on 'Delete All Records'.",
-	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Maximum' to delete all of them.",
+	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Max Records to Delete' to delete all of them.",
 	completeInputOrRaiseMaximum:
-		"Check that the input is complete and that the filter is right. If it is meant, raise 'Maximum to Remove'.",
+		"Check that the input is complete and that the filter is right. If it is meant, raise 'Max Records to Remove'.",
 	completeInputOrRaiseShare:
-		"Check that the input is complete and that the filter is right. If it is meant, raise 'Maximum Share to Remove (%)'.",
+		"Check that the input is complete and that the filter is right. If it is meant, raise 'Max Share to Remove (%)'.",
 	skipExistingFiles:
 		"Look at the record before you run it again; with 'Skip Existing' on, files that are there are not sent twice.",
-	raiseMaximumSize: "Nothing was sent. Raise 'Maximum Size (MiB)' in the options if it is meant.",
+	raiseMaximumSize: "Nothing was sent. Raise 'Max File Size (MiB)' in the options if it is meant.",
 	raiseRetryBudget:
 		"Raise 'Max Retry Wait' in the options, or send fewer records in one execution.",
 	trustCertificate:

@@ -35,19 +35,19 @@ const wrong = (message: string, hint = CHOOSE) =>
 
 /** The rule of one entry; undefined where the values are record IDs. @throws {InputError} */
 function toRule({
-	valuesAre,
+	valueType,
 	linkedField,
 	ifNotFound = 'error',
 }: Record<string, unknown>): LinkRule | undefined {
-	if (valuesAre === 'recordIds') return undefined;
-	if (valuesAre !== undefined && valuesAre !== 'importKey' && valuesAre !== 'field') {
+	if (valueType === 'recordIds') return undefined;
+	if (valueType !== undefined && valueType !== 'importKey' && valueType !== 'field') {
 		throw wrong("'Link Values Are' is none of 'recordIds', 'importKey' and 'field'");
 	}
 	if (!IF_NOT_FOUND.includes(ifNotFound)) {
 		throw wrong("'If Not Found' is none of 'error', 'leaveEmpty' and 'create'");
 	}
 	const rule = { ifNotFound: ifNotFound as LinkRule['ifNotFound'] };
-	if (valuesAre !== 'field') return rule;
+	if (valueType !== 'field') return rule;
 	const name = parameterText(linkedField, 'linkedField', 'Linked Field Name or ID');
 	if (name !== '') return { ...rule, linkedField: name };
 	throw wrong(

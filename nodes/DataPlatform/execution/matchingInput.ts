@@ -12,20 +12,20 @@ export type MatchParameter =
 	| 'matchFields'
 	| 'options.ifFound'
 	| 'options.ifMissing'
-	| 'options.severalMatches';
+	| 'options.multipleMatches';
 
 const CHOICES = {
 	matchOn: ['importKey', 'recordId', 'fields'],
 	ifFound: ['update', 'skip'],
 	ifMissing: ['create', 'skip', 'error'],
-	severalMatches: ['error', 'first', 'all'],
+	multipleMatches: ['error', 'first', 'all'],
 } as const;
 
 const LABELS: Record<keyof typeof CHOICES, string> = {
 	matchOn: 'Match On',
 	ifFound: 'If Found',
 	ifMissing: 'If Missing',
-	severalMatches: 'Several Matches',
+	multipleMatches: 'Multiple Matches',
 };
 
 /** @throws {InputError} where an expression gives something else */
@@ -70,9 +70,9 @@ export function matchingOf(
 	const rules: MatchRules = {
 		ifFound: choice('ifFound', run.parameter('options.ifFound', index), 'update'),
 		ifMissing: ifMissing === 'create' ? preset.ifMissing : ifMissing,
-		severalMatches: choice(
-			'severalMatches',
-			run.parameter('options.severalMatches', index),
+		multipleMatches: choice(
+			'multipleMatches',
+			run.parameter('options.multipleMatches', index),
 			'error',
 		),
 	};
@@ -82,7 +82,7 @@ export function matchingOf(
 	const isPlain =
 		rules.ifFound === 'update' &&
 		rules.ifMissing === preset.ifMissing &&
-		rules.severalMatches !== 'all';
+		rules.multipleMatches !== 'all';
 	// An upsert never finds several: the platform itself knows what its key means.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	return isPlain && isDoneByPlatform ? undefined : { on, ...rules };

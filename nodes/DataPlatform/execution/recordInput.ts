@@ -203,7 +203,7 @@ export function valuesReader(
 }
 
 /** Options of every operation that writes fields. */
-type FieldOptions = 'options.emptyFields' | 'options.unknownFields';
+type FieldOptions = 'options.emptyValues' | 'options.unknownFields';
 
 /** How many fields a hint names. */
 const FIELDS_SHOWN = 10;
@@ -214,7 +214,7 @@ const MAX_LINK_BATCH_BYTES = 4 * MIB;
 /** What happens to values that are empty or unknown. @throws {InputError} */
 export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) => ({
 	empty: requireChoice<EmptyPolicy>(
-		run.option<unknown>('options.emptyFields', index, 'leave'),
+		run.option<unknown>('options.emptyValues', index, 'leave'),
 		'Empty Values',
 		['leave', 'clear', 'error'],
 	),

@@ -66,7 +66,7 @@ export type ImportFormParameter =
 	| 'options.dateFormat'
 	| 'options.delimiter'
 	| 'options.duplicates'
-	| 'options.emptyFields'
+	| 'options.emptyValues'
 	| 'options.encoding'
 	| 'options.endAtRow'
 	| 'options.formulaGuard'

@@ -52,7 +52,7 @@ const quoted = (names: string[]) => {
 };
 
 const wrongColumns = (message: string, hint: string) =>
-	new InputError(`Nothing was sent: ${message}`, { field: 'Columns', hint });
+	new InputError(`Nothing was sent: ${message}`, { field: 'Mapping Column Mode', hint });
 
 /** @throws {InputError} where two columns that count have one name */
 function requireUnique(names: string[]) {
@@ -136,7 +136,7 @@ export class RowReader {
 		);
 		throw wrongColumns(
 			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${quoted(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
-			"Rename the column, choose 'Map Below' under 'Columns', or set 'Unknown Input Fields' in the options to 'Ignore'.",
+			"Rename the column, choose 'Map Each Column Manually' under 'Mapping Column Mode', or set 'Unknown Input Fields' in the options to 'Ignore'.",
 		);
 	}
 

@@ -22,8 +22,8 @@ export type SyncParameter =
 	| FilterParameter
 	| 'missingRecords'
 	| 'fieldsToSet'
-	| 'maximumToRemove'
-	| 'maximumShareToRemove'
+	| 'maxRecordsToRemove'
+	| 'maxShareToRemove'
 	| 'allowEmptyInput'
 	| 'removeDespiteFailures';
 
@@ -35,8 +35,8 @@ export const SHARED_SYNC_LABELS = {
 	conditions: 'Conditions',
 	groups: 'Groups',
 	filterTree: 'Filter Tree',
-	maximumToRemove: 'Maximum to Remove',
-	maximumShareToRemove: 'Maximum Share to Remove (%)',
+	maxRecordsToRemove: 'Max Records to Remove',
+	maxShareToRemove: 'Max Share to Remove (%)',
 	allowEmptyInput: 'Allow Empty Input',
 	removeDespiteFailures: 'Remove Despite Failed Items',
 } satisfies Partial<Record<SyncParameter, string>>;
@@ -48,7 +48,7 @@ const wrong = (message: string, hint: string, field = LABEL) =>
 
 /** How missing records are removed; undefined where they are left. @throws {InputError} */
 function removalOf(
-	run: RunContext<SyncParameter | 'options.emptyFields'>,
+	run: RunContext<SyncParameter | 'options.emptyValues'>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
@@ -67,7 +67,7 @@ function removalOf(
 
 /** @throws {InputError} where a value can't be written, or nothing is set */
 function fieldsToSet(
-	run: RunContext<SyncParameter | 'options.emptyFields'>,
+	run: RunContext<SyncParameter | 'options.emptyValues'>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
@@ -77,7 +77,7 @@ function fieldsToSet(
 	if (entries.length === 0) {
 		throw wrong(`'${LABEL}' names no field`, 'Add a field and the value to set.');
 	}
-	const isClearing = run.option<unknown>('options.emptyFields', index, 'leave') === 'clear';
+	const isClearing = run.option<unknown>('options.emptyValues', index, 'leave') === 'clear';
 	const set = new Map<string, FieldValues[string]>();
 	for (const entry of entries) {
 		const { field: given, value } = isObject(entry) ? entry : {};
@@ -131,7 +131,7 @@ function scopeOf(run: RunContext<SyncParameter>, index: number, table: TableDefi
  * @throws {InputError}
  */
 export function syncOptionsOf(
-	run: RunContext<SyncParameter | 'options.emptyFields'>,
+	run: RunContext<SyncParameter | 'options.emptyValues'>,
 	index: number,
 	table: TableDefinition,
 	keys: FieldDefinition[],
@@ -139,13 +139,13 @@ export function syncOptionsOf(
 ): SyncOptions | undefined {
 	const removal = removalOf(run, index, table, keys);
 	if (!removal) return undefined;
-	const number = (name: 'maximumToRemove' | 'maximumShareToRemove', max?: number) =>
+	const number = (name: 'maxRecordsToRemove' | 'maxShareToRemove', max?: number) =>
 		run.numberWithin(run.parameter(name, index), SHARED_SYNC_LABELS[name], { min: 0, max });
 	return {
 		removal,
 		scope: scopeOf(run, index, table),
-		maximum: number('maximumToRemove'),
-		maximumShare: number('maximumShareToRemove', 100),
+		maximum: number('maxRecordsToRemove'),
+		maximumShare: number('maxShareToRemove', 100),
 		dryRun,
 		stopAtFailure,
 	};

@@ -6,7 +6,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { applicationLocator, tableLocator } from '../descriptions/locators';
 import {
 	DEFAULT_MAXIMUM,
-	deletionInterval,
+	deletionCheckInterval,
 	maxDeletedShare,
 	MAX_MAXIMUM,
 	overlap,
@@ -70,20 +70,20 @@ export const triggerProperties: INodeProperties[] = [
 	hiddenForDeletions(startDate),
 	hiddenForDeletions(simple),
 	options(
-		deletionInterval,
+		deletionCheckInterval,
 		changesOnly(fieldsToLoad),
 		maxDeletedShare,
 		savedView,
 		{
-			displayName: 'Maximum Records per Poll',
-			name: 'maximum',
+			displayName: 'Max Records per Poll',
+			name: 'maxRecordsPerPoll',
 			type: 'number',
 			typeOptions: { minValue: 1, maxValue: MAX_MAXIMUM },
 			default: DEFAULT_MAXIMUM,
 			description: 'Max number of items per poll. The rest follow in later polls.',
 		},
 		changesOnly({
-			displayName: 'Only When These Fields Changed Names or IDs',
+			displayName: 'Watched Field Names or IDs',
 			name: 'watchedFields',
 			type: 'multiOptions',
 			typeOptions: {

@@ -171,7 +171,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const read = (name: string): unknown => context.getNodeParameter(name, null) ?? undefined;
 	const at = readTableAddress(context);
 	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Output Field Names or IDs');
-	const watchedFields = fieldsOption(context, 'watchedFields', 'Only When These Fields Changed');
+	const watchedFields = fieldsOption(context, 'watchedFields', 'Watched Fields');
 	const triggerOn = readTriggerOn(context);
 	const emitsDeletions = triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 	const { baseUrl } = await context.getCredentials('dataPlatformApi');
@@ -187,13 +187,13 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 		changes: {
 			kinds: new Set(KINDS[triggerOn]),
 			overlapMs: numberOption(context, 'overlap', 0, DEFAULT_OVERLAP_S) * 1000,
-			maximum: numberOption(context, 'maximum', 1, DEFAULT_MAXIMUM),
+			maximum: numberOption(context, 'maxRecordsPerPoll', 1, DEFAULT_MAXIMUM),
 			...(watchedFields.length > 0 && { digest: digestOf(watchedFields) }),
 		},
 		emitsChanges: triggerOn !== 'deleted',
 		...(emitsDeletions && {
 			deletions: {
-				intervalMs: numberOption(context, 'deletionInterval', 0, DEFAULT_CHECK_MINUTES) * 60_000,
+				intervalMs: numberOption(context, 'deletionCheckInterval', 0, DEFAULT_CHECK_MINUTES) * 60_000,
 				maxShare: numberOption(context, 'maxDeletedShare', 0, DEFAULT_MAX_SHARE),
 			},
 		}),

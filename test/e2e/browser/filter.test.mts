@@ -220,7 +220,7 @@ test('rare options stand in sub-collections', async () => {
 	await openPanel('upsertMany', undefined, {
 		options: { matching: { settings: {} }, requests: { settings: {} }, linkValues: { link: [{}] } },
 	});
-	await page.getByText('Several Matches').scrollIntoViewIfNeeded();
+	await page.getByText('Multiple Matches').scrollIntoViewIfNeeded();
 	await page.getByText('Parallel Requests').waitFor();
 });
 

@@ -135,7 +135,7 @@ export const triggerWorkflow = (credentialId: string): WorkflowJson =>
 					triggerOn: 'createdOrUpdated',
 					startFrom: 'beginning',
 					...place(GOODS),
-					options: { maximum: 2000 },
+					options: { maxRecordsPerPoll: 2000 },
 				},
 			},
 		],

@@ -60,7 +60,7 @@ export class ReferenceModel {
 		for (const [name, value] of Object.entries(values)) {
 			if (name === 'unheardOf') continue;
 			if (value.stored !== undefined) fields[name] = value.stored;
-			else if (options.emptyFields === 'clear') delete fields[name];
+			else if (options.emptyValues === 'clear') delete fields[name];
 		}
 		return fields;
 	}
@@ -140,7 +140,7 @@ export class ReferenceModel {
 		const isPart = ({ index }: CaseItem) => this.merged.get(index) === item.index;
 		if (mode === 'replace' || !items.some(isPart)) return item;
 		const isSent = ({ stored, flaw }: Value) =>
-			stored !== undefined || flaw === 'platform' || options.emptyFields === 'clear';
+			stored !== undefined || flaw === 'platform' || options.emptyValues === 'clear';
 		const parts = [...items.filter(isPart), item].flatMap(({ values }) =>
 			Object.entries(values).filter(([, value]) => isSent(value)),
 		);
@@ -162,7 +162,7 @@ export class ReferenceModel {
 	}
 
 	#isSent({ values }: CaseItem, name: string): boolean {
-		return values[name]?.stored !== undefined || this.#given.options.emptyFields === 'clear';
+		return values[name]?.stored !== undefined || this.#given.options.emptyValues === 'clear';
 	}
 
 	#isFlawed(item: CaseItem): boolean {
@@ -172,7 +172,7 @@ export class ReferenceModel {
 		for (const [name, value] of Object.entries(item.values)) {
 			if (name === 'unheardOf' && options.unknownFields === 'ignore') continue;
 			const isEmpty = value.stored === undefined && value.flaw === undefined;
-			if (value.flaw === 'node' || (isEmpty && options.emptyFields === 'error')) return true;
+			if (value.flaw === 'node' || (isEmpty && options.emptyValues === 'error')) return true;
 		}
 		return (
 			(mode === 'create' || mode === 'replace') &&

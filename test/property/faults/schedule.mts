@@ -32,7 +32,7 @@ export interface Options {
 	maxRetryWait: number;
 	skipUnchanged: boolean;
 	dryRun: boolean;
-	emptyFields: 'leave' | 'clear' | 'error';
+	emptyValues: 'leave' | 'clear' | 'error';
 	duplicates: 'merge' | 'error';
 	unknownFields: 'ignore' | 'error';
 	output: 'items' | 'summary';
@@ -117,7 +117,7 @@ const options: fc.Arbitrary<Options> = fc.record({
 	maxRetryWait: fc.constantFrom(4, 4, 4, 2, 0),
 	skipUnchanged: fc.constantFrom(false, false, true),
 	dryRun: fc.constantFrom(...Array<boolean>(9).fill(false), true),
-	emptyFields: fc.constantFrom('leave', 'leave', 'leave', 'clear', 'clear', 'clear', 'error'),
+	emptyValues: fc.constantFrom('leave', 'leave', 'leave', 'clear', 'clear', 'clear', 'error'),
 	duplicates: fc.constantFrom('merge', 'merge', 'error'),
 	unknownFields: fc.constantFrom('ignore', 'error'),
 	output: fc.constantFrom('items', 'items', 'items', 'items', 'items', 'summary'),

@@ -78,7 +78,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		triggerOn: event,
 		...tableParameters(),
 		startFrom: 'now',
-		options: { deletionInterval: 0 },
+		options: { deletionCheckInterval: 0 },
 	} as INodeParameters;
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();

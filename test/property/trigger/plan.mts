@@ -19,7 +19,7 @@ export interface Plan {
 	triggerOn: TriggerOn;
 	startFrom: StartFrom;
 	/** How much time lies between two checks for deletions, in minutes. */
-	deletionInterval: number;
+	deletionCheckInterval: number;
 	/** Seconds. */
 	overlap: number;
 	maximum: number;
@@ -51,7 +51,7 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			'deleted',
 		),
 		startFrom: random.of('now', 'now', 'beginning', 'date'),
-		deletionInterval: random.of(0, 0, 0.0005, 0.002),
+		deletionCheckInterval: random.of(0, 0, 0.0005, 0.002),
 		overlap: random.of(0, 0.005, 0.05, 60),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),

@@ -44,7 +44,7 @@ export async function simulate(
 		if (isDone && !host.hasDiscarded && isChecked) break;
 		if (isDone && !host.hasDiscarded) {
 			// In the time between two checks for deletions a poll finds none.
-			await sleep(plan.deletionInterval * 60_000 + 5);
+			await sleep(plan.deletionCheckInterval * 60_000 + 5);
 			isChecked = true;
 		} else if (isDone) await host.outwaitDiscarded();
 		else isChecked = !watchesDeletions(plan);

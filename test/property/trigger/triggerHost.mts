@@ -85,10 +85,10 @@ export class TriggerHost {
 			startDate,
 			options: {
 				overlap: plan.overlap,
-				deletionInterval: plan.deletionInterval,
+				deletionCheckInterval: plan.deletionCheckInterval,
 				// A table may lose all its records here.
 				maxDeletedShare: 100,
-				maximum: plan.maximum,
+				maxRecordsPerPoll: plan.maximum,
 				...(plan.isPartial && { fieldsToLoad: ['name'] }),
 			},
 		};

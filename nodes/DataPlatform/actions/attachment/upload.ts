@@ -12,7 +12,7 @@ import { plannedRecord, type PlannedRecordParameter } from '../../execution/reco
 import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
 import {
 	columns,
-	emptyFields,
+	emptyValues,
 	maxRetryWait,
 	requestOptions,
 	tableParameters,
@@ -60,9 +60,9 @@ const shown = <P extends INodeProperties>(field: P, show: Record<string, unknown
 	displayOptions: { ...field.displayOptions, show: show as Record<string, string[]> },
 });
 
-const maximumSize: Parameter<'maximumSize'> = {
-	displayName: 'Maximum Size (MiB)',
-	name: 'maximumSize',
+const maxFileSizeMiB: Parameter<'maxFileSizeMiB'> = {
+	displayName: 'Max File Size (MiB)',
+	name: 'maxFileSizeMiB',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 0,
@@ -145,7 +145,7 @@ export const upload = itemOperation({
 		shown(columns('getColumnsToCreate'), { target: ['new'] }),
 		simple,
 	],
-	options: [maximumSize, skipExisting, emptyFields, linkValues, unknownFields],
+	options: [maxFileSizeMiB, skipExisting, emptyValues, linkValues, unknownFields],
 	optionGroups: [requestOptions(maxRetryWait, { ...timeout, default: TIMEOUT_S })],
 	notIdempotent: true,
 	concurrency: 4,
@@ -163,7 +163,7 @@ export const upload = itemOperation({
 		const table = await ifAllowed(run.definition(at));
 		const field = table && findField(table, name);
 		const limit =
-			run.numberWithin(run.option<unknown>('options.maximumSize', index, 0), 'Maximum Size (MiB)', {
+			run.numberWithin(run.option<unknown>('options.maxFileSizeMiB', index, 0), 'Max File Size (MiB)', {
 				min: 0,
 			}) * MIB;
 		const inputFields = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);

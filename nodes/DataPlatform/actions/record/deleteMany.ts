@@ -17,7 +17,7 @@ export const deleteMany = itemOperation({
 	name: 'Delete Many',
 	action: 'Delete many records',
 	description:
-		'Delete all records that match a filter permanently; they are counted first, and nothing is deleted if there are more than the maximum',
+		'Permanently delete all records that match a filter. They are counted first: if there are more than the maximum, nothing is deleted.',
 	fields: [
 		...tableParameters,
 		...deletionFilter,
@@ -30,8 +30,8 @@ export const deleteMany = itemOperation({
 			description: 'Whether to delete every record of the table',
 		},
 		{
-			displayName: 'Maximum',
-			name: 'maximum',
+			displayName: 'Max Records to Delete',
+			name: 'maxRecordsToDelete',
 			type: 'number',
 			typeOptions: { minValue: 1 },
 			required: true,
@@ -52,7 +52,11 @@ export const deleteMany = itemOperation({
 	execute: async (run, index) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
 		const limits = {
-			maximum: run.numberWithin(run.parameter('maximum', index), 'Maximum', { min: 1 }),
+			maximum: run.numberWithin(
+				run.parameter('maxRecordsToDelete', index),
+				'Max Records to Delete',
+				{ min: 1 },
+			),
 			allowAll: run.flag('allowAll', 'Delete All Records', index),
 			dryRun,
 		};

@@ -7,12 +7,12 @@ import { tableParameters } from '../../descriptions/common';
 import { rowMatchingParameters } from '../../descriptions/matching';
 import { bulkOperation } from '../../descriptions/operation';
 import {
-	columnList,
 	columnMapping,
+	mappingMode,
 	importFormat,
 	importMode,
 	inputDataFieldName,
-	rejectedField,
+	rejectedRowsField,
 } from '../../descriptions/rowFiles';
 import { binaryFields, GrowingFile, openFile } from '../../execution/binaryStore';
 import {
@@ -47,9 +47,9 @@ type ImportParameter =
 	| LinkParameter
 	| WriteOption
 	| 'importMode'
+	| 'mappingMode'
 	| 'columnMapping'
-	| 'columnList'
-	| 'rejectedField'
+	| 'rejectedRowsField'
 	| 'inputDataFieldName';
 
 type Run = RunContext<ImportParameter>;
@@ -66,14 +66,16 @@ interface FileReport {
 async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
 	const { client, context } = run;
 	const modes = ['create', 'upsert', 'update'] as const;
-	const mode = requireChoice(run.parameter('importMode', index), 'Import As', modes);
-	const mappingMode = requireChoice(run.parameter('columnMapping', index), 'Columns', [
-		'automatic',
-		'list',
+	const mode = requireChoice(run.parameter('importMode', index), 'Import Mode', modes);
+	const mapped = requireChoice(run.parameter('mappingMode', index), 'Mapping Column Mode', [
+		'autoMapInputData',
+		'defineBelow',
 	]);
-	const outputName = run.text('rejectedField', 'Put Rejected Rows in Field', index);
+	const outputName = run.text('rejectedRowsField', 'Put Rejected Rows in Field', index);
 	const mapping =
-		mappingMode === 'list' ? columnEntries(run.parameter('columnList.column', index)) : undefined;
+		mapped === 'defineBelow'
+			? columnEntries(run.parameter('columnMapping.column', index))
+			: undefined;
 	const form = readFormOf(run, index);
 	const texts = textFormOf(run, index);
 	const range = rowRangeOf(run, index);
@@ -252,9 +254,9 @@ export const importFromFile = bulkOperation({
 		importFormat,
 		importMode,
 		...rowMatchingParameters,
+		mappingMode,
 		columnMapping,
-		columnList,
-		rejectedField,
+		rejectedRowsField,
 	],
 	...importOptions,
 	notIdempotent: true,

@@ -73,7 +73,7 @@ class MissingRecords implements Finish {
 }
 
 async function prepareSync(
-	run: RunContext<SyncParameter | 'options.emptyFields'>,
+	run: RunContext<SyncParameter | 'options.emptyValues'>,
 	report: ItemResults,
 	writing: Writing,
 ): Promise<Finish> {
@@ -120,7 +120,7 @@ export const syncMany = bulkOperation({
 	name: 'Sync Many',
 	action: 'Sync many records',
 	description:
-		'Make a table, or the part of it that a filter names, hold what the input holds: create, update, and mark or delete what is missing from the input',
+		'Make a table, or the part of it that a filter selects, match the input: create, update, and mark or delete what is missing from the input',
 	fields: [
 		...tableParameters,
 		...matchingParameters('importKey'),

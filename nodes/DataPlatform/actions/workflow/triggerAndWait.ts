@@ -44,7 +44,7 @@ const resumeUrlField: Parameter<'resumeUrlField'> = {
 	required: true,
 	default: 'resumeUrl',
 	description:
-		"What the resume URL is called in the payload. The platform's Send Webhook step has to post to it: svc.workflow.payloadRequest.resumeUrl.",
+		"The name of the resume URL in the payload. The platform's Send Webhook step must post to this URL: svc.workflow.payloadRequest.resumeUrl.",
 };
 
 /** More would overflow the dates of databases. */

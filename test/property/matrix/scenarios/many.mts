@@ -226,8 +226,8 @@ export const syncMany: Scenario = {
 				columns: automatic,
 				missingRecords: isDelete ? 'delete' : 'setFields',
 				...(!isDelete && { fieldsToSet: { entry: [{ field: 'group', value: 'gone' }] } }),
-				maximumToRemove: 3,
-				maximumShareToRemove: 100,
+				maxRecordsToRemove: 3,
+				maxShareToRemove: 100,
 				...(random.happens(0.5) && conditions(['size', 'lte', '100'])),
 				options: batches(random),
 			},
@@ -328,7 +328,7 @@ export const linksByName: Scenario = {
 			{ id: teamId, fields: { name: TEAMS[0] } },
 		]);
 		const isThere = (index: number) => [0, 2, 4].includes(index);
-		const link = [{ field: 'team', valuesAre: 'importKey', ifNotFound: 'create' }];
+		const link = [{ field: 'team', valueType: 'importKey', ifNotFound: 'create' }];
 		return {
 			parameters: {
 				resource: 'record',
@@ -421,7 +421,7 @@ export const deleteMany: Scenario = {
 				resource: 'record',
 				operation: 'deleteMany',
 				...tableParameters(random),
-				maximum: 50,
+				maxRecordsToDelete: 50,
 				...(isOne ? conditions(group) : { ...filter, matchType: 'or' }),
 			},
 			items: itemsOf(items),

@@ -154,8 +154,8 @@ export const importFromFile: Scenario = {
 				format: 'auto',
 				importMode: 'upsert',
 				matchOn: 'importKey',
-				columnMapping: 'automatic',
-				rejectedField: 'rejected',
+				mappingMode: 'autoMapInputData',
+				rejectedRowsField: 'rejected',
 				options: {
 					skipUnchanged: random.happens(0.3),
 					file: { settings: { stopAfterRejected: 1 } },

@@ -106,6 +106,8 @@ export interface N8nApi {
 	 * items replace the trigger's own output.
 	 */
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
+	/** The form of a workflow's execution that waits for somebody to fill it in; undefined if none does. */
+	waitingForm(workflowId: string): Promise<string | undefined>;
 	/** An execution that has ended; undefined while it has not. */
 	readExecution(executionId: string): Promise<Execution | undefined>;
 }
@@ -269,6 +271,20 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		},
 		unpublish: async (id) => await setActive(id, false),
 		readExecution,
+		waitingForm: async (workflowId) => {
+			const filter = encodeURIComponent(JSON.stringify({ workflowId, status: ['waiting'] }));
+			const { results } = await request<{ results: Array<{ id: string }> }>(
+				'GET',
+				`/executions?filter=${filter}`,
+			);
+			const [waiting] = results;
+			if (!waiting) return undefined;
+			const { data } = await request<{ data: string }>('GET', `/executions/${waiting.id}`);
+			const { resumeToken } = parseExecutionData(data) as { resumeToken?: string };
+			// n8n 1 has no token.
+			const query = resumeToken === undefined ? '' : `?signature=${resumeToken}`;
+			return `${url}/form-waiting/${waiting.id}${query}`;
+		},
 		runWorkflow: async (workflowId, triggerName, items) => {
 			const data = { startTime: 0, executionTime: 0, source: [], data: { main: [items] } };
 			const started = await request<{ executionId?: string }>(

@@ -478,6 +478,37 @@ test('nightly import and export: the file comes back as the table is', async () 
 	}
 });
 
+test('human review before Delete: nothing is deleted unless a person says so', async () => {
+	const lost = async () => (await deals()).filter(({ fields }) => fields.stage === 'lost').length;
+	const counted = await lost();
+	assert.ok(counted > 0);
+	const id = await n8nApi.createWorkflow(await read('human-review-before-delete.json'));
+	const decide = async (decision: string) => {
+		const running = n8nApi.runWorkflow(id, 'Start');
+		const form = await until(() => n8nApi.waitingForm(id), 60_000);
+		assert.equal(await lost(), counted);
+		const page = await (await fetch(form)).text();
+		assert.match(page, new RegExp(`Delete ${counted} lost deals\\?`));
+		const answer = new FormData();
+		answer.set('field-0', decision);
+		assert.equal((await fetch(form, { method: 'POST', body: answer })).status, 200);
+		const execution = await running;
+		assert.equal(describeFailure(execution), undefined);
+		return execution;
+	};
+	const kept = await decide('Keep them');
+	assert.equal(jsonOf(kept, 'Keep them').length, 1);
+	assert.equal(await lost(), counted);
+	const [deletion] = jsonOf(await decide('Delete them'), 'Delete lost deals');
+	assert.equal(deletion?.deletedCount, counted);
+	assert.equal(await lost(), 0);
+
+	// Nothing to ask for.
+	const none = await n8nApi.runWorkflow(id, 'Start');
+	assert.equal(describeFailure(none), undefined);
+	assert.deepEqual(jsonOf(none, 'Ask a person'), []);
+});
+
 // The last one: it takes most contacts off the newsletter, which others look for.
 test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are marked', async () => {
 	const [known] = await contacts();

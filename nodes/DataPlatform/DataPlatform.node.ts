@@ -13,6 +13,7 @@ import * as columns from './methods/resourceMapping';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
+import { nodeHints } from './descriptions/nodeHints';
 import { properties, subtitle } from './actions';
 import { router } from './actions/router';
 import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';
@@ -43,6 +44,7 @@ export class DataPlatform implements INodeType {
 			},
 		],
 		waitingNodeTooltip: waitingTooltip,
+		hints: nodeHints,
 		builderHint: {
 			searchHint:
 				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform.",

@@ -5,7 +5,7 @@ import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflo
 
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { linkValues } from './linkOptions';
-import { applicationLocator, tableLocator, UNTIL_TABLE_CHOSEN } from './locators';
+import { applicationLocator, TABLE_DEPENDENCIES, tableLocator, UNTIL_TABLE_CHOSEN } from './locators';
 import type { Parameter } from '../execution/operation';
 import { GROUP_KEY } from '../execution/optionGroups';
 
@@ -26,7 +26,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 	default: { mappingMode: 'defineBelow', value: null },
 	displayOptions: { hide: UNTIL_TABLE_CHOSEN },
 	typeOptions: {
-		loadOptionsDependsOn: ['application.value', 'table.value', 'matchOn'],
+		loadOptionsDependsOn: TABLE_DEPENDENCIES,
 		resourceMapper: {
 			resourceMapperMethod,
 			mode: 'add',

@@ -29,8 +29,7 @@ const matchOn = (preset: 'importKey' | 'recordId'): Parameter<'matchOn'> => ({
 	type: 'options',
 	options: [BY_IMPORT_KEY, BY_FIELDS, BY_RECORD_ID],
 	default: preset,
-	description:
-		"How to find each item's record. Choose it before you map fields: n8n empties the mapping when it changes.",
+	description: "How to find each item's record",
 });
 
 const matchFields: Parameter<'matchFields'> = {

@@ -1,7 +1,11 @@
 /**
- * Hints that the editor shows beside the node's output.
+ * Hints that the editor shows beside the node's output, as soon as they hold. It evaluates their
+ * conditions with what is set in the panel at the moment.
  */
 import type { NodeHint } from 'n8n-workflow';
+
+/** How the mapper marks the import key, in brackets behind the field's header. */
+export const IMPORT_KEY_MARK = 'import key';
 
 /** Up to so many items, an operation that sends a request for each is as good. */
 const FEW_ITEMS = 20;
@@ -14,7 +18,31 @@ const forManyItems = (operation: string, name: string): NodeHint => ({
 	location: 'outputPane',
 });
 
+const MATCHED_ON_IMPORT_KEY =
+	'["syncMany", "updateMany", "upsert", "upsertMany"].includes($parameter["operation"]) && $parameter["matchOn"] === "importKey"';
+const FIELDS = '$parameter["columns"]?.schema?.length > 0';
+const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
+
+const noImportKey: NodeHint = {
+	message:
+		"The table has no import key to match records by. Choose 'Other Fields' or 'Record ID' under 'Match On', or mark a field as import key in the platform.",
+	type: 'warning',
+	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && !${KEY} && !$parameter["options"]?.matching?.settings?.importKey }}`,
+	whenToDisplay: 'always',
+	location: 'ndv',
+};
+
+const importKeyNotMapped: NodeHint = {
+	message:
+		"The import key has no value. Give it one under 'Fields', or choose another way under 'Match On'.",
+	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !$rawParameter["columns"].value?.[${KEY}.id] }}`,
+	whenToDisplay: 'beforeExecution',
+	location: 'outputPane',
+};
+
 export const nodeHints = [
+	noImportKey,
+	importKeyNotMapped,
 	forManyItems('create', 'Create Many'),
 	forManyItems('update', 'Update Many'),
 	forManyItems('upsert', 'Create or Update Many'),

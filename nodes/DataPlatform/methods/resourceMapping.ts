@@ -13,10 +13,10 @@ import { readPage } from '../api/records';
 import { readTable } from '../api/tables';
 import type { ApiClient } from '../transport/client';
 import type { EditorChoice } from '../fields/fieldType';
-import { getOwn, isObject } from '../transport/json';
+import { getOwn } from '../transport/json';
 import type { LinkRule, LinkRules } from '../bulk/links';
 import { isLink, linkedTable, toLinkRules } from '../execution/linkInput';
-import { GROUP_KEY } from '../execution/optionGroups';
+import { IMPORT_KEY_MARK } from '../descriptions/nodeHints';
 import { chosenApplication, chosenTable, inEditor } from './editorContext';
 import { titleOf } from './listSearch';
 
@@ -32,7 +32,7 @@ function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): str
 }
 
 function label(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string {
-	const hint = isKey ? 'import key' : rule ? linkHint(field, rule) : typeOf(field).editor.hint;
+	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkHint(field, rule) : typeOf(field).editor.hint;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 
@@ -120,31 +120,18 @@ async function linkedChoices(
 	return new Map(lists.filter(([, choices]) => choices.length > 0));
 }
 
-/** What a mapping needs first, where records are to be matched by a key that the table lacks. */
-const noKeyNotice = ({ header }: TableDefinition) =>
-	`The table '${header}' has no import key, so records can't be matched by it. Choose 'Other Fields' or 'Record ID' under 'Match On', or mark a field as import key in the platform.`;
-
 const READ_ONLY_NOTICE =
 	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
 
-/** Whether fields are mapped already: what somebody entered is never taken away. */
-function isMapped(context: ILoadOptionsFunctions): boolean {
-	const value = context.getCurrentNodeParameter('columns.value');
-	return isObject(value) && Object.values(value).some((entry) => entry !== null && entry !== '');
-}
-
 async function columns(
 	context: ILoadOptionsFunctions,
-	isRequired: (field: FieldDefinition, isKey: boolean) => boolean,
-	{ needsKey = false, startsEmpty = false } = {},
+	isRequired: (field: FieldDefinition) => boolean,
+	startsEmpty = false,
 ): Promise<ResourceMapperFields> {
 	return await inEditor(context, async (client) => {
 		const table = await chosenTable(context, client);
 		if (!table) return { fields: [] };
 		const key = importKeyOf(table);
-		if (needsKey && !key && !isMapped(context)) {
-			return { fields: [], emptyFieldsNotice: noKeyNotice(table) };
-		}
 		const rules = chosenLinkRules(context, table);
 		const writable = table.fields.filter(isWritable);
 		if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
@@ -152,7 +139,7 @@ async function columns(
 		const fields = writable.map((field) =>
 			column(
 				field,
-				{ required: isRequired(field, field === key), isKey: field === key, removed: startsEmpty },
+				{ required: isRequired(field), isKey: field === key, removed: startsEmpty },
 				rules.get(field.name),
 				linked.get(field.name),
 			),
@@ -168,19 +155,19 @@ export async function getColumnsToCreate(
 	return await columns(this, ({ metadata }) => metadata.required === true);
 }
 
-/** The fields of a record that may exist already: the import key is required where it is matched on. */
+/**
+ * The fields of a record that may exist already. None is required: what is, depends on how records are
+ * matched, and a list that depends on that would lose its values when it changes.
+ */
 export async function getColumnsToUpsert(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
-	const isMatchedOnKey = (this.getCurrentNodeParameter('matchOn') ?? 'importKey') === 'importKey';
-	const named: unknown = this.getCurrentNodeParameter(`options.matching.${GROUP_KEY}.importKey`);
-	const needsKey = isMatchedOnKey && (named === undefined || named === '');
-	return await columns(this, (_field, isKey) => isKey && isMatchedOnKey, { needsKey });
+	return await columns(this, () => false);
 }
 
 /** The fields to change in a record that exists. */
 export async function getColumnsToUpdate(
 	this: ILoadOptionsFunctions,
 ): Promise<ResourceMapperFields> {
-	return await columns(this, () => false, { startsEmpty: true });
+	return await columns(this, () => false, true);
 }

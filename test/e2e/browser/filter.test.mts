@@ -196,7 +196,7 @@ test('the choices of a dropdown are picked from a list', async () => {
 	await takePicture(page, 'choices');
 });
 
-test('where a table has no import key, the mapper says the way out', async () => {
+test('where a table has no import key, a hint says the way out, and the mapping stays', async () => {
 	await environment.sandbox.admin.createTable({
 		app: 'crm',
 		table: {
@@ -209,11 +209,25 @@ test('where a table has no import key, the mapper says the way out', async () =>
 		},
 	});
 	await openPanel('upsertMany', locator('notes', 'Notes'));
-	const notice = page.getByTestId('empty-fields-notice');
-	await notice.waitFor();
-	assert.match(await notice.innerText(), /'Notes' has no import key.*'Match On'/s);
+	const hint = page.getByText('The table has no import key to match records by.');
+	await hint.waitFor();
+	const title = byId('parameter-input-title').getByRole('textbox');
+	await title.fill('Kept');
+	await title.blur();
+	await page.waitForTimeout(1000);
 	await choose(byId('parameter-input-matchOn'), 'Other Fields');
-	await byId('mapping-fields-container').getByText('Title', { exact: true }).waitFor();
+	await hint.waitFor({ state: 'hidden' });
+	assert.equal(await title.inputValue(), 'Kept');
+});
+
+test('an import key that is not mapped, and many items that go one by one, are hinted at', async () => {
+	await openPanel('upsertMany');
+	const hint = page.getByText('The import key has no value.');
+	await hint.waitFor();
+	const email = byId('parameter-input-email').getByRole('textbox');
+	await email.fill('ada@example.com');
+	await email.blur();
+	await hint.waitFor({ state: 'hidden' });
 });
 
 test('rare options stand in sub-collections', async () => {

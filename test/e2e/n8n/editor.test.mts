@@ -121,7 +121,7 @@ test("the mapper shows the table's fields", async () => {
 	assert.deepEqual(
 		fields.map(({ id, type, required }) => [id, type, required]),
 		[
-			['iata', 'string', true],
+			['iata', 'string', false],
 			['name', 'string', false],
 			['city', 'string', false],
 			['state', 'string', false],

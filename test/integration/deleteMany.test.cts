@@ -324,7 +324,10 @@ describe('what an expression or an agent leaves empty is never all', () => {
 			{ filterMode: 'none', allowAll: '={{ $json.missing }}' },
 			"'Delete All Records' must be true or false",
 		],
-		[{ maxRecordsToDelete: '={{ $json.missing }}' }, "'Max Records to Delete' must be a number at least 1"],
+		[
+			{ maxRecordsToDelete: '={{ $json.missing }}' },
+			"'Max Records to Delete' must be a number at least 1",
+		],
 	])('the parameters %j', async (parameters, message) => {
 		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);
 	});

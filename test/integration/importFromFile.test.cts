@@ -173,12 +173,18 @@ describe('columns', () => {
 		['number,buyer\n1,\xe4', {}, 'The file is not UTF-8'],
 		[
 			'number,buyer\n1,a',
-			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'No', field: 'number' }] } },
+			{
+				mappingMode: 'defineBelow',
+				columnMapping: { column: [{ column: 'No', field: 'number' }] },
+			},
 			"the file has no column 'No'",
 		],
 		[
 			'number,buyer\n1,a',
-			{ mappingMode: 'defineBelow', columnMapping: { column: [{ column: 'number', field: 'nr' }] } },
+			{
+				mappingMode: 'defineBelow',
+				columnMapping: { column: [{ column: 'number', field: 'nr' }] },
+			},
 			"has no field 'nr'",
 		],
 		[

@@ -76,11 +76,7 @@ test.each<[string, IDataObject, string]>([
 		option('fieldsToLoad', [null]),
 		"'Output Field Names or IDs' must be a list",
 	],
-	[
-		'Watched Fields',
-		option('watchedFields', { a: 1 }),
-		"'Watched Fields' must be a list",
-	],
+	['Watched Fields', option('watchedFields', { a: 1 }), "'Watched Fields' must be a list"],
 	['Date', { startFrom: 'date', startDate: null }, "'Date' is not a date"],
 	['Table', { table: picked('  ') }, "'Table' is empty"],
 	['Saved View', option('savedView', '={{ null }}'), "'Saved View Name or ID' is empty"],

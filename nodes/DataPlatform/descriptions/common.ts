@@ -5,7 +5,12 @@ import type { INodeProperties, ResourceMapperTypeOptionsBase } from 'n8n-workflo
 
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { linkValues } from './linkOptions';
-import { applicationLocator, TABLE_DEPENDENCIES, tableLocator, UNTIL_TABLE_CHOSEN } from './locators';
+import {
+	applicationLocator,
+	TABLE_DEPENDENCIES,
+	tableLocator,
+	UNTIL_TABLE_CHOSEN,
+} from './locators';
 import type { Parameter } from '../execution/operation';
 import { GROUP_KEY } from '../execution/optionGroups';
 

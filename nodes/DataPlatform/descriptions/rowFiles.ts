@@ -267,8 +267,7 @@ const dateFormat: Parameter<'dateFormat'> = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. dd.MM.yyyy HH:mm',
-	description:
-		'How dates and times are written in a CSV file, if not like 2026-11-21T09:30:00Z',
+	description: 'How dates and times are written in a CSV file, if not like 2026-11-21T09:30:00Z',
 };
 
 const listSeparator: Parameter<'listSeparator'> = {
@@ -300,7 +299,7 @@ const timeZone: Parameter<'timeZone'> = {
 	default: '',
 	placeholder: 'e.g. Europe/Berlin',
 	description:
-		"The time zone of times in a CSV file that have none. By default, the time zone of the application.",
+		'The time zone of times in a CSV file that have none. By default, the time zone of the application.',
 };
 
 export const importFile: OptionGroup<

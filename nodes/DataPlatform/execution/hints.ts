@@ -50,7 +50,8 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	filterOrDeleteAll:
 		"Add a condition. To delete every record of the table, set 'Filter' to 'None' and turn on 'Delete All Records'.",
-	narrowFilterOrRaiseMaximum: "Narrow the filter, or raise 'Max Records to Delete' to delete all of them.",
+	narrowFilterOrRaiseMaximum:
+		"Narrow the filter, or raise 'Max Records to Delete' to delete all of them.",
 	completeInputOrRaiseMaximum:
 		"Check that the input is complete and that the filter is right. If it is meant, raise 'Max Records to Remove'.",
 	completeInputOrRaiseShare:

@@ -193,7 +193,8 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 		emitsChanges: triggerOn !== 'deleted',
 		...(emitsDeletions && {
 			deletions: {
-				intervalMs: numberOption(context, 'deletionCheckInterval', 0, DEFAULT_CHECK_MINUTES) * 60_000,
+				intervalMs:
+					numberOption(context, 'deletionCheckInterval', 0, DEFAULT_CHECK_MINUTES) * 60_000,
 				maxShare: numberOption(context, 'maxDeletedShare', 0, DEFAULT_MAX_SHARE),
 			},
 		}),

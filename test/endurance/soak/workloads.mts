@@ -159,7 +159,11 @@ async function deleteSome(worker: LoadWorker): Promise<string[]> {
 	const before = await worker.storedRecords();
 	const value = before.length > MOST_RECORDS ? 4 : 0;
 	const condition = [{ field: 'amount', operator: 'lte', value }];
-	const parameters = { maxRecordsToDelete: 10_000, filterMode: 'conditions', conditions: { condition } };
+	const parameters = {
+		maxRecordsToDelete: 10_000,
+		filterMode: 'conditions',
+		conditions: { condition },
+	};
 	const { succeeded } = await worker.run('record', 'deleteMany', parameters);
 	const after = await worker.storedRecords();
 	const [output] = succeeded;

@@ -163,9 +163,13 @@ export const upload = itemOperation({
 		const table = await ifAllowed(run.definition(at));
 		const field = table && findField(table, name);
 		const limit =
-			run.numberWithin(run.option<unknown>('options.maxFileSizeMiB', index, 0), 'Max File Size (MiB)', {
-				min: 0,
-			}) * MIB;
+			run.numberWithin(
+				run.option<unknown>('options.maxFileSizeMiB', index, 0),
+				'Max File Size (MiB)',
+				{
+					min: 0,
+				},
+			) * MIB;
 		const inputFields = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
 		const all = (await uploadsOf(run, index, inputFields)).map((entry) =>
 			guardUpload(field, entry, limit),

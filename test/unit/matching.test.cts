@@ -472,15 +472,15 @@ describe('what is missing is created, and another writer', () => {
 		},
 	);
 
-	test.each<[MatchRules['severalMatches'], results: string[]]>([
+	test.each<[MatchRules['multipleMatches'], results: string[]]>([
 		['error', ['failed']],
 		['first', ['updated c']],
 		['all', ['updated c', 'updated d']],
-	])('creates several, the rules say what follows: %s', async (severalMatches, expected) => {
+	])('creates several, the rules say what follows: %s', async (multipleMatches, expected) => {
 		const create = creating(['c', { city: 'Rome' }], ['d', { city: 'Rome' }]);
 		const { results } = await write([{ city: 'Rome', n: 3 }], {
 			on: ['city'],
-			rules: { severalMatches },
+			rules: { multipleMatches },
 			respond: (request, options, stub) => {
 				create!(request, options, stub);
 				return request === 'POST people bulk'
@@ -665,7 +665,7 @@ describe('what was matched and is gone when it is written', () => {
 				['c', { name: 'Ada' }],
 				['d', { name: 'Ada' }],
 			],
-			{ severalMatches: 'all' },
+			{ multipleMatches: 'all' },
 			['updated c', 'updated d'],
 		],
 	])('%s', async (_, records, rules, expected) => {
@@ -786,7 +786,7 @@ describe('what was matched and is gone when it is written', () => {
 });
 
 describe('several records of one item', () => {
-	const all: Setup = { on: ['city'], rules: { severalMatches: 'all' } };
+	const all: Setup = { on: ['city'], rules: { multipleMatches: 'all' } };
 	const rejecting =
 		(...ids: string[]): Setup['respond'] =>
 		(request, options) => {
@@ -817,7 +817,7 @@ describe('several records of one item', () => {
 	test('that are all skipped are all returned', async () => {
 		const { results, stub } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
 			on: ['city'],
-			rules: { severalMatches: 'all', ifFound: 'skip', ifMissing: 'skip' },
+			rules: { multipleMatches: 'all', ifFound: 'skip', ifMissing: 'skip' },
 		});
 		expect(results).toEqual([['found a', 'found b'], ['skipped']]);
 		expect(writes(stub)).toEqual([]);
@@ -852,19 +852,19 @@ describe('several records of one item', () => {
 		expect(writes(stub)).toEqual(['POST people bulk']);
 	});
 
-	test.each<[MatchRules['severalMatches'], requests: number]>([
+	test.each<[MatchRules['multipleMatches'], requests: number]>([
 		// The page after the last that is needed is asked for ahead.
 		['first', 2],
 		['error', 2],
 		['all', 4],
-	])('no more of many are read than are needed: %s', async (severalMatches, requests) => {
+	])('no more of many are read than are needed: %s', async (multipleMatches, requests) => {
 		const many = Object.fromEntries(
 			Array.from({ length: 3500 }, (_, at) => [`r${at}`, { city: 'Oslo' }]),
 		);
 		const { stub } = await write([{ city: 'Oslo' }], {
 			on: ['city'],
 			stored: many,
-			rules: { severalMatches, ifFound: 'skip' },
+			rules: { multipleMatches, ifFound: 'skip' },
 		});
 		expect(filters(stub)).toHaveLength(requests);
 	});
@@ -943,7 +943,7 @@ describe('keys that only the platform can compare', () => {
 	});
 
 	test('are written one after the other, if an item may mean all of several records', async () => {
-		const { results, stub } = await write(items, { ...setup, rules: { severalMatches: 'all' } });
+		const { results, stub } = await write(items, { ...setup, rules: { multipleMatches: 'all' } });
 		expect(results).toEqual([['updated a'], ['updated a']]);
 		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a' }, { id: 'a' }] });
 	});

@@ -49,7 +49,7 @@ const onName: Matching = {
 	on: ['name'],
 	ifFound: 'update',
 	ifMissing: 'create',
-	severalMatches: 'error',
+	multipleMatches: 'error',
 };
 
 interface Setup {
@@ -252,7 +252,7 @@ describe('the outcomes of a portion', () => {
 					})
 				: undefined;
 		const { write } = setUp({
-			matching: { ...onName, on: ['n'], severalMatches: 'all' },
+			matching: { ...onName, on: ['n'], multipleMatches: 'all' },
 			respond,
 		});
 		expect((await write([{ n: 1, name: 'Eve' }])).results).toEqual(['updated a and updated b']);

@@ -139,6 +139,57 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Whatever is neither sent nor reconciled is compared.',
 		},
 	],
+	'fields/textForm.ts': [
+		...[
+			['if (offset === undefined) {', 'if (true) {'],
+			['if (known.size >= MAX_CACHED) known.clear();', 'if (false) known.clear();'],
+			['if (known.size >= MAX_CACHED) known.clear();', 'if (true) known.clear();'],
+			[
+				'if (known.size >= MAX_CACHED) known.clear();',
+				'if (known.size > MAX_CACHED) known.clear();',
+			],
+			[
+				'if (known.size >= MAX_CACHED) known.clear();',
+				'if (known.size < MAX_CACHED) known.clear();',
+			],
+			['if (known.size >= MAX_CACHED) known.clear();', 'if (known.size >= MAX_CACHED) ;'],
+			['known.set(step, offset);', ';'],
+		].map(([from, to]) => ({
+			from: from!,
+			to: to!,
+			why: 'Only saves time or memory: a zone has the same offset at the same time.',
+		})),
+		{
+			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
+			to: 'day = dayForm === form ? undefined : pattern(dayForm);',
+			why: 'Reads what the whole form reads.',
+		},
+		{
+			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
+			to: 'day = false ? undefined : pattern(dayForm);',
+			why: 'Reads what the whole form reads.',
+		},
+		{
+			from: "const two = (digits: string | undefined) => (digits ?? '0').padStart(2, '0');",
+			to: 'const two = (digits: string | undefined) => (digits ?? "").padStart(2, \'0\');',
+			why: 'Filled up with zeros either way.',
+		},
+		{
+			from: "if (Number(hour) > 12 || Number(hour) === 0) return '99';",
+			to: 'if (Number(hour) > 12 || Number(hour) === 0) return "";',
+			why: 'No time either way.',
+		},
+		{
+			from: 'return two(String(/^p/i.test(half) ? inHalf + 12 : inHalf));',
+			to: 'return two(String(/p/i.test(half) ? inHalf + 12 : inHalf));',
+			why: 'Behind the first letter is an M.',
+		},
+		{
+			from: "const fraction = /\\.(\\d+)$/.exec(time)?.[0] ?? '';",
+			to: "const fraction = /\\.(\\d+)/.exec(time)?.[0] ?? '';",
+			why: 'A time has one point at most, and digits behind it.',
+		},
+	],
 	'fields/types/files.ts': [
 		{
 			from: "list(value.remove ?? []).every((id) => typeof id === 'string');",
@@ -177,6 +228,11 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'fields/types/time.ts': [
 		{
+			from: "/^\\d{4}-\\d{2}-\\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');",
+			to: "/\\d{4}-\\d{2}-\\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');",
+			why: 'Text before a date makes it no time either way.',
+		},
+		{
 			from: "`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,",
 			to: "`${day}T${minutes}:${seconds}.${fraction.padEnd(3, '0')}${zone}`,",
 			why: 'V8 leaves digits behind the milliseconds out by itself.',
@@ -205,6 +261,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: "return typeof value === 'string' ? value.trim() : '';",
 			to: 'return typeof value === \'string\' ? value.trim() : "Stryker was here!";',
 			why: 'No date either way.',
+		},
+	],
+	'transport/client.ts': [
+		{
+			from: "return parseResponse(redact(asText, settings), 'json');",
+			to: 'return parseResponse(redact(asText, settings), "");',
+			why: 'What a success must carry does not matter to a failure.',
 		},
 	],
 	'transport/errorEntries.ts': [
@@ -246,6 +309,20 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'if (this.sent.length > this.perMinute) this.sent.shift();',
 			to: 'if (this.sent.length > this.perMinute) ;',
 			why: 'Only saves memory: places are counted from the end.',
+		},
+	],
+	'transport/response.ts': [
+		{
+			from: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {",
+			to: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause.syscall === 'connect')) {",
+			why: 'A code that is not empty is that of a cause.',
+		},
+	],
+	'transport/streams.ts': [
+		{
+			from: 'const stream = (like.constructor as unknown as StreamClass). … pieces, { objectMode: true, highWaterMark: CHUNKS_AHEAD, });',
+			to: 'const stream = (like.constructor as unknown as StreamClass).from(pieces, {});',
+			why: 'Only makes fewer pieces before they are asked for.',
 		},
 	],
 	'transport/tokens.ts': [

@@ -7,7 +7,7 @@ export default {
 	// Each mutant runs only the tests that reach it; what runs while a module is loaded reaches all.
 	coverageAnalysis: 'perTest',
 	ignoreStatic: true,
-	mutate: ['api', 'bulk', 'changes', 'execution', 'fields', 'transport'].map(
+	mutate: ['api', 'bulk', 'changes', 'execution', 'fields', 'files', 'rows', 'transport'].map(
 		(folder) => `nodes/DataPlatform/${folder}/**/*.ts`,
 	),
 	// Not needed by the unit tests, so not copied.
@@ -16,6 +16,8 @@ export default {
 	timeoutMS: 4000,
 	incrementalFile: '.cache/mutation.json',
 	reporters: ['progress-append-only'],
+	// A process that is ended because of its mutant is no warning.
+	logLevel: 'error',
 	disableTypeChecks: false,
 	allowEmpty: true,
 };

@@ -13,13 +13,23 @@ import { bind } from 'jest-each';
 import { ModuleMocker } from 'jest-mock';
 
 /** Slow random tests, and those of speed: they run in `npm test`. */
-const LEFT_OUT = /AtRandom|scale\.test|files\.test/;
+const LEFT_OUT = /AtRandom|scale\.test/;
 
 /** Of a test that draws at random: for each of thousands of mutants. */
 const RANDOM_RUNS = 20;
 
-/** No unit test takes so long; a mutant may make it wait for ever. */
-const TEST_TIMEOUT_MS = 3000;
+/** A mutant may make a test wait for ever: it gets so many times what it took without, and this at least. */
+const PATIENCE = 4;
+const MIN_PATIENCE_MS = 3000;
+
+/** How often it is looked whether a test can still end. */
+const LOOK_EVERY_MS = 20;
+
+/**
+ * Where nothing is under way so many times in a row, a test waits in vain. What Node computes in other
+ * threads, such as gzip, does not show as under way, and takes less.
+ */
+const MAX_IDLE_LOOKS = 25;
 
 type Step = () => unknown;
 
@@ -40,7 +50,7 @@ interface UnitTest {
 }
 
 // Taken before a test fakes them.
-const { setTimeout, clearTimeout } = globalThis;
+const { setInterval, clearInterval, performance } = globalThis;
 
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({
@@ -49,6 +59,9 @@ const timers = new ModernFakeTimers({
 });
 
 const pathOf = ({ name, outer }: Block): string => (outer ? `${pathOf(outer)} ${name}` : name);
+
+/** How many timers, files and connections are under way. */
+const activity = () => process.getActiveResourcesInfo().length;
 
 const chain = (block: Block): Block[] => [...(block.outer ? chain(block.outer) : []), block];
 
@@ -75,6 +88,10 @@ function readTypeScript() {
 
 export class UnitTests {
 	readonly all: UnitTest[] = [];
+	/** Whether something goes on behind a test that did not end. */
+	isLeaking = false;
+	#atRest = Infinity;
+	readonly #byId = new Map<string, UnitTest>();
 	readonly #ids = new Map<string, number>();
 	#block: Block | undefined;
 
@@ -87,6 +104,8 @@ export class UnitTests {
 		(require('fast-check') as typeof import('fast-check')).configureGlobal({
 			seed: 1,
 			numRuns: RANDOM_RUNS,
+			// One input that fails is enough; no smaller one is looked for.
+			endOnFailure: true,
 		});
 		const files = readdirSync(folder).filter((name) => name.endsWith('.test.cts'));
 		for (const file of files.filter((name) => !LEFT_OUT.test(name)).sort()) {
@@ -129,30 +148,56 @@ export class UnitTests {
 		const name = `${pathOf(block)} ${title}`;
 		const count = (this.#ids.get(name) ?? 0) + 1;
 		this.#ids.set(name, count);
-		this.all.push({ id: count === 1 ? name : `${name} (${count})`, block, body, passedInMs: 0 });
+		const id = count === 1 ? name : `${name} (${count})`;
+		const test = { id, block, body, passedInMs: 0 };
+		this.all.push(test);
+		this.#byId.set(id, test);
 	}
 
 	/** A mutant is done with at the first test that fails: that had better be a fast one. */
-	fastestFirst(): UnitTest[] {
-		return [...this.all].sort((one, other) => one.passedInMs - other.passedInMs);
+	fastestFirst(ids?: string[]): UnitTest[] {
+		const chosen = ids ? ids.map((id) => this.#byId.get(id)!) : [...this.all];
+		return chosen.sort((one, other) => one.passedInMs - other.passedInMs);
 	}
 
+	/** What each test took, in milliseconds. */
+	get durations(): Record<string, number> {
+		return Object.fromEntries(this.all.map(({ id, passedInMs }) => [id, passedInMs]));
+	}
+
+	/** Takes over what each test took in another process. */
+	set durations(durations: Record<string, number>) {
+		for (const test of this.all) test.passedInMs = durations[test.id] ?? test.passedInMs;
+	}
+
+	/** How long a test may take with a mutant, in milliseconds. */
+	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_PATIENCE_MS, passedInMs * PATIENCE);
+
 	/** @returns why the test failed; undefined where it passed */
-	async run(test: UnitTest): Promise<string | undefined> {
+	async run(test: UnitTest, maxMs = Infinity): Promise<string | undefined> {
 		const { id, block, body } = test;
 		const started = performance.now();
-		let timeout: NodeJS.Timeout | undefined;
-		const late = new Promise<never>((_, reject) => {
-			timeout = setTimeout(() => reject(new Error('The test does not end')), TEST_TIMEOUT_MS);
+		let looking: NodeJS.Timeout | undefined;
+		this.#atRest = Math.min(this.#atRest, activity());
+		const stuck = new Promise<never>((_, reject) => {
+			if (maxMs === Infinity) return;
+			let idleLooks = 0;
+			looking = setInterval(() => {
+				idleLooks = activity() <= this.#atRest ? idleLooks + 1 : 0;
+				const isLate = performance.now() - started > maxMs;
+				if (idleLooks < MAX_IDLE_LOOKS && !isLate) return;
+				this.isLeaking ||= isLate;
+				reject(new Error(isLate ? 'The test does not end' : 'The test waits for nothing'));
+			}, LOOK_EVERY_MS).unref();
 		});
 		try {
-			await Promise.race([runWhole(id, block, body), late]);
+			await Promise.race([runWhole(id, block, body), stuck]);
 			test.passedInMs = Math.max(test.passedInMs, performance.now() - started);
 			return undefined;
 		} catch (error) {
 			return error instanceof Error ? error.message : String(error);
 		} finally {
-			clearTimeout(timeout);
+			clearInterval(looking);
 			timers.useRealTimers();
 		}
 	}

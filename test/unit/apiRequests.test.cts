@@ -156,6 +156,52 @@ describe('a page of records', () => {
 		expect(requests).toEqual([request]);
 	});
 
+	const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
+	const LINK = 'linkId=c1&linkTableId=t1&linkField=orders';
+	test.each<[string, RecordQuery, string]>([
+		['all that it leads to', { linkedTo }, `GET /people/data?limit=5&${LINK}`],
+		[
+			'those that a filter lets through',
+			{ linkedTo, filter: isOver18 },
+			`GET /people/data?limit=5&filter=age(gte)18&${LINK}`,
+		],
+		[
+			'in a saved view',
+			{ linkedTo, savedView: 'v' },
+			`GET /people/data?limit=5&userFilter=v&${LINK}`,
+		],
+		['with some fields', { linkedTo, fields: ['a'] }, `GET /people/data?limit=5&${LINK}`],
+	])('a link of a record: %s', async (_, query, request) => {
+		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
+		expect(requests).toEqual([request]);
+		expect(result).toMatchObject([{ fields: query.fields ? { a: 1 } : { a: 1, b: 2 } }]);
+	});
+
+	test.each<[string, Group, object]>([
+		[
+			'joins by any',
+			isAnyOf,
+			{
+				message:
+					"A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with the choice of linked records",
+				hint: { code: 'useAndConditions', besides: 'linkedTo' },
+			},
+		],
+		[
+			'is too long',
+			{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
+			{
+				message: 'The filter is too long to be combined with the choice of linked records',
+				hint: { code: 'shortenFilter', besides: 'linkedTo' },
+			},
+		],
+	])('a link and a filter that %s: nothing is sent', async (_, filter, expected) => {
+		const { result, requests } = await call(page({ linkedTo, filter, savedView: 'v' }));
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject(expected);
+		expect(requests).toEqual([]);
+	});
+
 	test('a saved view gives all fields: those that were not asked for are left out', async () => {
 		const query = { savedView: 'v', fields: ['a', 'c'] };
 		const { result, requests } = await call(page(query), ok([record('x', { a: 1, b: 2 })]));
@@ -240,6 +286,29 @@ describe('counting', () => {
 		const { result, requests } = await call(count(filter), ok({ count: 0 }));
 		expect(result).toBe(0);
 		expect(requests).toEqual([request]);
+	});
+
+	test.each<[string, Group | undefined, string]>([
+		['all', undefined, ''],
+		['with an empty filter', anything, ''],
+		['that match', isOver18, 'filter=age(gte)18&'],
+	])('the records that a link leads to: %s', async (_, filter, query) => {
+		const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
+		const run = (client: ApiClient) => countRecords(client, at, filter, linkedTo);
+		const { result, requests } = await call(run, ok({ count: 3 }));
+		expect(result).toBe(3);
+		expect(requests).toEqual([
+			`GET /people/data/count?${query}linkId=c1&linkTableId=t1&linkField=orders`,
+		]);
+	});
+
+	test('a count that is lost changed nothing', async () => {
+		for (const filter of [undefined, isOver18]) {
+			expect((await call(count(filter), lost())).result).toMatchObject({ delivery: 'notApplied' });
+		}
+		expect((await call(summary(anything), lost())).result).toMatchObject({
+			delivery: 'notApplied',
+		});
 	});
 
 	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is no count', async (given) => {
@@ -574,6 +643,24 @@ describe('starting a workflow', () => {
 	test('is rejected', async () => {
 		expect((await call(start(url), no(400))).result).toMatchObject({ message: 'no', status: 400 });
 		expect((await call(start(url), no(403))).result).toMatchObject({ hint: expect.anything() });
+	});
+
+	test('where no workflow listens', async () => {
+		expect((await call(start(url), no(404))).result).toMatchObject({
+			message: 'No workflow of the platform listens at this webhook URL',
+			delivery: 'rejected',
+			status: 404,
+			hint: "Copy the address again from the workflow's webhook trigger in the platform ('Use this link after save').",
+		});
+	});
+
+	test('an address without encryption is refused before anything is sent', async () => {
+		const { result, requests } = await call(start('http://hooks.example.com/run'));
+		expect(result).toMatchObject({
+			name: 'OriginError',
+			message: 'The webhook URL must use HTTPS, nothing was sent',
+		});
+		expect(requests).toEqual([]);
 	});
 
 	test('not elsewhere', async () => {

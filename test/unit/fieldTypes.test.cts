@@ -6,7 +6,12 @@ import {
 	isJson,
 	show,
 } from '../../nodes/DataPlatform/fields/convert.ts';
-import { holdsData, isWritable, typeOf } from '../../nodes/DataPlatform/fields/index.ts';
+import {
+	holdsData,
+	isOnlyRead,
+	isWritable,
+	typeOf,
+} from '../../nodes/DataPlatform/fields/index.ts';
 import {
 	canBeKey,
 	holdsValue,
@@ -57,6 +62,48 @@ describe('what is sent', () => {
 		['date', '2026-11-99', 'takes a date such as 2026-11-21, not "2026-11-99"'],
 	])('nothing of %s, given %j', (...[type, value, problem, metadata]) => {
 		expect(toFieldValue(fieldOf('f', type, metadata), value, 'error')).toEqual({ problem });
+	});
+});
+
+describe('a value as the platform shows it', () => {
+	const file = { fileId: 'f', fileName: 'a.txt' };
+	test.each<[string, unknown, boolean]>([
+		['files that are there', [file], true],
+		['one of them beside a new one', [{ filename: 'b' }, file], true],
+		['a file with its data', [{ ...file, filedata: 'data:' }], false],
+		['a new file', [{ filename: 'b', filedata: 'data:' }], false],
+		['no files', [], false],
+		['what is no file', ['f', null], false],
+		['one file without a list', file, false],
+		['a web address', 'https://example.com/a.txt', false],
+	])('in a field of files: %s', (_, value, expected) => {
+		expect(isOnlyRead(fieldOf('f', 'file'), value)).toBe(expected);
+	});
+
+	test.each<[string, unknown, boolean]>([
+		['a count and an address', { count: 2, url: '/x' }, true],
+		['no count', { url: '/x' }, false],
+		['a count that is none', { count: '2', url: '/x' }, false],
+		['no address', { count: 2 }, false],
+		['an address that is none', { count: 2, url: 5 }, false],
+		['a list of them', [{ count: 2, url: '/x' }], false],
+		['ids', ['a'], false],
+		['nothing', null, false],
+		['text', 'a', false],
+	])('in a link to many records: %s', (_, value, expected) => {
+		expect(isOnlyRead(fieldOf('f', 'schema_link', MANY), value)).toBe(expected);
+	});
+
+	test('no other field has one', () => {
+		expect(isOnlyRead(fieldOf('f', 'text'), [file])).toBe(false);
+	});
+
+	test('linked records that were read with their fields are linked by their ids', () => {
+		const acorn = { id: 'a', name: 'Acorn' };
+		const field = fieldOf('f', 'schema_link', MANY);
+		expect(toFieldValue(field, acorn, 'error')).toEqual({ value: { add: ['a'] } });
+		expect(toFieldValue(field, [acorn, 'b'], 'error')).toEqual({ value: { add: ['a', 'b'] } });
+		expect(toFieldValue(field, { id: '' }, 'error')).toHaveProperty('problem');
 	});
 });
 

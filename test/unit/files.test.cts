@@ -205,7 +205,7 @@ describe('bytes on their way in', () => {
 		await expect(read(stream)).rejects.toThrow(`10 bytes came instead of ${expected}`);
 	});
 
-	test('silence ends it and hangs up; a slow reader is no silence', async () => {
+	test('silence ends it and hangs up', async () => {
 		async function* silent() {
 			yield Buffer.alloc(1);
 			await new Promise(() => undefined);
@@ -215,7 +215,32 @@ describe('bytes on their way in', () => {
 		const stream = withStallTimeout(source, { ...expectation(), onStall: onSilence });
 		await expect(read(stream)).rejects.toThrow('stopped sending');
 		expect(onSilence).toHaveBeenCalledTimes(1);
+	});
 
+	test('silence is what lasts longer than it may', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+		async function* silent() {
+			yield Buffer.alloc(1);
+			await new Promise(() => undefined);
+		}
+		const source = Readable.from(silent()) as unknown as ByteStream;
+		const stream = withStallTimeout(source, { ...expectation(), timeoutMs: 1000 });
+		let failure: unknown;
+		const reading = read(stream).catch((error) => (failure = error));
+		await jest.advanceTimersByTimeAsync(1499);
+		await new Promise(setImmediate);
+		expect(failure).toBeUndefined();
+		await jest.advanceTimersByTimeAsync(1);
+		await reading;
+		expect(failure).toMatchObject({
+			message: 'The platform stopped sending',
+			delivery: 'ambiguous',
+		});
+		finished.abort();
+		jest.useRealTimers();
+	});
+
+	test('a slow reader is no silence', async () => {
 		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));
 		const patient = withStallTimeout(asStream(chunks), expectation(40));
 		const reading = patient[Symbol.asyncIterator]();

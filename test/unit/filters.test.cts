@@ -3,12 +3,15 @@ import {
 	asPlainQuery,
 	isEmptyFilter,
 	oneOf,
+	oneOfCombinations,
+	parseCondition,
 	OPERATORS,
 	OPERATORS_WITHOUT_VALUE,
 	parseTree,
 	requireRestrictive,
 	toBody,
 	toQuery,
+	fitsQuery,
 	type Filter,
 	type Group,
 } from '../../nodes/DataPlatform/api/filters.ts';
@@ -355,4 +358,215 @@ describe('one of many values', () => {
 		);
 		expect(all.sort()).toEqual([...values].sort());
 	});
+});
+
+describe('one of many combinations of values', () => {
+	/** Whether a filter matches a record, as the platform would. */
+	const matches = ({ filter }: Group, record: Record<string, string>) =>
+		filter.every((entry) => {
+			const { field, value } = entry as { field: string; value: string[] };
+			return value.includes(record[field]!);
+		});
+	const combinations = (count: number, cell: (index: number) => string[]) =>
+		Array.from({ length: count }, (_, index) => cell(index));
+
+	test('is a list for each field', () => {
+		expect(oneOfCombinations(['a', 'b'], [])).toEqual([]);
+		expect(
+			oneOfCombinations(
+				['a', 'b'],
+				[
+					['1', 'x'],
+					['1', 'y'],
+				],
+			),
+		).toEqual([and(condition('a', 'in', ['1']), condition('b', 'in', ['x', 'y']))]);
+	});
+
+	test.each<[string, string[][], number]>([
+		['as many as a page less one holds', combinations(999, (at) => ['same', `${at}`]), 1],
+		['one more', combinations(1000, (at) => ['same', `${at}`]), 2],
+		['with a comma in 100 values', combinations(100, (at) => ['same', `${at},`]), 1],
+		['with a comma in 101 values', combinations(101, (at) => ['same', `${at},`]), 2],
+		['with the same comma in each', combinations(900, (at) => ['a,b', `${at}`]), 1],
+		['with a comma in both', combinations(60, (at) => [`${at},`, `${at},`]), 2],
+	])('%s: each is matched, in filters that a request takes', (_, rows, count) => {
+		const filters = oneOfCombinations(['a', 'b'], rows);
+		expect(filters).toHaveLength(count);
+		for (const [a, b] of rows) {
+			expect(filters.filter((filter) => matches(filter, { a: a!, b: b! }))).not.toEqual([]);
+		}
+		for (const filter of filters) expect(() => toBody(filter)).not.toThrow();
+	});
+
+	test.each(['first', 'second'])(
+		'rows that share a value of the %s field, of which there are few, are asked for together',
+		(place) => {
+			const rows = combinations(1998, (at) => {
+				const pair = [`group ${at % 2}`, `${at}`];
+				return place === 'first' ? pair : pair.reverse();
+			});
+			const filters = oneOfCombinations(['a', 'b'], rows);
+			const groups = filters.map(
+				({ filter }) => (filter[place === 'first' ? 0 : 1] as { value: string[] }).value,
+			);
+			expect(groups).toEqual([['group 0'], ['group 1']]);
+		},
+	);
+});
+
+describe('what a user is told about a filter', () => {
+	test('which condition cannot stand in one request, and what to do', () => {
+		const values = Array.from({ length: 500 }, (_, index) => `${index},`);
+		const filter = and(condition('b', 'in', values));
+		expect(() => toBody(filter)).toThrow(
+			expect.objectContaining({
+				message:
+					"The condition on 'b' (in) has 500 values with a comma or a backslash: each is sent as a condition of its own, and a filter has at most 400 conditions",
+				field: 'b',
+				hint: 'Give fewer such values at a time, for example in several items.',
+			}),
+		);
+	});
+
+	test.each<[string, unknown, string, unknown]>([
+		[
+			'no operator',
+			{ field: 'a' },
+			"The condition on 'a' has no operator",
+			/^Operators are: contains, /,
+		],
+		[
+			'another operator',
+			{ field: 'a', operator: 'like' },
+			"The condition has an unknown operator, 'like'",
+			/, currentuser\.$/,
+		],
+		[
+			'no field',
+			{ field: '', operator: 'eq', value: 'x' },
+			'The condition names no field',
+			'Choose a field, or remove the condition.',
+		],
+		[
+			'an empty value',
+			{ field: 'a', operator: 'eq', value: '' },
+			"The condition on 'a' (eq) has an empty value",
+			{ code: 'giveFilterValue' },
+		],
+		[
+			'an object for a value',
+			{ field: 'a', operator: 'eq', value: {} },
+			"The condition on 'a' (eq) has a value that is neither text, number, date, true nor false",
+			'Correct the expression in it.',
+		],
+		[
+			'a date that is none',
+			{ field: 'a', operator: 'eq', value: new Date(NaN) },
+			"The condition on 'a' (eq) has a value that is neither text, number, date, true nor false",
+			'Correct the expression in it.',
+		],
+		[
+			'several values where one is taken',
+			{ field: 'a', operator: 'eq', value: ['x', 'y'] },
+			"The condition on 'a' (eq) takes one value, not 2",
+			"For several values use 'in'.",
+		],
+		[
+			'none where one is taken',
+			{ field: 'a', operator: 'eq', value: [] },
+			"The condition on 'a' (eq) has an empty value",
+			{ code: 'giveFilterValue' },
+		],
+		[
+			'an empty list that excludes nothing',
+			{ field: 'a', operator: 'notin', value: [] },
+			"The condition on 'a' (notin) has an empty list, so every record would match",
+			'Give the list a value, or remove the condition.',
+		],
+	])('%s', (_, entry, message, hint) => {
+		expect(() =>
+			parseCondition(entry as Record<string, unknown>, 'The condition', 'filters'),
+		).toThrow(
+			expect.objectContaining({
+				name: 'InputError',
+				message,
+				field: 'filters',
+				hint: hint instanceof RegExp ? expect.stringMatching(hint) : hint,
+			}),
+		);
+	});
+
+	test.each<[string, unknown, string, string]>([
+		[
+			'a tree that is none',
+			5,
+			"The filter tree is not readable at 'filter'",
+			'A group is {"filter":[…],"filterOperator":"and"} or "or".',
+		],
+		[
+			'a condition that is none',
+			['a(eq)1'],
+			"The filter tree is not readable at 'filter[0]'",
+			'A condition is {"field":"age","operator":"gte","value":"18"}.',
+		],
+		[
+			'a group without conditions',
+			[{ filter: [] }],
+			"The group at 'filter[0]' has no condition",
+			'Add a condition to it, or remove the group: every record would match it.',
+		],
+		[
+			'a member that nobody knows',
+			[{ field: 'a', operator: 'empty', not: true }],
+			"The filter tree has an unknown member 'not' at 'filter[0]'",
+			'A condition is {"field","operator","value"}, a group {"filter":[…],"filterOperator":"and"} or "or"; neither takes anything else.',
+		],
+	])('%s', (_, tree, message, hint) => {
+		expect(() => parseTree(tree, 'filterJson')).toThrow(
+			expect.objectContaining({ name: 'InputError', message, field: 'filterJson', hint }),
+		);
+	});
+
+	test('groups as deep as they may lie in each other, and one deeper', () => {
+		const nested = (depth: number) => {
+			let tree: object = { field: 'a', operator: 'empty' };
+			for (let at = 0; at < depth; at += 1) tree = { filter: [tree] };
+			return tree;
+		};
+		expect(() => parseTree(nested(101))).not.toThrow();
+		expect(() => parseTree(nested(102), 'filterJson')).toThrow(
+			expect.objectContaining({
+				message: 'Groups lie in each other more than 100 deep',
+				field: 'filterJson',
+				hint: 'Join conditions in fewer groups.',
+			}),
+		);
+	});
+
+	test.each<[string, Group, string | undefined]>([
+		['an empty value', and(condition('a', 'eq', '')), 'a'],
+		['no value', and(condition('a', 'neq')), 'a'],
+		['no field', and(condition(' ', 'eq', 'x')), ' '],
+		['an empty group', and(and()), undefined],
+	])('what deletes must restrict: %s', (_, filter, field) => {
+		expect(() => requireRestrictive(filter)).toThrow(
+			expect.objectContaining({
+				name: 'InputError',
+				field,
+				message: field
+					? expect.stringMatching(
+							/^The condition on '.*' \(.*\) has an empty value; nothing was sent$/,
+						)
+					: 'A group of the filter has no condition; nothing was sent',
+			}),
+		);
+	});
+});
+
+test('a query has as many characters as every proxy passes, percent-encoded', () => {
+	expect(fitsQuery('x'.repeat(6000))).toBe(true);
+	expect(fitsQuery('x'.repeat(6001))).toBe(false);
+	expect(fitsQuery('é'.repeat(1000))).toBe(true);
+	expect(fitsQuery('é'.repeat(1001))).toBe(false);
 });

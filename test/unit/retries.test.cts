@@ -45,6 +45,16 @@ test('a request to wait uses up none of the five retries', async () => {
 	expect(sent).toBe(13);
 });
 
+test.each([500, 502, 504])(
+	'a failure with status %i that asks to wait is one of the five',
+	async (status) => {
+		const failed = () => httpResponse(status, {}, { 'retry-after': '7' });
+		const { sent, waits } = await send(times(20, failed));
+		expect(sent).toBe(6);
+		expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
+	},
+);
+
 test('the back-off grows with each retry, and not with requests to wait', async () => {
 	const { waits, stats, retried } = await send([lost(), wait(), lost(), lost(), unreached(), ok()]);
 	expect(waits).toEqual([250, 1000, 500, 1000, 2000]);

@@ -203,6 +203,7 @@ describe('a token', () => {
 		[jwt('{"exp":"1000000000"}'), true, undefined],
 		[jwt('{"exp":8640000000001}'), true, undefined],
 		[jwt('{"exp":-8640000000001}'), true, undefined],
+		[jwt('{"exp":8640000000000}'), true, undefined],
 		[jwt('{"exp":8639999999999}'), true, '+275760-09-12T23:59:59.000Z'],
 		[jwt('[]'), false, undefined],
 		[jwt('{'), false, undefined],
@@ -248,6 +249,18 @@ describe('a token', () => {
 	] as const)('after a %s, of %j for %s: %j', (status, token, purpose, hint) => {
 		expect(tokenHint(status, token, purpose)).toEqual(hint);
 	});
+});
+
+test('a token is expired behind the moment in it', () => {
+	const now = '2026-11-21T09:30:00.000Z';
+	const hintAt = (time: string) => {
+		jest.useFakeTimers({ now: Date.parse(time) });
+		const hint = tokenHint(401, { type: 'jwt', expires: now }, 'data');
+		jest.useRealTimers();
+		return hint;
+	};
+	expect(hintAt(now)).toEqual({ code: 'checkToken' });
+	expect(hintAt('2026-11-21T09:30:00.001Z')).toEqual({ code: 'replaceExpiredToken', expires: now });
 });
 
 describe('JSON', () => {
@@ -513,6 +526,26 @@ describe('a failure without a response', () => {
 				hint: CHECK,
 				mayStillApply: undefined,
 			},
+		],
+		[network('CODE1'), { message: expect.stringContaining('(CODE1)') }],
+		[network('1CODE'), { message: expect.stringContaining('(1CODE)') }],
+		[
+			new Error('plain'),
+			{ message: 'The connection broke before the response was complete (plain)' },
+		],
+		[
+			Object.assign(new Error('outer'), {
+				cause: Object.assign(new Error('middle'), { cause: new Error('inner') }),
+			}),
+			{ message: 'The connection broke before the response was complete (inner)' },
+		],
+		[
+			Object.assign(new Error('outer'), { cause: 'text' }),
+			{ message: 'The connection broke before the response was complete (outer)' },
+		],
+		[
+			Object.assign(new Error('outer'), { cause: null }),
+			{ message: 'The connection broke before the response was complete (outer)' },
 		],
 		[network('500'), { message: 'The connection broke before the response was complete (cause)' }],
 		[network(500), { message: 'The connection broke before the response was complete (cause)' }],

@@ -177,14 +177,14 @@ export class ApiClient {
 			if (delay === undefined) return final;
 			if (this.settings.retryBudgetMs === 0) return final;
 			if (!this.retryBudget.reserve(Date.now(), delay)) return this.retryBudgetExceeded(final);
-			if (isWaitRequest(result)) this.rateLimiter.pauseUntil(Date.now() + delay);
 			request.onRetry?.(result);
-			if (result.retryAfterMs === undefined && result.status !== 429) retries += 1;
-			else rateLimitCount += 1;
+			if (isWaitRequest(result)) {
+				this.rateLimiter.pauseUntil(Date.now() + delay);
+				rateLimitCount += 1;
+			} else retries += 1;
 			this.stats.retries += 1;
 			this.logger.debug(`Data Platform: trying again in ${delay} ms: ${result.message}`);
-			const canceledWhileWaiting = await this.wait(delay);
-			if (canceledWhileWaiting) return ambiguous ?? canceledWhileWaiting;
+			await this.wait(delay);
 		}
 	}
 

@@ -66,10 +66,10 @@ export function toServiceError(error: unknown): ServiceError {
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
 	if (parsed instanceof ServiceError) return parsed;
 	const origin = chain.find((cause) => (cause as Error).name === 'OriginError') as
-		| (NetworkError & { hint?: Hint })
+		| (Error & { hint?: Hint })
 		| undefined;
 	if (origin) {
-		return new ServiceError(origin.message ?? '', { delivery: 'rejected', hint: origin.hint });
+		return new ServiceError(origin.message, { delivery: 'rejected', hint: origin.hint });
 	}
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
 	const code = cause?.code ?? '';

@@ -422,6 +422,26 @@ describe('an import that breaks off', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
+	test.each(['create', 'upsert'])(
+		'where the platform reads but takes no write: %s',
+		async (importMode) => {
+			await harness.faults({
+				match: { method: 'POST', path: '/data/bulk' },
+				fault: { kind: 'status', status: 500 },
+				when: { nth: Array.from({ length: 50 }, (_, at) => at + 7) },
+			});
+			const { error } = await imported(rows(3000), {
+				parameters: { importMode },
+				options: { batchSize: 100, parallelRequests: 1, maxRetryWait: 1 },
+			});
+			const { details } = error!.context as { details: IDataObject };
+			expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
+			expect(details.unknown).toBe(importMode === 'create' ? 1000 : 100);
+			expect(details.rows).toBe(600);
+			expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
+		},
+	);
+
 	test('with On Error continued, the rejected rows come along', async () => {
 		await harness.faults({ ...down, when: { nth: [9, 10, 11, 12, 13, 14] } });
 		const text = rows(12_000).replace('\n5,b\n', '\n5\n');

@@ -231,6 +231,65 @@ describe('a failure', () => {
 	});
 });
 
+describe('a platform that reads but takes no write', () => {
+	const failing =
+		(from: number, to = Infinity): Serve =>
+		(request, number) => {
+			if (!isWrite(request)) return nothingFound();
+			const isDown = number >= from && number < to;
+			return isDown ? status(500) : inserted(request);
+		};
+
+	test('stops the run once no time is left to send a batch again', async () => {
+		const { outcomes, batches, stopped, messages } = await write({
+			count: 40,
+			serve: failing(3),
+			options: { batchSize: 5, parallelRequests: 1 },
+			retryBudgetMs: 100,
+		});
+		expect(batches).toEqual([5, 5, 5]);
+		expect(outcomes).toEqual([
+			...times(10, 'inserted'),
+			...times(5, 'unknown'),
+			...times(25, 'not sent'),
+		]);
+		expect(stopped).toContain('waiting longer would pass the limit');
+		expect(messages[39]).toContain('Not sent, the run stopped before');
+	});
+
+	test.each<['create' | 'upsert', number]>([
+		['create', 300_000],
+		['create', 0],
+		['upsert', 0],
+	])('stops a run that sends no batch again: %s, %d ms to wait', async (mode, retryBudgetMs) => {
+		const { outcomes, batches, stopped } = await write({
+			count: 1000,
+			serve: failing(2),
+			options: { mode, batchSize: 1, parallelRequests: 1 },
+			retryBudgetMs,
+		});
+		expect(batches).toHaveLength(11);
+		expect(outcomes).toEqual(['inserted', ...times(10, 'unknown'), ...times(989, 'not sent')]);
+		expect(stopped).toContain('10 requests in a row may have written their records or not');
+	});
+
+	test('and takes some now and then, goes on', async () => {
+		let writes = 0;
+		const serve: Serve = (request) => {
+			if (!isWrite(request)) return nothingFound();
+			writes += 1;
+			return writes % 10 === 0 ? inserted(request) : status(500);
+		};
+		const { outcomes, stopped } = await write({
+			count: 40,
+			serve,
+			options: { mode: 'create', batchSize: 1, parallelRequests: 1 },
+		});
+		expect(stopped).toBeUndefined();
+		expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(36);
+	});
+});
+
 test('what a lost request may have written is looked up, also if the run stops before it is sent again', async () => {
 	let writes = 0;
 	const serve: Serve = (request) => {

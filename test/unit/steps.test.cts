@@ -152,6 +152,12 @@ describe('after a batch was sent, a failure', () => {
 	expectSteps('update', [
 		['that leaves it open', [a, b], lost, ['look up ab, no response']],
 		[
+			'that leaves it open, with no time to send it again',
+			[a, b],
+			failure('ambiguous', 503, { isRetryBudgetSpent: true }),
+			['look up ab, no response', 'stop: ambiguous 503'],
+		],
+		[
 			'whose body says what was written all the same',
 			[a, b],
 			failure('rejected', 400, { body: { data: listed('a'), ...fails(1) } }),

@@ -184,7 +184,9 @@ function afterAttempt(
 	}
 	if (result.delivery === 'ambiguous') {
 		const open = withAttempt(attempted, result);
-		return reconcile(open, open, {});
+		// The next batch would meet the same, with no time to send it again.
+		const stop = result.isRetryBudgetSpent ? result : undefined;
+		return { ...reconcile(open, open, {}), stop };
 	}
 	if (result.delivery === 'rejected' && DIVISIBLE.has(result.status ?? 0)) {
 		return afterRejection(attempted, result, partial, canDivide);

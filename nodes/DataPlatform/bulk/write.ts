@@ -22,6 +22,7 @@ import {
 	afterStop,
 	type CompareWork,
 	type ReconcileWork,
+	type Resolution,
 	type SendWork,
 	type Step,
 	type Work,
@@ -66,11 +67,19 @@ const MAX_COMPARED_AHEAD = 4000;
 const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
 	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 8;
 
+/**
+ * After so many requests in a row that may have written something or not, nothing more is sent: one
+ * is lost here and there, but so many are none that the platform takes. More than are under way at once.
+ */
+const MAX_UNKNOWN_IN_A_ROW = 10;
+
 /** What the writes of a run have in common: what one of them learned, the next one knows. */
 export class WriteSession {
 	readonly congestion: CongestionControl;
 	/** How many rejected batches may still be divided. */
 	divisionsLeft = MAX_DIVISIONS;
+	/** How many requests in a row were left without a result that a look-up could find. */
+	unknownInARow = 0;
 	/** Takes the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
@@ -212,6 +221,7 @@ class BulkWriter {
 			const { records, batch, unresolved } = work;
 			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
 			this.apply(afterReconcile(found));
+			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
 			const stored = await this.resolver.lookUp(work.records);
@@ -222,6 +232,20 @@ class BulkWriter {
 		}
 		const { resolvedCount, records } = this;
 		this.client.logger.debug(`Data Platform: ${resolvedCount} of ${records.length} records done`);
+	}
+
+	/** Stops the run where the platform reads but takes no write. */
+	private countUnknown({ outcomes, incomplete }: Resolution) {
+		const { session } = this;
+		const isUnknown =
+			incomplete.length === 0 && outcomes.every(([, { outcome }]) => outcome === 'unknown');
+		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
+		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return;
+		const last = outcomes.at(-1)?.[0].previousAttempt;
+		this.stopped ??= new ServiceError(
+			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may have written their records or not: ${last?.message ?? 'there was no response'}`,
+			{ ...last, delivery: 'ambiguous', previousAttempt: undefined },
+		);
 	}
 
 	private async send(work: SendWork): Promise<Step> {
@@ -242,6 +266,9 @@ class BulkWriter {
 			},
 		});
 		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
+		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
+			this.session.unknownInARow = 0;
+		}
 		if (result instanceof ServiceError) this.congestion.failed(records, result);
 		else if (isFirstAttempt && step.outcomes.length === records.length) {
 			this.congestion.confirmed(records.length, result.durationMs);

@@ -198,6 +198,8 @@ export class ApiClient {
 				mayStillApply: cause.mayStillApply,
 				code: cause.code,
 				retryAfterMs: cause.retryAfterMs,
+				previousAttempt: cause.previousAttempt,
+				isRetryBudgetSpent: true,
 				hint: this.settings.retryBudgetHint ?? { code: 'raiseRetryBudget' },
 			},
 		);

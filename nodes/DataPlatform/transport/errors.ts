@@ -68,6 +68,8 @@ export interface ServiceErrorDetails {
 	previousAttempt?: ServiceError;
 	/** Doing it again could do it twice. */
 	isFinal?: boolean;
+	/** It would have been sent again, if the execution might still wait. */
+	isRetryBudgetSpent?: boolean;
 }
 
 /** A request to the service that did not succeed; `message` says what happened, in the user's words. */
@@ -81,6 +83,7 @@ export class ServiceError extends Error {
 	readonly mayStillApply?: boolean;
 	readonly previousAttempt?: ServiceError;
 	readonly isFinal?: boolean;
+	readonly isRetryBudgetSpent?: boolean;
 
 	constructor(message: string, details: ServiceErrorDetails) {
 		super(message);
@@ -94,6 +97,7 @@ export class ServiceError extends Error {
 		this.mayStillApply = details.mayStillApply;
 		this.previousAttempt = details.previousAttempt;
 		this.isFinal = details.isFinal;
+		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
 	}
 }
 

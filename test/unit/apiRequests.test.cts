@@ -490,6 +490,24 @@ describe('writing one record', () => {
 		).toBeUndefined();
 	});
 
+	test('a body in place of 204 is no deletion: only the platform’s 404 after it shows one', async () => {
+		const body = httpResponse(200, { data: { id: 'x' } });
+		const after = async (second: ReturnType<typeof no>) => {
+			const { connection } = fakePlatform((_, count) => (count === 1 ? body : second), {
+				retryBudgetMs: 5000,
+			});
+			return await tryDeleteRecord(connection, at, 'x');
+		};
+		expect(await after(no(404))).toBeUndefined();
+		expect(await after(httpResponse(204, ''))).toBeUndefined();
+		expect(await after(no(403))).toMatchObject({ status: 403 });
+		const { connection } = fakePlatform(() => body, { retryBudgetMs: 0 });
+		expect(await tryDeleteRecord(connection, at, 'x')).toMatchObject({
+			delivery: 'ambiguous',
+			message: expect.stringContaining('Unknown whether the record was deleted'),
+		});
+	});
+
 	test('a record that is gone after a lost deletion was deleted by it', async () => {
 		const responses = [lost(), no(404)];
 		const { connection } = fakePlatform((_, count) => responses[count - 1]!, {

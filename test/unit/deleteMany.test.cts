@@ -225,6 +225,18 @@ describe('by one request', () => {
 		expect(result).toMatchObject(expected);
 	});
 
+	test('that gets a body in place of 204: what is left says what was deleted', async () => {
+		const body = () => httpResponse(200, { data: { deleted: 3 } });
+		const { result } = await run({ on: afterDeletion(['a', 'b', 'c'], body) });
+		expect(result).toBeInstanceOf(ServiceError);
+		expect((result as Error).message).toContain('3 records of 3 still match');
+		expect((await run({ on: afterDeletion([], body) })).result).toEqual({
+			matched: 3,
+			deleted: 3,
+			remaining: 0,
+		});
+	});
+
 	test.each<[string, (() => Reply) | undefined, string]>([
 		[
 			'was confirmed',

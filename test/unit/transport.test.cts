@@ -339,7 +339,7 @@ describe('a response', () => {
 
 	test.each<[string, ReturnType<typeof parse>, object]>([
 		['JSON', parse(200, { data: 1 }), { status: 200, body: { data: 1 }, text: '{"data":1}' }],
-		['no content', parse(204, '', 'jsonOrNoContent'), { status: 204, body: {} }],
+		['no content', parse(204, '', 'nothing'), { status: 204, body: {} }],
 		['anything', parse(200, 'hello', 'anything'), { status: 200, body: {}, text: 'hello' }],
 		['an error beside data', parse(200, { data: [], errors: [entry] }), { status: 200 }],
 		['an error beside counts', parse(200, { bulk: {}, errors: [entry] }), { status: 200 }],
@@ -394,8 +394,17 @@ describe('a response', () => {
 		['no content where JSON is expected', parse(204, ''), failed(204, { delivery: 'ambiguous' })],
 		[
 			'nothing with another status',
-			parse(200, '', 'jsonOrNoContent'),
+			parse(200, '', 'nothing'),
 			failed(200, { delivery: 'ambiguous' }),
+		],
+		[
+			'a body where nothing is expected',
+			parse(200, { data: { id: 'x' } }, 'nothing'),
+			failed(200, {
+				message: 'The platform responded with 200 and a body instead of 204, which confirms nothing',
+				delivery: 'ambiguous',
+				body: { data: { id: 'x' } },
+			}),
 		],
 		[
 			'a redirect',

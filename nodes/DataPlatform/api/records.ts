@@ -365,7 +365,7 @@ export async function tryDeleteRecord(
 		method: 'DELETE',
 		path: paths.record(at, id),
 		retryMode: 'idempotent',
-		bodyRequirement: 'jsonOrNoContent',
+		bodyRequirement: 'nothing',
 		alreadyDoneStatus: 404,
 	});
 	return result instanceof ServiceError ? asUnknownWrite(result, 'deleted') : undefined;

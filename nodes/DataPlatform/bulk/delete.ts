@@ -137,7 +137,7 @@ async function deleteByQuery(
 		path: paths.bulk(at),
 		query: { limit: matched, filter: query },
 		retryMode: 'notIdempotent',
-		bodyRequirement: 'jsonOrNoContent',
+		bodyRequirement: 'nothing',
 	});
 	const isFailure = result instanceof ServiceError;
 	if (isFailure && result.delivery !== 'ambiguous') throw result;

@@ -128,8 +128,8 @@ const WHAT: Record<number, string> = {
 	429: 'The platform asked to wait: too many requests',
 };
 
-/** What a success carries; `jsonOrNoContent` is JSON, or nothing where the status says so (204). */
-export type BodyRequirement = 'json' | 'jsonOrNoContent' | 'anything';
+/** What a success carries; `nothing` where its status says so (204). */
+export type BodyRequirement = 'json' | 'nothing' | 'anything';
 
 const NO_CONTENT = 204;
 
@@ -154,9 +154,15 @@ export function parseResponse(
 				{ delivery: 'ambiguous', status, code: entry.id, body: json },
 			);
 		}
+		if (expect === 'nothing' && status === NO_CONTENT) return { ...parsed, body: {} };
+		if (expect === 'nothing' && json) {
+			return new ServiceError(
+				`The platform responded with ${status} and a body instead of ${NO_CONTENT}, which confirms nothing`,
+				{ delivery: 'ambiguous', status, body: json },
+			);
+		}
 		if (json) return { ...parsed, body: json };
-		const isNothing = status === NO_CONTENT && expect === 'jsonOrNoContent';
-		if (expect === 'anything' || isNothing) return { ...parsed, body: {} };
+		if (expect === 'anything') return { ...parsed, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
 			`The platform's response could not be read (${type}, ${body.length} characters)`,

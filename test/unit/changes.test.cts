@@ -176,6 +176,46 @@ describe('the overlap', () => {
 		expect(follower.emitted.map(({ id }) => id)).toEqual(['1', '4', '5', '2', '3', '6']);
 	});
 
+	test('an idle poll asks for what is read again and a few records more, not for a page', async () => {
+		const table = new Table();
+		for (let count = 0; count < 2000; count += 1) {
+			table.create();
+			table.now += 1000;
+		}
+		const follower = new Follower(table);
+		await follower.startNow();
+		table.asked.length = 0;
+		expect(await follower.poll()).toEqual([]);
+		table.create();
+		expect(await follower.poll()).toHaveLength(1);
+		expect(await follower.poll()).toEqual([]);
+		// 60 s of overlap hold 61 records, one a second.
+		expect(table.asked).toEqual([111, 111, 111]);
+	});
+
+	test('more changes than a few take one request more', async () => {
+		const table = new Table();
+		const follower = new Follower(table);
+		table.create(table.now - 120_000);
+		table.create();
+		await follower.poll();
+		table.now += 120_000;
+		for (let count = 0; count < 200; count += 1) table.create((table.now += 1));
+		table.asked.length = 0;
+		expect(await follower.poll()).toHaveLength(200);
+		expect(table.asked).toEqual([51, 1000]);
+	});
+
+	test.each([25, 40, 100])('pages that the platform cuts to %d records lose nothing', async (largest) => {
+		const table = new Table('asText', LIMITS, largest);
+		const follower = new Follower(table);
+		for (let count = 0; count < 150; count += 1) table.create();
+		expect(await follower.poll()).toHaveLength(150);
+		for (let count = 0; count < 150; count += 1) table.create((table.now += 1));
+		expect(await follower.poll()).toHaveLength(150);
+		expect(await follower.poll()).toEqual([]);
+	});
+
 	test('after a burst an idle poll is one request', async () => {
 		const limits = small();
 		const table = new Table('asText', limits);

@@ -41,6 +41,8 @@ const schedule = fc.record({
 	isSmall: fc.boolean(),
 	page: fc.integer({ min: 4, max: 9 }),
 	pageOverlap: fc.integer({ min: 1, max: 3 }),
+	expected: fc.constantFrom(1, 3, 50),
+	largestPage: fc.constantFrom(Infinity, Infinity, 40, 100),
 	maxBuffered: fc.constantFrom(3, 10, 20_000),
 	maxTracked: fc.constantFrom(4, 9, 5000),
 	steps: fc.array(step, { maxLength: 14 }),
@@ -49,9 +51,12 @@ const schedule = fc.record({
 test('at random: the last version of each record once, each new record as created once', async () => {
 	await fc.assert(
 		fc.asyncProperty(schedule, async (given) => {
-			const { isSmall, page, pageOverlap, maxBuffered, maxTracked } = given;
-			const limits = isSmall ? { ...LIMITS, page, pageOverlap, maxBuffered, maxTracked } : LIMITS;
-			const table = new Table(given.order, limits);
+			const { isSmall, page, pageOverlap, expected, maxBuffered, maxTracked } = given;
+			const limits = isSmall
+				? { ...LIMITS, page, pageOverlap, expected, maxBuffered, maxTracked }
+				: { ...LIMITS, expected };
+			const largestPage = isSmall ? Infinity : given.largestPage;
+			const table = new Table(given.order, limits, largestPage);
 			for (let count = 0; count < given.existing; count += 1) table.create();
 			const old = new Map([...table.rows].map(([id, { ver }]) => [id, ver]));
 			const follower = new Follower(table, given, limits);
@@ -64,7 +69,8 @@ test('at random: the last version of each record once, each new record as create
 				else if (what === 'late') {
 					// As late as the overlap allows; where few are tracked, not late at all.
 					const lag = given.isNow ? 0 : Math.min(given.overlapMs, pick);
-					const isLate = !isSmall && table.newest > 0;
+					// Cut pages show what is late only once there is something new.
+					const isLate = !isSmall && largestPage === Infinity && table.newest > 0;
 					table.create(isLate ? Math.max(1, table.newest - lag) : table.now);
 				} else if (what === 'poll') {
 					let requests = 0;

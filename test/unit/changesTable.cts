@@ -57,9 +57,15 @@ export class Table {
 	private last = 0;
 	readonly pages: ChangePages;
 	private readonly order: Order;
+	private readonly largestPage: number;
 
-	constructor(order: Order = 'asText', limits: Limits = LIMITS) {
+	/** What was asked for: how many records each request. */
+	readonly asked: number[] = [];
+
+	/** @param largestPage to how many records the platform cuts its pages */
+	constructor(order: Order = 'asText', limits: Limits = LIMITS, largestPage = Infinity) {
 		this.order = order;
+		this.largestPage = largestPage;
 		const { connection } = fakePlatform((options) => {
 			this.requests += 1;
 			this.onRequest();
@@ -99,7 +105,9 @@ export class Table {
 		);
 		if (isBackwards) rows.reverse();
 		const skip = Number(query.get('skip') ?? 0);
-		return rows.slice(skip, skip + Number(query.get('limit'))).map(toRecord);
+		const limit = Number(query.get('limit'));
+		this.asked.push(limit);
+		return rows.slice(skip, skip + Math.min(limit, this.largestPage)).map(toRecord);
 	}
 }
 

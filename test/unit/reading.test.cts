@@ -4,13 +4,13 @@ import { httpResponse, fakePlatform, type Serve } from './stubPlatform.cts';
 
 const TABLE = { application: 'crm', table: 't' };
 
-/** A table of so many records, in the order of their ids. */
+/** A table of so many records, in the order of their ids; its platform may cut pages. */
 const table =
-	(size: number): Serve =>
+	(size: number, largestPage = Infinity): Serve =>
 	({ url }) => {
 		const query = new URL(url).searchParams;
 		const skip = Number(query.get('skip') ?? 0);
-		const count = Math.max(0, Math.min(Number(query.get('limit')), size - skip));
+		const count = Math.max(0, Math.min(Number(query.get('limit')), largestPage, size - skip));
 		const data = Array.from({ length: count }, (_, index) => ({
 			id: `r${skip + index}`,
 			fields: {},
@@ -41,6 +41,78 @@ test.each([
 	for await (const page of readRecords(connection, TABLE, {}, limit)) count += page.length;
 	expect(count).toBe(limit);
 	expect(sent).toHaveLength(requests);
+});
+
+describe('a platform that cuts pages', () => {
+	const read = async (serve: Serve, limit = Infinity, offset = 0) => {
+		const { connection, sent } = fakePlatform(serve);
+		const notes = { hasShifted: false };
+		const ids: string[] = [];
+		for await (const page of readRecords(connection, TABLE, {}, limit, notes, offset)) {
+			ids.push(...page.map(({ id }) => id));
+		}
+		expect(notes).toEqual({ hasShifted: false });
+		return { ids, requests: sent.length };
+	};
+	const range = (from: number, to: number) =>
+		Array.from({ length: to - from }, (_, index) => `r${from + index}`);
+
+	test.each([25, 26, 100, 500, 999])('to %d records: all are read', async (largest) => {
+		expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
+		expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
+		expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
+		expect((await read(table(largest, largest))).ids).toEqual(range(0, largest));
+	});
+
+	test.each([
+		[0, 1],
+		[24, 1],
+		[25, 2],
+		[999, 2],
+		[1000, 2],
+		[1500, 2],
+		[1999, 3],
+	])('or may: %d records in %d requests', async (size, requests) => {
+		expect(await read(table(size))).toMatchObject({ ids: range(0, size), requests });
+	});
+
+	test('a page that is shorter than another of the run was not cut', async () => {
+		const sizes = [300, 299, 40, 300];
+		let size = 0;
+		const { connection, sent } = fakePlatform((options, count) => table(size)(options, count));
+		const requests: number[] = [];
+		for (size of sizes) {
+			const before = sent.length;
+			for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+				expect(page.length).toBeLessThanOrEqual(size);
+			}
+			requests.push(sent.length - before);
+		}
+		expect(requests).toEqual([2, 1, 1, 2]);
+	});
+
+	test('whoever has enough does not ask whether there is more', async () => {
+		const { connection, sent } = fakePlatform(table(300));
+		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+			expect(page).toHaveLength(300);
+			break;
+		}
+		expect(sent).toHaveLength(1);
+	});
+});
+
+test('a platform that gives the same page again and again is an error, not an endless read', async () => {
+	const { connection } = fakePlatform((options, count) => {
+		const url = new URL(String(options.url));
+		url.searchParams.delete('skip');
+		return table(5000)({ ...options, url: url.href }, count);
+	});
+	const reading = (async () => {
+		for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+			expect(page.length).toBeLessThanOrEqual(1000);
+		}
+	})();
+	await expect(reading).rejects.toThrow('no steady list of records');
 });
 
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {

@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { toList, toMetadata, toRecord, toWholeRecord } from './decoders';
-import { MAX_PAGE_SIZE, paths } from './endpoints';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, paths } from './endpoints';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import { InputError, ServiceError } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
@@ -57,7 +57,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
-/** One page of records, and whether the service had as many as asked for. */
+/** One page of records; the service may cut it below the size that is asked for. */
 export async function readPage(
 	client: ApiClient,
 	at: TableAddress,
@@ -137,6 +137,25 @@ function pageRequest(
 	};
 }
 
+/**
+ * Whether nothing follows a page for certain, because it is too short to have been cut: no service
+ * gives fewer records than it does where no size is asked for.
+ *
+ * @param size how many were asked for
+ */
+export const isSurelyLast = (page: PlatformRecord[], size: number): boolean =>
+	page.length < Math.min(size, DEFAULT_PAGE_SIZE);
+
+/** The largest page that each client got: one that is shorter was not cut. */
+const largestPages = new WeakMap<ApiClient, number>();
+
+/** Whether a page that is shorter than what was asked for may have been cut. */
+function mayBeCut(client: ApiClient, page: PlatformRecord[], size: number): boolean {
+	const largest = largestPages.get(client) ?? 0;
+	largestPages.set(client, Math.max(largest, page.length));
+	return page.length >= largest && !isSurelyLast(page, size);
+}
+
 /** A table that changes faster than it can be read, or a service that gives pages at random. */
 const MAX_STEPS_BACK = 100;
 
@@ -152,7 +171,8 @@ export interface ReadNotes {
  * is in its place, records went away and the reader goes back a page.
  *
  * The next page is requested before a page is given, so that it travels while that one is worked on;
- * no request is under way any more once the reader has ended, whoever ended it.
+ * no request is under way any more once the reader has ended, whoever ended it. A page that is shorter
+ * than asked for may have been cut by the service: one more request shows whether it is the last.
  *
  * @param limit how many at most; `Infinity` for all
  * @param notes gets what was noticed
@@ -188,10 +208,10 @@ export async function* readRecords(
 			ahead = undefined;
 			const first = page[0];
 			const repeatsLast = skip > offset;
+			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
 			if (repeatsLast && first?.id !== last) notes.hasShifted = true;
 			if (repeatsLast && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
-				if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
 				ahead = request(Math.max(offset, skip + 1 - MAX_PAGE_SIZE));
 				continue;
 			}
@@ -203,8 +223,14 @@ export async function* readRecords(
 			last = page.at(-1)?.id;
 			// Whatever was read before stands elsewhere now, except the record that is repeated.
 			if (page.length - fresh.length > (repeatsLast ? 1 : 0)) notes.hasShifted = true;
-			if (page.length === size && seen.size < limit) ahead = request(skip + page.length);
+			// A service that repeats what it gave has no end.
+			if (fresh.length === 0) stepsBack += 1;
+			const isCut = mayBeCut(client, page, size);
+			const isOpen = seen.size < limit;
+			if (isOpen && page.length >= size) ahead = request(skip + page.length);
 			yield fresh;
+			// Whoever has found enough by now does not need to know.
+			if (isOpen && isCut && !ahead) ahead = request(skip + page.length);
 		}
 	} finally {
 		await ahead?.page.catch(() => undefined);

@@ -5,7 +5,7 @@
  */
 import { countRecords } from '../api/aggregates';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
-import { readPage, readRecord, readRecords } from '../api/records';
+import { readRecord, readRecords } from '../api/records';
 import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
@@ -148,12 +148,12 @@ export class LinkedRecords {
 				this.isUnread = true;
 				return;
 			}
-			const linked = await readPage(
-				this.client,
-				target.at,
-				{ linkedTo: { id, tableId, field: field.name }, sort: 'created,id' },
-				{ limit, skip: 0 },
-			);
+			const linkedTo = { id, tableId, field: field.name };
+			const linked: PlatformRecord[] = [];
+			for await (const page of readRecords(this.client, target.at, { linkedTo }, limit)) {
+				linked.push(...page);
+				if (typeof count === 'number' && linked.length >= count) break;
+			}
 			fields[field.name] = linked.map((record) =>
 				names ? pick(record.id, record.fields, names) : record.id,
 			);

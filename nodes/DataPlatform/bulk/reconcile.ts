@@ -85,11 +85,17 @@ export class OutcomeResolver {
 		private readonly options: WriteOptions,
 	) {}
 
-	/** What is stored of the records now, or why that can't be read. */
-	async lookUp(records: PlannedRecord[]) {
+	/**
+	 * What is stored of the records now, or why that can't be read.
+	 *
+	 * @param enough how many records of one key matter, the first ones
+	 */
+	async lookUp(records: PlannedRecord[], enough = Infinity) {
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
-		return await lookUp(this.client, this.at, this.keys, records, loads).catch(failureAsValue);
+		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
+			failureAsValue,
+		);
 	}
 
 	/**

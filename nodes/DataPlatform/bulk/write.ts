@@ -224,7 +224,9 @@ class BulkWriter {
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
-			const stored = await this.resolver.lookUp(work.records);
+			// Records that are known by their ID are found by it among those with their key.
+			const enough = work.records.some(({ id }) => id !== undefined) ? Infinity : 1;
+			const stored = await this.resolver.lookUp(work.records, enough);
 			this.comparing -= 1;
 			const step = afterCompare(work, stored, this.context, this.options.dryRun);
 			this.unsent.add(step.unsent);

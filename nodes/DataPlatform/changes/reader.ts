@@ -15,7 +15,7 @@ import {
 } from './tracker';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { readPage, type RecordQuery } from '../api/records';
+import { isSurelyLast, readPage, type RecordQuery } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
@@ -30,15 +30,35 @@ export class ChangePages {
 		private readonly limits: Limits = LIMITS,
 	) {}
 
-	/** The last page of changes, the newest first. */
-	async newest(): Promise<PlatformRecord[]> {
-		return await this.page(NEWEST_FIRST, 0, this.limits.page);
+	/**
+	 * The last changes, the newest first.
+	 *
+	 * @param since whether all that changed from this time on is among them is found out
+	 * @param count how many at most; never more than a page
+	 * @param isKnown whether a record is read again: a short page of nothing else has nothing new, and
+	 *   what a service may have cut from it is older and still read once there is something new
+	 */
+	async newest(
+		since: number,
+		count = Infinity,
+		isKnown: (record: PlatformRecord) => boolean = () => false,
+	): Promise<{ records: PlatformRecord[]; isCovered: boolean }> {
+		const size = Math.min(count, this.limits.page);
+		const records = await this.page(NEWEST_FIRST, 0, size);
+		const oldest = records.at(-1);
+		const isCovered =
+			!oldest ||
+			timeOf(oldest) < since ||
+			isSurelyLast(records, size) ||
+			(records.length < size &&
+				(records.every(isKnown) || (await this.isLast(oldest, records.length, since))));
+		return { records, isCovered };
 	}
 
-	/** Whether all that changed from a time on fitted into the newest page. */
-	isCovered(newest: PlatformRecord[], since: number): boolean {
-		const oldest = newest.at(-1);
-		return newest.length < this.limits.page || !oldest || timeOf(oldest) < since;
+	/** Whether nothing from a time on comes after a record: the service may have cut the page. */
+	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
+		const [same, next] = await this.page(NEWEST_FIRST, count - 1, 2);
+		return same?.id === id && (!next || timeOf(next) < since);
 	}
 
 	/**
@@ -75,7 +95,8 @@ export class ChangePages {
 			for (const record of page) {
 				if (timeOf(record) === reached) atReached.add(versionKey(record));
 			}
-			const isLast = page.length < this.limits.page;
+			// One that is only shorter than asked for may have been cut: behind it, there is then more.
+			const isLast = isSurelyLast(page, this.limits.page);
 			yield { page, reached: isLast ? Infinity : reached };
 			if (isLast) return;
 			next = skip + page.length;
@@ -183,8 +204,8 @@ class ChangeBuffer {
 }
 
 /**
- * Reads what changed and is not emitted yet. One request if there is little; a backlog is read from
- * its oldest change on, as much of it as may be emitted and as fits into the time.
+ * Reads what changed and is not emitted yet. One small request if there is little; a backlog is read
+ * from its oldest change on, as much of it as may be emitted and as fits into the time.
  *
  * A part always ends between two times: records of equal time are emitted in our order of ids, so
  * all of them must be known.
@@ -200,19 +221,23 @@ export async function readChanges(
 	limits: Limits = LIMITS,
 ): Promise<ReadResult> {
 	const emittedIndex = new EmittedIndex(state);
-	const records = await pages.newest();
-	const [latest] = records;
+	const { since, trackedCount } = emittedIndex;
+	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
+	const few = isCaughtUp ? trackedCount + limits.expected : Infinity;
+	let last = await pages.newest(since, few, (record) => emittedIndex.isEmitted(record));
+	if (!last.isCovered && few < limits.page) last = await pages.newest(since);
+	const [latest] = last.records;
 	const newest = latest && timeOf(latest);
-	if (pages.isCovered(records, emittedIndex.since)) {
-		const fresh = records.filter((record) => !emittedIndex.isEmitted(record));
+	if (last.isCovered) {
+		const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
 		return { records: fresh, isWhole: true, newest };
 	}
-	const offset = await pages.offsetBefore(emittedIndex.since, state.backlog?.offset);
+	const offset = await pages.offsetBefore(since, state.backlog?.offset);
 	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const part = (time: number, isWhole: boolean): ReadResult => {
 		return { records: buffer.before(time), isWhole, newest, offset };
 	};
-	for await (const { page, reached } of pages.from(emittedIndex.since, offset)) {
+	for await (const { page, reached } of pages.from(since, offset)) {
 		buffer.add(page);
 		const isEnough = buffer.isEnoughBefore(reached);
 		const isLate = !hasTime() && buffer.before(reached).length > 0;
@@ -233,10 +258,10 @@ export async function startFromNow(
 	overlapMs: number,
 ): Promise<ChangeState> {
 	if (latest === undefined) return { emitted: {} };
-	const newest = await pages.newest();
-	const cursor = Math.max(Date.parse(latest), ...newest.slice(0, 1).map(timeOf));
+	const begins = Date.parse(latest);
+	const { records: newest, isCovered } = await pages.newest(begins - overlapMs);
+	const cursor = Math.max(begins, ...newest.slice(0, 1).map(timeOf));
 	const oldest = newest.at(-1);
-	const isCovered = pages.isCovered(newest, cursor - overlapMs);
 	// Not all records with the oldest time of a full page are known: they count as emitted.
 	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
 	const emitted = newest

@@ -55,7 +55,12 @@ export interface ChangeOptions {
 export interface Limits {
 	/** How many records one request reads. */
 	page: number;
-	/** How many of them repeat the page before, which shows that nothing slipped between. */
+	/** How many changes are expected since the last poll: a first request reads no more of them. */
+	expected: number;
+	/**
+	 * How many of them repeat the page before, which shows that nothing slipped between. Fewer than any
+	 * page that may have been cut: one with nothing new ends the reading.
+	 */
 	pageOverlap: number;
 	/** How many records one poll holds, however many changed. */
 	maxBuffered: number;
@@ -67,6 +72,7 @@ export interface Limits {
 
 export const LIMITS: Readonly<Limits> = {
 	page: 1000,
+	expected: 50,
 	pageOverlap: 20,
 	maxBuffered: 20_000,
 	maxTracked: 5000,
@@ -132,6 +138,11 @@ export class EmittedIndex {
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
 		this.cursor = state.cursor;
+	}
+
+	/** How many records are known to be emitted after the watermark. */
+	get trackedCount(): number {
+		return this.emitted.size;
 	}
 
 	/** Whether this version of the record counts as emitted. */

@@ -10,7 +10,7 @@ import type {
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
-import { readPage } from '../api/records';
+import { isSurelyLast, readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
 import { chosenApplication, inEditor, requireTable } from './editorContext';
 
@@ -112,7 +112,9 @@ async function searchRecords(
 				name: titleOf(record, definition, key),
 				value: record.id,
 			})),
-			...(records.length === PICKER_PAGE && { paginationToken: String(skip + PICKER_PAGE) }),
+			...(!isSurelyLast(records, PICKER_PAGE) && {
+				paginationToken: String(skip + records.length),
+			}),
 		};
 	});
 }

@@ -7,9 +7,14 @@ import type {
 	ResourceMapperFields,
 } from 'n8n-workflow';
 
-import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { importKeyOf, isWritable, typeOf } from '../fields';
-import { readPage } from '../api/records';
+import { readRecords } from '../api/records';
 import { readTable } from '../api/tables';
 import type { ApiClient } from '../transport/client';
 import type { EditorChoice } from '../fields/fieldType';
@@ -88,8 +93,10 @@ async function choicesOf(
 		source,
 		field,
 	);
-	const page = { limit: MAX_LISTED_RECORDS + 1, skip: 0 };
-	const records = await readPage(client, at, { sort: 'created,id' }, page);
+	const records: PlatformRecord[] = [];
+	for await (const page of readRecords(client, at, {}, MAX_LISTED_RECORDS + 1)) {
+		records.push(...page);
+	}
 	if (records.length === 0 || records.length > MAX_LISTED_RECORDS) return undefined;
 	const key = importKeyOf(table);
 	const valueField = rule?.linkedField ?? key?.name ?? '';

@@ -55,9 +55,11 @@ test('more matches than the maximum: nothing is deleted', async () => {
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
 });
 
-test.each([0, -1, '', 'all', null])('the maximum %j is refused', async (maximum) => {
+test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is refused', async (maximum) => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: maximum });
-	expect(result.error?.message).toContain("'Max Records to Delete' must be a number at least 1");
+	expect(result.error?.message).toContain(
+		"'Max Records to Delete' must be a whole number at least 1",
+	);
 	expect(await harness.requests()).toEqual([]);
 });
 
@@ -326,7 +328,7 @@ describe('what an expression or an agent leaves empty is never all', () => {
 		],
 		[
 			{ maxRecordsToDelete: '={{ $json.missing }}' },
-			"'Max Records to Delete' must be a number at least 1",
+			"'Max Records to Delete' must be a whole number at least 1",
 		],
 	])('the parameters %j', async (parameters, message) => {
 		expect((await refused({ ...where(open), ...parameters }))?.message).toContain(message);

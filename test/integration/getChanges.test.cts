@@ -155,7 +155,7 @@ describe('page after page', () => {
 
 	test('pages of any size hold all together', async () => {
 		await harness.fill('orders', ...numbered(23));
-		for (const pageSize of [1, '5', 2.9, 22, 23, 24, 10_000]) {
+		for (const pageSize of [1, '5', 22, 23, 24, 10_000]) {
 			const changes = (await drain({ pageSize })).flatMap((page) => page.changes);
 			expect([pageSize, changes.length]).toEqual([pageSize, 23]);
 			expect(new Set(changes.map(({ id }) => id)).size).toBe(23);
@@ -242,8 +242,9 @@ describe('what is refused before anything is read', () => {
 		[{ cursor: 'abc' }, "'Cursor' is not readable"],
 		[{ cursor: '={{ $json }}' }, "'Cursor' must be text, not an object"],
 		[{ cursor: '={{ 17 }}' }, "'Cursor' is not readable"],
-		[{ pageSize: 0 }, "'Page Size' must be a number from 1 to 10000"],
-		[{ pageSize: 10_001 }, "'Page Size' must be a number from 1 to 10000"],
+		[{ pageSize: 0 }, "'Page Size' must be a whole number from 1 to 10000"],
+		[{ pageSize: 2.9 }, "'Page Size' must be a whole number from 1 to 10000, not 2.9"],
+		[{ pageSize: 10_001 }, "'Page Size' must be a whole number from 1 to 10000"],
 		[{ startFrom: 'then' }, "'Start From' must be one of 'now', 'beginning', 'date', not \"then\""],
 		[{ options: { overlap: -1 } }, "'Overlap (Seconds)' must be a number from 0"],
 	])('%j', async (parameters, message) => {

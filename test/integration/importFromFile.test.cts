@@ -307,7 +307,9 @@ describe('text becomes values', () => {
 		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is no time zone'],
 		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
 		[{ encoding: 'latin' }, "'Encoding' must be one of"],
-		[{ startAtRow: '={{ undefined }}' }, "'Start at Row' must be a number"],
+		[{ startAtRow: 2.5 }, "'Start at Row' must be a whole number"],
+		[{ endAtRow: 2.5 }, "'End at Row' must be a whole number"],
+		[{ startAtRow: '={{ undefined }}' }, "'Start at Row' must be a whole number"],
 	])('%j', async (options, message) => {
 		const { error } = await imported('number,buyer\n1,a', { options });
 		expect(error!.message).toContain(message);

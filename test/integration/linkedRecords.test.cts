@@ -242,5 +242,6 @@ describe('include linked records', () => {
 			"has no field 'x'",
 		);
 		expect(await error({ field: 'people', limit: 0 })).toContain("'Limit'");
+		expect(await error({ field: 'people', limit: 1.5 })).toContain("'Limit' must be a whole number");
 	});
 });

@@ -138,6 +138,15 @@ test("the credential's requests per minute are kept", async () => {
 	expect(await harness.records()).toEqual([]);
 });
 
+test.each([1.5, -1, 'many'])('%j requests per minute are refused by name', async (requests) => {
+	const result = await harness.run('createMany', {
+		items: numbered(2),
+		credential: { requestsPerMinute: requests },
+	});
+	expect(result.error?.message).toContain("'Requests per Minute' must be a whole number at least 0");
+	expect(await harness.requests()).toEqual([]);
+});
+
 test('cancelling ends the waiting at once, and nothing more is sent', async () => {
 	await harness.faults({
 		match: { path: '/data/bulk$' },

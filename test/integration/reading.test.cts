@@ -48,13 +48,13 @@ describe('get many records', () => {
 		expect(part).toEqual(all.slice(40, 43));
 	});
 
-	test.each([-1, 'two', null, '={{ NaN }}', '={{ $json.missing }}', 1e300])(
+	test.each([-1, 1.5, 'two', null, '={{ NaN }}', '={{ $json.missing }}', 1e300])(
 		'an offset of %j is named, and nothing is read',
 		async (offset) => {
 			const result = await harness.run('getAll', { options: { offset } as IDataObject });
 			const isUnset = offset === null;
 			expect(result.error?.message ?? '').toContain(
-				isUnset ? '' : "'Offset' must be a number from 0",
+				isUnset ? '' : "'Offset' must be a whole number from 0",
 			);
 			expect(await harness.requests()).toHaveLength(isUnset ? 1 : 0);
 		},
@@ -127,7 +127,7 @@ describe('get many records', () => {
 		expect(
 			await errorOf({ filterMode: 'conditions', conditions: { condition: [{ field: '' }] } }),
 		).toContain('names no field');
-		expect(await errorOf({ limit: 0 })).toContain("'Limit' must be a number at least 1");
+		expect(await errorOf({ limit: 0 })).toContain("'Limit' must be a whole number at least 1");
 		expect(await harness.requests()).toEqual([]);
 	});
 });
@@ -270,8 +270,9 @@ describe('what an expression leaves empty when reading', () => {
 		],
 		[{ returnAll: '={{ "false" }}' }, "'Return All' must be true or false"],
 		[{ returnAll: nothing }, "'Return All' must be true or false"],
-		[{ returnAll: false, limit: nothing }, "'Limit' must be a number at least 1, it is empty"],
-		[{ returnAll: false, limit: '={{ NaN }}' }, "'Limit' must be a number at least 1, not NaN"],
+		[{ returnAll: false, limit: nothing }, "'Limit' must be a whole number at least 1, it is empty"],
+		[{ returnAll: false, limit: 1.5 }, "'Limit' must be a whole number at least 1, not 1.5"],
+		[{ returnAll: false, limit: '={{ NaN }}' }, "'Limit' must be a whole number at least 1, not NaN"],
 	])('%j are refused in words', async (parameters, message) => {
 		const result = await harness.run('getAll', { parameters });
 		expect(result.error?.message).toBe(message);

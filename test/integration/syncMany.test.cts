@@ -157,13 +157,14 @@ describe('guards', () => {
 
 	test.each([
 		['maxRecordsToRemove', -1],
+		['maxRecordsToRemove', 1.5],
 		['maxRecordsToRemove', ''],
 		['maxShareToRemove', 101],
 		['maxShareToRemove', 'half'],
 		['maxShareToRemove', null],
 	])('%s: %j is refused', async (name, value) => {
 		const result = await sync([order(1)], { parameters: { ...deleting, [name]: value } });
-		expect(result.error?.message).toMatch(/must be a number (at least|from) 0/);
+		expect(result.error?.message).toMatch(/must be a (whole )?number (at least|from) 0/);
 		expect(await harness.writes()).toEqual([]);
 	});
 

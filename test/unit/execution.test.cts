@@ -54,6 +54,14 @@ describe('a number within bounds', () => {
 		});
 	});
 
+	test.each([1.5, '1.5', Infinity, NaN])('%j is no whole one', (value) => {
+		const bounds = { min: 1, isWhole: true };
+		expect(requireNumber(' 2 ', 'Size', bounds)).toBe(2);
+		expect(thrownBy(() => requireNumber(value, 'Size', bounds))).toMatchObject({
+			message: expect.stringContaining("'Size' must be a whole number at least 1, not"),
+		});
+	});
+
 	test('with a lower bound only', () => {
 		expect(requireNumber(1e9, 'Size', { min: 1 })).toBe(1e9);
 		expect(thrownBy(() => requireNumber(0, 'Size', { min: 1 }))).toMatchObject({

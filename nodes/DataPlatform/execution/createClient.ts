@@ -13,6 +13,7 @@ import type {
 
 import { ApiClient, type HttpTransport } from '../transport/client';
 import { describeToken, tokenRedactor } from '../transport/tokens';
+import { requireNumber } from './run';
 
 const CREDENTIAL = 'dataPlatformApi';
 
@@ -40,7 +41,11 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 		('getExecutionCancelSignal' in context ? context.getExecutionCancelSignal() : undefined),
 });
 
-/** An API client's settings from the credential's fields. */
+/**
+ * An API client's settings from the credential's fields.
+ *
+ * @throws {InputError} where the number of requests per minute is none
+ */
 export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	const token = String(credential.token ?? '').trim();
 	return {
@@ -48,7 +53,10 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
 		token: describeToken(String(credential.accessType ?? 'role'), token),
 		redactToken: tokenRedactor(token),
-		requestsPerMinute: Number(credential.requestsPerMinute ?? 0),
+		requestsPerMinute: requireNumber(credential.requestsPerMinute || 0, 'Requests per Minute', {
+			min: 0,
+			isWhole: true,
+		}),
 		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};
 }
@@ -58,6 +66,7 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
  *   what ends both before that
  * @param retryBudgetHint what the user can do where it would wait longer
  * @throws {OriginError} where the base URL is no address that a token may be sent to
+ * @throws {InputError} where the credential can't be read
  */
 export async function createClient(
 	context: Context,

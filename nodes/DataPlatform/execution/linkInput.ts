@@ -10,7 +10,7 @@ import { holdsData } from '../fields';
 import { InputError, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { parameterText } from './locator';
-import type { RunContext, TableParameter } from './run';
+import { requireNumber, type RunContext, type TableParameter } from './run';
 
 /** Stands for every link field of the table. */
 export const ALL_LINK_FIELDS = '*';
@@ -253,14 +253,13 @@ export async function inclusionsOf(
 				hint: CHOOSE,
 			});
 		}
-		const max = run.numberWithin(limit, 'Limit', { min: 1, max: MAX_LINKED_RECORDS });
 		const target = await linkedTable(async (address) => await run.definition(address), at, field);
 		inclusions.push({
 			field,
 			tableId: table.id,
 			target,
 			names: include === 'fields' ? fieldsOf(linkedFields, target) : undefined,
-			limit: Math.floor(max),
+			limit: requireNumber(limit, 'Limit', { min: 1, max: MAX_LINKED_RECORDS, isWhole: true }),
 		});
 	}
 	return inclusions;

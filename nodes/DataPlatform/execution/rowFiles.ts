@@ -10,7 +10,7 @@ import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import { ENCODINGS, type Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
-import { requireChoice, withLabel, type RunContext } from './run';
+import { requireChoice, requireNumber, withLabel, type RunContext } from './run';
 
 /** @throws {InputError} */
 export const formatOf = <F extends string>(
@@ -136,7 +136,7 @@ export function rowRangeOf(run: ImportFormRun, index: number) {
 		const value = run.parameter(path, index);
 		// An expression that returned nothing must not mean the whole file.
 		if (value === undefined && !run.isExpression(path)) return min;
-		return Math.floor(run.numberWithin(value, label, { min, max: 0xffff_ffff }));
+		return requireNumber(value, label, { min, max: 0xffff_ffff, isWhole: true });
 	};
 	const startAt = number('startAtRow', 'Start at Row', 1);
 	const endAt = number('endAtRow', 'End at Row', 0);

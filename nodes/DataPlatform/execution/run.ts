@@ -16,19 +16,22 @@ import { storedPath } from './optionGroups';
 /**
  * A number that must lie within bounds; text that holds one counts as it.
  *
+ * @param bounds with `isWhole`, it may have no fraction either
  * @throws {InputError} that names it by its label
  */
 export function requireNumber(
 	value: unknown,
 	label: string,
-	{ min, max = Infinity }: { min: number; max?: number },
+	{ min, max = Infinity, isWhole = false }: { min: number; max?: number; isWhole?: boolean },
 ): number {
 	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-	if (typeof number === 'number' && number >= min && number <= max) return number;
+	const isInBounds = typeof number === 'number' && number >= min && number <= max;
+	if (isInBounds && (!isWhole || Number.isInteger(number))) return number;
+	const kind = isWhole ? 'whole number' : 'number';
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
 	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
 	const given = value === undefined ? 'it is empty' : `not ${shown}`;
-	throw new InputError(`'${label}' must be a number ${bounds}, ${given}`, { field: label });
+	throw new InputError(`'${label}' must be a ${kind} ${bounds}, ${given}`, { field: label });
 }
 
 /** An error of a parameter's value with the parameter's label; another as it is. */
@@ -206,11 +209,6 @@ export class RunContext<in Name extends string> {
 	 */
 	option<T>(name: ParameterPath<Name>, index: number, fallback: T): T {
 		return this.context.getNodeParameter(this.path(name), index, fallback) as T;
-	}
-
-	/** As `requireNumber`. */
-	numberWithin(value: unknown, label: string, bounds: { min: number; max?: number }): number {
-		return requireNumber(value, label, bounds);
 	}
 
 	/**

@@ -12,7 +12,7 @@ import { InputError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { filterOf, requireChoices, type FilterParameter } from './filterInput';
 import { parameterText } from './locator';
-import type { RunContext } from './run';
+import { requireNumber, type RunContext } from './run';
 
 /** Enough for what changes in a day, too few for an input that went wrong. */
 export const DEFAULT_MAXIMUM = 100;
@@ -139,13 +139,15 @@ export function syncOptionsOf(
 ): SyncOptions | undefined {
 	const removal = removalOf(run, index, table, keys);
 	if (!removal) return undefined;
-	const number = (name: 'maxRecordsToRemove' | 'maxShareToRemove', max?: number) =>
-		run.numberWithin(run.parameter(name, index), SHARED_SYNC_LABELS[name], { min: 0, max });
+	const number = (
+		name: 'maxRecordsToRemove' | 'maxShareToRemove',
+		bounds: { max?: number; isWhole?: boolean },
+	) => requireNumber(run.parameter(name, index), SHARED_SYNC_LABELS[name], { min: 0, ...bounds });
 	return {
 		removal,
 		scope: scopeOf(run, index, table),
-		maximum: number('maxRecordsToRemove'),
-		maximumShare: number('maxShareToRemove', 100),
+		maximum: number('maxRecordsToRemove', { isWhole: true }),
+		maximumShare: number('maxShareToRemove', { max: 100 }),
 		dryRun,
 		stopAtFailure,
 	};

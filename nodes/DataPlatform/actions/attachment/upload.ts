@@ -20,7 +20,7 @@ import {
 	unknownFields,
 } from '../../descriptions/common';
 import { linkValues } from '../../descriptions/linkOptions';
-import type { RunContext } from '../../execution/run';
+import { requireNumber, type RunContext } from '../../execution/run';
 import { ifAllowed, uploadsOf } from './input';
 import { fileField } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
@@ -162,14 +162,8 @@ export const upload = itemOperation({
 		const shape = outputOf(run, index);
 		const table = await ifAllowed(run.definition(at));
 		const field = table && findField(table, name);
-		const limit =
-			run.numberWithin(
-				run.option<unknown>('options.maxFileSizeMiB', index, 0),
-				'Max File Size (MiB)',
-				{
-					min: 0,
-				},
-			) * MIB;
+		const maximumMib = run.option<unknown>('options.maxFileSizeMiB', index, 0);
+		const limit = requireNumber(maximumMib, 'Max File Size (MiB)', { min: 0 }) * MIB;
 		const inputFields = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
 		const all = (await uploadsOf(run, index, inputFields)).map((entry) =>
 			guardUpload(field, entry, limit),

@@ -1,6 +1,7 @@
 import { deleteMany as deleteRecords } from '../../bulk/delete';
 import { filterParameters } from '../../descriptions/filter';
 import { readFilter } from '../../execution/filterInput';
+import { requireNumber } from '../../execution/run';
 import { callSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -52,11 +53,10 @@ export const deleteMany = itemOperation({
 	execute: async (run, index) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
 		const limits = {
-			maximum: run.numberWithin(
-				run.parameter('maxRecordsToDelete', index),
-				'Max Records to Delete',
-				{ min: 1 },
-			),
+			maximum: requireNumber(run.parameter('maxRecordsToDelete', index), 'Max Records to Delete', {
+				min: 1,
+				isWhole: true,
+			}),
 			allowAll: run.flag('allowAll', 'Delete All Records', index),
 			dryRun,
 		};

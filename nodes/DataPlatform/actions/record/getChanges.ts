@@ -21,7 +21,7 @@ import {
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
 import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
-import { requireChoice, withLabel, type RunContext } from '../../execution/run';
+import { requireChoice, requireNumber, withLabel, type RunContext } from '../../execution/run';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);
 
@@ -100,14 +100,15 @@ export const getChanges = itemOperation({
 			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
 		};
 		const overlapS = run.option('options.overlap', index, DEFAULT_OVERLAP_S);
-		const pageSize = run.numberWithin(run.parameter('pageSize', index), 'Page Size', {
+		const pageSize = requireNumber(run.parameter('pageSize', index), 'Page Size', {
 			min: 1,
 			max: MAX_MAXIMUM,
+			isWhole: true,
 		});
 		const options = {
 			kinds: KINDS,
-			overlapMs: run.numberWithin(overlapS, 'Overlap (Seconds)', { min: 0, max: 86_400 }) * 1000,
-			maximum: Math.min(Math.floor(pageSize), run.isTool ? MAX_AGENT_RECORDS : Infinity),
+			overlapMs: requireNumber(overlapS, 'Overlap (Seconds)', { min: 0, max: 86_400 }) * 1000,
+			maximum: Math.min(pageSize, run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
 		const source = {
 			table: JSON.stringify([run.client.origin, at.application ?? null, at.table]),

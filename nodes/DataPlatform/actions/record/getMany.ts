@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readRecords } from '../../api/records';
 import { fieldsToLoad, savedView, sort } from '../../descriptions/readOptions';
 import type { Parameter } from '../../execution/operation';
-import type { RunContext } from '../../execution/run';
+import { requireNumber, type RunContext } from '../../execution/run';
 import { filterParameters } from '../../descriptions/filter';
 import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
@@ -26,7 +26,7 @@ const offset: Parameter<'offset'> = {
 function offsetOf(run: RunContext<'options.offset'>, index: number): number {
 	const value = run.parameter('options.offset', index);
 	if (value === undefined && !run.isExpression('options.offset')) return 0;
-	return Math.floor(run.numberWithin(value, 'Offset', { min: 0, max: Number.MAX_SAFE_INTEGER }));
+	return requireNumber(value, 'Offset', { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true });
 }
 
 const MORE_RECORDS = `Only the first ${MAX_AGENT_RECORDS} records are listed, and there are more: use a filter.`;
@@ -63,7 +63,7 @@ export const getMany = itemOperation({
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const limit = run.flag('returnAll', 'Return All', index)
 			? all
-			: Math.floor(run.numberWithin(run.parameter('limit', index), 'Limit', { min: 1 }));
+			: requireNumber(run.parameter('limit', index), 'Limit', { min: 1, isWhole: true });
 		const reading = await recordQueryOf(run, index);
 		const inclusions = await inclusionsOf(run, index);
 		const linked = linkedRecordsReader(run);

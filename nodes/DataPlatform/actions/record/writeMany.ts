@@ -23,7 +23,7 @@ import {
 	type ItemResults,
 } from '../../execution/itemResults';
 import { hintText } from '../../execution/hints';
-import type { RunContext, TableParameter } from '../../execution/run';
+import { requireNumber, type RunContext, type TableParameter } from '../../execution/run';
 import {
 	AUTOMATIC,
 	DEFAULT_MAX_BATCH_SIZE_MIB,
@@ -167,16 +167,18 @@ export function writeManyOptions(
 	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
 	const share = run.option<unknown>('options.maxFailedShare', index, NO_FAILURE_LIMIT);
-	const maxShare = run.numberWithin(share, 'Stop If More Than % Fail', { min: 0, max: 100 });
+	const maxShare = requireNumber(share, 'Stop If More Than % Fail', { min: 0, max: 100 });
 	const maxFailedShare = maxShare === NO_FAILURE_LIMIT ? undefined : maxShare;
 	return {
 		mode,
 		importKey: run.option('options.importKey', index, '') || undefined,
-		batchSize: Math.floor(run.numberWithin(size, 'Batch Size', { min: 0, max: MAX_BATCH_SIZE })),
-		batchBytes: run.numberWithin(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
-		parallelRequests: Math.floor(
-			run.numberWithin(parallel, 'Parallel Requests', { min: 0, max: MAX_PARALLEL_REQUESTS }),
-		),
+		batchSize: requireNumber(size, 'Batch Size', { min: 0, max: MAX_BATCH_SIZE, isWhole: true }),
+		batchBytes: requireNumber(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
+		parallelRequests: requireNumber(parallel, 'Parallel Requests', {
+			min: 0,
+			max: MAX_PARALLEL_REQUESTS,
+			isWhole: true,
+		}),
 		skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
 		skipUnchanged: run.flag('options.skipUnchanged', 'Skip Unchanged', index, skipUnchanged),
 		dryRun: run.flag('options.dryRun', 'Dry Run', index),

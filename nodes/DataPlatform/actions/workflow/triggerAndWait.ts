@@ -8,7 +8,7 @@ import { startWorkflow } from '../../api/workflows';
 import { callSettings } from '../../descriptions/common';
 import { bulkOperation } from '../../descriptions/operation';
 import type { Parameter } from '../../execution/operation';
-import { requireChoice, type RunContext } from '../../execution/run';
+import { requireChoice, requireNumber, type RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 import { payload, startParameters } from './startInput';
 
@@ -54,7 +54,7 @@ const MAX_WAIT_MS = 366 * UNIT_MS.days;
 function waitUntil(run: RunContext<'waitAmount' | 'waitUnit'>): Date {
 	const units = Object.keys(UNIT_MS) as Array<keyof typeof UNIT_MS>;
 	const unitMs = UNIT_MS[requireChoice(run.parameter('waitUnit', 0), 'Unit', units)];
-	const amount = run.numberWithin(run.parameter('waitAmount', 0), 'Wait At Most', {
+	const amount = requireNumber(run.parameter('waitAmount', 0), 'Wait At Most', {
 		min: 0.1,
 		max: MAX_WAIT_MS / unitMs,
 	});

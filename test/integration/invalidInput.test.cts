@@ -158,13 +158,13 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 	test.each([
 		[{ batchSize: -1 }, "'Batch Size' must be a whole number from 0 to 1000, not -1"],
 		[{ batchSize: 1.5 }, "'Batch Size' must be a whole number from 0 to 1000, not 1.5"],
-		[
-			{ parallelRequests: 1.5 },
-			"'Parallel Requests' must be a whole number from 0 to 10, not 1.5",
-		],
+		[{ parallelRequests: 1.5 }, "'Parallel Requests' must be a whole number from 0 to 10, not 1.5"],
 		[{ batchSize: 10_000 }, "'Batch Size' must be a whole number from 0 to 1000, not 10000"],
 		[{ parallelRequests: 11 }, "'Parallel Requests' must be a whole number from 0 to 10, not 11"],
-		[{ batchSize: '={{ "many" }}' }, `'Batch Size' must be a whole number from 0 to 1000, not "many"`],
+		[
+			{ batchSize: '={{ "many" }}' },
+			`'Batch Size' must be a whole number from 0 to 1000, not "many"`,
+		],
 		[{ maxBatchSizeMiB: 0 }, "'Batch Size (MiB)' must be a number at least 0.001, not 0"],
 	])('with %j sends nothing', async (options, error) => {
 		const parameters: IDataObject = operation === 'updateMany' ? { recordId: 'x' } : {};

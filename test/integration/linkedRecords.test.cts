@@ -192,8 +192,8 @@ describe('include linked records', () => {
 		for (const { company } of linked as Array<{ company: IDataObject }>) {
 			expect(company).toEqual({ id: company.id, size: sizes.get(String(company.id)) });
 		}
-		// The contacts, a count, the companies
-		expect(await dataRequests()).toHaveLength(3);
+		// The contacts, a count, the companies, and whether the 40 contacts are all
+		expect(await dataRequests()).toHaveLength(4);
 	});
 
 	test('bounded, with a notice where it was cut', async () => {
@@ -242,6 +242,8 @@ describe('include linked records', () => {
 			"has no field 'x'",
 		);
 		expect(await error({ field: 'people', limit: 0 })).toContain("'Limit'");
-		expect(await error({ field: 'people', limit: 1.5 })).toContain("'Limit' must be a whole number");
+		expect(await error({ field: 'people', limit: 1.5 })).toContain(
+			"'Limit' must be a whole number",
+		);
 	});
 });

@@ -143,7 +143,9 @@ test.each([1.5, -1, 'many'])('%j requests per minute are refused by name', async
 		items: numbered(2),
 		credential: { requestsPerMinute: requests },
 	});
-	expect(result.error?.message).toContain("'Requests per Minute' must be a whole number at least 0");
+	expect(result.error?.message).toContain(
+		"'Requests per Minute' must be a whole number at least 0",
+	);
 	expect(await harness.requests()).toEqual([]);
 });
 

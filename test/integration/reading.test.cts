@@ -270,9 +270,15 @@ describe('what an expression leaves empty when reading', () => {
 		],
 		[{ returnAll: '={{ "false" }}' }, "'Return All' must be true or false"],
 		[{ returnAll: nothing }, "'Return All' must be true or false"],
-		[{ returnAll: false, limit: nothing }, "'Limit' must be a whole number at least 1, it is empty"],
+		[
+			{ returnAll: false, limit: nothing },
+			"'Limit' must be a whole number at least 1, it is empty",
+		],
 		[{ returnAll: false, limit: 1.5 }, "'Limit' must be a whole number at least 1, not 1.5"],
-		[{ returnAll: false, limit: '={{ NaN }}' }, "'Limit' must be a whole number at least 1, not NaN"],
+		[
+			{ returnAll: false, limit: '={{ NaN }}' },
+			"'Limit' must be a whole number at least 1, not NaN",
+		],
 	])('%j are refused in words', async (parameters, message) => {
 		const result = await harness.run('getAll', { parameters });
 		expect(result.error?.message).toBe(message);

@@ -4,7 +4,13 @@ import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord, WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
-import { httpResponse, fakePlatform, networkError, type Serve } from './stubPlatform.cts';
+import {
+	httpResponse,
+	pageResponse,
+	fakePlatform,
+	networkError,
+	type Serve,
+} from './stubPlatform.cts';
 
 const TIME = '2026-01-01T00:00:00Z';
 
@@ -185,9 +191,8 @@ describe('the pace', () => {
 				await new Promise((resolve) => setTimeout(resolve, 5));
 				reading -= 1;
 				const keys = [...new Set(String(request.body).match(/k\d+/g))];
-				return httpResponse(200, {
-					data: keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email } })),
-				});
+				const stored = keys.map((email) => ({ id: email.replace('k', 'r'), fields: { email } }));
+				return pageResponse(request, stored);
 			};
 			const { outcomes } = await write(planned, serve, { mode, skipUnchanged: true });
 			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));

@@ -206,15 +206,18 @@ describe('the overlap', () => {
 		expect(table.asked).toEqual([51, 1000]);
 	});
 
-	test.each([25, 40, 100])('pages that the platform cuts to %d records lose nothing', async (largest) => {
-		const table = new Table('asText', LIMITS, largest);
-		const follower = new Follower(table);
-		for (let count = 0; count < 150; count += 1) table.create();
-		expect(await follower.poll()).toHaveLength(150);
-		for (let count = 0; count < 150; count += 1) table.create((table.now += 1));
-		expect(await follower.poll()).toHaveLength(150);
-		expect(await follower.poll()).toEqual([]);
-	});
+	test.each([25, 40, 100])(
+		'pages that the platform cuts to %d records lose nothing',
+		async (largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			const follower = new Follower(table);
+			for (let count = 0; count < 150; count += 1) table.create();
+			expect(await follower.poll()).toHaveLength(150);
+			for (let count = 0; count < 150; count += 1) table.create((table.now += 1));
+			expect(await follower.poll()).toHaveLength(150);
+			expect(await follower.poll()).toEqual([]);
+		},
+	);
 
 	test('after a burst an idle poll is one request', async () => {
 		const limits = small();

@@ -1,6 +1,7 @@
 /** Resolving items that no response confirms, on a fake platform. */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
-import { failureAsValue, OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
+import { OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
+import { failureAsValue } from '../../nodes/DataPlatform/transport/errors.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';

@@ -16,6 +16,13 @@ export const httpResponse = (
 	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
 });
 
+/** The page of a list that a request asks for. */
+export function pageResponse({ url }: IHttpRequestOptions, list: unknown[]): IN8nHttpFullResponse {
+	const query = new URL(url).searchParams;
+	const skip = Number(query.get('skip') ?? 0);
+	return httpResponse(200, { data: list.slice(skip, skip + Number(query.get('limit'))) });
+}
+
 /** An error as the network gives it, wrapped as n8n does. */
 export const networkError = (code: string, syscall?: string) =>
 	Object.assign(new Error('The service refused the connection'), {

@@ -401,7 +401,8 @@ describe('a response', () => {
 			'a body where nothing is expected',
 			parse(200, { data: { id: 'x' } }, 'nothing'),
 			failed(200, {
-				message: 'The platform responded with 200 and a body instead of 204, which confirms nothing',
+				message:
+					'The platform responded with 200 and a body instead of 204, which confirms nothing',
 				delivery: 'ambiguous',
 				body: { data: { id: 'x' } },
 			}),

@@ -7,7 +7,8 @@ import { isObject } from '../transport/json';
 import { paths } from './endpoints';
 import type { JsonValue, TableAddress } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
-import { invalidResponse, selectionQuery, type LinkedTo } from './records';
+import { invalidResponse } from './decoders';
+import { selectionQuery, type LinkedTo } from './records';
 import type { ApiClient } from '../transport/client';
 
 const isCount = (value: unknown): value is number =>

@@ -2,6 +2,7 @@
  * From a response's JSON to types, without trusting it: what is not readable is `undefined`, never a
  * guess. Facts: contract/openapi.yaml.
  */
+import { ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import {
 	UNKNOWN_TYPE,
@@ -14,6 +15,14 @@ import {
 	type RecordMetadata,
 	type TableDefinition,
 } from './types';
+
+/** The failure of a read whose response is not what it should be. */
+export const invalidResponse = (what: string, status: number) =>
+	new ServiceError(`The response contains no ${what}`, {
+		delivery: 'notApplied',
+		status,
+		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+	});
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);

@@ -3,10 +3,10 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { toList, toMetadata, toRecord, toWholeRecord } from './decoders';
+import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './decoders';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, paths } from './endpoints';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
-import { InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
@@ -30,14 +30,6 @@ export interface RecordQuery {
 	fields?: string[];
 }
 
-/** The failure of a read whose response is not what it should be. */
-export const invalidResponse = (what: string, status: number) =>
-	new ServiceError(`The response contains no ${what}`, {
-		delivery: 'notApplied',
-		status,
-		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
-	});
-
 /** @throws {ServiceError} */
 export async function readRecord(
 	client: ApiClient,
@@ -50,6 +42,17 @@ export async function readRecord(
 	if (!record || isDifferentRecord(record, id)) throw invalidResponse(`record '${id}'`, status);
 	return record;
 }
+
+/** A record; null where the platform has none with this id. @throws {ServiceError} */
+export const findRecord = async (
+	client: ApiClient,
+	at: TableAddress,
+	id: string,
+): Promise<PlatformRecord | null> =>
+	await readRecord(client, at, id).catch((error: unknown) => {
+		if (failureAsValue(error).status === 404) return null;
+		throw error;
+	});
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -3,54 +3,48 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { toApplication, toList, toTable } from './decoders';
+import { invalidResponse, toApplication, toList, toTable } from './decoders';
 import { paths } from './endpoints';
 import type { Application, TableAddress, TableDefinition } from './types';
 import { InputError, ServiceError } from '../transport/errors';
+import { isObject } from '../transport/json';
 import type { ApiClient } from '../transport/client';
 
-const read = async (client: ApiClient, path: string) =>
-	(await client.request({ method: 'GET', path, retryMode: 'read' })).body.data;
-
-const unreadable = (what: string) =>
-	new ServiceError(`The response contains no ${what}`, {
-		delivery: 'notApplied',
-		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
-	});
+/** What a response holds, read by `decode`. @throws {ServiceError} where it holds no such thing */
+async function read<T>(
+	client: ApiClient,
+	path: string,
+	what: string,
+	decode: (data: unknown) => T | undefined,
+): Promise<T> {
+	const { body, status } = await client.request({ method: 'GET', path, retryMode: 'read' });
+	const value = decode(body.data);
+	if (value === undefined) throw invalidResponse(what, status);
+	return value;
+}
 
 /** @throws {ServiceError} */
-export async function readApplications(client: ApiClient): Promise<Application[]> {
-	const list = toList(await read(client, paths.applications()), toApplication);
-	if (!list) throw unreadable('list of applications');
-	return list;
-}
+export const readApplications = async (client: ApiClient): Promise<Application[]> =>
+	await read(client, paths.applications(), 'list of applications', (data) =>
+		toList(data, toApplication),
+	);
 
 /** One application. @throws {ServiceError} */
-export async function readApplication(client: ApiClient, name: string): Promise<Application> {
-	const application = toApplication(await read(client, paths.application(name)));
-	if (application) return application;
-	throw unreadable(`application '${name}'`);
-}
-
-const isUser = (value: unknown): value is IDataObject =>
-	typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
+export const readApplication = async (client: ApiClient, name: string): Promise<Application> =>
+	await read(client, paths.application(name), `application '${name}'`, toApplication);
 
 /** Who the token belongs to. @throws {ServiceError} */
-export async function readCurrentUser(client: ApiClient): Promise<IDataObject> {
-	const user = await read(client, paths.currentUser());
-	if (isUser(user)) return user;
-	throw unreadable('user');
-}
+export const readCurrentUser = async (client: ApiClient): Promise<IDataObject> =>
+	await read(client, paths.currentUser(), 'user', (data) =>
+		isObject(data) && typeof data.id === 'string' ? (data as IDataObject) : undefined,
+	);
 
 /** @throws {ServiceError} */
-export async function readTables(
+export const readTables = async (
 	client: ApiClient,
 	application: string,
-): Promise<TableDefinition[]> {
-	const list = toList(await read(client, paths.tables(application)), toTable);
-	if (!list) throw unreadable('list of tables');
-	return list;
-}
+): Promise<TableDefinition[]> =>
+	await read(client, paths.tables(application), 'list of tables', (data) => toList(data, toTable));
 
 const isCalled = (name: string) => (table: TableDefinition) =>
 	table.id === name || table.internalName === name;
@@ -80,12 +74,6 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	return only.table;
 }
 
-async function readTableOf(client: ApiClient, application: string, table: string) {
-	const definition = toTable(await read(client, paths.table(application, table)));
-	if (!definition) throw unreadable(`table '${table}'`);
-	return definition;
-}
-
 /**
  * The definition of a table. Never kept from one execution to the next: fields change.
  *
@@ -97,7 +85,7 @@ export async function readTable(
 	{ application, table }: TableAddress,
 ): Promise<TableDefinition> {
 	const definition = application
-		? await readTableOf(client, application, table)
+		? await read(client, paths.table(application, table), `table '${table}'`, toTable)
 		: await findTable(client, table);
 	if (definition.fields.length === 0) {
 		throw new ServiceError(`The response contains no fields of table '${table}'`, {

@@ -5,7 +5,7 @@
  */
 import { paths } from '../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
 import { readPage, readRecords, tryDeleteRecord } from '../api/records';
@@ -141,10 +141,8 @@ async function deleteByQuery(
 	});
 	const isFailure = result instanceof ServiceError;
 	if (isFailure && result.delivery !== 'ambiguous') throw result;
-	const left = await countAfter(client, at, filter, matched, before).catch(
-		(error: ServiceError) => error,
-	);
-	if (left instanceof Error) {
+	const left = await countAfter(client, at, filter, matched, before).catch(failureAsValue);
+	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
 				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${left.message}`

@@ -5,11 +5,10 @@
  */
 import { countRecords } from '../api/aggregates';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
-import { readRecord, readRecords } from '../api/records';
+import { findRecord, readRecords } from '../api/records';
 import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import type { LinkTarget } from './links';
 
@@ -123,7 +122,7 @@ export class LinkedRecords {
 		const rest = ids.filter((id) => !known.has(id));
 		await forEachConcurrent(rest, PARALLEL_READS, async (id) => {
 			if (!this.take()) return;
-			const record = await readRecord(this.client, at, id).catch(nullIf404);
+			const record = await findRecord(this.client, at, id);
 			known.set(id, record ? pick(id, record.fields, names) : { id });
 		});
 	}
@@ -170,6 +169,3 @@ export class LinkedRecords {
 		return true;
 	}
 }
-
-const nullIf404 = async (error: unknown) =>
-	error instanceof ServiceError && error.status === 404 ? null : await Promise.reject(error);

@@ -8,12 +8,11 @@ import { fromJsonText, isPlainObject, show } from '../fields/convert';
 import { isCleared } from '../fields/fieldType';
 import { canBeKey, keyForm, toFieldValue } from '../fields/values';
 import type { ApiClient } from '../transport/client';
-import { InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
-import { failureAsValue } from './reconcile';
 import { readWatermark, writeMany, type WriteManyOptions } from './write';
 
 /** The table that a link leads to. */

@@ -5,10 +5,9 @@ import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '.
 import type { KeyForm } from '../fields/fieldType';
 import { typeOf } from '../fields';
 import { keyForm } from '../fields/values';
-import { ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { oneOf, oneOfCombinations, type Group } from '../api/filters';
-import { readRecord, readRecords } from '../api/records';
+import { findRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { mayHaveKey, recordKey, type RecordKey } from './key';
@@ -31,7 +30,7 @@ const equalTo = (
 });
 
 /** Filters that together match the records with one of the keys, by the platform's own comparison. */
-const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] => {
+export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[] => {
 	const rows = keys.map(({ parts }) => parts.map(({ text }) => text));
 	const names = fields.map(({ name }) => name);
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
@@ -134,9 +133,6 @@ async function lookUpByKeys(
 	return found;
 }
 
-const nullIf404 = async (error: unknown) =>
-	error instanceof ServiceError && error.status === 404 ? null : await Promise.reject(error);
-
 /**
  * Records by id, one request each, a few at a time; null where there is none.
  *
@@ -149,7 +145,7 @@ export async function lookUpByIds(
 ): Promise<Map<string, PlatformRecord | null>> {
 	const found = new Map<string, PlatformRecord | null>();
 	await forEachConcurrent(ids, PARALLEL_READS, async (id) => {
-		found.set(id, await readRecord(client, at, id).catch(nullIf404));
+		found.set(id, await findRecord(client, at, id));
 	});
 	return found;
 }

@@ -4,7 +4,7 @@
  * platform may change in between: what is gone by then counts as missing, what has come as found.
  */
 import type { FieldDefinition, PlatformRecord, TableAddress, TableDefinition } from '../api/types';
-import { ServiceError } from '../transport/errors';
+import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { lookUp, lookUpByIds } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
@@ -16,7 +16,6 @@ import {
 	type PlannedRecord,
 	type PlanOptions,
 } from './plan';
-import { failureAsValue } from './reconcile';
 import { failedItem, type Watermark } from './resolve';
 import { afterFailure, writeMany, WriteSession, type WriteManyOptions } from './write';
 

@@ -3,7 +3,7 @@
  * or import key, or by the ids in the response.
  */
 import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
-import { ServiceError } from '../transport/errors';
+import { failureAsValue, ServiceError } from '../transport/errors';
 import { updateRecord, type WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
@@ -26,12 +26,6 @@ import type { Resolution, ResolvedItem } from './steps';
 
 /** How many records are written by themselves at a time. */
 const PARALLEL_WRITES = 4;
-
-/** The service's failure as a value; any other error is thrown. */
-export const failureAsValue = (error: unknown) => {
-	if (error instanceof ServiceError) return error;
-	throw error;
-};
 
 const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
 	rejections?.get(prepared)?.message ??

@@ -4,7 +4,7 @@
  * it ceased to match, or where it belongs to the input by then.
  */
 import { countRecords } from '../api/aggregates';
-import { oneOf, oneOfCombinations, type Group } from '../api/filters';
+import type { Group } from '../api/filters';
 import { readRecords, tryDeleteRecord, readRecord } from '../api/records';
 import type {
 	FieldDefinition,
@@ -17,14 +17,13 @@ import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { recordKey } from './key';
-import { lookUp, lookUpByIds } from './lookup';
+import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { PlannedRecord } from './plan';
-import { failureAsValue } from './reconcile';
 import { afterFailure } from './write';
 
 /** What to do with records that are missing from the input: delete them, or set fields of them. */
@@ -163,6 +162,7 @@ export class Sync {
 		const found: PlatformRecord[] = [];
 		for await (const page of readRecords(client, at, { filter: options.scope, fields }, Infinity)) {
 			found.push(...page);
+			if (found.length >= counted) break;
 		}
 		if (found.length >= counted) return found;
 		const left = await countRecords(client, at, options.scope);
@@ -272,19 +272,12 @@ export class Sync {
 		const { client, at, keys } = this;
 		const { scope } = this.options;
 		const current = new Map<string, PlatformRecord>();
-		const byKey = chunk.flatMap(({ fields }) => {
+		const certain = chunk.flatMap(({ fields }) => {
 			const key = recordKey(keys, fields);
-			return key?.isCertain ? [key.parts.map(({ text }) => text)] : [];
+			return key?.isCertain ? [key] : [];
 		});
-		const filters =
-			keys.length === 1
-				? oneOf(keys[0]!.name, byKey.flat())
-				: oneOfCombinations(
-						keys.map(({ name }) => name),
-						byKey,
-					);
 		const ids = new Set(chunk.map(({ id }) => id));
-		for (const filter of byKey.length > 0 ? filters : []) {
+		for (const filter of certain.length > 0 ? oneOfKeys(keys, certain) : []) {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
 			for await (const page of readRecords(client, at, { filter: both }, Infinity)) {
 				for (const record of page) if (ids.has(record.id)) current.set(record.id, record);

@@ -7,13 +7,13 @@ import { paths } from '../api/endpoints';
 import { readLatestChange, type WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
-import { ServiceError } from '../transport/errors';
+import { failureAsValue, ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
-import { failureAsValue, OutcomeResolver } from './reconcile';
+import { OutcomeResolver } from './reconcile';
 import type { Watermark, WriteContext } from './resolve';
 import {
 	afterCompare,

@@ -1,5 +1,5 @@
 /**
- * From n8n's functions to a connection: the one place where the credential is read.
+ * From n8n's functions to an API client: the one place where the credential is read.
  */
 import type {
 	ICredentialDataDecryptedObject,
@@ -15,7 +15,8 @@ import { ApiClient, type HttpTransport } from '../transport/client';
 import { describeToken, tokenRedactor } from '../transport/tokens';
 import { requireNumber } from './run';
 
-const CREDENTIAL = 'dataPlatformApi';
+/** The credential's type. */
+export const CREDENTIAL = 'dataPlatformApi';
 
 /** How long one request may take, and how long an execution may wait in all, by default. */
 export const DEFAULT_TIMEOUT_S = 60;
@@ -81,6 +82,6 @@ export async function createClient(
 	});
 }
 
-/** A connection for the editor's lists, which must not keep a person waiting. */
+/** An API client for the editor's lists, which must not keep a person waiting. */
 export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
 	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });

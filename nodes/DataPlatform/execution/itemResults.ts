@@ -41,8 +41,8 @@ export type ItemResult = INodeExecutionData[] | Failure;
 /** The part of an error that is for the user's eyes. */
 export function toFailure(error: unknown): Failure {
 	if (error instanceof ServiceError) {
-		const { message, hint, status, code, delivery: certainty, retryAfterMs } = error;
-		const outcome = certainty === 'ambiguous' ? 'unknown' : 'failed';
+		const { message, hint, status, code, delivery, retryAfterMs } = error;
+		const outcome = delivery === 'ambiguous' ? 'unknown' : 'failed';
 		return {
 			message,
 			hint: hintText(hint),

@@ -274,21 +274,18 @@ export function linkedRecordsReader(run: RunContext<never>): LinkedRecords {
 	return reader;
 }
 
-const noticed = new WeakMap<LinkedRecords, Set<string>>();
-
 /** Notifies the user, once in a run, that linked records were left out. */
 export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
-	const messages = {
-		isCut:
+	if (linked.isCut) {
+		run.hintOnce(
 			"Some links have more linked records than 'Limit' under 'Include Linked Records': only the first of each are in the output.",
-		isUnread: `Some linked records were not read, because that would take more than ${MAX_LINK_REQUESTS} requests. Their links are as the platform returned them.`,
-	};
-	const known = noticed.get(linked) ?? new Set<string>();
-	noticed.set(linked, known);
-	for (const name of ['isCut', 'isUnread'] as const) {
-		if (!linked[name] || known.has(name)) continue;
-		known.add(name);
-		const message = messages[name];
-		run.context.addExecutionHints({ message, type: 'warning', location: 'outputPane' });
+			'warning',
+		);
+	}
+	if (linked.isUnread) {
+		run.hintOnce(
+			`Some linked records were not read, because that would take more than ${MAX_LINK_REQUESTS} requests. Their links are as the platform returned them.`,
+			'warning',
+		);
 	}
 }

@@ -1,5 +1,5 @@
 /**
- * One run of the node as operations see it: its parameters in plain types, its connection, and
+ * One run of the node as operations see it: its parameters in plain types, its API client, and
  * the tables it works on.
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';

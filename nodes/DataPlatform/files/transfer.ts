@@ -13,7 +13,7 @@ import type {
 	PlatformRecord,
 	TableAddress,
 } from '../api/types';
-import { ServiceError } from '../transport/errors';
+import { failureAsValue, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { isLoopback, OriginError, safeUrl } from '../transport/allowedOrigins';
 import {
@@ -134,11 +134,11 @@ async function confirmUpload(
 		const trace = key ? await describeExisting(client, at, key) : '';
 		throw unknown(`Unknown whether the record was created: ${why}${trace}`);
 	}
-	const doubt = `Unknown whether the files were stored: ${why}`;
-	if (!before) throw unknown(`${doubt}; the token may not read the record`);
-	const record = await readRecord(client, at, id).catch((error: ServiceError) => error);
-	if (record instanceof Error) {
-		throw unknown(`${doubt}; reading the record did not work: ${record.message}`);
+	const message = `Unknown whether the files were stored: ${why}`;
+	if (!before) throw unknown(`${message}; the token may not read the record`);
+	const record = await readRecord(client, at, id).catch(failureAsValue);
+	if (record instanceof ServiceError) {
+		throw unknown(`${message}; reading the record did not work: ${record.message}`);
 	}
 	const known = new Set(filesOf(before, field).map(({ fileId }) => fileId));
 	const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
@@ -148,7 +148,7 @@ async function confirmUpload(
 	}
 	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
 	// What is at work on it may be slower than the look at the record.
-	throw unknown(`${doubt}; the record '${id}' does not have ${names} yet`);
+	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
 }
 
 /**

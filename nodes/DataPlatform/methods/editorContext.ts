@@ -1,5 +1,5 @@
 /**
- * What every list of the editor needs: a connection, the table that is chosen, and errors that
+ * What every list of the editor needs: an API client, the table that is chosen, and errors that
  * say why a list can't be loaded; it is never silently empty.
  */
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';

@@ -7,12 +7,7 @@ import type {
 	ResourceMapperFields,
 } from 'n8n-workflow';
 
-import type {
-	FieldDefinition,
-	JsonValue,
-	PlatformRecord,
-	TableDefinition,
-} from '../api/types';
+import type { FieldDefinition, JsonValue, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf, isWritable, typeOf } from '../fields';
 import { readRecords } from '../api/records';
 import { readTable } from '../api/tables';

@@ -1,5 +1,5 @@
 /**
- * One call to the service: authentication by the credential, where it may go, what its failure
+ * One request to the service: authentication by the credential, where it may go, what its failure
  * means, and when it is repeated. Everything above this file gets JSON or a `ServiceError`.
  */
 import {
@@ -27,7 +27,7 @@ import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay, type RetryMode } from './retryPolicy';
 import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
 
-/** What a connection needs of n8n. */
+/** What an API client needs of n8n. */
 export interface HttpTransport {
 	/** Sends with the credential's token; throws n8n's error where no response arrived. */
 	send(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
@@ -49,7 +49,7 @@ export interface ClientSettings {
 	redactToken: (text: string) => string;
 	/** How long one request may take. */
 	timeoutMs: number;
-	/** How long an execution may wait in all to repeat calls; keeping its pace does not count. */
+	/** How long an execution may wait in all to repeat requests; keeping to the rate limit does not count. */
 	retryBudgetMs: number;
 	/** What the user can do where that was not long enough, other than to raise it. */
 	retryBudgetHint?: string;
@@ -67,7 +67,7 @@ export interface ApiRequest {
 	body?: IDataObject | string;
 	/** Makes a body of JSON that is too large for memory; called anew for each try. */
 	stream?: () => Promise<BodyStream>;
-	/** Takes a success as a stream of bytes, in place of JSON; its failure counts as the call's. */
+	/** Takes a success as a stream of bytes, in place of JSON; its failure counts as the request's. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
 	/**
 	 * How many bytes `receive` must get, or that there must be some; as many as the response says
@@ -105,7 +105,7 @@ export interface RequestStats {
 	waitedMs: number;
 }
 
-/** The service as seen by one execution: one retry budget, one pace. */
+/** The service as seen by one execution: one retry budget, one rate limiter. */
 export class ApiClient {
 	readonly stats: RequestStats = { requests: 0, retries: 0, waitedMs: 0 };
 	readonly logger: Logger;
@@ -130,7 +130,7 @@ export class ApiClient {
 	}
 
 	/**
-	 * Sends a call until it succeeds, is refused, or the budget is used up.
+	 * Sends a request until it succeeds, is refused, or the budget is used up.
 	 *
 	 * @throws {ServiceError}
 	 */
@@ -169,7 +169,7 @@ export class ApiClient {
 			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;
 
 			const delay = retryDelay(result, request.retryMode, retries, Math.random(), rateLimitCount);
-			// A call of which an earlier try may have been done stays ambiguous whatever came later.
+			// A request that an earlier attempt may have done stays ambiguous whatever came later.
 			const final =
 				result.delivery === 'notApplied' && ambiguous
 					? ambiguous
@@ -304,7 +304,7 @@ function contentLength(headers: IDataObject): number | undefined {
 }
 
 /**
- * Ends the call with a signal of our own too. n8n puts the execution's in its place; destroying
+ * Ends the request with a signal of our own too. n8n puts the execution's in its place; destroying
  * the response's stream does not always close the connection behind it.
  */
 function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, canceled?: AbortSignal) {
@@ -359,7 +359,7 @@ async function receiveBytes(
 	}
 }
 
-/** A failure that knows of an earlier try whose result is open. */
+/** A failure that knows of an earlier attempt whose result is open. */
 const withPreviousAttempt = (previousAttempt: ServiceError | undefined, error: ServiceError) =>
 	previousAttempt && error !== previousAttempt
 		? new ServiceError(error.message, { ...error, previousAttempt })
@@ -369,10 +369,10 @@ const withPreviousAttempt = (previousAttempt: ServiceError | undefined, error: S
 const canceled = () => new ServiceError('The execution was canceled', { delivery: 'canceled' });
 
 /** What was on its way when the execution was cancelled may have been done. */
-const canceledInFlight = ({ delivery: certainty }: ServiceError) =>
-	certainty === 'ambiguous'
+const canceledInFlight = ({ delivery }: ServiceError) =>
+	delivery === 'ambiguous'
 		? new ServiceError('The execution was canceled before the platform responded', {
-				delivery: certainty,
+				delivery,
 			})
 		: canceled();
 

@@ -101,6 +101,12 @@ export class ServiceError extends Error {
 	}
 }
 
+/** The service's failure as a value, for a promise's `catch`; any other error is thrown. */
+export const failureAsValue = (error: unknown): ServiceError => {
+	if (error instanceof ServiceError) return error;
+	throw error;
+};
+
 /** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
 export class InputError extends Error {
 	readonly field?: string;

@@ -103,7 +103,7 @@ export function toServiceError(error: unknown): ServiceError {
 
 const CHECK = 'Check the platform and the network, then run it again.';
 
-/** The failure of a call that was given up. */
+/** The failure of a request that was given up. */
 export const timeoutError = () =>
 	new ServiceError('The platform did not respond in time', {
 		delivery: 'ambiguous',

@@ -14,7 +14,7 @@ const MAX_BACKOFF_MS = 30_000;
 export const MAX_RETRIES = 5;
 
 /**
- * Whether a call may be repeated when nobody knows whether it was done; what only reads may be, and
+ * Whether a request may be repeated when nobody knows whether it was done; what only reads may be, and
  * leaves nothing open when it fails.
  */
 export type RetryMode = 'read' | 'idempotent' | 'notIdempotent';
@@ -33,9 +33,9 @@ export const isWaitRequest = (error: ServiceError) =>
  * A rejection is final, an ambiguous failure is retried only where that is safe, and a request that
  * the service did not apply is always retried.
  *
- * @param retries how often the call was repeated after a failure already
+ * @param retries how often the request was repeated after a failure already
  * @param random 0 ≤ random < 1
- * @param rateLimitCount how often the service asked this call to wait already
+ * @param rateLimitCount how often the service asked this request to wait already
  */
 export function retryDelay(
 	error: ServiceError,

@@ -10,18 +10,16 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { readPage, readRecord } from '../api/records';
+import { findRecord, readPage } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { isFirstVersion } from '../changes/tracker';
-import { createClient } from '../execution/createClient';
+import { createClient, CREDENTIAL } from '../execution/createClient';
 import { toFailure, toNodeError } from '../execution/itemResults';
 import type { ApiClient } from '../transport/client';
-import { InputError, ServiceError } from '../transport/errors';
+import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { outputShape, readTableAddress, readTimeout } from './watch';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
-
-const CREDENTIAL = 'dataPlatformApi';
 
 /** How long reading may wait in all to retry requests, in seconds: the platform sends no second one. */
 const MAX_RETRY_WAIT_S = 120;
@@ -70,18 +68,16 @@ function recordIdOf(body: unknown): string | undefined {
 	return trimmed === '' || trimmed.length > MAX_ID_LENGTH ? undefined : trimmed;
 }
 
-/** The record as it is now; undefined where it is gone. @throws {ServiceError} */
-async function findRecord(
+/** The record as it is now; null where it is gone. @throws {ServiceError} */
+async function currentRecord(
 	client: ApiClient,
 	at: TableAddress,
 	id: string,
-): Promise<PlatformRecord | undefined> {
-	return await readRecord(client, at, id).catch(async (error: unknown) => {
-		if (!(error instanceof ServiceError) || error.status !== 404) throw error;
-		// Or is it the table that is not there?
-		await readPage(client, at, {}, { limit: 1, skip: 0 });
-		return undefined;
-	});
+): Promise<PlatformRecord | null> {
+	const record = await findRecord(client, at, id);
+	// Or is it the table that is not there?
+	if (!record) await readPage(client, at, {}, { limit: 1, skip: 0 });
+	return record;
 }
 
 function emittedOf(context: IWebhookFunctions): EmittedVersions {
@@ -116,7 +112,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	try {
 		const limits = { timeout: readTimeout(context), maxRetryWait: MAX_RETRY_WAIT_S };
 		const client = await createClient(context, limits);
-		const record = await findRecord(client, readTableAddress(context), id);
+		const record = await currentRecord(client, readTableAddress(context), id);
 		const data = context.getWorkflowStaticData('node');
 		const emitted = emittedOf(context);
 		emitted.restore(readEmitted(data.emitted));

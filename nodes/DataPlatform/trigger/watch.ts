@@ -16,7 +16,7 @@ import {
 import { changeOutput, requireDate, selectionValues, START_FROM } from '../execution/changeInput';
 import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
-import { DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import { CREDENTIAL, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
 import { requireChoice } from '../execution/run';
 import { baseOrigin } from '../transport/allowedOrigins';
@@ -174,7 +174,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const watchedFields = fieldsOption(context, 'watchedFields', 'Watched Fields');
 	const triggerOn = readTriggerOn(context);
 	const emitsDeletions = triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
-	const { baseUrl } = await context.getCredentials('dataPlatformApi');
+	const { baseUrl } = await context.getCredentials(CREDENTIAL);
 	return {
 		at,
 		outputFields,

@@ -138,7 +138,7 @@ test("the credential's requests per minute are kept", async () => {
 	expect(await harness.records()).toEqual([]);
 });
 
-test.each([1.5, -1, 'many'])('%j requests per minute are refused by name', async (requests) => {
+test.each([1.5, -1])('%d requests per minute are refused by name', async (requests) => {
 	const result = await harness.run('createMany', {
 		items: numbered(2),
 		credential: { requestsPerMinute: requests },

@@ -1,5 +1,6 @@
 /** The workflows of `examples/`, prepared for a running n8n and sandbox. */
 
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './nodePackage.mts';
@@ -17,6 +18,12 @@ export const WRITE_NODE = 'Write airports';
 export const CREDENTIAL_NAME = 'Data Platform account';
 
 export const CREDENTIAL_TYPE = 'dataPlatformApi';
+
+/** The example with a webhook that it calls itself: it only runs once it is published. */
+export const PUBLISHED_EXAMPLE = 'large-file-in-parts.json';
+
+/** Where that example expects n8n. */
+export const N8N_ADDRESS = 'https://n8n.example.com';
 
 /** The names of all example files. */
 export async function listExamples(): Promise<string[]> {
@@ -51,5 +58,14 @@ export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
 			requestsPerMinute: 0,
 			ignoreSslIssues: false,
 		},
+	};
+}
+
+/** A credential for the webhook of the example that calls itself, with a random secret. */
+export function webhookCredential(): NewCredential {
+	return {
+		name: 'Header Auth account',
+		type: 'httpHeaderAuth',
+		data: { name: 'X-Import-Key', value: randomBytes(24).toString('hex') },
 	};
 }

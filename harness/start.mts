@@ -15,9 +15,12 @@ import {
 	CREDENTIAL_TYPE,
 	listExamples,
 	MAIN_EXAMPLE,
+	N8N_ADDRESS,
+	PUBLISHED_EXAMPLE,
 	readExample,
 	sandboxCredential,
 	TRIGGER_NODE,
+	webhookCredential,
 	WRITE_NODE,
 } from './examples.mts';
 import { ensureN8n } from './install.mts';
@@ -181,17 +184,22 @@ async function importExamples(
 		name: CREDENTIAL_NAME,
 	};
 	const model = await n8nApi.createCredential(services.modelCredential);
+	const key = webhookCredential();
+	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
+	const addresses = { ...services.addresses, [N8N_ADDRESS]: n8nApi.url };
 	// n8n lists the newest first: the main example.
 	const others = (await listExamples()).filter((name) => name !== MAIN_EXAMPLE);
 	let workflowId = '';
 	for (const name of [...others, MAIN_EXAMPLE]) {
-		const example = await readExample(name, services.addresses);
-		const workflow = withCredential(example, CREDENTIAL_TYPE, platform);
+		const example = await readExample(name, addresses);
+		const onPlatform = withCredential(example, CREDENTIAL_TYPE, platform);
+		const workflow = withCredential(onPlatform, key.type, webhook);
 		for (const node of workflow.nodes) {
 			if (!node.type.endsWith('.lmChatOpenAi')) continue;
 			node.credentials = { openAiApi: { id: model, name: services.modelCredential.name } };
 		}
 		workflowId = await n8nApi.createWorkflow(workflow);
+		if (name === PUBLISHED_EXAMPLE) await n8nApi.publish(workflowId);
 	}
 	return workflowId;
 }

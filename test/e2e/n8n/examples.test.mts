@@ -12,9 +12,12 @@ import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	listExamples,
+	N8N_ADDRESS,
 	readExample,
 	sandboxCredential,
+	webhookCredential,
 } from '../../../harness/examples.mts';
+import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { startSignInPage } from '../../../harness/signInPage.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
@@ -91,7 +94,7 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 		await n8nApi.createWorkflow(workflow);
 		const addresses = JSON.stringify(workflow).match(/https?:\/\/[^\s"'/:]+/g) ?? [];
 		for (const address of addresses) {
-			assert.match(address, /\/\/(127\.0\.0\.1|localhost|([a-z-]+\.)*example\.com)$/, name);
+			assert.match(address, /\/\/(127\.0\.0\.1|localhost|([a-z\d-]+\.)*example\.com)$/, name);
 		}
 	}
 });
@@ -442,6 +445,48 @@ test('the link that npm start prints signs any browser in', async () => {
 		assert.equal((await fetch(new URL('/', page.url))).status, 404);
 	} finally {
 		await page.stop();
+	}
+});
+
+test('a large file in parts: each part imports its rows, the main workflow adds them up', async () => {
+	const key = webhookCredential();
+	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
+	const example = await read('large-file-in-parts.json', { [N8N_ADDRESS]: n8n.url });
+	const workflow = withCredential(example, key.type, webhook);
+	const id = await n8nApi.createWorkflow(workflow);
+	await n8nApi.publish(id);
+	try {
+		const withoutKey = await until(async () => {
+			const url = `${n8n.url}/webhook/import-part`;
+			const { status } = await axios.post(url, {}, { validateStatus: () => true });
+			return status === 404 ? undefined : status;
+		});
+		assert.equal(withoutKey, 403);
+
+		const execution = await n8nApi.runWorkflow(id, 'Every night');
+		assert.equal(describeFailure(execution), undefined);
+		const rows = jsonOf(execution, 'Import all parts').map((report) => report.rows);
+		assert.deepEqual(rows, [999, 1000, 1000, 377]);
+		const [total] = jsonOf(execution, 'Total');
+		assert.equal(total?.sum_rows, 3376);
+		assert.equal(Number(total?.sum_inserted) + Number(total?.sum_unchanged), 3376);
+		const airports = await readRecords(environment.sandbox, 'geo', 'airports');
+		const stored = new Set(airports.map(({ fields }) => fields.iata));
+		const inFile = (await readAirportsCsv()).trim().split('\n').slice(1);
+		assert.ok(inFile.every((line) => stored.has(line.split(',', 1)[0])));
+		assert.equal(stored.size, airports.length);
+
+		const parts = workflow.nodes.find(({ name }) => name === 'Parts')!;
+		const backwards = [
+			{ startAtRow: 9, endAtRow: 8 },
+			{ startAtRow: 1, endAtRow: 8 },
+		];
+		parts.parameters.jsonOutput = JSON.stringify({ parts: backwards });
+		const failing = await n8nApi.createWorkflow(workflow);
+		const failed = await n8nApi.runWorkflow(failing, 'Every night');
+		assert.match(describeFailure(failed) ?? '', /^error at "Import all parts"/);
+	} finally {
+		await n8nApi.unpublish(id);
 	}
 });
 

@@ -1,17 +1,39 @@
-/** Queue mode when workers write at once: the same keys, and more than the platform allows. */
+/**
+ * Queue mode when workers write at once: one file in parts, the same keys, and more than the platform
+ * allows.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { describeFailure } from '../../../harness/n8nApi.mts';
+import {
+	CREDENTIAL_NAME,
+	CREDENTIAL_TYPE,
+	N8N_ADDRESS,
+	PUBLISHED_EXAMPLE,
+	readExample,
+	webhookCredential,
+} from '../../../harness/examples.mts';
+import {
+	describeFailure,
+	type ExecutionItem,
+	type JsonObject,
+	outputItems,
+	withCredential,
+	type WorkflowJson,
+} from '../../../harness/n8nApi.mts';
 import { linearWorkflow } from '../../support/linearWorkflow.mts';
-import { readRecords } from '../../support/apiClient.mts';
+import { countRecords, readRecords } from '../../support/apiClient.mts';
+import { fileResponse, startStubServer } from '../../support/stubServer.mts';
+import { waitUntil } from '../../support/waitUntil.mts';
 import { countOutcomes, QueueHarness } from './queueHarness.mts';
 import {
 	APP,
 	fetchItemsNode,
 	createTables,
+	inTable,
 	NOTES,
 	ORDERS,
+	rowFileNode,
 	writeManyNode,
 } from './queueFixtures.mts';
 
@@ -25,6 +47,116 @@ before(async () => {
 
 after(async () => {
 	await harness?.stop();
+});
+
+const ROWS = 100_000;
+/** What each request of the platform takes at least. */
+const LATENCY_MS = 500;
+
+const orderNumber = (index: number) => `N${index + 1}`;
+
+/** The example, on the orders and a file of orders, with these parts. */
+async function largeFileInParts(fileUrl: string, parts: JsonObject[]): Promise<WorkflowJson> {
+	const example = await readExample(PUBLISHED_EXAMPLE, {
+		[N8N_ADDRESS]: harness.environment.main.url,
+		'https://files.example.com/airports.csv': fileUrl,
+	});
+	for (const { name, parameters } of example.nodes) {
+		if (name === 'Parts') parameters.jsonOutput = JSON.stringify({ parts });
+		if (name === 'Import rows of the part') Object.assign(parameters, inTable(ORDERS));
+	}
+	const credential = { id: harness.credential, name: CREDENTIAL_NAME };
+	return withCredential(example, CREDENTIAL_TYPE, credential);
+}
+
+test('one file in parts: both workers import, each row once, faster than in one part', async (context) => {
+	const { environment, n8nApi } = harness;
+	const lines = Array.from({ length: ROWS }, (_, index) => `${orderNumber(index)},file,"a, b"\n`);
+	const csv = Buffer.from(`number,run,again\n${lines.join('')}`);
+	const server = await startStubServer(() => fileResponse('orders.csv', csv, 'text/csv'));
+	try {
+		const key = webhookCredential();
+		const webhook = { id: await n8nApi.createCredential(key), name: key.name };
+		const create = async (...parts: JsonObject[]) => {
+			const workflow = await largeFileInParts(`${server.origin}/orders.csv`, parts);
+			return await n8nApi.createWorkflow(withCredential(workflow, key.type, webhook));
+		};
+		const quarter = ROWS / 4;
+		const inFour = await create(
+			{ startAtRow: 1, endAtRow: quarter + 1 },
+			{ startAtRow: quarter + 2, endAtRow: 2 * quarter + 1 },
+			{ startAtRow: 2 * quarter + 2, endAtRow: 3 * quarter + 1 },
+			{ startAtRow: 3 * quarter + 2, endAtRow: 0 },
+		);
+		const inOne = await create({ startAtRow: 1, endAtRow: 0 });
+		await n8nApi.publish(inFour);
+		await waitUntil('the webhook is there', async () => {
+			const { status } = await fetch(`${environment.main.url}/webhook/import-part`, {
+				method: 'POST',
+			});
+			return status === 403;
+		});
+
+		const run = async (workflow: string) => {
+			await createTables(environment.sandbox);
+			await harness.admin.settings({ latencyMs: LATENCY_MS });
+			const before = await harness.executionsByWorker();
+			const started = performance.now();
+			const execution = await n8nApi.runWorkflow(workflow, 'Every night');
+			const seconds = (performance.now() - started) / 1000;
+			await harness.admin.settings({ latencyMs: 0 });
+			assert.equal(describeFailure(execution), undefined);
+			const shares = (await harness.executionsByWorker()).map((all, number) =>
+				all.slice(before[number]!.length).filter((id) => id !== execution.id),
+			);
+			const [total] = outputItems(execution, 'Total');
+			assert.deepEqual([total?.json.sum_rows, total?.json.sum_inserted], [ROWS, ROWS]);
+			assert.equal(await countRecords(environment.sandbox, APP, ORDERS), ROWS);
+			return { seconds, shares: shares.map((ids) => ids.length) };
+		};
+		const one = await run(inOne);
+		const four = await run(inFour);
+		const stored = await readRecords(environment.sandbox, APP, ORDERS);
+		const numbers = new Set(stored.map(({ fields }) => fields.number));
+		assert.equal(stored.length, ROWS);
+		assert.ok(lines.every((_, index) => numbers.has(orderNumber(index))));
+		context.diagnostic(
+			`${ROWS} rows in one part: ${one.seconds.toFixed(1)} s; in four: ` +
+				`${four.seconds.toFixed(1)} s, of which the workers ran ${four.shares.join(' and ')}`,
+		);
+		assert.deepEqual([...one.shares].sort(), [0, 1]);
+		assert.equal(four.shares[0]! + four.shares[1]!, 4);
+		assert.ok(four.shares.every((share) => share > 0));
+		assert.ok(four.seconds < one.seconds);
+		await n8nApi.unpublish(inFour);
+	} finally {
+		await server.stop();
+	}
+});
+
+test('a table goes into a file in the database and back, unchanged', async () => {
+	const numbers = Array.from({ length: 20_000 }, (_, index) => orderNumber(index));
+	const orders = numbers.map((number) => ({ number, run: 'file', again: 'a, b' }));
+	await createTables(harness.environment.sandbox, orders);
+	const workflow = await harness.n8nApi.createWorkflow(
+		linearWorkflow('Export and import', harness.credential, [
+			rowFileNode('Export', 'exportToFile'),
+			rowFileNode('Import', 'importFromFile', { skipUnchanged: true }),
+		]),
+	);
+	const execution = await harness.n8nApi.runWorkflow(workflow, 'Start');
+	assert.equal(describeFailure(execution), undefined);
+	const [exported] = outputItems(execution, 'Export') as Array<
+		ExecutionItem & { binary: { data: { id: string } } }
+	>;
+	assert.equal(exported?.json.records, numbers.length);
+	const { id } = exported.binary.data;
+	assert.match(id, /^database:/);
+	const text = (await harness.downloadBinary(id)).toString('utf8');
+	const inFile = [...text.matchAll(/,(N\d+),file,"a, b",/g)].map(([, number]) => number);
+	assert.deepEqual(inFile.sort(), numbers.sort());
+	const [{ json } = { json: {} }] = outputItems(execution, 'Import');
+	assert.deepEqual([json.rows, json.unchanged], [numbers.length, numbers.length]);
 });
 
 test('workers that write the same keys at once: each record once, whole, of one of them', async (context) => {

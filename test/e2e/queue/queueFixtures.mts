@@ -13,8 +13,11 @@ export const NOTES = 'notes';
 
 const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
 
-/** Makes the tables, empty. */
-export async function createTables({ admin }: RunningSandbox): Promise<void> {
+/** Makes the tables, empty unless there are orders to begin with. */
+export async function createTables(
+	{ admin }: RunningSandbox,
+	orders: JsonObject[] = [],
+): Promise<void> {
 	const tables = [
 		{
 			internalName: ORDERS,
@@ -27,7 +30,10 @@ export async function createTables({ admin }: RunningSandbox): Promise<void> {
 		},
 		{ internalName: NOTES, fields: [text('text')] },
 	];
-	for (const table of tables) await admin.createTable({ app: APP, timeZone: 'UTC', table });
+	for (const table of tables) {
+		const records = table.internalName === ORDERS ? orders.map((fields) => ({ fields })) : [];
+		await admin.createTable({ app: APP, timeZone: 'UTC', table, records });
+	}
 }
 
 /**
@@ -58,7 +64,8 @@ export const fetchItemsNode = (url: string): Step => ({
 
 const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 
-const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
+/** The parameters that choose a table. */
+export const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
 
 /** Our node on all items at once, with the fields as the items name them. */
 export const writeManyNode = (
@@ -83,6 +90,14 @@ export const writeManyNode = (
 		options,
 	},
 	...settings,
+});
+
+/** Import From File or Export to File, on the orders. */
+export const rowFileNode = (name: string, operation: string, options: JsonObject = {}): Step => ({
+	name,
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: { resource: 'record', operation, ...inTable(ORDERS), options },
 });
 
 export const attachmentNode = (name: string, operation: string, parameters: JsonObject): Step => ({

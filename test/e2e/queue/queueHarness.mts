@@ -155,6 +155,19 @@ export class QueueHarness {
 		);
 	}
 
+	/** What n8n's editor would show or save: the bytes that a worker stored, from main. */
+	async downloadBinary(id: string): Promise<Buffer> {
+		const { main } = this.environment;
+		const response = await axios.get<ArrayBuffer>(
+			`${main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
+			{
+				headers: { cookie: this.n8nApi.cookie(), 'browser-id': this.n8nApi.browserId },
+				responseType: 'arraybuffer',
+			},
+		);
+		return Buffer.from(response.data);
+	}
+
 	/** The executions that each worker took up. */
 	async executionsByWorker(): Promise<string[][]> {
 		return await Promise.all(

@@ -96,18 +96,6 @@ test('bulk syncs started by hand run on both workers, and what they write is the
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** What n8n's editor would show or save: the bytes that a worker stored, from main. */
-async function fromN8n(id: string): Promise<Buffer> {
-	const response = await axios.get<ArrayBuffer>(
-		`${environment.main.url}/rest/binary-data?id=${encodeURIComponent(id)}&action=download`,
-		{
-			headers: { cookie: n8nApi.cookie(), 'browser-id': n8nApi.browserId },
-			responseType: 'arraybuffer',
-		},
-	);
-	return Buffer.from(response.data);
-}
-
 test('files that main receives go up from a worker and come down again, unchanged', async (context) => {
 	const recordId = { __rl: true, mode: 'id', value: '={{ $json.query.record }}' };
 	const webhook: Step = {
@@ -155,7 +143,7 @@ test('files that main receives go up from a worker and come down again, unchange
 		const { bytes } = files.find((file) => file.record === record)!;
 		const id = item?.binary?.back?.id ?? '';
 		assert.match(id, /^database:/);
-		assert.equal(hash(await fromN8n(id)), hash(bytes));
+		assert.equal(hash(await harness.downloadBinary(id)), hash(bytes));
 		const { fields } = (await readRecords(environment.sandbox, APP, ORDERS)).find(
 			(entry) => entry.id === record,
 		)!;

@@ -14,6 +14,65 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'A record without a key of its own is here because it shares one.',
 		},
 	],
+	'bulk/matching.ts': [
+		{
+			from: 'if (!outcomes.every(isSuccess)) this.isFailed = true;',
+			to: 'if (!outcomes.some(isSuccess)) this.isFailed = true;',
+			why: 'An item that did not succeed has one outcome.',
+		},
+		{
+			from: "const loads = ifFound === 'skip' ? 'allFields' : 'keys';",
+			to: "const loads = ifFound === 'skip' ? \"\" : 'keys';",
+			why: 'Without names all fields are loaded.',
+		},
+		{
+			from: 'const writing: Plan = { ...plan, records, problems: [] };',
+			to: 'const writing: Plan = { ...plan, records, problems: ["Stryker was here"] };',
+			why: 'A problem without an index is of no item.',
+		},
+		{
+			from: "this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });",
+			to: 'this.keys = on === \'recordId\' ? ["Stryker was here"] : keyFields(table, { matchOn: on });',
+			why: 'No record has a value in a field without a name.',
+		},
+		{
+			from: 'this.open.delete(record.index);',
+			to: ';',
+			why: 'Only saves memory: an item that is expected again begins anew.',
+		},
+	],
+	'bulk/pipeline.ts': [
+		{
+			from: 'if (isCounted) this.failures.resolved(!outcomes.every(isSuccess));',
+			to: 'if (isCounted) this.failures.resolved(!outcomes.some(isSuccess));',
+			why: 'An item that did not succeed has one outcome.',
+		},
+		{
+			from: 'if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });',
+			to: 'if (true) this.byIndex.set(index, { outcomes, record });',
+			why: 'Only saves memory: without merged rows nothing is looked up.',
+		},
+		{
+			from: 'if (this.plan.merged.size > 0) this.byIndex.set(index, { outcomes, record });',
+			to: 'if (this.plan.merged.size >= 0) this.byIndex.set(index, { outcomes, record });',
+			why: 'Only saves memory: without merged rows nothing is looked up.',
+		},
+		{
+			from: 'const isCounted = record !== undefined && !outcomes.some(({ isDerived }) => isDerived);',
+			to: 'const isCounted = record !== undefined && !outcomes.every(({ isDerived }) => isDerived);',
+			why: 'An item that did not succeed has one outcome.',
+		},
+		{
+			from: 'linkRules.size > 0',
+			to: 'linkRules.size >= 0',
+			why: 'Only saves memory: without rules no value is replaced.',
+		},
+		{
+			from: 'linkRules.size > 0',
+			to: 'true',
+			why: 'Only saves memory: without rules no value is replaced.',
+		},
+	],
 	'bulk/plan.ts': [
 		{
 			from: 'const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
@@ -80,6 +139,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'const before = stored.get(record)?.[0];',
 			to: 'const before = stored.get(record)[0];',
 			why: 'A look-up has an entry for each record.',
+		},
+	],
+	'bulk/sync.ts': [
+		{
+			from: 'for (let start = 0; start < this.missing.length; start += size) {',
+			to: 'for (let start = 0; start <= this.missing.length; start += size) {',
+			why: 'No records are none to remove.',
 		},
 	],
 	'bulk/write.ts': [

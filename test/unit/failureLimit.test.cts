@@ -42,6 +42,8 @@ test.each<[share: number, failed: number, of: number, stopsAfter: number]>([
 	const limit = new FailureLimit(share);
 	limit.planned(1000, 0);
 	expect(run(limit, outcomes(failed, of))).toBe(stopsAfter);
+	const why = `more than ${share} % of the items fail (${failed} of the first ${MIN_OUTCOMES} that were written failed)`;
+	expect(limit.reason?.message).toBe(stopsAfter === Infinity ? undefined : why);
 });
 
 test.each([100, 101, 9999])(

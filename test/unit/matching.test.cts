@@ -78,6 +78,7 @@ describe('what the rules say', () => {
 	test.each<[item: Partial<PlannedRecord>, message: string]>([
 		[{}, "No record matches 'k'"],
 		[{ key: '"x", "y"' }, 'No record matches "x", "y"'],
+		[{ key: 'size 5"' }, `No record matches 'size 5"'`],
 		[{ key: undefined, id: 'r' }, "The table has no record with the id 'r'"],
 	])('missing is an error: %j', (item, message) => {
 		expect(decided([], { ifMissing: 'error' }, { ...record, ...item }).outcomes).toEqual([
@@ -182,6 +183,7 @@ async function write(
 		watermark ?? '2026-02-01T00:00:00Z',
 		({ index }, all) => {
 			// Once for each item.
+			expect([...items.keys()]).toContain(index);
 			expect(outcomes[index]).toBeUndefined();
 			outcomes[index] = all;
 		},
@@ -338,6 +340,28 @@ describe('what is prepared before writing', () => {
 		expect(names).toHaveLength(3);
 	});
 
+	test.each<[what: string, items: FieldValues[], stopAtFailure: boolean, calls: number[][]]>([
+		['nothing failed', [{ name: 'Ada' }, { name: 'Cleo' }], true, [[0]]],
+		['an item failed, and the run goes on', [{ name: 'Ada' }, { name: 'Bob' }], false, [[0]]],
+		[
+			'an item failed beside one that is skipped',
+			[{ name: 'Ada' }, { name: 'Bob' }, { name: 'Cleo' }],
+			true,
+			[],
+		],
+	])('where %s', async (_, items, stopAtFailure, expected) => {
+		const calls: number[][] = [];
+		await write(items, {
+			stored: { a: { name: 'Ada' }, b: { name: 'Bob' }, c: { name: 'Bob' } },
+			rules: { ifMissing: 'skip' },
+			options: { stopAtFailure },
+			prepare: async ({ records }) => {
+				calls.push(records.map(({ index }) => index));
+			},
+		});
+		expect(calls).toEqual(expected);
+	});
+
 	test('not where an item without a record stops the run: nothing is written then', async () => {
 		let isCalled = false;
 		const { outcomes, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
@@ -348,8 +372,10 @@ describe('what is prepared before writing', () => {
 			},
 		});
 		expect(isCalled).toBe(false);
-		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'notFound']);
-		expect(outcomes[0]![0]!.isDerived).toBe(true);
+		expect(outcomes).toMatchObject([
+			[{ outcome: 'failed', isDerived: true }],
+			[{ outcome: 'notFound', message: "No record matches 'Cleo'" }],
+		]);
 		expect(stub.requests).toEqual(['POST people filter']);
 	});
 });
@@ -371,8 +397,11 @@ describe('by record id', () => {
 		['skip', 'skipped x'],
 		['error', 'notFound x'],
 	] as const)('if missing: %s', async (ifMissing, outcome) => {
-		const { results } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
+		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
 		expect(results).toEqual([[outcome]]);
+		expect(outcomes[0]![0]!.message).toBe(
+			ifMissing === 'error' ? "The table has no record with the id 'x'" : undefined,
+		);
 	});
 
 	test('is looked up to be returned', async () => {
@@ -440,6 +469,14 @@ const bulkOf = ({ body }: IHttpRequestOptions) =>
 	(JSON.parse(String(body)) as { bulk: Array<{ id?: string; fields: FieldValues }> }).bulk;
 
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+/** The table with an import key. */
+const keyed = {
+	...table,
+	fields: table.fields.map((field) =>
+		field.name === 'name' ? { ...field, metadata: { importKey: true } } : field,
+	),
+};
 
 const oneByOne = { batchSize: 1, parallelRequests: 1 };
 
@@ -509,13 +546,32 @@ describe('what is missing is created, and another writer', () => {
 		expect(stopped).toBeUndefined();
 	});
 
-	test('by record ID it can only be the rejection', async () => {
-		const { results, stub } = await write([{ name: 'x'.repeat(41) }], {
+	test('deletes what was found after all: it is not created, as the platform showed it twice', async () => {
+		const create = creating(cleo);
+		const { outcomes, stub } = await write([{ name: 'Cleo', n: 3 }], {
+			respond: (request, options, tables) => {
+				if (request === 'PATCH people bulk') tables.tables.people!.pop();
+				return create!(request, options, tables);
+			},
+		});
+		expect(outcomes[0]).toMatchObject([
+			{
+				outcome: 'notFound',
+				id: 'c',
+				message: "The record 'c', which matched 'Cleo', was deleted meanwhile",
+			},
+		]);
+		expect(writes(stub)).toEqual(['POST people bulk', 'PATCH people bulk']);
+	});
+
+	test('by record ID another record with the import key is not the item’s', async () => {
+		const { outcomes, names } = await write([{ name: 'Ada', n: 5 }], {
+			table: keyed,
 			on: 'recordId',
 			ids: ['x'],
 		});
-		expect(results).toEqual([['failed']]);
-		expect(filters(stub)).toEqual([]);
+		expect(outcomes[0]).toMatchObject([{ outcome: 'failed', message: 'must be unique' }]);
+		expect(names).toEqual(['a Ada 1', 'b Bob 1']);
 	});
 
 	test.each<[what: string, items: FieldValues[], results: string[], names: string[]]>([
@@ -564,12 +620,6 @@ describe('what is missing is created, and another writer', () => {
 });
 
 describe('a created record whose response is lost', () => {
-	const keyed = {
-		...table,
-		fields: table.fields.map((field) =>
-			field.name === 'name' ? { ...field, metadata: { importKey: true } } : field,
-		),
-	};
 	/** The first request that creates is applied, or not; its response is lost. */
 	const losing = (isApplied: boolean): Setup['respond'] => {
 		let isLost = false;
@@ -593,10 +643,19 @@ describe('a created record whose response is lost', () => {
 		expect(results).toEqual([['inserted lost0'], ['inserted lost1']]);
 	});
 
-	test('is unknown where it is not found, and not created a second time by a later try', async () => {
-		const { outcomes } = await write([{ name: 'Cleo' }], { respond: losing(false) });
-		expect(outcomes[0]).toMatchObject([{ outcome: 'unknown', isFinal: true }]);
-	});
+	test.each<[on: MatchOn, what: string]>([
+		[['name'], "the match values 'Cleo'"],
+		['recordId', "the import key 'Cleo'"],
+	])(
+		'is unknown where it is not found, and not created a second time by a later try: %j',
+		async (on, what) => {
+			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
+			const { outcomes } = await write([{ name: 'Cleo' }], setup);
+			expect(outcomes[0]).toMatchObject([
+				{ outcome: 'unknown', isFinal: true, message: expect.stringContaining(what) },
+			]);
+		},
+	);
 
 	test('by record ID: the import key says whose it is, unless two items have the same', async () => {
 		const write2 = async (...both: string[]) =>
@@ -801,6 +860,11 @@ describe('several records of one item', () => {
 			return httpResponse(200, { data, errors });
 		};
 
+	test('one record that is rejected says only that', async () => {
+		const { outcomes } = await write([{ name: 'Ada', n: 5 }], { respond: rejecting('a') });
+		expect(outcomes).toMatchObject([[{ outcome: 'failed', message: 'a is locked' }]]);
+	});
+
 	test.each<[what: string, locked: string[], message: string]>([
 		['one', ['b'], 'b is locked; 1 of 2 matching records were written'],
 		['the first', ['a'], 'a is locked; 1 of 2 matching records were written'],
@@ -889,6 +953,15 @@ describe('keys that only the platform can compare', () => {
 		expect([...plan.merged]).toEqual([[0, 1]]);
 		expect(stub.bodies.at(-1)).toEqual({
 			bulk: [{ id: 'a', fields: { at: other, n: 2, name: 'Ada L.' } }],
+		});
+	});
+
+	test('may be the record of an item whose key everybody can compare', async () => {
+		const utc = { at: '2026-11-21T09:30:00Z', city: 'Rome' };
+		const { results, stub } = await write([...items, utc], setup);
+		expect(results).toEqual([undefined, undefined, ['updated a']]);
+		expect(stub.bodies.at(-1)).toEqual({
+			bulk: [{ id: 'a', fields: { ...utc, n: 2, name: 'Ada L.' } }],
 		});
 	});
 

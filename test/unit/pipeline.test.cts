@@ -351,6 +351,15 @@ describe('linked records', () => {
 		expect(requests).toEqual(['POST people bulk']);
 	});
 
+	test('are created for matched records of a table without an import key', async () => {
+		const fields = people.fields.map((field) => ({ ...field, metadata: {} }));
+		const table = { ...people, fields };
+		const { write } = setUp({ table, matching: onName, links: 'create' });
+		expect((await write([{ name: 'Ada', company: 'New' }])).records).toEqual([
+			{ name: 'Ada', company: { id: 'new1' } },
+		]);
+	});
+
 	test('are not created by a dry run', async () => {
 		const { write, pipeline } = setUp({ links: 'create', options: { dryRun: true } });
 		const { results, requests } = await write([{ name: 'Cleo', company: 'New' }]);
@@ -456,6 +465,12 @@ describe('a share of failures that is too large', () => {
 		expect(later.results).toEqual(['failed, derived']);
 		expect(later.requests).toEqual([]);
 		expect(later.stopped).toBe(stopped);
+	});
+
+	test('creates no linked records either', async () => {
+		const { write, stub } = setUp(limit(30, { links: 'create' }));
+		await write([{ name: 'Ada', company: 'New' }, {}]);
+		expect(stub.requests).toEqual(['POST companies filter']);
 	});
 
 	test('counts a row with two problems once, and those that are merged', async () => {

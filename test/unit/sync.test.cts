@@ -121,13 +121,16 @@ describe('what is missing', () => {
 		[['A'], 3],
 	])('an input of %j', async (names, missing) => {
 		const { sync } = setUp();
+		expect([sync.missingCount, sync.scopeSize]).toEqual([0, 0]);
 		await sync.compare(input(...names));
 		expect([sync.missingCount, sync.scopeSize]).toEqual([missing, 3]);
 	});
 
 	test('by ID, where the items name their records', async () => {
 		const { sync, tables } = setUp({ keys: [] });
-		await sync.compare([{ index: 0, id: 'id-b', fields: {} }]);
+		// Whatever its key is: it is not what the record is known by.
+		const key = { key: '2026-11-21T09:30:00', hasUncertainKey: true };
+		await sync.compare([{ index: 0, id: 'id-b', fields: {}, ...key }]);
 		expect(sync.missingCount).toBe(2);
 		expect(tables.requests).toEqual(['GET people count', 'POST people filter']);
 	});
@@ -177,6 +180,12 @@ describe('what is missing', () => {
 		['one of them differs', { state: 'left', name: 'x' }, { state: 'left', name: 'y' }, 1],
 		['one that is to be empty is', { state: null }, {}, 0],
 		['one that is to be empty is not', { state: null }, { state: 'left' }, 1],
+		[
+			'it is written in another way',
+			{ at: '2026-11-21T09:30:00Z' },
+			{ at: '2026-11-21T10:30:00+01:00' },
+			0,
+		],
 		// Which time of day that is, only the platform knows.
 		['it is not certain', { at: '2026-11-21T09:30:00Z' }, { at: '2026-11-21T09:30:00' }, 1],
 	])('fields to set: %s', async (_, set, fields, missing) => {
@@ -203,6 +212,24 @@ describe('the scope', () => {
 		expect([sync.missingCount, sync.scopeSize]).toEqual([1, 2]);
 		expect((await remove()).outcomes).toEqual(['b deleted']);
 		expect(left()).toEqual(['a', 'c']);
+	});
+
+	test.each<[scope: Group, filters: Group[]]>([
+		[scope, [scope]],
+		[{ ...scope, filter: [] }, []],
+	])('and a record’s key are asked for together: %j', async (given, filters) => {
+		const { sync, remove, tables } = setUp({ stored, options: { scope: given } });
+		await sync.compare(input('b', 'c'));
+		const before = tables.requests.length;
+		await remove();
+		expect(tables.requests.slice(before)).toEqual(['POST people filter', 'DELETE people a']);
+		expect(tables.bodies[before]).toEqual({
+			filter: [
+				...filters,
+				{ filter: [{ field: 'name', operator: 'in', value: 'a' }], filterOperator: 'and' },
+			],
+			filterOperator: 'and',
+		});
 	});
 
 	test.each<[keys: string[], removal: SyncOptions['removal'], loaded: string[]]>([
@@ -248,6 +275,8 @@ describe('keys that only the platform can compare', () => {
 		});
 		await sync.compare(given.map(planned));
 		const lookUps = tables.bodies.filter(({ filter }) => filter);
+		// No more is read than is needed to compare.
+		for (const body of lookUps) expect(body).toMatchObject({ loadFields: ['at'] });
 		return { missing: sync.missingCount, lookUps: JSON.stringify(lookUps) };
 	};
 
@@ -281,6 +310,22 @@ describe('keys that only the platform can compare', () => {
 });
 
 describe('guards', () => {
+	test('say what to do', async () => {
+		const refused = async (options: Partial<SyncOptions>) =>
+			await setUp({ stored: people('a'), options })
+				.sync.compare([])
+				.catch((error: unknown) => error);
+		const found = 'Nothing was written or removed: 1 of 1 record are missing from the input';
+		expect(await refused({ maximum: 0 })).toMatchObject({
+			message: `${found}, more than the maximum of 0`,
+			hint: { code: 'completeInputOrRaiseMaximum' },
+		});
+		expect(await refused({ maximumShare: 50 })).toMatchObject({
+			message: `${found}, more than 50 %`,
+			hint: { code: 'completeInputOrRaiseShare' },
+		});
+	});
+
 	test.each<[options: Partial<SyncOptions>, names: string[], message: string]>([
 		[{ maximum: 2 }, ['a'], ''],
 		[
@@ -318,9 +363,12 @@ describe('guards', () => {
 					? httpResponse(200, { data: { count: values.length > 1 ? values.shift() : values[0] } })
 					: undefined;
 		};
-		await expect(setUp({ respond: counts(4) }).sync.compare([])).rejects.toThrow(
-			'The platform counts 4 records, but lists 3: which are missing from the input is not known',
-		);
+		await expect(setUp({ respond: counts(4) }).sync.compare([])).rejects.toMatchObject({
+			message:
+				'The platform counts 4 records, but lists 3: which are missing from the input is not known',
+			delivery: 'notApplied',
+			hint: expect.stringContaining('Nothing was written or removed.'),
+		});
 		const { sync } = setUp({ respond: counts(4, 3) });
 		await sync.compare(input('a'));
 		expect(sync.missingCount).toBe(2);
@@ -377,6 +425,7 @@ describe('right before a record is removed', () => {
 		expect(removals[0]?.[1].message).toBe(
 			"The record 'id-c' is missing from the input, but was not removed: the platform's list of matching records lacks it",
 		);
+		expect(removals[0]?.[1].hint).toContain('Run it again.');
 		expect(left()).toHaveLength(3);
 	});
 
@@ -423,7 +472,7 @@ describe('right before a record is removed', () => {
 	});
 
 	test('what somebody else has set already stays as it is', async () => {
-		const { sync, remove, updates } = setUp({
+		const { sync, remove, removals, updates } = setUp({
 			options: { removal: { set: { state: 'left' } } },
 			respond: (request, { tables }, isRemoving) => {
 				if (isRemoving && isList(request)) tables.people![1]!.fields.state = 'left';
@@ -432,6 +481,7 @@ describe('right before a record is removed', () => {
 		});
 		await sync.compare(input('a'));
 		expect((await remove()).outcomes).toEqual(['id-b skipped', 'id-c marked']);
+		expect(removals[0]![2].fields).toEqual({ name: 'b', state: 'left' });
 		expect(updates()).toEqual([[{ id: 'id-c', fields: { state: 'left' } }]]);
 	});
 
@@ -460,10 +510,17 @@ describe('right before a record is removed', () => {
 
 	test('records without a key are removed if their version is the same', async () => {
 		const stored = { x: { state: 'open' }, y: { state: 'open' } };
-		const { sync, remove } = setUp({ stored });
+		const { sync, remove, tables } = setUp({ stored });
 		await sync.compare([]);
 		expect(sync.missingCount).toBe(2);
+		const before = tables.requests.length;
 		expect((await remove()).outcomes).toEqual(['x deleted', 'y deleted']);
+		expect(tables.requests.slice(before).sort()).toEqual([
+			'DELETE people x',
+			'DELETE people y',
+			'GET people x',
+			'GET people y',
+		]);
 	});
 
 	test('records without a key that somebody changed stay', async () => {
@@ -522,7 +579,11 @@ describe('a deletion', () => {
 		const { stopped } = await remove();
 		expect(stopped?.message).toBe('an earlier item did not succeed');
 		expect(deletes().length).toBeLessThanOrEqual(8);
-		expect(removals.filter(([, { isDerived }]) => isDerived)).toHaveLength(30 - deletes().length);
+		const unsent = removals.filter(([, { isDerived }]) => isDerived);
+		expect(unsent).toHaveLength(30 - deletes().length);
+		for (const [, { message }] of unsent) {
+			expect(message).toContain('the run stopped before: an earlier item did not succeed');
+		}
 	});
 
 	test('whose outcome is not known ends the others', async () => {
@@ -560,12 +621,14 @@ describe('a deletion', () => {
 
 	test('that is rejected says why', async () => {
 		const errors = [{ id: 'recordLocked', message: 'It is locked' }];
-		const { sync, remove, removals } = setUp({
+		const { sync, remove, removals, tables } = setUp({
 			respond: (request) =>
 				request.startsWith('DELETE') ? httpResponse(409, { errors }) : undefined,
 		});
 		await sync.compare(input('a', 'c'));
 		await remove();
+		// A clear word needs no look-up.
+		expect(tables.requests.at(-1)).toBe('DELETE people id-b');
 		expect(removals[0]![1]).toMatchObject({
 			outcome: 'failed',
 			id: 'id-b',

@@ -35,7 +35,7 @@ export class FailureLimit {
 	/** The share of those written so far stands for the rest. */
 	private check() {
 		const { maxShare, rows, problems } = this;
-		if (maxShare === undefined || this.reason || rows === 0) return;
+		if (maxShare === undefined || this.reason) return;
 		const isSample = this.written >= MIN_OUTCOMES;
 		const [failed, written] = isSample ? [this.failed, this.written] : [0, 1];
 		// Not divided: 10 % of 101 rows would come out as a little more than 10 %.

@@ -6,7 +6,7 @@
 import type { FieldDefinition, PlatformRecord, TableAddress, TableDefinition } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
-import { lookUp, lookUpByIds } from './lookup';
+import { lookUp } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
@@ -54,28 +54,30 @@ const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome =
 	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
 	return {
 		outcome: 'failed',
-		message: `${count} records match ${quoted(key)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
+		message: `${count} records match ${quoted(key!)}: ${ids.join(', ')}${isCut ? ' and more' : ''}`,
 		hint: { code: 'chooseAmongMatches' },
 	};
 };
 
-const quoted = (key: string | undefined) => (key?.startsWith('"') ? key : `'${key}'`);
+/** A key; one of several fields has quotation marks already. */
+const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
+
+const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
 
 const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
-	outcome: 'notFound',
+	...NOT_FOUND,
 	id,
 	message:
 		id === undefined
-			? `No record matches ${quoted(key)}`
+			? `No record matches ${quoted(key!)}`
 			: `The table has no record with the id '${id}'`,
-	hint: { code: 'createIfMissing' },
 });
 
 /** The outcome of an item whose record was there when it was matched. */
 const deletedMeanwhile = ({ id, key }: PlannedRecord): ItemOutcome => ({
-	...nothingMatches({ index: 0, key, fields: {} }),
+	...NOT_FOUND,
 	id,
-	message: `The record '${id}', which matched ${quoted(key)}, was deleted meanwhile`,
+	message: `The record '${id}', which matched ${quoted(key!)}, was deleted meanwhile`,
 });
 
 const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): ItemOutcome => ({
@@ -107,7 +109,6 @@ export function decide(matches: Map<PlannedRecord, PlatformRecord[]>, rules: Mat
 	const missing = [...matches].filter(([, found]) => found.length === 0).map(([record]) => record);
 	const decision = decideMissing(missing, rules);
 	for (const [record, found] of matches) {
-		if (found.length === 0) continue;
 		if (found.length > 1 && rules.multipleMatches === 'error') {
 			decision.outcomes.push([record, several(record, found)]);
 			continue;
@@ -131,20 +132,10 @@ export async function findMatches(
 	at: TableAddress,
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
-	{ on, ifFound, multipleMatches }: Matching,
+	{ ifFound, multipleMatches }: MatchRules,
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
-	if (on !== 'recordId') {
-		const loads = ifFound === 'skip' ? 'allFields' : 'keys';
-		return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[multipleMatches]);
-	}
-	const ids = [...new Set(records.map(({ id }) => id!))];
-	const found = await lookUpByIds(client, at, ids);
-	return new Map(
-		records.map((record) => {
-			const match = found.get(record.id!);
-			return [record, match ? [match] : []];
-		}),
-	);
+	const loads = ifFound === 'skip' ? 'allFields' : 'keys';
+	return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[multipleMatches]);
 }
 
 /** Called once for each item, with several outcomes where it has several records. */
@@ -169,11 +160,7 @@ class ItemOutcomes {
 	}
 
 	add(record: PlannedRecord, outcome: ItemOutcome) {
-		const item = this.open.get(record.index);
-		if (!item) {
-			this.finish(record, [outcome]);
-			return;
-		}
+		const item = this.open.get(record.index)!;
 		item.left -= 1;
 		item.outcomes.push(outcome);
 		if (item.left > 0) return;
@@ -193,19 +180,17 @@ class ItemOutcomes {
 			return;
 		}
 		const done = outcomes.filter(isSuccess).length;
-		const message = `${bad.message ?? ''}; ${done} of ${outcomes.length} matching records were written`;
+		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
 		this.onOutcomes(record, [{ ...bad, message }]);
 	}
 }
 
 /** Two items may have the same key only by chance: then neither says which created record is whose. */
 function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
-	const counts = new Map<string, number>();
-	for (const { key } of records) {
-		if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
-	}
+	const counts = new Map<string | undefined, number>();
+	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
 	return records.map((record) =>
-		(counts.get(record.key ?? '') ?? 0) > 1 ? { ...record, key: undefined } : record,
+		counts.get(record.key)! > 1 ? { ...record, key: undefined } : record,
 	);
 }
 
@@ -291,7 +276,6 @@ class MatchedWriter {
 		// The ID that it had says nothing more.
 		const gone = isById ? this.gone : this.gone.map((record) => ({ ...record, id: undefined }));
 		this.gone = [];
-		if (gone.length === 0) return [];
 		const matches = isById || this.stopped ? undefined : await this.find(gone);
 		if (matches instanceof ServiceError) {
 			for (const record of gone) this.deliver(record, [failedItem(matches)]);
@@ -305,9 +289,6 @@ class MatchedWriter {
 		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		await this.update(distinct);
-		// The platform shows it and does not know it: to create it again could double it.
-		for (const record of this.gone) this.deliver(record, [deletedMeanwhile(record)]);
-		this.gone = [];
 		return creates;
 	}
 
@@ -391,7 +372,9 @@ class MatchedWriter {
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		await this.update(updates);
-		if (found.size > 0 && found.size === rejected.length && !this.isFailed) {
+		// The platform showed them twice and does not know them: to create them could double them.
+		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		if (found.size > 0 && !this.isFailed) {
 			// What stopped the rest was no failure in the end.
 			await this.create(unsent.map(([record]) => record));
 			return;
@@ -402,14 +385,12 @@ class MatchedWriter {
 
 	/** The records that rejected creates match now, where there are any. */
 	private async findRejected(rejected: Resolved[]) {
-		const none = new Map<PlannedRecord, PlatformRecord[]>();
-		if (rejected.length === 0 || this.keys.length === 0) return none;
-		const records = rejected.map(([record]) => record).filter(({ key }) => key !== undefined);
+		const records = rejected.map(([record]) => record);
 		const found = await findMatches(this.client, this.at, this.keys, records, this.matching).catch(
 			failureAsValue,
 		);
-		if (found instanceof ServiceError) return none;
-		return new Map([...found].filter(([, matches]) => matches.length > 0));
+		const matches = found instanceof ServiceError ? [] : [...found];
+		return new Map(matches.filter(([, matching]) => matching.length > 0));
 	}
 
 	/** The rules' word on an item; `notFound` is final there. */
@@ -445,7 +426,6 @@ export async function writeMatched(
 	prepare: PrepareWrites = async () => {},
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
-	if (plan.records.length === 0) return undefined;
 	const writer = new MatchedWriter(
 		client,
 		at,

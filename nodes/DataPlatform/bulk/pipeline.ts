@@ -251,7 +251,7 @@ class PortionOutcomes {
 					mergedInto,
 					...(!isSuccess(outcome) && {
 						isDerived: true,
-						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message ?? ''}`,
+						message: `Merged into item ${mergedInto}, which has the same key and did not succeed: ${outcome.message!}`,
 					}),
 				})),
 				record,

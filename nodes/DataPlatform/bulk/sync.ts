@@ -52,14 +52,14 @@ const PARALLEL_DELETES = 4;
 const RECHECK_EVERY = { delete: 20, set: 250 };
 
 /** Rejections that are about a single record. */
-const ABOUT_ONE_RECORD = new Set([400, 404, 409, 412, 422, 423]);
+const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
 
 const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
 /** What the input holds: the keys and the IDs of its records. */
 class InputRecords {
 	private readonly keys = new Set<string>();
-	private readonly ids = new Set<string>();
+	private readonly ids = new Set<string | undefined>();
 
 	constructor(private readonly fields: FieldDefinition[]) {}
 
@@ -70,7 +70,7 @@ class InputRecords {
 	}
 
 	addId(id: string | undefined) {
-		if (id !== undefined) this.ids.add(id);
+		this.ids.add(id);
 	}
 
 	has({ id, fields }: PlatformRecord): boolean {
@@ -186,7 +186,6 @@ export class Sync {
 			({ key, hasUncertainKey }) =>
 				(hasUncertainKey || !areComparable) && !(texts.has(key) && !hasUncertainKey),
 		);
-		if (open.length === 0) return;
 		const found = await lookUp(this.client, this.at, this.keys, open, 'keys');
 		for (const { id } of [...found.values()].flat()) this.input.addId(id);
 	}
@@ -276,11 +275,10 @@ export class Sync {
 			const key = recordKey(keys, fields);
 			return key?.isCertain ? [key] : [];
 		});
-		const ids = new Set(chunk.map(({ id }) => id));
-		for (const filter of certain.length > 0 ? oneOfKeys(keys, certain) : []) {
+		for (const filter of oneOfKeys(keys, certain)) {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
 			for await (const page of readRecords(client, at, { filter: both }, Infinity)) {
-				for (const record of page) if (ids.has(record.id)) current.set(record.id, record);
+				for (const record of page) current.set(record.id, record);
 			}
 		}
 		// Without a key that can be asked for, what nobody changed since still matches.
@@ -324,9 +322,7 @@ export class Sync {
 			}
 			const outcome = await this.deleteRecord(record);
 			if (outcome instanceof ServiceError) {
-				const { delivery, status } = outcome;
-				const isAboutOne = delivery === 'rejected' && ABOUT_ONE_RECORD.has(status ?? 0);
-				if (!isAboutOne) stop ??= outcome;
+				if (!ABOUT_ONE_RECORD.has(outcome.status)) stop ??= outcome;
 				else if (this.options.stopAtFailure) stop ??= afterFailure();
 				onRemoval(record, failedRemoval(record, outcome));
 			} else onRemoval(record, outcome);
@@ -353,22 +349,19 @@ export class Sync {
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
 		const planned = removable.map(({ id }, index) => ({ index, id, fields: { ...fields } }));
-		let isFailed = false;
-		const stopped = await this.pipeline.update(planned, ({ index }, item) => {
+		return await this.pipeline.update(planned, ({ index }, item) => {
 			const outcome: ItemOutcome =
 				item.outcome === 'updated'
 					? { ...item, outcome: 'marked' }
 					: item.outcome === 'notFound'
 						? { outcome: 'skipped', id: item.id }
 						: item;
-			if (!isSuccess(outcome)) isFailed = true;
 			const record = removable[index]!;
 			onRemoval(
 				{ ...record, fields: { ...record.fields, ...(isSuccess(outcome) && fields) } },
 				outcome,
 			);
 		});
-		return stopped ?? (isFailed && this.options.stopAtFailure ? afterFailure() : undefined);
 	}
 }
 

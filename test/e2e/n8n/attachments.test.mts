@@ -1,4 +1,4 @@
-/** Files through real n8n: from the web and from disk into the platform, and back, unchanged. */
+/** Files and files of rows through real n8n, in each of its binary data modes: in, and back. */
 
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -12,6 +12,7 @@ import { startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	describeFailure,
 	createOwner,
+	type ExecutionItem,
 	outputItems,
 	type JsonObject,
 	signIn,
@@ -27,7 +28,14 @@ const files = {
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-const server = new StubServer(() => fileResponse(files.web.name, files.web.bytes));
+/** Two rows, of which the platform takes one. */
+const ROWS = 'iata,name,city,latitude\r\nX1,"One, ""1""",=Aa,1.5\r\nX2,Two,Bb,north\r\n';
+
+const server = new StubServer(({ target }) =>
+	target === '/rows'
+		? fileResponse('airports.csv', Buffer.from(ROWS), 'text/csv')
+		: fileResponse(files.web.name, files.web.bytes),
+);
 
 let environment: TestEnvironment;
 let folder: string;
@@ -67,21 +75,41 @@ const disk = (name: string, parameters: JsonObject): Step => ({
 	parameters: { options: {}, ...parameters },
 });
 
-const web = (): Step => ({
+const airports = (name: string, operation: string, options: JsonObject = {}): Step => ({
+	name,
+	type: NODE_TYPE,
+	typeVersion: 1,
+	parameters: {
+		resource: 'record',
+		operation,
+		application: { __rl: true, mode: 'id', value: 'geo' },
+		table: { __rl: true, mode: 'id', value: 'airports' },
+		options,
+	},
+});
+
+const web = (path: string): Step => ({
 	name: 'Get',
 	type: `${BASE_NODES}.httpRequest`,
 	typeVersion: 4.2,
 	parameters: {
-		url: `${server.origin}/file`,
+		url: `${server.origin}${path}`,
 		options: { response: { response: { responseFormat: 'file' } } },
 	},
 });
 
-/** n8n 1 has no database mode. */
-const modes = N8N_VERSION.startsWith('1.') ? ['filesystem'] : ['filesystem', 'database'];
+/** `default` is memory. n8n 1 has no database mode. */
+const modes = ['default', 'filesystem', ...(N8N_VERSION.startsWith('1.') ? [] : ['database'])];
 
 for (const mode of modes) {
-	test(`up and down again, with n8n's binary data in the ${mode}`, async () => {
+	const assertStored = (item: ExecutionItem | undefined) => {
+		const { data } = (item as { binary?: Record<string, { id?: string }> }).binary ?? {};
+		assert.ok(data);
+		if (mode === 'default') assert.equal(data.id, undefined);
+		else assert.match(data.id ?? '', new RegExp(`^${mode}`));
+	};
+
+	test(`in and out again, with n8n's binary data mode ${mode}`, async () => {
 		const n8n = await startN8n({
 			userFolder: environment.userFolder,
 			env: {
@@ -96,7 +124,7 @@ for (const mode of modes) {
 			const credential = await n8nApi.createCredential(sandboxCredential(environment.sandbox));
 			const deals = await readRecords(environment.sandbox, 'crm', 'deals');
 			const sources: Array<[keyof typeof files, Step]> = [
-				['web', web()],
+				['web', web('/file')],
 				['disk', disk('Get', { fileSelector: join(folder, files.disk.name) })],
 			];
 			for (const [index, [source, get]] of sources.entries()) {
@@ -126,11 +154,30 @@ for (const mode of modes) {
 				assert.deepEqual([stored?.fileName, stored?.fileSize], [name, bytes.length]);
 				assert.equal(hash(await readFile(back)), hash(bytes));
 
-				const [down] = outputItems(execution, 'Down') as Array<{
-					binary?: { data?: { id?: string } };
-				}>;
-				assert.match(down?.binary?.data?.id ?? '', new RegExp(`^${mode}`));
+				assertStored(outputItems(execution, 'Down')[0]);
 			}
+
+			const rejected = join(folder, `${mode}-rejected.csv`);
+			const exported = join(folder, `${mode}-airports.csv`);
+			const write = { operation: 'write', fileName: rejected, dataPropertyName: 'rejected' };
+			const rows = linearWorkflow(`${mode} rows`, credential, [
+				web('/rows'),
+				airports('Import', 'importFromFile'),
+				disk('Put rejected', write),
+				airports('Export', 'exportToFile'),
+				disk('Put', { ...write, fileName: exported, dataPropertyName: 'data' }),
+				airports('Import again', 'importFromFile', { skipUnchanged: true }),
+			]);
+			const execution = await n8nApi.runWorkflow(await n8nApi.createWorkflow(rows), 'Start');
+			assert.equal(describeFailure(execution), undefined);
+			const [first] = outputItems(execution, 'Import');
+			assert.deepEqual([first?.json.rows, first?.json.rejected], [2, 1]);
+			assert.match(await readFile(rejected, 'utf8'), /\r\nX2,Two,Bb,north,.*,latitude,3\r\n$/);
+			assert.match(await readFile(exported, 'utf8'), /,X1,"One, ""1""",'=Aa,.*,1\.5,/);
+			assertStored(outputItems(execution, 'Export')[0]);
+			const stored = await readRecords(environment.sandbox, 'geo', 'airports');
+			const [again] = outputItems(execution, 'Import again');
+			assert.deepEqual([again?.json.rows, again?.json.unchanged], [stored.length, stored.length]);
 		} finally {
 			await n8n.stop();
 		}

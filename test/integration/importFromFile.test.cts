@@ -497,13 +497,40 @@ describe('an import that breaks off', () => {
 
 test('lines that are rejected keep their own text, however deep and long their numbers', async () => {
 	const deep = `{"number":"1","buyer":"a","comment":${'['.repeat(5000)}${']'.repeat(5000)}}`;
-	const long = '{"number":12345678901234567890,"buyer":"b"}';
+	const long = '{"number":"2","price":12345678901234567890,"buyer":"b"}';
 	const { json, rejected } = await imported(`${deep}\n${long}\n{}\n{"number":"4","buyer":"d"}\n`);
 	expect(json).toMatchObject({ rows: 4, inserted: 1, rejected: 3, confirmedThroughRow: 4 });
 	const [first, second, third] = rejected!.split('\n');
 	expect(first).toContain(`${deep.slice(0, -1)},"error":`);
 	expect(second).toContain(`${long.slice(0, -1)},"error":`);
 	expect(third).toMatch(/^\{"error":.*,"row":3\}$/);
+});
+
+test('no number of an NDJSON file loses digits', async () => {
+	const { json } = await imported(
+		[
+			'{"number":12345678901234567890,"buyer":0.1234567890123456789,"price":0.25}',
+			'{"number":"2","price":0.1234567890123456789}',
+			'{"number":"3","price":9007199254740993}',
+		].join('\n'),
+	);
+	expect(json).toMatchObject({ inserted: 1, rejected: 2 });
+	expect(json.errors).toEqual([
+		{ row: 2, field: 'price', error: expect.stringContaining('would become 0.12345678901234568') },
+		{ row: 3, field: 'price', error: expect.stringContaining('"9007199254740993" would become') },
+	]);
+	expect(await fieldsOf('number', 'buyer', 'price')).toEqual([
+		['12345678901234567890', '0.1234567890123456789', 0.25],
+	]);
+});
+
+test('a key that would lose digits finds no other record', async () => {
+	await harness.fill('orders', { number: '1', buyer: 'old', price: 0.1 });
+	const { json } = await imported('{"price":0.10000000000000000000001,"buyer":"new"}\n', {
+		parameters: { matchOn: 'fields', matchFields: ['price'] },
+	});
+	expect(json).toMatchObject({ rejected: 1, updated: 0, inserted: 0 });
+	expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'old']]);
 });
 
 test('what was exported is imported: nothing changes', async () => {

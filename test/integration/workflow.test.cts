@@ -116,6 +116,14 @@ describe('the body', () => {
 		expect(result.error?.description).toContain('{"firstname":"Ada"}');
 		expect(await runs()).toEqual([]);
 	});
+
+	test('with a number that would lose digits is refused, and nothing is sent', async () => {
+		const result = await start(await workflow(ECHO), {
+			parameters: { bodySource: 'json', bodyJson: '{"id": 9007199254740993}' },
+		});
+		expect(result.error?.message).toContain('9007199254740993, which would lose digits');
+		expect(await runs()).toEqual([]);
+	});
 });
 
 describe('the response', () => {

@@ -9,7 +9,12 @@ import {
 import { forEachConcurrent } from '../../nodes/DataPlatform/transport/concurrency.ts';
 import { toErrorEntries } from '../../nodes/DataPlatform/transport/errorEntries.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { describeKind, getOwn, parseJson } from '../../nodes/DataPlatform/transport/json.ts';
+import {
+	describeKind,
+	getOwn,
+	parseExactJson,
+	parseJson,
+} from '../../nodes/DataPlatform/transport/json.ts';
 import {
 	parseResponse,
 	toServiceError,
@@ -279,6 +284,23 @@ describe('JSON', () => {
 		['no JSON', '{', false],
 	])('%s', (_, text, isRead) => {
 		expect(parseJson(text) !== undefined).toBe(isRead);
+	});
+
+	test.each<[string, unknown]>([
+		['[9007199254740993]', ['9007199254740993']],
+		['[-0.1234567890123456789,2]', ['-0.1234567890123456789', 2]],
+		['{"a":1e400,"b":1e-400,"c":1E308}', { a: '1e400', b: '1e-400', c: 1e308 }],
+		['[0.30000000000000004,1000000000000000000000,1.50000000000000000000]', [0.1 + 0.2, 1e21, 1.5]],
+		[
+			'{"12345678901234567890":"\\"12345678901234567890","x":"\\\\"}',
+			{ '12345678901234567890': '"12345678901234567890', x: '\\' },
+		],
+		['12345678901234567890', '12345678901234567890'],
+		['{12345678901234567890:1}', undefined],
+		['[012345678901234567890]', undefined],
+		['[12345678901234567890', undefined],
+	])('%s keeps all digits', (text, value) => {
+		expect(parseExactJson(text)).toEqual(value);
 	});
 
 	test.each([

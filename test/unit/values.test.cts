@@ -88,6 +88,12 @@ const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: F
 	['date', '2026-11-21 23:30:00Z', '2026-11-21T23:30:00Z'],
 	['datetime', '2025-12-31Z', '2025-12-31T00:00:00Z'],
 	['dropdownmulti', [5n], ['5']],
+	['dropdownmulti', '[12345678901234567890,0.5]', ['12345678901234567890', '0.5']],
+	[
+		'money_with_currency',
+		'{"amount":-1234567890.12345,"currency":"EUR"}',
+		{ amount: -1234567890.12345, currency: 'EUR' },
+	],
 	[
 		'money_with_currency',
 		{ amount: 1, currency: 'EUR', date: '2021-05-06T00:00:00' },
@@ -149,6 +155,16 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 	['text', 12345678901234567890, expect.stringContaining('may have lost digits') as never],
 	['decimal', '12345678901234567890.12', expect.stringContaining('would become') as never],
 	['decimal', '0.1000000000000000000001', expect.stringContaining('would become 0.1') as never],
+	[
+		'money_with_currency',
+		'{"amount":9007199254740993,"currency":"EUR"}',
+		"takes a number of at most 15 digits or so as 'amount', not 9007199254740993",
+	],
+	[
+		'money_with_currency',
+		'{"amount":0.1234567890123456789,"currency":"EUR"}',
+		expect.stringContaining('at most 15 digits') as never,
+	],
 	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
 	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],
 	['percentage', 'NaN', 'takes a number, not "NaN"'],

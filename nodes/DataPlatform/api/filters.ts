@@ -3,7 +3,7 @@
  * conditions joined by AND in the query string.
  */
 import { InputError, type Hint } from '../transport/errors';
-import { isObject, parseJson } from '../transport/json';
+import { isObject, parseExactJson } from '../transport/json';
 import { encodeUrlComponent } from '../transport/urlEncoding';
 
 export const OPERATORS_WITHOUT_VALUE = ['empty', 'notempty', 'duplicity', 'currentuser'] as const;
@@ -449,7 +449,7 @@ export function parseCondition(
  * between commas; a comma inside a value has a backslash before it, or two.
  */
 function splitList(text: string): unknown[] {
-	const list = text.trimStart().startsWith('[') ? parseJson(text) : undefined;
+	const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;
 	if (Array.isArray(list)) return list;
 	return text.split(/(?<!\\),/).map((entry) => entry.replace(/\\{1,2},/g, ',').trim());
 }

@@ -12,7 +12,7 @@ import {
 import type { TableDefinition } from '../api/types';
 import { typeOf } from '../fields';
 import { InputError } from '../transport/errors';
-import { getOwn, isObject, parseJson } from '../transport/json';
+import { getOwn, isObject, parseExactJson } from '../transport/json';
 import type { ParameterPath, RunContext, TableParameter } from './run';
 
 /** The parameters of the filter builder. */
@@ -77,7 +77,7 @@ function treeOf(value: unknown): unknown {
 			hint: "If it is an expression, it returned nothing for this item. For no filter, choose 'None' under 'Filter'.",
 		});
 	}
-	const tree = typeof value === 'string' ? parseJson(value) : value;
+	const tree = typeof value === 'string' ? parseExactJson(value) : value;
 	if (tree !== undefined) return tree;
 	throw new InputError("'Filter Tree' is not valid JSON", {
 		field: 'Filter Tree',

@@ -1,6 +1,6 @@
 /** What conversions of several field types need. */
 import type { JsonValue } from '../api/types';
-import { isObject, parseJson as parse } from '../transport/json';
+import { isObject, parseExactJson } from '../transport/json';
 import type { Converted } from './fieldType';
 
 export const problem = (text: string): Converted => ({ problem: text });
@@ -43,8 +43,8 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
 /** A cell with an object or a list. */
 export const parseJson = (text: string) => ({ value: fromJsonText(text) });
 
-/** An object or list given as JSON text is read. */
+/** An object or list given as JSON text is read; no number in it loses digits. */
 export function fromJsonText(value: unknown): unknown {
 	if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-	return parse(value) ?? value;
+	return parseExactJson(value) ?? value;
 }

@@ -2,7 +2,7 @@
  * NDJSON: one JSON object a line.
  */
 import { InputError } from '../transport/errors';
-import { isObject } from '../transport/json';
+import { isObject, withExactNumbers } from '../transport/json';
 
 /** A line of a file. */
 export interface NdjsonRow {
@@ -10,7 +10,7 @@ export interface NdjsonRow {
 	row: number;
 	/** The line as it stands in the file; its beginning where it is too long. */
 	line: string;
-	/** What it holds; undefined where it is no JSON object. */
+	/** What it holds, numbers that would lose digits as text; undefined where it is no JSON object. */
 	values?: Record<string, unknown>;
 	problem?: string;
 }
@@ -25,6 +25,8 @@ function parseLine(row: number, line: string): NdjsonRow {
 	let values: unknown;
 	try {
 		values = JSON.parse(line);
+		const exact = withExactNumbers(line);
+		if (exact !== line) values = JSON.parse(exact);
 	} catch (error) {
 		return { row, line, problem: `is not valid JSON: ${(error as Error).message}` };
 	}

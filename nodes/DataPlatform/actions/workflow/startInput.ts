@@ -6,7 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Parameter } from '../../execution/operation';
 import type { RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
-import { describeKind, isObject, parseJson } from '../../transport/json';
+import { describeKind, inexactNumbers, isObject, parseJson } from '../../transport/json';
 
 const webhookUrl: Parameter<'webhookUrl'> = {
 	displayName: 'Webhook URL',
@@ -106,6 +106,13 @@ export function payload(
 		case 'json': {
 			const given = run.parameter('bodyJson', index);
 			const value = typeof given === 'string' ? parseJson(given) : given;
+			const inexact = typeof given === 'string' ? inexactNumbers(given).next().value : undefined;
+			if (isObject(value) && inexact) {
+				throw new InputError(`'JSON' has the number ${inexact.text}, which would lose digits`, {
+					field: 'JSON',
+					hint: 'Give it as text, in quotes.',
+				});
+			}
 			if (isObject(value)) return value as IDataObject;
 			throw new InputError(
 				value === undefined

@@ -1,25 +1,8 @@
 /** `number`, `decimal`, `money`, `percentage`. */
 import type { JsonValue } from '../../api/types';
+import { isExactNumber, NUMBER } from '../../transport/json';
 import { problem, show } from '../convert';
 import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
-
-const NUMBER = /^\s*[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
-
-/** The digits of a number's text and where they stand, in one form for each value but its sign. */
-function exactForm(text: string): string | undefined {
-	const match = NUMBER.exec(text);
-	if (!match) return undefined;
-	const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
-	const fraction = decimals ?? onlyDecimals ?? '';
-	const digits = `${whole}${fraction}`.replace(/^0+/, '');
-	let end = digits.length;
-	while (digits[end - 1] === '0') end -= 1;
-	if (end === 0) return '0';
-	const power = Number(exponent) - fraction.length + (digits.length - end);
-	return `${digits.slice(0, end)}e${power}`;
-}
-
-const isExact = (text: string, value: number) => exactForm(text) === exactForm(String(value));
 
 const numeric =
 	(isWhole: boolean): Conversion =>
@@ -32,7 +15,7 @@ const numeric =
 		if (isWhole && !Number.isSafeInteger(result)) {
 			return problem(`takes a whole number, not ${show(value)}`);
 		}
-		if (isText && !isExact(value, result)) {
+		if (isText && !isExactNumber(value, result)) {
 			return problem(
 				`takes a number of at most 15 digits or so: ${show(value)} would become ${result}`,
 			);
@@ -46,7 +29,7 @@ const numeric =
 /** A stored number; some services show decimals as text. */
 function toNumber(value: JsonValue): number | undefined {
 	if (typeof value === 'number') return value;
-	return typeof value === 'string' && NUMBER.test(value) && isExact(value, Number(value))
+	return typeof value === 'string' && NUMBER.test(value) && isExactNumber(value, Number(value))
 		? Number(value)
 		: undefined;
 }

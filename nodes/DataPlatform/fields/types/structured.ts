@@ -1,6 +1,6 @@
 /** `money_with_currency`, `url_link`, `checklist`, `chat`: values with parts. */
 import type { JsonValue } from '../../api/types';
-import { getOwn } from '../../transport/json';
+import { getOwn, isExactNumber, NUMBER } from '../../transport/json';
 import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
 import { sameEntries, sameParts, samePrimitive, sameText } from '../equality';
 import { isCleared, lastValue, noChoices, type Converted, type FieldType } from '../fieldType';
@@ -34,7 +34,13 @@ function toMoney(raw: unknown): Converted {
 	if ('problem' in shape) return shape;
 	const { value } = shape;
 	const { amount, currency, date } = value;
-	if (typeof amount !== 'number') return problem(`takes a number as 'amount', not ${show(amount)}`);
+	if (typeof amount !== 'number') {
+		return typeof amount === 'string' &&
+			NUMBER.test(amount) &&
+			!isExactNumber(amount, Number(amount))
+			? problem(`takes a number of at most 15 digits or so as 'amount', not ${amount}`)
+			: problem(`takes a number as 'amount', not ${show(amount)}`);
+	}
 	if (typeof currency !== 'string')
 		return problem(`takes text as 'currency', not ${show(currency)}`);
 	if (isCleared(date)) return { value };

@@ -42,7 +42,7 @@ const schedule = fc.record({
 	page: fc.integer({ min: 4, max: 9 }),
 	pageOverlap: fc.integer({ min: 1, max: 3 }),
 	expected: fc.constantFrom(1, 3, 50),
-	largestPage: fc.constantFrom(Infinity, Infinity, 40, 100),
+	largestPage: fc.constantFrom(Infinity, Infinity, 50, 100),
 	maxBuffered: fc.constantFrom(3, 10, 20_000),
 	maxTracked: fc.constantFrom(4, 9, 5000),
 	steps: fc.array(step, { maxLength: 14 }),

@@ -31,6 +31,3 @@ export const paths = {
 
 /** The largest page of records that may be asked for. */
 export const MAX_PAGE_SIZE = 1000;
-
-/** What a page has where no size is asked for. */
-export const DEFAULT_PAGE_SIZE = 25;

@@ -4,7 +4,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './decoders';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, paths } from './endpoints';
+import { MAX_PAGE_SIZE, paths } from './endpoints';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
@@ -140,24 +140,23 @@ function pageRequest(
 	};
 }
 
+/** What a service cuts pages to is a multiple of this: 25 is the default size. */
+const ROUND_SIZE = 25;
+
 /**
- * Whether nothing follows a page for certain, because it is too short to have been cut: no service
- * gives fewer records than it does where no size is asked for.
+ * Whether nothing follows a page. One that is shorter than asked for may have been cut by the service,
+ * to a round number.
  *
  * @param size how many were asked for
  */
-export const isSurelyLast = (page: PlatformRecord[], size: number): boolean =>
-	page.length < Math.min(size, DEFAULT_PAGE_SIZE);
+export const isLastPage = (page: PlatformRecord[], size: number): boolean =>
+	page.length < size && (page.length === 0 || page.length % ROUND_SIZE !== 0);
 
-/** The largest page that each client got: one that is shorter was not cut. */
-const largestPages = new WeakMap<ApiClient, number>();
+/** How many pages are requested ahead of the one that is worked on, at most. */
+const MAX_AHEAD = 4;
 
-/** Whether a page that is shorter than what was asked for may have been cut. */
-function mayBeCut(client: ApiClient, page: PlatformRecord[], size: number): boolean {
-	const largest = largestPages.get(client) ?? 0;
-	largestPages.set(client, Math.max(largest, page.length));
-	return page.length >= largest && !isSurelyLast(page, size);
-}
+/** Of so many full pages in a row, one more is requested ahead: few are requested in vain. */
+const PAGES_PER_AHEAD = 2;
 
 /** A table that changes faster than it can be read, or a service that gives pages at random. */
 const MAX_STEPS_BACK = 100;
@@ -173,9 +172,9 @@ export interface ReadNotes {
  * page to come to one that was read are missed, which the notes say. Where none of what was read
  * is in its place, records went away and the reader goes back a page.
  *
- * The next page is requested before a page is given, so that it travels while that one is worked on;
- * no request is under way any more once the reader has ended, whoever ended it. A page that is shorter
- * than asked for may have been cut by the service: one more request shows whether it is the last.
+ * The next pages are requested before a page is given, so that they travel while that one is worked
+ * on; no request is under way any more once the reader has ended, whoever ended it. A short page that
+ * may have been cut is not taken for the last.
  *
  * @param limit how many at most; `Infinity` for all
  * @param notes gets what was noticed
@@ -190,32 +189,21 @@ export async function* readRecords(
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
-	// In order of creation new records come last, so no page shifts under the reader.
-	const sort = reading.sort ? `${reading.sort},id` : 'created,id';
 	const seen = new Set<string>();
+	const pages = new PagesAhead(client, at, reading, offset);
 	let last: string | undefined;
 	let stepsBack = 0;
-	const request = (next: number) => {
-		const skip = Math.max(offset, next - 1);
-		const size = Math.min(MAX_PAGE_SIZE, limit - seen.size + (next - skip));
-		const page = readPage(client, at, { ...reading, sort }, { limit: size, skip });
-		// Its failure is thrown where it is awaited, which may be never.
-		page.catch(() => undefined);
-		return { skip, size, page };
-	};
-	let ahead: ReturnType<typeof request> | undefined = request(offset);
 	try {
-		while (ahead) {
-			const { skip, size, page: requested }: ReturnType<typeof request> = ahead;
+		for (;;) {
+			const { skip, size, page: requested } = pages.take(limit - seen.size);
 			const page = await requested;
-			ahead = undefined;
 			const first = page[0];
 			const repeatsLast = skip > offset;
 			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
 			if (repeatsLast && first?.id !== last) notes.hasShifted = true;
 			if (repeatsLast && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
-				ahead = request(Math.max(offset, skip + 1 - MAX_PAGE_SIZE));
+				await pages.goOnAt(Math.max(offset, skip + 1 - MAX_PAGE_SIZE));
 				continue;
 			}
 			const fresh = page.filter(({ id }) => {
@@ -228,15 +216,83 @@ export async function* readRecords(
 			if (page.length - fresh.length > (repeatsLast ? 1 : 0)) notes.hasShifted = true;
 			// A service that repeats what it gave has no end.
 			if (fresh.length === 0) stepsBack += 1;
-			const isCut = mayBeCut(client, page, size);
-			const isOpen = seen.size < limit;
-			if (isOpen && page.length >= size) ahead = request(skip + page.length);
+			const isOpen = seen.size < limit && !isLastPage(page, size);
+			if (isOpen && page.length >= size) pages.request(limit - seen.size);
 			yield fresh;
-			// Whoever has found enough by now does not need to know.
-			if (isOpen && isCut && !ahead) ahead = request(skip + page.length);
+			if (!isOpen) return;
+			// Whoever has found enough by now does not need to know what follows a page that was cut.
+			if (page.length < size) await pages.goOnAt(skip + page.length);
 		}
 	} finally {
-		await ahead?.page.catch(() => undefined);
+		await pages.end();
+	}
+}
+
+interface RequestedPage {
+	skip: number;
+	size: number;
+	page: Promise<PlatformRecord[]>;
+}
+
+/** Requests pages before they are needed, the more the longer a reading is. */
+class PagesAhead {
+	private requested: RequestedPage[] = [];
+	/** How many records of the order come before the first that is not requested yet. */
+	private next: number;
+	private fullPages = 0;
+	private readonly query: RecordQuery;
+
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		reading: RecordQuery,
+		private readonly offset: number,
+	) {
+		this.next = offset;
+		// In order of creation new records come last, so no page shifts under the reader.
+		this.query = { ...reading, sort: reading.sort ? `${reading.sort},id` : 'created,id' };
+	}
+
+	/** The page to read now. @param open how many records are still to be read */
+	take(open: number): RequestedPage {
+		if (this.requested.length === 0) this.requestOne(open);
+		return this.requested.shift()!;
+	}
+
+	/** Requests what follows a full page. @param open how many records are still to be read */
+	request(open: number) {
+		this.fullPages += 1;
+		const most = Math.min(MAX_AHEAD, Math.ceil(this.fullPages / PAGES_PER_AHEAD));
+		const overlap = this.requested.length;
+		let left = open - this.requested.reduce((sum, { size }) => sum + size, -overlap);
+		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
+	}
+
+	/** Reads on from another place than the one after the pages that are requested. */
+	async goOnAt(next: number) {
+		await this.end();
+		this.next = next;
+		this.fullPages = 0;
+	}
+
+	/** Waits for what is under way; nothing of it is needed. */
+	async end() {
+		const pages = this.requested.map(({ page }) => page);
+		this.requested = [];
+		await Promise.allSettled(pages);
+	}
+
+	/** @returns how many records the page adds to those before it */
+	private requestOne(open: number): number {
+		const skip = Math.max(this.offset, this.next - 1);
+		const repeated = this.next - skip;
+		const size = Math.min(MAX_PAGE_SIZE, open + repeated);
+		const page = readPage(this.client, this.at, this.query, { limit: size, skip });
+		// Its failure is thrown where it is awaited, which may be never.
+		page.catch(() => undefined);
+		this.requested.push({ skip, size, page });
+		this.next = skip + size;
+		return size - repeated;
 	}
 }
 

@@ -279,6 +279,7 @@ export class Sync {
 			const both: Group = { filter: [...scoped(scope), filter], filterOperator: 'and' };
 			for await (const page of readRecords(client, at, { filter: both }, Infinity)) {
 				for (const record of page) current.set(record.id, record);
+				if (chunk.every(({ id }) => current.has(id))) break;
 			}
 		}
 		// Without a key that can be asked for, what nobody changed since still matches.

@@ -15,7 +15,7 @@ import {
 } from './tracker';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { isSurelyLast, readPage, type RecordQuery } from '../api/records';
+import { isLastPage, readPage, type RecordQuery } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
@@ -49,7 +49,7 @@ export class ChangePages {
 		const isCovered =
 			!oldest ||
 			timeOf(oldest) < since ||
-			isSurelyLast(records, size) ||
+			isLastPage(records, size) ||
 			(records.length < size &&
 				(records.every(isKnown) || (await this.isLast(oldest, records.length, since))));
 		return { records, isCovered };
@@ -96,7 +96,7 @@ export class ChangePages {
 				if (timeOf(record) === reached) atReached.add(versionKey(record));
 			}
 			// One that is only shorter than asked for may have been cut: behind it, there is then more.
-			const isLast = isSurelyLast(page, this.limits.page);
+			const isLast = isLastPage(page, this.limits.page);
 			yield { page, reached: isLast ? Infinity : reached };
 			if (isLast) return;
 			next = skip + page.length;

@@ -10,7 +10,7 @@ import type {
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
-import { isSurelyLast, readPage } from '../api/records';
+import { isLastPage, readPage } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
 import { chosenApplication, inEditor, requireTable } from './editorContext';
 
@@ -112,7 +112,7 @@ async function searchRecords(
 				name: titleOf(record, definition, key),
 				value: record.id,
 			})),
-			...(!isSurelyLast(records, PICKER_PAGE) && {
+			...(!isLastPage(records, PICKER_PAGE) && {
 				paginationToken: String(skip + records.length),
 			}),
 		};

@@ -7,6 +7,67 @@ interface Equivalent {
 
 /** By file in `nodes/DataPlatform`. Only what behaves the same for every input belongs here. */
 export const EQUIVALENT: Record<string, Equivalent[]> = {
+	'api/decoders.ts': [
+		{
+			from: 'savedViews: (Array.isArray(settings.userFilters) ? settings.userFilters : [])',
+			to: 'savedViews: (Array.isArray(settings.userFilters) ? settings.userFilters : ["Stryker was here"])',
+			why: 'Text is no saved view.',
+		},
+	],
+	'api/filters.ts': [
+		{
+			from: "const list = text.trimStart().startsWith('[') ? parseJson(text) : undefined;",
+			to: 'const list = text.trimStart().startsWith("") ? parseJson(text) : undefined;',
+			why: 'Only saves time: no other JSON is a list.',
+		},
+		{
+			from: "if (typeof operator !== 'string' || !OPERATORS.includes(operator)) {",
+			to: 'if (false || !OPERATORS.includes(operator)) {',
+			why: 'What is no text is no operator in the check after it.',
+		},
+		{
+			from: 'const values = takesList(condition.operator) ? new Set(valuesOf(condition)) : [];',
+			to: 'const values = takesList(condition.operator) ? new Set(valuesOf(condition)) : ["Stryker was here"];',
+			why: 'Only values with a comma are counted.',
+		},
+		{
+			from: 'let listed: Array<Set<string>> = [];',
+			to: 'let listed: Array<Set<string>> = ["Stryker was here"];',
+			why: 'Made anew before the first row.',
+		},
+		{
+			from: '.sort((a, b) => (a.text < b.text ? -1 : 1))',
+			to: '.sort((a, b) => (a.text <= b.text ? -1 : 1))',
+			why: 'The order of two equal rows does not matter.',
+		},
+		{
+			from: 'text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;',
+			to: 'true && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;',
+			why: 'Only saves time: a text is no longer than what it is encoded as.',
+		},
+	],
+	'api/records.ts': [
+		{
+			from: 'const text = conditions.length > 0 ? toQuery(conditions) : undefined;',
+			to: 'const text = true ? toQuery(conditions) : undefined;',
+			why: 'A parameter without a value is left out of the query.',
+		},
+		{
+			from: 'if (record && (id === undefined || !isDifferentRecord(record, id))) return record;',
+			to: 'if (record && (false || !isDifferentRecord(record, id))) return record;',
+			why: 'No record is another one where none was asked for.',
+		},
+		{
+			from: "const result = await client.tryRequest({ ...request, retryMode: 'idempotent' });",
+			to: 'const result = await client.tryRequest({ ...request, retryMode: "" });',
+			why: 'Only `read` and `notIdempotent` are treated differently.',
+		},
+		{
+			from: "retryMode: 'idempotent',",
+			to: 'retryMode: "",',
+			why: 'Only `read` and `notIdempotent` are treated differently.',
+		},
+	],
 	'bulk/diff.ts': [
 		{
 			from: "const name = `'${key ?? sharedKey?.text}'`;",

@@ -12,8 +12,8 @@ import { expect } from 'expect';
 import { bind } from 'jest-each';
 import { ModuleMocker } from 'jest-mock';
 
-/** Slow random tests, and those of speed: they run in `npm test`. */
-const LEFT_OUT = /AtRandom|scale\.test/;
+/** Those of speed: they run in `npm test`. */
+const LEFT_OUT = /scale\.test/;
 
 /** Of a test that draws at random: for each of thousands of mutants. */
 const RANDOM_RUNS = 20;

@@ -1,6 +1,7 @@
 /** What each function of api/ requests, what it makes of the response, and of a failure. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { countRecords, summarizeRecords } from '../../nodes/DataPlatform/api/aggregates.ts';
+import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import {
 	createRecord,
@@ -54,8 +55,12 @@ async function call<T>(
 		retryBudgetMs: 0,
 		webhookOrigins: 'https://hooks.example.com',
 	});
-	const result = await run(connection).catch((error: unknown) => error as ServiceError);
-	return { result, requests: sent.map(describeRequest), sent };
+	let hasThrown = false;
+	const result = await run(connection).catch((error: unknown) => {
+		hasThrown = true;
+		return error as ServiceError;
+	});
+	return { result, hasThrown, requests: sent.map(describeRequest), sent };
 }
 
 const ok = (data: unknown, status = 200) => httpResponse(status, { data });
@@ -338,6 +343,15 @@ describe('counting', () => {
 		expect(requests).toEqual([`POST /people/data/summary ${body}`]);
 	});
 
+	test('a summary that lacks one of the fields is none', async () => {
+		const run = (client: ApiClient) =>
+			summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
+		const data = { count: 2, fields: { age: { min: 1 } } };
+		expect((await call(run, ok(data))).result).toMatchObject({
+			message: 'The response contains no summary',
+		});
+	});
+
 	test.each<[unknown]>([
 		[{ count: 2 }],
 		[{ count: 2, fields: [] }],
@@ -375,7 +389,8 @@ describe('writing one record', () => {
 			`PUT /people/data/x ${body},"skipAudit":true}`,
 		],
 	])('%s', async (_, run, request) => {
-		const { result, requests } = await call(run, ok(record('x'), 201));
+		const { result, hasThrown, requests } = await call(run, ok(record('x'), 201));
+		expect(hasThrown).toBe(false);
 		expect(result).toMatchObject({ id: 'x', ver: 1 });
 		expect(requests).toEqual([request]);
 	});
@@ -391,6 +406,7 @@ describe('writing one record', () => {
 				message:
 					'Unknown whether the record was created: The connection broke before the response was complete (ECONNRESET)',
 				delivery: 'ambiguous',
+				isFinal: true,
 				...lookFirst,
 			},
 		],
@@ -485,9 +501,8 @@ describe('writing one record', () => {
 		const { result, requests } = await call(run, httpResponse(204, ''));
 		expect(result).toBeUndefined();
 		expect(requests).toEqual(['DELETE /people/data/x']);
-		expect(
-			(await call((client) => deleteRecord(client, at, 'x'), httpResponse(204, ''))).result,
-		).toBeUndefined();
+		const deleted = await call((client) => deleteRecord(client, at, 'x'), httpResponse(204, ''));
+		expect(deleted).toMatchObject({ result: undefined, hasThrown: false });
 	});
 
 	test('a body in place of 204 is no deletion: only the platform’s 404 after it shows one', async () => {
@@ -514,6 +529,78 @@ describe('writing one record', () => {
 			retryBudgetMs: 5000,
 		});
 		expect(await tryDeleteRecord(connection, at, 'x')).toBeUndefined();
+	});
+});
+
+describe('a request whose response is lost', () => {
+	const fields = { name: 'Fox' };
+	const hook = 'https://hooks.example.com/run';
+	test.each<[string, (client: ApiClient) => Promise<unknown>, number, string]>([
+		['a creation: once', (client) => createRecord(client, at, fields, {}), 1, 'ambiguous'],
+		['a start: once', (client) => startWorkflow(client, hook, {}, {}), 1, 'ambiguous'],
+		['an upsert: again', (client) => upsertRecord(client, at, fields, {}), 6, 'ambiguous'],
+		[
+			'an update: again',
+			(client) => updateRecord(client, at, 'x', fields, 'partial', {}),
+			6,
+			'ambiguous',
+		],
+		['a deletion: again', (client) => deleteRecord(client, at, 'x'), 6, 'ambiguous'],
+		['a read: again', (client) => readRecord(client, at, 'x'), 6, 'notApplied'],
+		['a page: again', (client) => readPage(client, at, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
+		[
+			'a page that a filter narrows: again',
+			(client) => readPage(client, at, { filter: isOver18 }, { limit: 1, skip: 0 }),
+			6,
+			'notApplied',
+		],
+		['a count: again', (client) => countRecords(client, at, isOver18), 6, 'notApplied'],
+		['the tables: again', (client) => readTables(client, 'a'), 6, 'notApplied'],
+	])('is sent %s', async (_, run, requests, delivery) => {
+		// No wait between attempts.
+		jest.spyOn(Math, 'random').mockReturnValue(-1);
+		const { connection, sent } = fakePlatform(lost, { webhookOrigins: hook });
+		const failure: unknown = await run(connection).catch((error: unknown) => error);
+		jest.restoreAllMocks();
+		expect(sent).toHaveLength(requests);
+		expect(failure).toMatchObject({ delivery });
+	});
+});
+
+test('every name and ID stays in its segment of the path', () => {
+	const inApp = { application: 'a/b', table: 'c?d' };
+	expect({
+		ping: paths.ping(),
+		currentUser: paths.currentUser(),
+		applications: paths.applications(),
+		application: paths.application('a/b'),
+		tables: paths.tables('a/b'),
+		table: paths.table('a/b', 'c?d'),
+		records: [paths.records(at), paths.records(inApp)],
+		record: paths.record(inApp, '#1'),
+		filter: paths.filter(at),
+		count: paths.count(at),
+		countFilter: paths.countFilter(at),
+		summary: paths.summary(at),
+		bulk: paths.bulk(at),
+		file: paths.file(inApp, 'f/1'),
+		thumbnail: paths.thumbnail(at, 'f/1'),
+	}).toEqual({
+		ping: '/api/v2/ping',
+		currentUser: '/api/v2/users/me',
+		applications: '/api/v2/apps',
+		application: '/api/v2/apps/a%2Fb',
+		tables: '/api/v2/apps/a%2Fb/tables',
+		table: '/api/v2/apps/a%2Fb/tables/c%3Fd',
+		records: ['/api/v2/people/data', '/api/v2/apps/a%2Fb/tables/c%3Fd/data'],
+		record: '/api/v2/apps/a%2Fb/tables/c%3Fd/data/%231',
+		filter: '/api/v2/people/data/filter',
+		count: '/api/v2/people/data/count',
+		countFilter: '/api/v2/people/data/count/filter',
+		summary: '/api/v2/people/data/summary',
+		bulk: '/api/v2/people/data/bulk',
+		file: '/api/v2/apps/a%2Fb/tables/c%3Fd/files/f%2F1',
+		thumbnail: '/api/v2/people/files/f%2F1/thumbnail',
 	});
 });
 

@@ -106,6 +106,6 @@ test('at random: the last version of each record once, each new record as create
 				expect(changes.length).toBeLessThanOrEqual(given.maximum);
 			}
 		}),
-		{ numRuns: 400 },
+		{ numRuns: 4 * (fc.readConfigureGlobal().numRuns ?? 100) },
 	);
 });

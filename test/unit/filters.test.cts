@@ -95,6 +95,18 @@ describe('as a body', () => {
 		},
 	);
 
+	test('the longest such list is named, the first of several', () => {
+		const list = (field: string, count: number) => condition(field, 'in', odd(count));
+		expect(() => toBody(and(list('a', 300), list('b', 200)))).toThrow("The condition on 'a' (in)");
+		expect(() => toBody(and(list('a', 300), list('b', 300)))).toThrow("The condition on 'a' (in)");
+	});
+
+	test('whether conditions that a user wrote are too many, the platform says', () => {
+		const own = odd(400).map((value) => condition('a', 'eq', value));
+		expect(() => toBody(and(...own, condition('b', 'in', odd(1))))).not.toThrow();
+		expect(() => toBody(and(...own, condition('b', 'in', odd(2))))).toThrow('has 2 values');
+	});
+
 	test('an empty list matches no record', () => {
 		const { filter } = toBody(and(condition('a', 'in', [])));
 		expect(filter).toEqual([
@@ -135,9 +147,13 @@ describe('as a query', () => {
 			"age(gte)10,surname(in)(Fox,Dog\\\\, jr.),note(empty),driver.firstname(===)O'Brien\\\\, (x)",
 		);
 		expect(toQuery([])).toBe('');
+		expect(toQuery([condition('a', 'eq'), condition('b', 'empty', 'x')])).toBe('a(eq),b(empty)');
 		for (const field of ['age(gte)0,name', 'age)', 'a,b']) {
 			expect(() => toQuery([{ field, operator: 'eq', value: 'x' }])).toThrow(
-				`No field is called '${field}'`,
+				expect.objectContaining({
+					message: `No field is called '${field}'; nothing was sent`,
+					field,
+				}),
 			);
 		}
 	});
@@ -148,6 +164,8 @@ describe('as a query', () => {
 		expect(asAndConditions(or(a))).toEqual([a]);
 		expect(asAndConditions(and())).toEqual([]);
 		expect(asAndConditions(or(a, b))).toBeUndefined();
+		const inside = [condition('a', 'eq', 'x\\y'), condition('a', 'in', ['x\\y'])];
+		expect(asAndConditions(and(...inside))).toEqual(inside);
 		expect(asAndConditions(and(a, and(or(a, b))))).toBeUndefined();
 	});
 });
@@ -198,6 +216,24 @@ describe('a tree that a user wrote', () => {
 			{ field: 'e', operator: 'contains', value: ' ' },
 		]);
 	});
+
+	test('white space is a value of its own, as it is in a list', () => {
+		expect(parseTree([{ field: 'a', operator: 'in', value: ' ' }]).filter).toEqual([
+			{ field: 'a', operator: 'in', value: [' '] },
+		]);
+	});
+
+	test.each([[undefined], [null], [''], [[null]], [[undefined]]])(
+		'%j is an empty value',
+		(value) => {
+			expect(() => parseTree([{ field: 'a', operator: 'eq', value }])).toThrow(
+				expect.objectContaining({
+					message: "The condition at 'filter[0]' on 'a' (eq) has an empty value",
+					field: 'filter',
+				}),
+			);
+		},
+	);
 
 	test('takes a JSON list in a text as a list, and other brackets as they are', () => {
 		const values = (value: string) =>

@@ -223,6 +223,8 @@ test('a table whose pages never meet ends in an error', async () => {
 		}
 	})();
 	await expect(reading).rejects.toThrow('no steady list of records');
+	// A page at the beginning and one that does not meet it, a hundred times and once more.
+	expect(sent).toHaveLength(202);
 });
 
 test('a portion begins at its offset, and ends at its limit', async () => {
@@ -261,5 +263,67 @@ test('a portion does not go back before its offset where records went away', asy
 		'100',
 	]);
 	expect(ids).toHaveLength(1001);
+	expect(notes).toEqual({ hasShifted: true });
+});
+
+test('whoever stops early goes on when the request that is under way has ended', async () => {
+	const serve = table(9999);
+	let ended = 0;
+	const { connection } = fakePlatform(async (options, count) => {
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		ended += 1;
+		return serve(options, count);
+	});
+	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+		expect(page).toHaveLength(1000);
+		break;
+	}
+	expect(ended).toBe(2);
+});
+
+test('no more records than were asked for, whatever the platform sends', async () => {
+	const { connection } = fakePlatform(() =>
+		httpResponse(200, { data: ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id, fields: {} })) }),
+	);
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, 3)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(ids).toEqual(['a', 'b', 'c']);
+});
+
+test('a page with another record that was read before: shifted, and none comes twice', async () => {
+	const serve = table(1500);
+	const { connection } = fakePlatform((options, count) => {
+		if (count === 1) return serve(options, count);
+		const data = ['r999', 'r5', 'r1000'].map((id) => ({ id, fields: {} }));
+		return httpResponse(200, { data });
+	});
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(ids.slice(999)).toEqual(['r999', 'r1000']);
+	expect(notes).toEqual({ hasShifted: true });
+});
+
+test.each([
+	['without records', []],
+	['of others', [{ id: 'new', fields: {} }]],
+])('behind a page %s, reading goes back a page', async (_, data) => {
+	const serve = table(5000);
+	const { connection, sent } = fakePlatform((options, count) =>
+		count === 3 ? httpResponse(200, { data }) : serve(options, count),
+	);
+	const notes = { hasShifted: false };
+	const ids = new Set<string>();
+	for await (const page of readRecords(connection, TABLE, {}, 3000, notes)) {
+		for (const { id } of page) ids.add(id);
+	}
+	expect(ids.size).toBe(3000);
+	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([
+		0, 999, 1998, 998, 1997, 2996,
+	]);
 	expect(notes).toEqual({ hasShifted: true });
 });

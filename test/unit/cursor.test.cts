@@ -1,5 +1,5 @@
 /** The text that a cursor is: what it holds, what is refused, how long it becomes. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import {
 	packId,
@@ -118,9 +118,52 @@ describe('what is refused', () => {
 		expect(errorOf(cursor, { ...SOURCE, selection: 'x' })).toContain(
 			'another filter or saved view',
 		);
-		const { createHash } = require('node:crypto') as typeof import('node:crypto');
 		const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
 		const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
 		expect(errorOf(`${body}.${checksum}`)).toContain('another version of this node');
+	});
+});
+
+describe('what is said about a cursor that is refused', () => {
+	const cursor = toCursor(stateWith(1), SOURCE);
+	const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
+	const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);
+	test.each<[string, string, typeof SOURCE, string, string]>([
+		[
+			'damaged',
+			cursor.slice(1),
+			SOURCE,
+			'is not readable: a part of it is missing or was changed',
+			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
+		],
+		[
+			'of another version',
+			`${body}.${checksum}`,
+			SOURCE,
+			'was made by another version of this node, which this one does not read',
+			'Use the version that made it.',
+		],
+		[
+			'of another table',
+			cursor,
+			{ ...SOURCE, table: 'x' },
+			'belongs to another table',
+			'Each table has a cursor of its own; another base URL or application counts as another table.',
+		],
+		[
+			'of another filter',
+			cursor,
+			{ ...SOURCE, selection: 'x' },
+			'was made with another filter or saved view',
+			'What changed before would be missed. Restore the filter and the saved view.',
+		],
+	])('%s', (_, text, source, message, hint) => {
+		expect(() => fromCursor(text, source)).toThrow(
+			expect.objectContaining({
+				name: 'InputError',
+				message,
+				hint: `${hint} To start anew, leave the cursor empty.`,
+			}),
+		);
 	});
 });

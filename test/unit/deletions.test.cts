@@ -8,7 +8,7 @@ import {
 	readWatchedIds,
 	type DeletionCheck,
 } from '../../nodes/DataPlatform/changes/deletions.ts';
-import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
+import { fakePlatform, httpResponse, networkError, type Serve } from './stubPlatform.cts';
 
 const notFound = httpResponse(404, {
 	errors: [{ type: 'info', id: 'recordNotFound', message: 'There is no such record' }],
@@ -293,5 +293,176 @@ describe('ids as they are stored', () => {
 		const ids = Array.from({ length: 3000 }, () => randomUUID());
 		expect(packIds(ids).length).toBeLessThanOrEqual(22 * 3000);
 		expect(packIds(ids)).toBe(packIds([...ids].reverse()));
+	});
+});
+
+describe('what a check requests', () => {
+	const field = (type: string) => ({ name: `my ${type}`, type });
+
+	/** A table in an application, whose definition shows its fields; the records that a list shows. */
+	function tableWith(types: string[], ids: string[], count = ids.length) {
+		const requests: string[] = [];
+		const { connection } = fakePlatform(({ method, url, body }) => {
+			const { pathname, searchParams } = new URL(url);
+			const path = pathname.replace('/api/v2/apps/crm', '');
+			searchParams.delete('sort');
+			requests.push(
+				[method, decodeURIComponent(`${path}?${searchParams}`), body && String(body)]
+					.filter(Boolean)
+					.join(' '),
+			);
+			if (path === '/tables/things') {
+				return httpResponse(200, { data: { id: 't', items: types.map(field) } });
+			}
+			if (path.endsWith('/count')) return httpResponse(200, { data: { count } });
+			if (path.endsWith('/data') || path.endsWith('/filter')) {
+				return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
+			}
+			return notFound;
+		});
+		const check = (query: DeletionCheck['query'] = {}): DeletionCheck => ({
+			client: connection,
+			at: { application: 'crm', table: 'things' },
+			query,
+			hasTime: () => true,
+		});
+		return { check, requests };
+	}
+
+	const LIST = '/tables/things/data';
+	const filter = {
+		filter: [{ field: 'a', operator: 'eq', value: '1' }],
+		filterOperator: 'and' as const,
+	};
+	const all = { room: 1000, maxShare: 100, addsMatching: true };
+
+	test.each<[string, string[], string]>([
+		['the shortest that it has', ['long_text', 'text', 'number', 'file'], 'my number'],
+		['a checkbox before all', ['number', 'checkbox'], 'my checkbox'],
+		['text, where there is nothing shorter', ['chips', 'text'], 'my text'],
+	])('of each record one field: %s', async (_, types, name) => {
+		const { check, requests } = tableWith(types, ['a']);
+		await readWatchedIds(check());
+		expect(requests.slice(1)).toEqual([
+			'GET /tables/things?',
+			`POST ${LIST}/filter?limit=1000 {"loadFields":["${name}"]}`,
+		]);
+	});
+
+	test('of each record all fields, where none is short', async () => {
+		const { check, requests } = tableWith(['long_text'], ['a']);
+		await readWatchedIds(check());
+		expect(requests[2]).toBe(`GET ${LIST}?limit=1000`);
+	});
+
+	test.each<[string, DeletionCheck['query'], string]>([
+		['a saved view', { savedView: 'v' }, `GET ${LIST}?limit=1000&userFilter=v`],
+		[
+			'a filter',
+			{ filter },
+			`POST ${LIST}/filter?limit=1000 {"filter":[{"field":"a","operator":"eq","value":"1"}],"filterOperator":"and"}`,
+		],
+	])('%s: what matches is watched, however many there are beside it', async (_, query, list) => {
+		const { check, requests } = tableWith(['file'], ['a', 'b'], 500);
+		expect(await readWatchedIds(check(query))).toEqual(new Set(['a', 'b']));
+		expect(requests).toEqual([`GET ${LIST}/count?`, 'GET /tables/things?', list]);
+		const found = await findDeletions(check(query), new Set(['b', 'gone']), all);
+		expect(found).toEqual({ deleted: ['gone'], added: ['a'], isWhole: true });
+		// The whole table says what is gone; what matches, which records are new.
+		expect(requests.slice(4).filter((request) => request.includes('limit='))).toEqual([
+			`GET ${LIST}?limit=1000`,
+			`GET ${LIST}?limit=1`,
+			list,
+		]);
+	});
+
+	test('a filter without conditions narrows nothing: the list must be whole', async () => {
+		const { check } = tableWith(['file'], ['a'], 500);
+		const empty = { filter: { ...filter, filter: [] } };
+		await expect(readWatchedIds(check(empty))).rejects.toThrow('lacks at least 499');
+	});
+
+	test('new records are told only where they are asked for', async () => {
+		const { check, requests } = tableWith(['file'], ['a', 'b']);
+		const watched = new Set(['b']);
+		expect(await findDeletions(check(), watched, all)).toMatchObject({ added: ['a'] });
+		// Nothing is gone: nothing is asked for twice.
+		expect(requests).toEqual(['GET /tables/things?', `GET ${LIST}?limit=1000`]);
+		const without = { ...all, addsMatching: false };
+		expect(await findDeletions(check(), watched, without)).toMatchObject({ added: [] });
+	});
+
+	test('where a record went away meanwhile, the count is asked for once more', async () => {
+		const table = new Table(50);
+		table.before = (path) => {
+			if (path === '/data') remove(table, 'id-7');
+		};
+		await readWatchedIds(table.check);
+		const counts = table.requests.filter((path) => path === '/data/count');
+		expect(counts).toHaveLength(2);
+		const whole = new Table(50);
+		await readWatchedIds(whole.check);
+		expect(whole.requests.filter((path) => path === '/data/count')).toHaveLength(1);
+	});
+
+	test('a list that is never whole is read three times', async () => {
+		const table = new Table(50);
+		table.listed = () => [...table.ids].slice(20);
+		await expect(readWatchedIds(table.check)).rejects.toThrow(
+			expect.objectContaining({
+				delivery: 'notApplied',
+				hint: 'Nothing was taken for deleted. The next poll reads the list again.',
+			}),
+		);
+		// Before each of them, and after.
+		expect(table.requests.filter((path) => path === '/data/count')).toHaveLength(6);
+	});
+});
+
+describe('at the bounds', () => {
+	const inTable = (size: number, unlisted: number) => {
+		const table = new Table(size);
+		table.listed = () => [...table.ids].slice(unlisted);
+		return table;
+	};
+
+	test('as many records may be there that a list lacks, and one more is no list', async () => {
+		const table = inTable(300, 100);
+		expect(await table.find(table.ids)).toEqual([]);
+		const more = inTable(300, 101);
+		await expect(more.find(more.ids)).rejects.toThrow('lacks at least 101');
+	});
+
+	test('a table of as many records as may be watched', async () => {
+		const table = new Table(3);
+		table.count = () => MAX_WATCHED;
+		await expect(readWatchedIds(table.check)).rejects.toThrow('is not whole');
+	});
+
+	test('what users are told to do', async () => {
+		const large = new Table(3);
+		large.count = () => MAX_WATCHED + 1;
+		await expect(readWatchedIds(large.check)).rejects.toMatchObject({
+			hint: { code: 'useWebhookTrigger' },
+		});
+		const table = new Table(40);
+		const watched = [...table.ids];
+		remove(table, ...watched.slice(0, 21));
+		await expect(table.find(watched, { maxShare: 50 })).rejects.toMatchObject({
+			hint: "Check the table, and what the token may read. If they were deleted, raise 'Max Share of Deletions (%)' in the options.",
+		});
+		table.hasTime = () => false;
+		await expect(table.find(watched)).rejects.toMatchObject({
+			delivery: 'notApplied',
+			hint: 'The platform responds slowly, or the table is large. Nothing was taken for deleted.',
+		});
+	});
+
+	test('a connection that fails is no record that is gone', async () => {
+		const table = new Table(3);
+		const watched = [...table.ids];
+		remove(table, 'id-1');
+		table.single = () => networkError('EPROTO') as never;
+		await expect(table.find(watched)).rejects.toThrow('secure connection');
 	});
 });

@@ -28,7 +28,7 @@ const SHARED = '.mutants';
 const DURATIONS = `${SHARED}/durations.json`;
 
 /** A mutant in an endless loop passes its place more often in one test than all tests did without it. */
-const MAX_HITS_FACTOR = 10;
+const MAX_HITS_FACTOR = 2;
 const MIN_HITS = 1000;
 
 class InProcessRunner implements TestRunner {
@@ -105,7 +105,7 @@ class InProcessRunner implements TestRunner {
 			nrOfTests += 1;
 			context.hitCount = maxHits === undefined ? undefined : 0;
 			const maxMs = this.#tests!.maxDuration(test);
-			Atomics.store(this.#watched, 1, maxMs);
+			Atomics.store(this.#watched, 1, maxMs / 2);
 			Atomics.add(this.#watched, 0, 1);
 			const failure = await this.#tests!.run(test, maxMs);
 			Atomics.add(this.#watched, 0, 1);

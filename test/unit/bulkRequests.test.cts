@@ -60,9 +60,7 @@ async function write(
 	);
 	const outcomes: ItemOutcome[] = [];
 	const stopped = await writeMany(
-		connection,
-		{ table: 'people' },
-		table,
+		{ client: connection, at: { table: 'people' }, table },
 		planned,
 		{
 			mode: 'upsert',
@@ -230,9 +228,7 @@ test.each([['while it is sent'], ['at its outcome']])(
 			connection.tryRequest = async () => await Promise.reject(defect);
 		}
 		const run = writeMany(
-			connection,
-			{ table: 'people' },
-			people,
+			{ client: connection, at: { table: 'people' }, table: people },
 			records(3),
 			{
 				mode: 'upsert',

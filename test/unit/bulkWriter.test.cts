@@ -86,9 +86,7 @@ async function write({
 	);
 	const outcomes: ItemOutcome[] = [];
 	const stopped = await writeMany(
-		fake.connection,
-		{ table: 'people' },
-		people,
+		{ client: fake.connection, at: { table: 'people' }, table: people },
 		planned ?? records(count),
 		{
 			mode: 'upsert',
@@ -343,9 +341,7 @@ test('an execution that is canceled sends no further batch', async () => {
 	});
 	const outcomes: string[] = [];
 	const stopped = await writeMany(
-		fake.connection,
-		{ table: 'people' },
-		people,
+		{ client: fake.connection, at: { table: 'people' }, table: people },
 		records(10),
 		{
 			mode: 'upsert',

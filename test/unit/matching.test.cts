@@ -164,13 +164,15 @@ async function write(
 	const plan = planRecords(written, rows, planOptions);
 	const outcomes: Array<ItemOutcome[] | undefined> = items.map(() => undefined);
 	const stopped = await writeMatched(
-		stub.client((request, options) => respond?.(request, options, stub)),
-		{ table: 'people' },
-		written,
-		plan,
-		planOptions,
-		matching,
 		{
+			client: stub.client((request, options) => respond?.(request, options, stub)),
+			at: { table: 'people' },
+			table: written,
+		},
+		plan,
+		{
+			planning: planOptions,
+			matching,
 			mode,
 			batchSize: 0,
 			batchBytes: 1_000_000,
@@ -181,13 +183,15 @@ async function write(
 			...options,
 		},
 		watermark ?? '2026-02-01T00:00:00Z',
-		({ index }, all) => {
-			// Once for each item.
-			expect([...items.keys()]).toContain(index);
-			expect(outcomes[index]).toBeUndefined();
-			outcomes[index] = all;
+		{
+			prepare,
+			onOutcomes: ({ index }, all) => {
+				// Once for each item.
+				expect([...items.keys()]).toContain(index);
+				expect(outcomes[index]).toBeUndefined();
+				outcomes[index] = all;
+			},
 		},
-		prepare,
 	);
 	return {
 		stub,

@@ -91,9 +91,7 @@ function setUp({
 		? ['company', 'boss'].map((name) => [name, { ifNotFound: links }] as const)
 		: [];
 	const pipeline = new WritePipeline(
-		client,
-		{ table: 'people' },
-		table,
+		{ client, at: { table: 'people' }, table },
 		resolver,
 		{
 			mode,

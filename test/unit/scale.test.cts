@@ -47,9 +47,7 @@ async function upsert(size: number, batchSize: number, parallelRequests = 0) {
 	const { connection, sent, log } = fakePlatform(insertAll);
 	const report = new ItemResults(size);
 	const stopped = await writeMany(
-		connection,
-		{ table: 'people' },
-		people,
+		{ client: connection, at: { table: 'people' }, table: people },
 		watched,
 		{
 			mode: 'upsert',

@@ -69,10 +69,9 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 		...options,
 	};
 	const noLinks = async () => await Promise.reject<LinkTarget>(new Error('No links'));
+	const target = { client, at, table };
 	const pipeline = new WritePipeline(
-		client,
-		at,
-		table,
+		target,
 		new LinkResolver(client, noLinks),
 		{
 			mode: 'upsert',
@@ -88,7 +87,7 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 		Promise.resolve('2026-02-01T00:00:00Z'),
 	);
 	const fields = keys.map((key) => table.fields.find(({ name }) => name === key)!);
-	const sync = new Sync(client, at, table, fields, pipeline, all);
+	const sync = new Sync(target, fields, pipeline, all);
 	const removals: Array<[id: string, outcome: ItemOutcome, record: PlatformRecord]> = [];
 	const onRemoval = (record: PlatformRecord, outcome: ItemOutcome) =>
 		removals.push([record.id, outcome, record]);

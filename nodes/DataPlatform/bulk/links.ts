@@ -407,9 +407,7 @@ export class LinkResolver {
 		for (const { index, message } of plan.problems)
 			setResult(index, { outcome: 'failed', message });
 		await writeMany(
-			this.client,
-			at,
-			table,
+			{ client: this.client, at, table },
 			plan.records,
 			{
 				...options,

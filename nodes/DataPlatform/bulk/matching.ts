@@ -3,7 +3,7 @@
  * updated by its id, what is missing is created, both by the writer that all operations share. The
  * platform may change in between: what is gone by then counts as missing, what has come as found.
  */
-import type { FieldDefinition, PlatformRecord, TableAddress, TableDefinition } from '../api/types';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { lookUp } from './lookup';
@@ -17,7 +17,13 @@ import {
 	type PlanOptions,
 } from './plan';
 import { failedItem, type Watermark } from './resolve';
-import { afterFailure, writeMany, WriteSession, type WriteManyOptions } from './write';
+import {
+	afterFailure,
+	writeMany,
+	WriteSession,
+	type WriteManyOptions,
+	type WriteTarget,
+} from './write';
 
 export interface MatchRules {
 	/** What to do with a record that is there: update it, or return it as it is. */
@@ -194,8 +200,21 @@ function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 	);
 }
 
-/** Called once with the records that are to be written; what it takes out is a problem of the plan. */
-export type PrepareWrites = (plan: Plan) => Promise<void>;
+export interface MatchedWriteOptions extends WriteManyOptions {
+	/** How rows became records. */
+	planning: PlanOptions;
+	matching: Matching;
+}
+
+/** Takes what comes of matching. */
+export interface MatchedSink {
+	onOutcomes: OnItemOutcomes;
+	/**
+	 * Called with the records that are to be written, before the first is; what it takes out is a
+	 * problem of the plan.
+	 */
+	prepare?(plan: Plan): Promise<void>;
+}
 
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
@@ -206,18 +225,15 @@ class MatchedWriter {
 	private stopped?: ServiceError;
 
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		private readonly table: TableDefinition,
-		private readonly matching: Matching,
-		private readonly options: WriteManyOptions,
+		private readonly target: WriteTarget,
+		private readonly options: MatchedWriteOptions,
 		private readonly watermark: Watermark | ServiceError,
-		private readonly onOutcomes: OnItemOutcomes,
-		private readonly prepare: PrepareWrites,
+		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
 	) {
+		const { matching } = options;
 		const { on } = matching;
-		this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });
+		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		this.results = new ItemOutcomes(
 			(record, outcomes) => this.deliver(record, outcomes),
 			(record, outcome) => {
@@ -227,14 +243,14 @@ class MatchedWriter {
 		);
 	}
 
-	async run(plan: Plan, planOptions: PlanOptions): Promise<ServiceError | undefined> {
+	async run(plan: Plan): Promise<ServiceError | undefined> {
 		const matches = await this.find(plan.records);
 		if (matches instanceof ServiceError) {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
-		const { updates, creates, outcomes } = decide(matches, this.matching);
-		const merged = this.mergeUpdates(plan, updates, planOptions);
+		const { updates, creates, outcomes } = decide(matches, this.options.matching);
+		const merged = this.mergeUpdates(plan, updates);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const writing = [...merged, ...creates];
 		const isStopping = isBad && this.options.stopAtFailure;
@@ -245,14 +261,14 @@ class MatchedWriter {
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
 		const missing = creates.filter((record) => prepared.has(record));
-		await this.create([...missing, ...(await this.resolveGone(plan, planOptions))]);
+		await this.create([...missing, ...(await this.resolveGone(plan))]);
 		return this.stopped;
 	}
 
 	/** Those of the records that can be written; the others are failed items. */
 	private async prepared(plan: Plan, records: PlannedRecord[]): Promise<Set<PlannedRecord>> {
 		const writing: Plan = { ...plan, records, problems: [] };
-		await this.prepare(writing);
+		await this.sink.prepare?.(writing);
 		const byIndex = new Map(records.map((record) => [record.index, record]));
 		for (const { index, message, field } of writing.problems) {
 			const record = byIndex.get(index);
@@ -271,8 +287,8 @@ class MatchedWriter {
 	 *
 	 * @returns the records to create
 	 */
-	private async resolveGone(plan: Plan, planOptions: PlanOptions): Promise<PlannedRecord[]> {
-		const isById = this.matching.on === 'recordId';
+	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
+		const isById = this.options.matching.on === 'recordId';
 		// The ID that it had says nothing more.
 		const gone = isById ? this.gone : this.gone.map((record) => ({ ...record, id: undefined }));
 		this.gone = [];
@@ -283,9 +299,9 @@ class MatchedWriter {
 			return [];
 		}
 		const { updates, creates, outcomes } = matches
-			? decide(matches, this.matching)
-			: decideMissing(gone, this.matching);
-		const distinct = this.mergeUpdates(plan, updates, planOptions);
+			? decide(matches, this.options.matching)
+			: decideMissing(gone, this.options.matching);
+		const distinct = this.mergeUpdates(plan, updates);
 		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		await this.update(distinct);
@@ -294,22 +310,28 @@ class MatchedWriter {
 
 	/** The records that items match; those that name theirs by id need no look-up to be updated. */
 	private async find(records: PlannedRecord[]) {
-		if (this.matching.on === 'recordId' && this.matching.ifFound === 'update') {
+		const { on, ifFound } = this.options.matching;
+		if (on === 'recordId' && ifFound === 'update') {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
-		return await findMatches(this.client, this.at, this.keys, records, this.matching).catch(
-			failureAsValue,
-		);
+		return await this.lookUp(records);
+	}
+
+	private async lookUp(records: PlannedRecord[]) {
+		const { client, at } = this.target;
+		const { matching } = this.options;
+		return await findMatches(client, at, this.keys, records, matching).catch(failureAsValue);
 	}
 
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
-	private mergeUpdates(plan: Plan, updates: PlannedRecord[], planOptions: PlanOptions) {
+	private mergeUpdates(plan: Plan, updates: PlannedRecord[]) {
+		const { matching, planning } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
-		if (isCertain || this.matching.multipleMatches === 'all') return updates;
-		const fields = new Map(this.table.fields.map((field) => [field.name, field]));
+		if (isCertain || matching.multipleMatches === 'all') return updates;
+		const fields = new Map(this.target.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },
-			{ ...planOptions, matchOn: 'recordId' },
+			{ ...planning, matchOn: 'recordId' },
 			(name) => fields.get(name)!,
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));
@@ -325,7 +347,7 @@ class MatchedWriter {
 		mode: WriteManyOptions['mode'],
 		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {
-		const { on, ifMissing } = this.matching;
+		const { on, ifMissing } = this.options.matching;
 		const options = {
 			...this.options,
 			mode,
@@ -334,17 +356,9 @@ class MatchedWriter {
 			matchOn: on === 'recordId' ? undefined : on,
 			isMissingExpected: ifMissing !== 'error',
 		};
-		const { client, at, table, watermark, session } = this;
-		return await writeMany(
-			client,
-			at,
-			table,
-			records,
-			options,
-			this.stopped ?? watermark,
-			onOutcome,
-			session,
-		);
+		const { target, watermark, session } = this;
+		const known = this.stopped ?? watermark;
+		return await writeMany(target, records, options, known, onOutcome, session);
 	}
 
 	private async update(records: PlannedRecord[]) {
@@ -368,7 +382,7 @@ class MatchedWriter {
 		for (const [record, outcome] of rejected) {
 			if (!found.has(record)) this.deliver(record, [outcome]);
 		}
-		const { updates, outcomes } = decide(found, this.matching);
+		const { updates, outcomes } = decide(found, this.options.matching);
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		await this.update(updates);
@@ -386,9 +400,7 @@ class MatchedWriter {
 	/** The records that rejected creates match now, where there are any. */
 	private async findRejected(rejected: Resolved[]) {
 		const records = rejected.map(([record]) => record);
-		const found = await findMatches(this.client, this.at, this.keys, records, this.matching).catch(
-			failureAsValue,
-		);
+		const found = await this.lookUp(records);
 		const matches = found instanceof ServiceError ? [] : [...found];
 		return new Map(matches.filter(([, matching]) => matching.length > 0));
 	}
@@ -401,7 +413,7 @@ class MatchedWriter {
 
 	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
-		this.onOutcomes(record, outcomes);
+		this.sink.onOutcomes(record, outcomes);
 	}
 }
 
@@ -409,33 +421,16 @@ class MatchedWriter {
  * Finds the record of each planned item, then updates and creates as the rules say.
  *
  * @param plan gets the items that turn out to mean the same record
- * @param prepare called once it is known which records are to be written, before the first is
  * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
  * @returns why it stopped before the end, where it did
  */
 export async function writeMatched(
-	client: ApiClient,
-	at: TableAddress,
-	table: TableDefinition,
+	target: WriteTarget,
 	plan: Plan,
-	planOptions: PlanOptions,
-	matching: Matching,
-	options: WriteManyOptions,
+	options: MatchedWriteOptions,
 	watermark: Watermark | ServiceError,
-	onOutcomes: OnItemOutcomes,
-	prepare: PrepareWrites = async () => {},
+	sink: MatchedSink,
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
-	const writer = new MatchedWriter(
-		client,
-		at,
-		table,
-		matching,
-		options,
-		watermark,
-		onOutcomes,
-		prepare,
-		session,
-	);
-	return await writer.run(plan, planOptions);
+	return await new MatchedWriter(target, options, watermark, sink, session).run(plan);
 }

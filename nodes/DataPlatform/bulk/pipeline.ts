@@ -3,9 +3,7 @@
  * where outcomes go. A run may write several portions of rows, one after the other: what one of them
  * learned (batch size, parallel requests, linked records) the next one knows.
  */
-import type { TableAddress, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
-import type { ApiClient } from '../transport/client';
 import type { ServiceError } from '../transport/errors';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
@@ -20,7 +18,13 @@ import {
 	type Problem,
 } from './plan';
 import { notSentItem, type Watermark } from './resolve';
-import { writeMany, WriteSession, type OnOutcome, type WriteManyOptions } from './write';
+import {
+	writeMany,
+	WriteSession,
+	type OnOutcome,
+	type WriteManyOptions,
+	type WriteTarget,
+} from './write';
 
 export interface PipelineOptions extends WriteManyOptions {
 	/** How rows become records. */
@@ -63,9 +67,7 @@ export class WritePipeline {
 	 * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
 	 */
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		private readonly table: TableDefinition,
+		private readonly target: WriteTarget,
 		private readonly links: LinkResolver,
 		private readonly options: PipelineOptions,
 		private readonly watermark: Promise<Watermark | ServiceError>,
@@ -84,7 +86,7 @@ export class WritePipeline {
 		if (!matching) return mode === 'create';
 		const { on, ifFound, ifMissing } = matching;
 		// Links create records with no more than their import key: only by that are they found after all.
-		const isFoundAfterAll = on.length === 1 && on[0] === importKeyOf(this.table)?.name;
+		const isFoundAfterAll = on.length === 1 && on[0] === importKeyOf(this.target.table)?.name;
 		return ifMissing === 'create' && (ifFound === 'skip' || !isFoundAfterAll);
 	}
 
@@ -96,8 +98,8 @@ export class WritePipeline {
 	 * @throws {ServiceError} where linked records can't be looked up
 	 */
 	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
-		const { table, options } = this;
-		const { linkRules, planning } = options;
+		const { table } = this.target;
+		const { linkRules, planning } = this.options;
 		const plan = planRecords(
 			table,
 			linkRules.size > 0
@@ -116,8 +118,9 @@ export class WritePipeline {
 	 */
 	async write(plan: Plan, sink: OutcomeSink): Promise<PortionResult> {
 		sink.onPlan?.(plan);
-		const { client, at, table, options, session } = this;
-		const { matching, planning } = options;
+		const { target, options, session } = this;
+		const { table } = target;
+		const { matching } = options;
 		const { failures } = session;
 		const outcomes = new PortionOutcomes(plan, sink, failures);
 		const problems = countRowsWithProblems(plan);
@@ -145,22 +148,18 @@ export class WritePipeline {
 		const watermark = await this.watermark;
 		const stopped = matching
 			? await writeMatched(
-					client,
-					at,
-					table,
+					target,
 					plan,
-					planning,
-					matching,
-					options,
+					{ ...options, matching },
 					watermark,
-					(record, all) => outcomes.report(record.index, all, record),
-					createLinked,
+					{
+						prepare: createLinked,
+						onOutcomes: (record, all) => outcomes.report(record.index, all, record),
+					},
 					session,
 				)
 			: await writeMany(
-					client,
-					at,
-					table,
+					target,
 					plan.records,
 					options,
 					watermark,
@@ -178,7 +177,6 @@ export class WritePipeline {
 	 * @returns why it stopped before the end, where it did
 	 */
 	async update(records: PlannedRecord[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
-		const { client, at, table, session } = this;
 		const options: WriteManyOptions = {
 			...this.options,
 			mode: 'update',
@@ -186,16 +184,8 @@ export class WritePipeline {
 			isMissingExpected: true,
 			skipUnchanged: false,
 		};
-		return await writeMany(
-			client,
-			at,
-			table,
-			records,
-			options,
-			await this.watermark,
-			onOutcome,
-			session,
-		);
+		const { target, session } = this;
+		return await writeMany(target, records, options, await this.watermark, onOutcome, session);
 	}
 }
 

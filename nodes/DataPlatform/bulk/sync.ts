@@ -6,16 +6,9 @@
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
 import { readRecords, tryDeleteRecord, readRecord } from '../api/records';
-import type {
-	FieldDefinition,
-	FieldValues,
-	PlatformRecord,
-	TableAddress,
-	TableDefinition,
-} from '../api/types';
+import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
-import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -24,7 +17,7 @@ import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { PlannedRecord } from './plan';
-import { afterFailure } from './write';
+import { afterFailure, type WriteTarget } from './write';
 
 /** What to do with records that are missing from the input: delete them, or set fields of them. */
 export type Removal = 'delete' | { set: FieldValues };
@@ -88,9 +81,7 @@ export class Sync {
 
 	/** @param keys the fields that identify a record; none where the items name it by ID */
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		private readonly table: TableDefinition,
+		private readonly target: WriteTarget,
 		private readonly keys: FieldDefinition[],
 		private readonly pipeline: WritePipeline,
 		private readonly options: SyncOptions,
@@ -147,14 +138,15 @@ export class Sync {
 	 * @throws {ServiceError} where the platform lists fewer than it counts
 	 */
 	private async readScope(): Promise<PlatformRecord[]> {
-		const { client, at, options } = this;
+		const { client, at } = this.target;
+		const { options } = this;
 		const set = options.removal === 'delete' ? [] : Object.keys(options.removal.set);
 		const names = [...new Set([...this.keys.map(({ name }) => name), ...set])];
 		// Without any, all fields would be loaded.
 		const fields =
 			names.length > 0
 				? names
-				: this.table.fields
+				: this.target.table.fields
 						.filter(holdsData)
 						.slice(0, 1)
 						.map(({ name }) => name);
@@ -186,7 +178,8 @@ export class Sync {
 			({ key, hasUncertainKey }) =>
 				(hasUncertainKey || !areComparable) && !(texts.has(key) && !hasUncertainKey),
 		);
-		const found = await lookUp(this.client, this.at, this.keys, open, 'keys');
+		const { client, at } = this.target;
+		const found = await lookUp(client, at, this.keys, open, 'keys');
 		for (const { id } of [...found.values()].flat()) this.input.addId(id);
 	}
 
@@ -195,7 +188,7 @@ export class Sync {
 		const { removal } = this.options;
 		if (removal === 'delete') return false;
 		return Object.entries(removal.set).every(([name, value]) => {
-			const field = this.table.fields.find((known) => known.name === name);
+			const field = this.target.table.fields.find((known) => known.name === name);
 			return holdsValue(field, getOwn(fields, name), value) === true;
 		});
 	}
@@ -268,7 +261,8 @@ export class Sync {
 
 	/** Those of the records that still match, as they are now. */
 	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, PlatformRecord>> {
-		const { client, at, keys } = this;
+		const { client, at } = this.target;
+		const { keys } = this;
 		const { scope } = this.options;
 		const current = new Map<string, PlatformRecord>();
 		const certain = chunk.flatMap(({ fields }) => {
@@ -303,7 +297,8 @@ export class Sync {
 	): Promise<Set<string>> {
 		const lacking = chunk.filter(({ id }) => !current.has(id));
 		const ids = lacking.map(({ id }) => id);
-		const read = await lookUpByIds(this.client, this.at, ids);
+		const { client, at } = this.target;
+		const read = await lookUpByIds(client, at, ids);
 		const omitted = lacking.filter((record) => {
 			const now = read.get(record.id);
 			return now != null && isUnchanged(record, now);
@@ -333,7 +328,7 @@ export class Sync {
 
 	/** What came of deleting a record; why it failed. */
 	private async deleteRecord({ id }: PlatformRecord): Promise<ItemOutcome | ServiceError> {
-		const { client, at } = this;
+		const { client, at } = this.target;
 		const failure = await tryDeleteRecord(client, at, id);
 		if (!failure) return { outcome: 'deleted', id };
 		const mayBeGone = failure.delivery === 'ambiguous' || failure.status === 404;

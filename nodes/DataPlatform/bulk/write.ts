@@ -28,6 +28,13 @@ import {
 	type Work,
 } from './steps';
 
+/** The table that is written to, and the client that reaches it. */
+export interface WriteTarget {
+	client: ApiClient;
+	at: TableAddress;
+	table: TableDefinition;
+}
+
 export interface WriteManyOptions extends WriteOptions {
 	mode: WriteMode;
 	/** The import key's name where the table's definition does not mark it. */
@@ -111,15 +118,14 @@ class BulkWriter {
 	private readonly insertedIds?: Set<string>;
 
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
-		table: TableDefinition,
+		private readonly target: WriteTarget,
 		private readonly records: PlannedRecord[],
 		private readonly options: WriteManyOptions,
 		watermark: Watermark,
 		private readonly onOutcome: OnOutcome,
 		private readonly session: WriteSession,
 	) {
+		const { client, at, table } = target;
 		const { mode, skipUnchanged, dryRun } = options;
 		const isCompared = skipUnchanged || dryRun;
 		// Two forms of an uncertain key may mean the same record.
@@ -233,7 +239,9 @@ class BulkWriter {
 			this.apply({ ...step, unsent: [] });
 		}
 		const { resolvedCount, records } = this;
-		this.client.logger.debug(`Data Platform: ${resolvedCount} of ${records.length} records done`);
+		this.target.client.logger.debug(
+			`Data Platform: ${resolvedCount} of ${records.length} records done`,
+		);
 	}
 
 	/** Stops the run where the platform reads but takes no write. */
@@ -256,9 +264,9 @@ class BulkWriter {
 		const { mode, skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
 		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
-		const result = await this.client.tryRequest({
+		const result = await this.target.client.tryRequest({
 			method: method[mode],
-			path: paths.bulk(this.at),
+			path: paths.bulk(this.target.at),
 			query: { dataResponseType: 'MetadataOnly' },
 			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
 			retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',
@@ -335,9 +343,7 @@ export async function readWatermark(
  * @returns why it stopped before the end, where it did; the items not sent are `failed`
  */
 export async function writeMany(
-	client: ApiClient,
-	at: TableAddress,
-	table: TableDefinition,
+	target: WriteTarget,
 	records: PlannedRecord[],
 	options: WriteManyOptions,
 	watermark: Watermark | ServiceError,
@@ -347,6 +353,6 @@ export async function writeMany(
 	if (records.length === 0) return undefined;
 	const [stopped, known] =
 		watermark instanceof ServiceError ? [watermark, undefined] : [undefined, watermark];
-	const writer = new BulkWriter(client, at, table, records, options, known, onOutcome, session);
+	const writer = new BulkWriter(target, records, options, known, onOutcome, session);
 	return await writer.run(stopped);
 }

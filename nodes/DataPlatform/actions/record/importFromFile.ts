@@ -108,14 +108,8 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 		const rules = linkRules(run, index, table);
 		const watermark = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
 		const links = linkResolver(run, at);
-		const pipeline = new WritePipeline(
-			client,
-			at,
-			table,
-			links,
-			{ ...settings, planning, linkRules: rules, matching },
-			watermark,
-		);
+		const options = { ...settings, planning, linkRules: rules, matching };
+		const pipeline = new WritePipeline({ client, at, table }, links, options, watermark);
 		const linksBefore = links.createdCount;
 		const before = { ...client.stats };
 		const base = file.name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');

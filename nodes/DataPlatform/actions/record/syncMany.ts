@@ -95,7 +95,7 @@ async function prepareSync(
 		);
 		return nothing;
 	}
-	const sync = new Sync(run.client, at, table, keys, pipeline, options);
+	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
 	await sync.compare(records);
 	const despiteFailures = run.flag(
 		'removeDespiteFailures',

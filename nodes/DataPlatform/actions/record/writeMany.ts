@@ -287,7 +287,7 @@ export async function executeWriteMany(
 		matchOn: matching?.on,
 	};
 	const options = { ...settings, planning, linkRules: rules, matching };
-	const pipeline = new WritePipeline(client, at, table, links, options, reading);
+	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
 	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
 	const read = (indexes: number[], problems: Problem[]) =>
 		rowsOf(run, indexes, valuesReader(run, source, table), hasId, problems);

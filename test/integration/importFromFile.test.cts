@@ -126,6 +126,36 @@ test('rejected rows are corrected and imported again as they are', async () => {
 	expect((await imported(text)).json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
 });
 
+test.each<[string, string, (line: string) => unknown]>([
+	[
+		'CSV',
+		'number,price,buyer,note\n1,X,a,"n,1"\n2,Y,b,"n ""2"" "\n3,Z,c,\n',
+		(text) => text.split('\r\n')[0],
+	],
+	[
+		'NDJSON',
+		'{"number":"1","price":"X","buyer":"a"}\n{"number":"2","price":"Y","buyer":"b","comment":"n,}\\"1"}\n{"number":"3","price":"Z","buyer":"c"}\n',
+		(text) => Object.keys(JSON.parse(text.split('\n')[0]!) as object),
+	],
+])('rows of %s are rejected again and again until they are right', async (_, text, columnsOf) => {
+	const options = { unknownFields: 'ignore' };
+	const first = await imported(text, { options });
+	expect(first.json).toMatchObject({ rejected: 3 });
+	const second = await imported(first.rejected!.replace('X', '1'), { options });
+	expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
+	const third = await imported(second.rejected!, { options });
+	expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
+	expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
+	expect(third.rejected).toHaveLength(second.rejected!.length);
+	const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
+	expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
+	expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
+		['1', 1, 'a'],
+		['2', 2, 'b'],
+		['3', 3, 'c'],
+	]);
+});
+
 describe('columns', () => {
 	test.each<[string, string, IDataObject, IDataObject]>([
 		['headers', 'Number;BUYER\n1;a', {}, {}],

@@ -101,7 +101,8 @@ export class RowReader {
 		}
 	}
 
-	private isField(name: string) {
+	/** Whether it is the name of a field. */
+	isField(name: string): boolean {
 		return this.fields.has(name);
 	}
 

@@ -4,6 +4,7 @@
 import { csvLine, guarded, type Delimiter } from './csv';
 import { ndjsonLine } from './ndjson';
 import { isCsvRow, type FileRow } from './readRows';
+import { endOfText } from '../transport/json';
 
 /** Why a row was not written. */
 export interface Rejection {
@@ -45,41 +46,63 @@ export function withoutAdded(
 	return Object.fromEntries(Object.entries(values).slice(0, -count));
 }
 
-/** Makes the lines of a file of rejected rows. */
+/** The text of a JSON object without its last entries. */
+function withoutLast(line: string, count: number): string {
+	const ends: number[] = [];
+	let depth = 0;
+	for (let at = 0; at < line.length; at++) {
+		const character = line[at]!;
+		if (character === '"') at = endOfText(line, at);
+		else if ('{['.includes(character)) depth += 1;
+		else if ('}]'.includes(character)) depth -= 1;
+		else if (character === ',' && depth === 1) ends.push(at);
+	}
+	return ends.length < count ? '{}' : `${line.slice(0, ends.at(-count))}}`;
+}
+
+/**
+ * Makes the lines of a file of rejected rows. What an earlier such file added is replaced, so that
+ * rows can be rejected any number of times.
+ */
 export class RejectedLines {
 	private readonly added: string[];
+	private readonly own: string[];
 
 	/** @param header of the file that the rows come from, as it stands there; empty for NDJSON */
 	constructor(
 		private readonly header: string[],
 		private readonly delimiter: Delimiter,
 		private readonly hasGuard: boolean,
+		private readonly isField: (name: string) => boolean,
 	) {
-		this.added = addedNames(header);
+		this.own = header.slice(0, header.length - addedColumns(header, isField));
+		this.added = addedNames(this.own);
 	}
 
 	/** The first line of a CSV file, with the mark by which every program knows that it is UTF-8. */
 	first(): string {
-		return `\ufeff${csvLine([...this.header, ...this.added], this.delimiter)}`;
+		return `\ufeff${csvLine([...this.own, ...this.added], this.delimiter)}`;
 	}
 
 	line(row: FileRow, { error, field = '' }: Rejection): string {
 		const added = [this.hasGuard ? guarded(error) : error, field, String(row.row)];
 		if (isCsvRow(row)) {
-			const width = this.header.length;
-			const cells = Array.from({ length: width }, (_, at) => row.cells[at] ?? '');
-			const surplus = row.cells.slice(width);
+			const cells = this.own.map((_, at) => row.cells[at] ?? '');
+			const surplus = row.cells.slice(this.header.length);
 			// No cell gets lost: those that no column is for stand in the reason.
 			if (surplus.length > 0) {
 				added[0] += `; the cells behind the last column: ${csvLine(surplus, this.delimiter).trimEnd()}`;
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}
+		const { values } = row;
+		const own = values ? Object.keys(withoutAdded(values, this.isField)) : ['line'];
+		const count = values ? Object.keys(values).length - own.length : 0;
 		// The line's own text, in which no number loses a digit.
-		const own = row.values ? row.line : ndjsonLine({ line: row.line }).trimEnd();
-		const isEmpty = row.values !== undefined && Object.keys(row.values).length === 0;
-		const [errorName, fieldName, rowName] = addedNames(Object.keys(row.values ?? { line: '' }));
+		const line = values ? row.line : ndjsonLine({ line: row.line }).trimEnd();
+		const text = count > 0 ? withoutLast(line, count) : line;
+		const [errorName, fieldName, rowName] = addedNames(own);
 		const more = ndjsonLine({ [errorName!]: error, [fieldName!]: field, [rowName!]: row.row });
-		return `${own.slice(0, -1)}${isEmpty ? '' : ','}${more.slice(1)}`;
+		return `${text.slice(0, -1)}${own.length === 0 ? '' : ','}${more.slice(1)}`;
 	}
 }

@@ -5,7 +5,7 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /** The place of the quote that ends the text that begins at another. */
-function endOfText(json: string, quote: number): number {
+export function endOfText(json: string, quote: number): number {
 	let at = quote + 1;
 	for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
 		if (json.charCodeAt(at) === BACKSLASH) at += 1;

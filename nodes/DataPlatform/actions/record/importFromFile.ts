@@ -119,7 +119,9 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 			portions: portionsOf(rowFile.rows, range.startAt, range.endAt),
 			reader,
 			pipeline,
-			lines: new RejectedLines(header, delimiter, form.formulaGuard),
+			lines: new RejectedLines(header, delimiter, form.formulaGuard, (name) =>
+				reader.isField(name),
+			),
 			rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
 			hasHeader: format === 'csv',
 			progress: new ProgressLog(context.logger),

@@ -180,6 +180,19 @@ describe('failures without a response', () => {
 		});
 	});
 
+	test.each(['SsrfBlockedHostnameError', 'SsrfBlockedIpError'])(
+		"n8n's own refusal (%s) is final: nothing was sent",
+		(name) => {
+			const blocked = Object.assign(new Error('blocked'), { name });
+			const wrapped = Object.assign(new Error('outer'), { cause: blocked });
+			expect(toServiceError(wrapped)).toMatchObject({
+				delivery: 'rejected',
+				message: "n8n's SSRF protection blocks the platform's address, nothing was sent",
+				hint: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES'),
+			});
+		},
+	);
+
 	test('anything else is ambiguous, circular causes too', () => {
 		const circular: { message: string; cause?: unknown } = { message: 'odd' };
 		circular.cause = circular;

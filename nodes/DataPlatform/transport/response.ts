@@ -60,6 +60,9 @@ const isCertificateCode = (code: string) =>
 /** There was no handshake: the other side may speak plain HTTP, or an outdated TLS alone. */
 const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
 
+/** The errors of n8n's protection of its own network, which can be switched on. */
+const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
+
 /** What a failure without a response means for the request. */
 export function toServiceError(error: unknown): ServiceError {
 	const chain = [...causes(error)];
@@ -70,6 +73,15 @@ export function toServiceError(error: unknown): ServiceError {
 		| undefined;
 	if (origin) {
 		return new ServiceError(origin.message, { delivery: 'rejected', hint: origin.hint });
+	}
+	if (chain.some((cause) => BLOCKED_BY_N8N.has((cause as Error).name))) {
+		return new ServiceError(
+			"n8n's SSRF protection blocks the platform's address, nothing was sent",
+			{
+				delivery: 'rejected',
+				hint: 'Whoever runs n8n can allow it: N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.',
+			},
+		);
 	}
 	const cause = chain.find(({ code }) => typeof code === 'string' && !/^\d+$/.test(code));
 	const code = cause?.code ?? '';

@@ -127,8 +127,8 @@ describe('the request', () => {
 	test('the log says how many records are done', async () => {
 		const { log } = await write(records(3), written, { batchSize: 2, parallelRequests: 1 });
 		expect(log).toEqual([
-			expect.stringContaining('2 of 3 records done'),
-			expect.stringContaining('3 of 3 records done'),
+			expect.stringContaining(': 2 of 3 records done'),
+			expect.stringContaining(': 3 of 3 records done'),
 		]);
 	});
 
@@ -157,12 +157,12 @@ describe('the pace', () => {
 			return writes === 1 ? networkError('ECONNRESET') : written(request);
 		};
 		const { batches } = await write(
-			records(500),
+			records(2500),
 			serve,
 			{ parallelRequests: 1 },
 			{ retryBudgetMs: 5000 },
 		);
-		expect(batches).toEqual([250, 250, 100, 100, 50]);
+		expect(batches).toEqual([1000, 1000, 500, 500, 500]);
 	});
 
 	test('a batch that is not confirmed whole does not make them larger', async () => {
@@ -171,13 +171,13 @@ describe('the pace', () => {
 			const { length } = bulkOf(request);
 			return length > 1 ? nothingFound() : written(request);
 		};
-		const { batches } = await write(withoutIds(1000), serve, { parallelRequests: 1 });
+		const { batches } = await write(withoutIds(1000), serve, { mode: 'create' });
 		expect(batches).toEqual([250, 250, 250, 250]);
 	});
 
-	test('an update compares one window of records at a time, an upsert four', async () => {
+	test('an update compares one window of records at a time, an upsert eight', async () => {
 		const compare = async (mode: WriteMode) => {
-			const planned = records(5000).map(({ id, ...record }) =>
+			const planned = records(9000).map(({ id, ...record }) =>
 				mode === 'upsert' ? record : { ...record, id },
 			);
 			let most = 0;
@@ -196,7 +196,7 @@ describe('the pace', () => {
 			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
 			return most;
 		};
-		expect(await compare('upsert')).toBe(4);
+		expect(await compare('upsert')).toBe(8);
 		expect(await compare('update')).toBe(1);
 		expect(await compare('replace')).toBe(1);
 	});
@@ -219,10 +219,34 @@ test('two keys that turn out to be one record: the first item inserted it, the s
 	expect(outcomes).toEqual(['inserted', 'updated']);
 });
 
-test.each([['while it is sent'], ['at its outcome']])(
-	'a defect %s ends the run with its error',
+test('two keys that turn out to be one record, which holds what was sent: both leave it as it is', async () => {
+	const table = tableOf(fieldOf('email', 'datetime', { importKey: true }));
+	const stored = {
+		id: 'x',
+		created: TIME,
+		modified: TIME,
+		fields: { email: '2026-11-21T09:30:00Z' },
+	};
+	const forms = ['2026-11-21T09:30:00', '2026-11-21T09:30:00.0004'].map((email, index) => ({
+		index,
+		key: email,
+		hasUncertainKey: true,
+		fields: { email },
+	}));
+	const serve: Serve = (request) =>
+		isWrite(request)
+			? httpResponse(200, { bulk: { insertedCount: 0, updatedCount: 0 }, data: [] })
+			: pageResponse(request, [stored]);
+	const { outcomes } = await write(forms, serve, { batchSize: 1 }, { table });
+	expect(outcomes).toEqual(['unchanged', 'unchanged']);
+});
+
+test.each([['while it is sent'], ['at its outcome'], ['at the outcome of what is not sent']])(
+	'a defect %s ends the run with its error, and nothing more is sent',
 	async (when) => {
-		const { connection } = fakePlatform((request) => written(request));
+		const { connection, sent } = fakePlatform((request) =>
+			when.includes('not sent') ? httpResponse(401, {}) : written(request),
+		);
 		const defect = new TypeError('a defect');
 		if (when === 'while it is sent') {
 			connection.tryRequest = async () => await Promise.reject(defect);
@@ -234,16 +258,17 @@ test.each([['while it is sent'], ['at its outcome']])(
 				mode: 'upsert',
 				batchSize: 1,
 				batchBytes: 1000,
-				parallelRequests: 2,
+				parallelRequests: 1,
 				skipUnchanged: false,
 				dryRun: false,
 				stopAtFailure: false,
 			},
 			'none',
-			() => {
-				throw defect;
+			(_, { isDerived = false }) => {
+				if (isDerived === when.includes('not sent')) throw defect;
 			},
 		);
 		await expect(run).rejects.toBe(defect);
+		expect(sent.length).toBeLessThanOrEqual(1);
 	},
 );

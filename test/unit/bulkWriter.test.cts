@@ -9,7 +9,7 @@ import {
 } from '../../nodes/DataPlatform/bulk/write.ts';
 import type { Watermark } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { people } from './fixtures.cts';
+import { fieldOf, people, tableOf } from './fixtures.cts';
 import {
 	httpResponse,
 	pageResponse,
@@ -58,6 +58,7 @@ interface Setup {
 	options?: Partial<WriteManyOptions>;
 	watermark?: Watermark | ServiceError;
 	planned?: PlannedRecord[];
+	table?: typeof people;
 	/** Time for retries; none by default. */
 	retryBudgetMs?: number;
 }
@@ -69,6 +70,7 @@ async function write({
 	options,
 	watermark = 'none',
 	planned,
+	table = people,
 	retryBudgetMs = 0,
 }: Setup) {
 	let underWay = 0;
@@ -86,7 +88,7 @@ async function write({
 	);
 	const outcomes: ItemOutcome[] = [];
 	const stopped = await writeMany(
-		{ client: fake.connection, at: { table: 'people' }, table: people },
+		{ client: fake.connection, at: { table: 'people' }, table },
 		planned ?? records(count),
 		{
 			mode: 'upsert',
@@ -181,6 +183,25 @@ describe('a failure', () => {
 		]);
 		expect(stopped).toBe('an earlier item did not succeed');
 		expect(messages[8]).toBe('Not sent, the run stopped before: an earlier item did not succeed');
+	});
+
+	test('does not keep the rest of a divided batch from being written', async () => {
+		const serve: Serve = (request) =>
+			keysOf(request).includes('k0') ? status(400) : inserted(request);
+		const { outcomes, batches } = await write({
+			count: 6,
+			serve,
+			options: { batchSize: 4, parallelRequests: 1, stopAtFailure: true },
+		});
+		expect(batches).toEqual([4, 2, 1, 1, 2]);
+		expect(outcomes).toEqual(['failed', ...times(3, 'inserted'), ...times(2, 'not sent')]);
+	});
+
+	test('is found however many batches were written before', async () => {
+		const serve: Serve = (request) =>
+			keysOf(request).includes('k2003') ? status(400) : inserted(request);
+		const { outcomes } = await write({ count: 2004, serve, options: { batchSize: 2 } });
+		expect(outcomes).toEqual([...times(2003, 'inserted'), 'failed']);
 	});
 
 	test('does not end a run that is to go on', async () => {
@@ -407,6 +428,53 @@ describe('comparing first', () => {
 			options: { ...options, batchSize: 1000 },
 		});
 		expect(batches).toEqual([1000, 500]);
+	});
+
+	test('records that are known by their ID are read in one window after the other, and batches are filled too', async () => {
+		const serve: Serve = (request) => {
+			if (isWrite(request)) return inserted(request);
+			const keys = [...new Set(String(request.body).match(/k\d+/g))];
+			const stored = keys.map((email) => ({
+				id: `id-${email}`,
+				created: TIME,
+				modified: TIME,
+				// The write raises it.
+				ver: -1,
+				fields: { email, surname: 'Wolf' },
+			}));
+			return pageResponse(request, stored);
+		};
+		const { batches } = await write({
+			count: 3000,
+			serve,
+			planned: records(3000).map((record) => ({ ...record, id: `id-${record.key}` })),
+			options: { ...options, mode: 'update', batchSize: 1000 },
+		});
+		expect(batches).toEqual([1000, 1000, 1000]);
+	});
+
+	test('sending begins before all is read', async () => {
+		const kinds: boolean[] = [];
+		const serve: Serve = (request) => {
+			kinds.push(isWrite(request));
+			return isWrite(request) ? inserted(request) : nothingFound();
+		};
+		await write({ count: 20_000, serve, options });
+		expect(kinds.indexOf(true)).toBeLessThan(kinds.lastIndexOf(false));
+	});
+
+	test('values are compared as their field says', async () => {
+		const table = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('at', 'datetime'));
+		const at = '2026-11-21T10:30:00+01:00';
+		const stored = { email: 'k0', at: '2026-11-21T09:30:00Z' };
+		const { outcomes } = await write({
+			count: 1,
+			table,
+			planned: [{ index: 0, key: 'k0', fields: { email: 'k0', at } }],
+			serve: (request) => pageResponse(request, [{ id: 'x', fields: stored }]),
+			options,
+		});
+		expect(outcomes).toEqual(['unchanged']);
 	});
 
 	test('a dry run writes nothing', async () => {

@@ -104,6 +104,12 @@ describe('a link to one record', () => {
 			4,
 			['GET companies count', 'POST companies filter'],
 		],
+		[
+			'and so it does of one of many pages',
+			3500,
+			6,
+			['GET companies count', 'POST companies filter'],
+		],
 	])('%s', async (_, count, links, requests) => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
 		const ids = Array.from({ length: links }, (__, at) => `c${at}`);
@@ -153,6 +159,14 @@ describe('a link to one record', () => {
 			link: { id: 'c0', name: 'C0' },
 			other: { id: 'c0', city: null },
 		});
+	});
+
+	test('what was read is known from then on', async () => {
+		const { include, stub } = setUp({ inclusion: link(false, withNames) });
+		await include('c0', 'c1', 'c2', 'c3');
+		const { length } = stub.requests;
+		await include('c3', 'c2', 'c1', 'c0');
+		expect(stub.requests).toHaveLength(length);
 	});
 
 	test('the size of a table is asked for once', async () => {

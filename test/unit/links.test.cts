@@ -20,6 +20,7 @@ const people = {
 		to('company'),
 		to('clients', true),
 		to('shown', false, { readOnly: true }),
+		fieldOf('site', 'url_link'),
 	),
 	id: 'people',
 };
@@ -320,6 +321,33 @@ describe('requests', () => {
 		expect(stub.requests).toHaveLength(3);
 	});
 
+	test('looking ahead asks for what items name, and for no table where they name nothing', async () => {
+		const asked: string[] = [];
+		const targetOf = async ({ name }: FieldDefinition) => {
+			asked.push(name);
+			return { at: { table: 'companies' }, table: companies };
+		};
+		const { resolver, stub, rules } = setUp({ targetOf });
+		await resolver.lookAhead(people, [
+			{ values: { name: 'x', clients: [{ id: 'x' }] }, rules },
+			{ values: { clients: { add: [{ id: 'x' }], remove: [{ id: 'y' }] } }, rules },
+		]);
+		expect(asked).toEqual([]);
+		await resolver.lookAhead(people, [{ values: { company: 'Acorn' }, rules }]);
+		expect(asked).toEqual(['company']);
+		expect(stub.bodies).toMatchObject([
+			{ filter: [{ field: 'name', operator: 'in', value: 'Acorn' }] },
+		]);
+	});
+
+	test('links by ID need no linked table', async () => {
+		const down = new ServiceError('down', { delivery: 'notApplied' });
+		const targetOf = async () => await Promise.reject<LinkTarget>(down);
+		const values = { company: { id: 'x' }, clients: { add: [{ id: 'y' }], remove: [{ id: 'z' }] } };
+		const [row] = await setUp({ targetOf }).resolve([values]);
+		expect(row!.values).toEqual({ company: 'x', clients: { add: ['y'], remove: ['z'] } });
+	});
+
 	test('what fails while looking ahead is said when an item needs it', async () => {
 		let isDown = true;
 		const respond = () => (isDown ? httpResponse(401, {}) : undefined);
@@ -375,7 +403,42 @@ describe('creating what is missing', () => {
 			useUpsert: true,
 			bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }],
 		});
-		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(1);
+		// A look-up for each link field, then the newest change before the first write.
+		expect(stub.requests).toEqual([
+			'POST companies filter',
+			'POST companies filter',
+			'GET companies',
+			'POST companies bulk',
+		]);
+	});
+
+	test('one that is refused does not keep others from being created', async () => {
+		const names = ['x'.repeat(41), ...Array.from({ length: 300 }, (_, index) => `New ${index}`)];
+		const { resolver, plan } = await create(names.map((company) => ({ company })));
+		await resolver.createMissing(plan, people, options);
+		expect([resolver.createdCount, plan.records.length]).toEqual([300, 300]);
+	});
+
+	test('what was created for a portion is not created again for one that was resolved before', async () => {
+		const { resolver, plan, resolve, stub } = await create([{ company: 'New' }]);
+		const next = planRecords(people, await resolve([{ company: 'New' }]), planning);
+		await resolver.createMissing(plan, people, options);
+		const before = stub.requests.length;
+		await resolver.createMissing(next, people, options);
+		expect(next.records[0]!.fields).toEqual({ company: { id: 'new1' } });
+		expect(stub.requests).toHaveLength(before);
+	});
+
+	test('other values of the record stay as they are', async () => {
+		const site = { href: 'https://example.com', description: 'x' };
+		const { resolver, plan } = await create([
+			{ company: 'New', site },
+			{ company: 'Other', site },
+		]);
+		const [first, second] = plan.records;
+		await resolver.createMissing({ ...plan, records: [first!] }, people, options);
+		resolver.dropMissing([second!], people);
+		expect([first!.fields.site, second!.fields.site]).toEqual([site, site]);
 	});
 
 	test('a name stands for one record, however many items have it', async () => {
@@ -461,6 +524,17 @@ describe('creating what is missing', () => {
 			expect(plan.problems.map(({ message }) => message)).toEqual(keepsOwn ? [problem] : []);
 		},
 	);
+
+	test('an item without data, or a table without an import key, creates none itself', async () => {
+		const rows = [{ company: 'Acorn' }, null, {}, { name: 5 }];
+		const { resolve } = setUp({ rule: orCreate });
+		expect((await resolve(rows, true))[0]!.values).toEqual({ company: 'a' });
+		const fields = people.fields.map((field) =>
+			field.name === 'name' ? { ...field, metadata: {} } : field,
+		);
+		const keyless = setUp({ rule: orCreate, table: { ...people, fields } });
+		expect((await keyless.resolve(rows, true))[0]!.values).toEqual({ company: 'a' });
+	});
 
 	test('records of two tables with the same name stand apart', async () => {
 		const stub = new StubTables({ companies: {}, brands: {} });

@@ -521,3 +521,95 @@ describe('items that mean one record', () => {
 		expect(records.map(({ sharedKey }) => sharedKey)).toEqual([undefined, undefined]);
 	});
 });
+
+describe('matching on fields', () => {
+	const table = tableOf(
+		fieldOf('name'),
+		fieldOf('city'),
+		fieldOf('logo', 'picture'),
+		fieldOf('sum', 'calculated'),
+	);
+	const matched = (matchOn: PlanOptions['matchOn'], values: object, id?: string) =>
+		plan([{ values, id }], { mode: 'upsert', matchOn }, table);
+
+	test.each<[on: string[], message: string]>([
+		[['colour'], "Table 'People' has no field 'colour' to match on"],
+		[['name', 'sum'], "Records can't be matched on 'sum': it is read-only"],
+		[['logo'], "Records can't be matched on 'logo': its type is 'picture'"],
+	])('%j is refused', (on, message) => {
+		let error: unknown;
+		try {
+			matched(on, { name: 'Ada' });
+		} catch (thrown) {
+			error = thrown;
+		}
+		expect(error).toBeInstanceOf(InputError);
+		expect(error).toMatchObject({ message, hint: { code: 'correctMatchFields' } });
+	});
+
+	test.each<[on: string[], key: string]>([
+		[['name'], 'Ada'],
+		[['name', 'name'], 'Ada'],
+		[['city', 'name'], '"Oslo", "Ada"'],
+	])('%j give the key %s, and need no import key', (on, key) => {
+		expect(matched(on, { name: 'Ada', city: 'Oslo' }).records).toMatchObject([{ key }]);
+	});
+
+	test('an item needs a value in each of them', () => {
+		const { problems, records } = matched(['name', 'city'], { name: 'Ada' });
+		expect(records).toEqual([]);
+		expect(problems).toEqual([
+			{ index: 0, field: 'city', message: "the field to match on 'city' has no value" },
+		]);
+	});
+
+	test('by record ID, an item needs one', () => {
+		expect(matched('recordId', { name: 'Ada' }, ' r1 ').records).toMatchObject([{ id: 'r1' }]);
+		expect(matched('recordId', { name: 'Ada' }).problems).toMatchObject([{ field: 'id' }]);
+	});
+
+	test('items with the same values are one record, or an error that says so', () => {
+		const rows = ['Oslo', 'Rome'].map((city) => ({ values: { name: 'Ada', city } }));
+		const options = { mode: 'upsert' as const, matchOn: ['name'] };
+		expect(plan(rows, options, table).records).toMatchObject([{ index: 1 }]);
+		const { problems } = plan(rows, { ...options, duplicates: 'error' }, table);
+		expect(problems.map(({ message }) => message)).toEqual([
+			"it has the same match values 'Ada' as item 1",
+			"it has the same match values 'Ada' as item 0",
+		]);
+	});
+});
+
+describe('a record as it was read', () => {
+	const table = tableOf(
+		fieldOf('name'),
+		fieldOf('sum', 'calculated'),
+		fieldOf('clients', 'schema_link', { multiple: true }),
+	);
+	const values = { name: 'Ada', sum: 5, clients: { count: 2, url: 'https://example.com' } };
+
+	test('is written without what can only be read, which is noted', () => {
+		const read = plan([{ values }], { mode: 'create', isFromInput: true }, table);
+		expect(read.problems).toEqual([]);
+		expect(read.records).toMatchObject([{ fields: { name: 'Ada' } }]);
+		expect(Object.keys(read.records[0]!.fields)).toEqual(['name']);
+		expect([...read.ignored]).toEqual(['sum', 'clients']);
+	});
+
+	test('is written with what can be written', () => {
+		const clients = ['r1'];
+		const read = plan(
+			[{ values: { ...values, clients } }],
+			{ mode: 'create', isFromInput: true },
+			table,
+		);
+		expect(read.records).toMatchObject([{ fields: { name: 'Ada', clients: { add: clients } } }]);
+		expect([...read.ignored]).toEqual(['sum']);
+	});
+
+	test('is none where the user named the fields: then it is an error', () => {
+		const { problems, ignored } = plan([{ values }], { mode: 'create' }, table);
+		expect(problems.map(({ field }) => field)).toEqual(['sum', 'clients']);
+		expect([...ignored]).toEqual([]);
+	});
+});

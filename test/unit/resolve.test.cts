@@ -6,6 +6,7 @@ import {
 	failedItem,
 	pairByPosition,
 	rejectedItem,
+	upsertOutcome,
 	type Watermark,
 	type WriteContext,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
@@ -155,10 +156,51 @@ describe('a confirmed item', () => {
 	});
 });
 
+describe('what a single upsert did', () => {
+	const isNew = { created: SINCE, modified: SINCE };
+	const isChanged = { created: BEFORE, modified: SINCE };
+	const isOld = { created: BEFORE, modified: BEFORE };
+	test.each<
+		[
+			what: string,
+			metadata: Partial<PlatformRecord>,
+			watermark: Watermark,
+			earlier: Partial<PlatformRecord> | undefined,
+			outcome: string | undefined,
+		]
+	>([
+		['a new record', isNew, WATERMARK, undefined, 'inserted'],
+		['a new record in an empty table', isNew, 'none', undefined, 'inserted'],
+		[
+			'a new record that is changed',
+			{ created: SINCE, modified: LATER },
+			WATERMARK,
+			undefined,
+			'updated',
+		],
+		['an older record that is changed', isChanged, WATERMARK, undefined, 'updated'],
+		['an older record as it was', isOld, WATERMARK, undefined, 'unchanged'],
+		['without a watermark', isNew, undefined, undefined, undefined],
+		['without the time of its creation', { modified: SINCE }, WATERMARK, undefined, undefined],
+		['without the time of its change', { created: SINCE }, WATERMARK, undefined, undefined],
+		['written before, a later version', { ...isNew, ver: 2 }, WATERMARK, { ver: 1 }, 'updated'],
+		['written before, the same version', { ...isNew, ver: 1 }, WATERMARK, { ver: 1 }, 'unchanged'],
+		['written before, a later time', isNew, WATERMARK, isOld, 'updated'],
+		['written before, the same time', isNew, WATERMARK, isNew, 'unchanged'],
+		['written before, and neither is known', {}, WATERMARK, {}, 'updated'],
+	])('%s', (_, metadata, watermark, earlier, outcome) => {
+		const before = earlier && { id: 'r1', ...earlier };
+		expect(upsertOutcome({ id: 'r1', ...metadata }, watermark, before)).toBe(outcome);
+	});
+});
+
 describe('pairing by position', () => {
 	const batch = ['a', 'b', 'c'].map((code, index) => sendableOf({ index, fields: { code } }));
 	const pair = (body: Record<string, unknown>) =>
-		pairByPosition(batch, responseOf(body, 3))?.map(([{ record }, { id }]) => [record.index, id]);
+		pairByPosition(batch, responseOf(body, 3), false)?.map(([{ record }, { id }]) => [
+			record.index,
+			id,
+		]);
 	const data = (...ids: string[]) => ids.map((id) => ({ id }));
 
 	test('every record that did not fail has its entry', () => {

@@ -619,7 +619,7 @@ describe('pairing', () => {
 		[{}, true],
 	])('by position, with three records and the counts %j: %s', (bulk, isPaired) => {
 		const response = responseOf({ bulk, data: [{ id: 'x' }, { id: 'y' }, { id: 'z' }] }, 3);
-		expect(pairByPosition(batch, response) !== undefined).toBe(isPaired);
+		expect(pairByPosition(batch, response, false) !== undefined).toBe(isPaired);
 	});
 
 	type Pairs = Array<[item: number, record: string | undefined]>;

@@ -6,7 +6,13 @@
 import { countRecords } from '../api/aggregates';
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import { findRecord, readRecords } from '../api/records';
-import type { FieldDefinition, FieldValues, JsonValue, PlatformRecord } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableAddress,
+} from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { getOwn, isObject } from '../transport/json';
@@ -86,7 +92,7 @@ export class LinkedRecords {
 				known.set(id, pick(id, value as FieldValues, names));
 			} else missing.add(id);
 		}
-		await this.readByIds([...missing], inclusion, known);
+		await this.readByIds([...missing], inclusion.target.at, names, known);
 		for (const { fields, id } of links) {
 			const linked = known.get(id);
 			if (linked !== undefined) fields[field.name] = linked;
@@ -103,7 +109,8 @@ export class LinkedRecords {
 
 	private async readByIds(
 		ids: string[],
-		{ target: { at }, names = [] }: Inclusion,
+		at: TableAddress,
+		names: string[],
 		known: Map<string, JsonValue>,
 	) {
 		if (ids.length > 2) {

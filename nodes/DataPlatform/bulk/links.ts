@@ -108,8 +108,8 @@ function toWanted(field: FieldDefinition, raw: unknown): Wanted | { problem: str
 	const converted = toFieldValue(field, typeof raw === 'string' ? raw.trim() && raw : raw, 'error');
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;
-	const form = keyForm(field, converted.value);
-	return form ? { ...form, value: converted.value } : { problem: `can't be ${show(raw)}` };
+	// The field can be a key, so what it takes has a form.
+	return { ...keyForm(field, converted.value)!, value: converted.value };
 }
 
 /** The items that create records, by the value of their import key. */
@@ -121,16 +121,16 @@ interface OwnKeys {
 function ownKeys(table: TableDefinition, rows: PlanInput[]): OwnKeys {
 	const items = new Map<string, number>();
 	const key = importKeyOf(table);
-	for (const { index, values } of key ? rows : []) {
-		if (!isObject(values) || !Object.hasOwn(values, key!.name)) continue;
-		const wanted = toWanted(key!, values[key!.name]);
+	for (const { index, values } of rows) {
+		if (!key || !isObject(values)) continue;
+		const wanted = toWanted(key, getOwn(values, key.name));
 		if ('text' in wanted && !items.has(wanted.text)) items.set(wanted.text, index);
 	}
 	return { tableId: table.id, items };
 }
 
-/** What one value in the items turned out to be. */
-type LinkedId = { id: string } | { isDropped: true } | { problem: string };
+/** What one value in the items turned out to be; undefined where it is left out. */
+type LinkedId = { id: string } | { problem: string } | undefined;
 
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
@@ -186,8 +186,9 @@ export class LinkResolver {
 			for (const { values, rules } of items) {
 				const rule = rules.get(field.name);
 				const raw = givenValue(field, values);
-				const links = rule && raw !== undefined ? parseLinkValue(field, raw) : undefined;
-				if (!rule || !links) continue;
+				if (!rule || raw === undefined) continue;
+				const links = parseLinkValue(field, raw);
+				if (!links) continue;
 				const name = JSON.stringify(rule);
 				const same = byRule.get(name) ?? { rule, values: [] };
 				byRule.set(name, same);
@@ -292,16 +293,17 @@ export class LinkResolver {
 		const { ids, similar } = known.get(wanted.text)!;
 		const where = `of '${target.table.header}'`;
 		const what = `${show(raw)} in '${field.name}'`;
-		if (ids.length === 1) return { id: ids[0]! };
-		if (ids.length > 1) {
+		const [first, second] = ids;
+		if (second !== undefined) {
 			return { problem: `several records ${where} have ${what}: '${ids.join("', '")}'` };
 		}
+		if (first !== undefined) return { id: first };
 		const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
 		// Whether what is close was meant, nobody knows: it is neither left out nor created beside it.
 		if (ifNotFound === 'error' || close)
 			return { problem: `no record ${where} has ${what}${close}` };
 		// A link that is not there needs no removing.
-		if (ifNotFound === 'leaveEmpty' || !isAdded) return { isDropped: true };
+		if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
 		const own = target.table.id === this.own?.tableId ? this.own.items.get(wanted.text) : undefined;
 		if (own !== undefined) {
 			return {
@@ -395,17 +397,15 @@ export class LinkResolver {
 			unknownFields: 'error',
 			duplicates: 'merge',
 		});
-		const setResult = (index: number, { id, message = 'it has no ID' }: ItemOutcome) => {
+		const setResult = (index: number, { id, message }: ItemOutcome) => {
 			const record = missing[index]!;
 			if (id !== undefined) {
 				record.id = id;
 				known.set(record.text, { ids: [id] });
 			} else {
-				record.problem = `${show(record.text)} could not be created in '${table.header}': ${message}`;
+				record.problem = `${show(record.text)} could not be created in '${table.header}': ${message!}`;
 			}
 		};
-		for (const { index, message } of plan.problems)
-			setResult(index, { outcome: 'failed', message });
 		await writeMany(
 			{ client: this.client, at, table },
 			plan.records,
@@ -447,8 +447,8 @@ function withIds(
 	const idsOf = (links: Link[], isAdded: boolean) =>
 		links.flatMap((link) => {
 			const linked = idOf(link, isAdded);
-			if ('problem' in linked) problems.push(linked.problem);
-			return 'id' in linked ? [linked.id] : [];
+			if (linked && 'problem' in linked) problems.push(linked.problem);
+			return linked && 'id' in linked ? [linked.id] : [];
 		});
 	const ids = { add: idsOf(add, true), remove: idsOf(remove, false) };
 	if (problems.length > 0) {
@@ -478,7 +478,6 @@ async function lookUpMissing(
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
-	if (wanted.size === 0) return;
 	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
 	for (const [text, match] of found) known.set(text, match);
 }

@@ -89,7 +89,7 @@ const listsAllInserts = (
 	watermark: Watermark,
 ): boolean => {
 	const isInsert = ({ created, modified }: RecordMetadata) =>
-		created !== undefined && isSameTime(created, modified) && isAfter(created, watermark) === true;
+		isSameTime(created, modified) && isAfter(created, watermark) === true;
 	return data.filter(isInsert).length >= insertedCount;
 };
 
@@ -148,7 +148,7 @@ export function upsertOutcome(
 export function pairByPosition(
 	batch: PreparedRecord[],
 	response: BulkResponse,
-	mayShareRecords = false,
+	mayShareRecords: boolean,
 ) {
 	const rest = batch.filter((_, index) => !response.failed.has(index));
 	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length) {

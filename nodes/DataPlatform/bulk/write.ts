@@ -67,9 +67,6 @@ const MAX_DIVISIONS = 1000;
 /** How many records are compared at a time: one less than a page, so that one request reads them. */
 const COMPARE_WINDOW = 999;
 
-/** Comparing is as far ahead of sending as that many records. */
-const MAX_COMPARED_AHEAD = 4000;
-
 /** Records without a key are read one by one, a few at a time: one window is enough. */
 const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
 	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 8;
@@ -115,7 +112,7 @@ class BulkWriter {
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
 	/** The records that this run inserted, where two items may turn out to mean the same one. */
-	private readonly insertedIds?: Set<string>;
+	private readonly insertedIds?: Set<string | undefined>;
 
 	constructor(
 		private readonly target: WriteTarget,
@@ -194,8 +191,7 @@ class BulkWriter {
 
 	private nextToCompareWindow(): CompareWork | undefined {
 		if (this.nextToCompare >= this.uncompared.length) return undefined;
-		const isAhead = this.unsent.waitingCount >= MAX_COMPARED_AHEAD;
-		if (isAhead || this.comparing >= compareWindows(this.options)) return undefined;
+		if (this.comparing >= compareWindows(this.options)) return undefined;
 		const start = this.nextToCompare;
 		this.nextToCompare = Math.min(start + COMPARE_WINDOW, this.uncompared.length);
 		return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };
@@ -306,7 +302,7 @@ class BulkWriter {
 	/** Of several items that mean one record, the first inserted it and the others updated it. */
 	private insertedOnce(item: ItemOutcome): ItemOutcome {
 		const { insertedIds } = this;
-		if (!insertedIds || item.outcome !== 'inserted' || item.id === undefined) return item;
+		if (!insertedIds || item.outcome !== 'inserted') return item;
 		if (insertedIds.has(item.id)) return { ...item, outcome: 'updated' };
 		insertedIds.add(item.id);
 		return item;

@@ -124,7 +124,7 @@ describe('parameters that all items share', () => {
 		const updateMode = '={{ $json.number === "2" ? "replace" : "partial" }}';
 		const run = { items: await existing(), parameters: { columns: mapped, updateMode } };
 		const result = await harness.run('updateMany', run);
-		expect(result.error?.message).toContain('\'Other Fields\' is "replace" for item 1');
+		expect(result.error?.message).toContain('\'Fields Not Sent\' is "replace" for item 1');
 		expect(await harness.writes()).toEqual([]);
 	});
 

@@ -163,7 +163,7 @@ export const updateManyOptions = {
 	options: [dryRun, linkValues, output, skipUnchanged],
 	optionGroups: [
 		requests,
-		inputValues(duplicates('. With Other Fields set to Clear, only the last item counts.')),
+		inputValues(duplicates('. With Fields Not Sent set to Clear, only the last item counts.')),
 		matchingOptions(...updateMatchOptions, importKey),
 	],
 };

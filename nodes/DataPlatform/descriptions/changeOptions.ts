@@ -37,14 +37,14 @@ const WHERE_DELETIONS_ARE_EMITTED = {
 };
 
 export const deletionCheckInterval: Parameter<'deletionCheckInterval'> = {
-	displayName: 'Deletion Check Interval (Minutes)',
+	displayName: 'Deletion Check (Minutes)',
 	name: 'deletionCheckInterval',
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: DEFAULT_CHECK_MINUTES,
 	displayOptions: WHERE_DELETIONS_ARE_EMITTED,
 	description:
-		'How often to look for deleted records. A check takes one request for each 1,000 records of the table. With 0, every poll checks.',
+		'How often to look for deleted records, in minutes. A check takes one request for each 1,000 records of the table. With 0, every poll checks.',
 };
 
 export const maxDeletedShare: Parameter<'maxDeletedShare'> = {

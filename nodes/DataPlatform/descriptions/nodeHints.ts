@@ -40,7 +40,18 @@ const importKeyNotMapped: NodeHint = {
 	location: 'outputPane',
 };
 
+/** The editor marks no collection as required. */
+const noConditions: NodeHint = {
+	message:
+		"Add a condition: without one, nothing is deleted. To delete every record of the table, set 'Filter' to 'None'.",
+	displayCondition:
+		'={{ $parameter["resource"] === "record" && $parameter["operation"] === "deleteMany" && $parameter["filterMode"] === "conditions" && !($parameter["conditions"]?.condition?.length > 0) && !($parameter["groups"]?.group?.length > 0) }}',
+	whenToDisplay: 'beforeExecution',
+	location: 'outputPane',
+};
+
 export const nodeHints = [
+	noConditions,
 	noImportKey,
 	importKeyNotMapped,
 	forManyItems('create', 'Create Many'),

@@ -41,7 +41,7 @@ const SHARED = {
 	table: 'Table',
 	matchOn: 'Match On',
 	matchFields: 'Match Field Names or IDs',
-	updateMode: 'Other Fields',
+	updateMode: 'Fields Not Sent',
 	simple: 'Simplify',
 };
 

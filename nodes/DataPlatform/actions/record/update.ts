@@ -9,7 +9,7 @@ import { columns, singleWriteOptions, tableParameters } from '../../descriptions
 import { itemOperation } from '../../descriptions/operation';
 
 export const updateMode: Parameter<'updateMode'> = {
-	displayName: 'Other Fields',
+	displayName: 'Fields Not Sent',
 	name: 'updateMode',
 	type: 'options',
 	options: [
@@ -32,8 +32,8 @@ export const updateMode: Parameter<'updateMode'> = {
 function noticeNothing(run: RunContext<never>, mode: 'update' | 'replace') {
 	if (mode === 'replace') {
 		throw new InputError('No field has a value, so every field of the record would be cleared', {
-			field: 'Other Fields',
-			hint: "Give the fields values, or set 'Other Fields' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
+			field: 'Fields Not Sent',
+			hint: "Give the fields values, or set 'Fields Not Sent' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
 		});
 	}
 	run.hintOnce(

@@ -742,3 +742,25 @@ test('10,000 items, matched on two fields', async () => {
 	expect(await notes()).toHaveLength(10_000);
 	expect((await harness.requests()).length).toBeLessThan(70);
 }, 60_000);
+
+describe.each([['html'], ['empty']])('a gateway’s 404 (%s) is no word of the platform', (kind) => {
+	test.each<[string, IDataObject, IDataObject]>([
+		['upsert', {}, {}],
+		['upsert', { ifMissing: 'skip' }, {}],
+		['upsertMany', { ifFound: 'skip' }, {}],
+		['updateMany', { ifMissing: 'skip' }, { skipUnchanged: true }],
+	])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
+		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
+		await harness.faults({
+			match: { method: 'GET', path: '/data/[^/]+$' },
+			fault: { kind, status: 404 },
+		});
+		const result = await onNotes(operation, {
+			items: [{ id: stored!.id, text: 'b' }],
+			parameters: { matchOn: 'recordId' },
+			options: { ...rules, ...more },
+		});
+		expect(outcomes(result)).toEqual(['failed']);
+		expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
+	});
+});

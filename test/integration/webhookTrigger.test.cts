@@ -140,6 +140,22 @@ describe('what it emits', () => {
 		});
 	});
 
+	test.each([
+		[{ kind: 'html', status: 404 }],
+		[{ kind: 'empty', status: 404 }],
+		[{ kind: 'status', status: 404, body: { message: 'no route' } }],
+		[{ kind: 'status', status: 404, body: { errors: [] } }],
+	] as const)('a gateway’s 404 is a failure, no deletion: %j', async (fault) => {
+		const workflow = await start();
+		const body = { recordId: await create('1') };
+		await harness.faults({ match: { path: '/data/[^/]+$' }, fault });
+		await expect(workflow.receive(body, authorized)).rejects.toMatchObject({ httpCode: '404' });
+		await harness.faults();
+		expect((await workflow.receive(body, authorized)).items).toEqual([
+			expect.objectContaining({ event: 'created' }),
+		]);
+	});
+
 	test('a record that cannot be read is a failure, and the next call emits it', async () => {
 		const workflow = await start();
 		const body = { recordId: await create('1') };

@@ -9,7 +9,7 @@ import type {
 } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
-import { httpResponse, fakePlatform } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, notFound } from './stubPlatform.cts';
 
 type Stored = Record<string, FieldValues>;
 
@@ -55,7 +55,7 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 			const found = stored[line] ?? stored[line.replace(/ loading.*/, '')];
 			const list = Object.entries(found ?? {}).map(([id, fields]) => ({ id, fields }));
 			if (!line.startsWith('GET ')) return httpResponse(200, { data: list });
-			return list[0] ? httpResponse(200, { data: list[0] }) : httpResponse(404, {});
+			return list[0] ? httpResponse(200, { data: list[0] }) : notFound();
 		},
 		{ retryBudgetMs: 0 },
 	);
@@ -253,7 +253,7 @@ test.each([401, 403, 500])('a failure with status %i is not an absence', async (
 });
 
 test('null for an id that the table has not got', async () => {
-	const { connection } = fakePlatform(() => httpResponse(404, {}));
+	const { connection } = fakePlatform(() => notFound());
 	expect([...(await lookUpByIds(connection, { table: 'people' }, ['x']))]).toEqual([['x', null]]);
 });
 

@@ -18,7 +18,7 @@ import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
-import { httpResponse } from './stubPlatform.cts';
+import { httpResponse, notFound } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
 const preset: MatchRules = { ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' };
@@ -804,7 +804,7 @@ describe('what was matched and is gone when it is written', () => {
 	test('is not created where the platform shows it now and then', async () => {
 		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
 			respond: (request, _, tables) => {
-				if (request === 'GET people a') return httpResponse(404, {});
+				if (request === 'GET people a') return notFound();
 				const isHidden = request === 'PATCH people bulk' || filters(tables).length % 2 === 0;
 				return isHidden && !request.startsWith('POST people bulk')
 					? httpResponse(200, { data: [] })

@@ -264,10 +264,16 @@ describe('trying again', () => {
 			bodyRequirement: 'anything',
 			alreadyDoneStatus: 404,
 		};
-		const { result } = await attempt(script(reset, httpResponse(404, '')), call);
+		const gone = httpResponse(404, { errors: [{ message: 'gone' }] });
+		const { result } = await attempt(script(reset, gone), call);
 		expect(result).toMatchObject({ status: 404, repeated: true });
-		const first = await attempt(script(httpResponse(404, '')), call);
+		const first = await attempt(script(gone), call);
 		expect(isFailure(first.result).status).toBe(404);
+		// A gateway's 404 says nothing of the record.
+		for (const body of ['', '<html>', { message: 'no route' }, { errors: [] }]) {
+			const { result: other } = await attempt(script(reset, httpResponse(404, body)), call);
+			expect(isFailure(other)).toMatchObject({ status: 404, delivery: 'rejected' });
+		}
 	});
 
 	test('gives up after five repeats', async () => {

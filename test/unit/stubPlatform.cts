@@ -16,6 +16,10 @@ export const httpResponse = (
 	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
 });
 
+/** The platform's own words for what it does not have. */
+export const notFound = () =>
+	httpResponse(404, { errors: [{ type: 'info', id: 'notFound', message: 'not found' }] });
+
 /** The page of a list that a request asks for. */
 export function pageResponse({ url }: IHttpRequestOptions, list: unknown[]): IN8nHttpFullResponse {
 	const query = new URL(url).searchParams;

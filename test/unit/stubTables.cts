@@ -1,7 +1,7 @@
 /** Tables in memory behind the fake platform: looked up, listed and written as the service does it. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
-import { fakePlatform, httpResponse, type Serve } from './stubPlatform.cts';
+import { fakePlatform, httpResponse, notFound, type Serve } from './stubPlatform.cts';
 
 interface Condition {
 	field: string;
@@ -105,7 +105,7 @@ export class StubTables {
 		if (rest.startsWith('count')) return httpResponse(200, { data: { count: found.length } });
 		if (rest !== '' && rest !== 'filter') {
 			const record = table.find(({ id }) => id === rest);
-			return record ? httpResponse(200, { data: record }) : httpResponse(404, {});
+			return record ? httpResponse(200, { data: record }) : notFound();
 		}
 		const skip = Number(query.skip ?? 0);
 		const linked = query.linkId ? found.slice(0, LINKED) : found;

@@ -7,7 +7,7 @@ import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { Sync, type SyncOptions } from '../../nodes/DataPlatform/bulk/sync.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
-import { httpResponse } from './stubPlatform.cts';
+import { httpResponse, notFound } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
 const table = {
@@ -48,7 +48,7 @@ function deletion(request: string, tables: StubTables) {
 	if (id === undefined) return undefined;
 	const all = tables.tables.people!;
 	const index = all.findIndex((record) => record.id === id);
-	if (index < 0) return httpResponse(404, {});
+	if (index < 0) return notFound();
 	all.splice(index, 1);
 	return httpResponse(204, '');
 }

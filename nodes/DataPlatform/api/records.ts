@@ -6,7 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './decoders';
 import { MAX_PAGE_SIZE, paths } from './endpoints';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
-import { failureAsValue, InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, isNotFound, ServiceError } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
@@ -43,14 +43,14 @@ export async function readRecord(
 	return record;
 }
 
-/** A record; null where the platform has none with this id. @throws {ServiceError} */
+/** A record; null where the platform itself says that it has none with this id. @throws {ServiceError} */
 export const findRecord = async (
 	client: ApiClient,
 	at: TableAddress,
 	id: string,
 ): Promise<PlatformRecord | null> =>
 	await readRecord(client, at, id).catch((error: unknown) => {
-		if (failureAsValue(error).status === 404) return null;
+		if (isNotFound(failureAsValue(error))) return null;
 		throw error;
 	});
 

@@ -5,7 +5,7 @@
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
-import { readRecords, tryDeleteRecord, readRecord } from '../api/records';
+import { findRecord, readRecords, tryDeleteRecord } from '../api/records';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
@@ -332,9 +332,8 @@ export class Sync {
 		const failure = await tryDeleteRecord(client, at, id);
 		if (!failure) return { outcome: 'deleted', id };
 		const mayBeGone = failure.delivery === 'ambiguous' || failure.status === 404;
-		const left = mayBeGone ? await readRecord(client, at, id).catch(failureAsValue) : undefined;
-		const isGone = left instanceof ServiceError && left.status === 404;
-		if (!isGone) return failure;
+		const left = mayBeGone ? await findRecord(client, at, id).catch(failureAsValue) : undefined;
+		if (left !== null) return failure;
 		// With a clear rejection it was another writer who deleted it before.
 		return { outcome: failure.delivery === 'ambiguous' ? 'deleted' : 'skipped', id };
 	}

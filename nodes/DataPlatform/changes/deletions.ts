@@ -9,7 +9,7 @@ import { readTable } from '../api/tables';
 import type { TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { InputError, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, isNotFound, ServiceError } from '../transport/errors';
 
 /** As many records as a watched table may have: each check lists them all, and all ids are stored. */
 export const MAX_WATCHED = 50_000;
@@ -120,10 +120,10 @@ async function presenceOf({ client, at }: DeletionCheck, id: string): Promise<Pr
 	return await readRecord(client, at, id).then(
 		() => 'there' as const,
 		async (error: unknown) => {
-			const { status, body } = error instanceof ServiceError ? error : {};
+			const failure = failureAsValue(error);
 			// There, but not for this token.
-			if (status === 403) return 'there';
-			if (status === 404 && Array.isArray(body?.errors)) return 'gone';
+			if (failure.status === 403) return 'there';
+			if (isNotFound(failure)) return 'gone';
 			return await Promise.reject(error);
 		},
 	);

@@ -19,7 +19,7 @@ import {
 	type BodyRequirement,
 	type ParsedResponse,
 } from './response';
-import { ServiceError, type TokenPurpose } from './errors';
+import { isFromPlatform, ServiceError, type TokenPurpose } from './errors';
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
 import { tokenHint, type TokenInfo } from './tokens';
 import { RateLimiter } from './rateLimiter';
@@ -162,8 +162,10 @@ export class ApiClient {
 				const repeated = ambiguous !== undefined;
 				return { ...result, repeated, previousAttempt: ambiguous, durationMs };
 			}
-			if (ambiguous && result.status !== undefined && result.status === request.alreadyDoneStatus) {
-				return { status: result.status, body: {}, repeated: true, durationMs };
+			const { status } = result;
+			const isDone = status === request.alreadyDoneStatus && isFromPlatform(result);
+			if (ambiguous && status !== undefined && isDone) {
+				return { status, body: {}, repeated: true, durationMs };
 			}
 			// The try that may still be done counts most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;

@@ -107,6 +107,14 @@ export const failureAsValue = (error: unknown): ServiceError => {
 	throw error;
 };
 
+/** Whether it holds an error in the platform's own words: a gateway's page says nothing of a record. */
+export const isFromPlatform = ({ body }: ServiceError): boolean =>
+	Array.isArray(body?.errors) && body.errors.length > 0;
+
+/** Whether the platform itself says that it does not have what was asked for. */
+export const isNotFound = (error: ServiceError): boolean =>
+	error.status === 404 && isFromPlatform(error);
+
 /** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
 export class InputError extends Error {
 	readonly field?: string;

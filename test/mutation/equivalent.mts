@@ -390,6 +390,78 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'No date either way.',
 		},
 	],
+	'files/transfer.ts': [
+		{
+			from: "return existing === 'keep' ? { add: files } : { add: files, remove: existing.remove };",
+			to: 'return false ? { add: files } : { add: files, remove: existing.remove };',
+			why: 'A member without a value is not in the JSON.',
+		},
+		{
+			from: "return existing === 'keep' ? { add: files } : { add: files, remove: existing.remove };",
+			to: 'return existing === "" ? { add: files } : { add: files, remove: existing.remove };',
+			why: 'A member without a value is not in the JSON.',
+		},
+		{
+			from: "retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',",
+			to: "retryMode: id && target.existing === 'remove' ? \"\" : 'notIdempotent',",
+			why: 'Only `read` and `notIdempotent` are treated differently.',
+		},
+		{
+			from: "retryMode: 'idempotent',",
+			to: 'retryMode: "",',
+			why: 'Only `read` and `notIdempotent` are treated differently.',
+		},
+		{
+			from: 'return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;',
+			to: 'return record && true && isDifferentRecord(record, id) ? undefined : record;',
+			why: 'No record is another one where none was asked for.',
+		},
+		{
+			from: 'if (url === undefined || !URL.canParse(url)) return { path: path() };',
+			to: 'if (false || !URL.canParse(url)) return { path: path() };',
+			why: 'Nothing is no address either.',
+		},
+	],
+	'files/uploadStream.ts': [
+		...[
+			[
+				'const missing = held.length > 0 ? 3 - held.length : 0;',
+				'const missing = true ? 3 - held.length : 0;',
+			],
+			[
+				'const missing = held.length > 0 ? 3 - held.length : 0;',
+				'const missing = held.length >= 0 ? 3 - held.length : 0;',
+			],
+		].map(([from, to]) => ({
+			from: from!,
+			to: to!,
+			why: 'Whole groups of three by themselves are the same base64.',
+		})),
+		...[
+			[
+				"if (head.length > 0) yield head.toString('base64');",
+				"if (true) yield head.toString('base64');",
+			],
+			[
+				"if (head.length > 0) yield head.toString('base64');",
+				"if (head.length >= 0) yield head.toString('base64');",
+			],
+			[
+				'for (let at = missing; at < end; at += PIECE) {',
+				'for (let at = missing; at <= end; at += PIECE) {',
+			],
+			[
+				"if (held.length > 0) yield held.toString('base64');",
+				"if (true) yield held.toString('base64');",
+			],
+			[
+				"if (held.length > 0) yield held.toString('base64');",
+				"if (held.length >= 0) yield held.toString('base64');",
+			],
+			['if (bytes.length > 0) yield bytes;', 'if (true) yield bytes;'],
+			['if (bytes.length > 0) yield bytes;', 'if (bytes.length >= 0) yield bytes;'],
+		].map(([from, to]) => ({ from: from!, to: to!, why: 'An empty piece adds nothing.' })),
+	],
 	'transport/client.ts': [
 		{
 			from: "return parseResponse(redact(asText, settings), 'json');",

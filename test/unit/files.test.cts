@@ -168,6 +168,35 @@ describe('a body with files in it', () => {
 		stream.close();
 	});
 
+	test('a file that breaks off, and one that is cut off: nothing was written', async () => {
+		async function* broken() {
+			yield Buffer.alloc(2);
+			throw new Error('disk');
+		}
+		const content = async () => Readable.from(broken()) as unknown as ByteStream;
+		const stream = await streamBody(inField, [upload(content, 10, 'b')]);
+		await expect(read(stream.body)).rejects.toMatchObject({
+			message: "'b' can't be read from n8n's store: disk",
+			delivery: 'rejected',
+			hint: 'Nothing was written. Run the node that gave the file again.',
+		});
+		const short = await streamBody(inField, [upload(Buffer.alloc(2), 2, 'a')]).then(
+			async () => await streamBody(inField, [upload(async () => asStream([]), 2, 'c')]),
+		);
+		await expect(read(short.body)).rejects.toMatchObject({
+			message: "'c' was read as 0 bytes, but should have 2",
+			delivery: 'rejected',
+			hint: 'Nothing was written. Check the node that gave the file, and run it again.',
+		});
+	});
+
+	test('a body that is let go is not made any more', async () => {
+		const content = async () => asStream([Buffer.alloc(10)]);
+		const stream = await streamBody(inField, [upload(content, 10)]);
+		stream.close();
+		expect((stream.body as unknown as Readable).destroyed).toBe(true);
+	});
+
 	test('a failure that nobody reads ends nothing', async () => {
 		async function* failing() {
 			yield Buffer.alloc(1);
@@ -284,6 +313,12 @@ describe('names', () => {
 		['Text/Plain', 'text/plain'],
 		['text/plain; charset=utf-8', 'text/plain; charset=utf-8'],
 		['text/plain; name="a,b"', 'text/plain'],
+		['text/plain;charset=utf-8', 'text/plain;charset=utf-8'],
+		['text/plain ; a=1; b=2', 'text/plain ; a=1; b=2'],
+		['text/plain ; name="a,b"', 'text/plain'],
+		['text/plain;  a=1', 'text/plain;  a=1'],
+		['a b/c', 'application/octet-stream'],
+		['', 'application/octet-stream'],
 		['nonsense', 'application/octet-stream'],
 		['a/b,c', 'application/octet-stream'],
 		[undefined, 'application/octet-stream'],
@@ -296,6 +331,10 @@ describe('names', () => {
 		['photo.jpeg', 'image/jpeg', 'photo.jpeg'],
 		['photo', 'image/svg+xml', 'photo.svg'],
 		['v1.2', 'image/png', 'v1.2.png'],
+		['photo.jfif', 'image/jpeg', 'photo.jfif'],
+		['photo', 'image/jfif', 'photo.jpg'],
+		['photo', ' Image/PNG ; a=1', 'photo.png'],
+		['a.png.b/c', 'image/png', 'a.png.b/c.png'],
 		['photo.png', 'text/plain', 'photo.png'],
 		['photo.constructor', 'image/png', 'photo.constructor.png'],
 		['photo.__proto__', 'image/png', 'photo.__proto__.png'],
@@ -321,6 +360,60 @@ describe('the guard', () => {
 		expect(fileField(table, 'photo').type).toBe('picture');
 		expect(() => fileField(table, 'title')).toThrow("'title' holds no files: its type is text");
 		expect(() => fileField(table, 'paper')).toThrow("Table 'Documents' has no field 'paper'");
+	});
+
+	const thrownBy = (run: () => unknown) => {
+		try {
+			run();
+		} catch (error) {
+			return error;
+		}
+		throw new Error('Nothing was thrown');
+	};
+
+	test('says which fields take files', () => {
+		expect(thrownBy(() => fileField(table, 'title'))).toMatchObject({
+			name: 'InputError',
+			field: 'title',
+			hint: "Fields for files in this table: 'papers', 'photo'.",
+		});
+		expect(thrownBy(() => fileField({ ...table, fields: [] }, 'title'))).toMatchObject({
+			field: 'title',
+			hint: 'This table has no field for files; add one in the platform.',
+		});
+	});
+
+	test('says what to do about a file that is too large, or no picture', () => {
+		const large = upload(Buffer.alloc(2), 2);
+		expect(thrownBy(() => guardUpload(field('file'), large, 1))).toMatchObject({
+			field: 'papers',
+			hint: { code: 'raiseMaximumSize' },
+		});
+		expect(thrownBy(() => guardUpload(undefined, large, 1))).toMatchObject({
+			field: undefined,
+			hint: { code: 'raiseMaximumSize' },
+		});
+		expect(
+			thrownBy(() => guardUpload(field('picture'), picture('a.txt', 'text/plain'), 0)),
+		).toMatchObject({
+			message: "'a.txt' is not a picture that the field 'papers' takes",
+			field: 'papers',
+			hint: "Nothing was sent. Pictures are avif, bmp, heic, ico, jfif, jpeg, jpg, png, svg, webp; other files go into a field of the type 'file'.",
+		});
+	});
+
+	test.each([
+		['a.png', 'image/png', 'a.png', 'image/png'],
+		['a.jpg', 'image/jpeg; q=1', 'a.jpg', 'image/jpeg; q=1'],
+		['a.png', 'application/octet-stream', 'a.png', 'image/png'],
+		['a.ico', 'binary/octet-stream', 'a.ico', 'image/x-icon'],
+		['a', 'image/webp', 'a.webp', 'image/webp'],
+	])('takes the picture %s of the type %s as %s, %s', (name, mimetype, as, type) => {
+		expect(guardUpload(field('picture'), picture(name, mimetype), 0)).toMatchObject({
+			name: as,
+			mimetype: type,
+			bytes: 1,
+		});
 	});
 
 	test('measures size in MiB, to the byte', () => {

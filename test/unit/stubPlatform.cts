@@ -40,6 +40,8 @@ export type Serve = (options: IHttpRequestOptions, count: number) => Served | Pr
 export interface Fake {
 	connection: ApiClient;
 	sent: IHttpRequestOptions[];
+	/** Of each of them, whether the token went along. */
+	withToken: boolean[];
 	/** What went to the node's log at debug level; at other levels nothing does. */
 	log: string[];
 	/** Ends the execution. */
@@ -51,16 +53,18 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const sent: IHttpRequestOptions[] = [];
 	const log: string[] = [];
 	const cancellation = new AbortController();
-	const send: HttpTransport['send'] = async (options) => {
+	const withToken: boolean[] = [];
+	const sending = (hasToken: boolean) => async (options: IHttpRequestOptions) => {
 		sent.push(options);
+		withToken.push(hasToken);
 		const result = await serve(options, sent.length);
 		if (result instanceof Error) throw result;
 		return result;
 	};
 	const logger = { debug: (message: string) => log.push(message) } as unknown as Logger;
 	const sender: HttpTransport = {
-		send,
-		sendWithoutToken: send,
+		send: sending(true),
+		sendWithoutToken: sending(false),
 		logger,
 		canceled: cancellation.signal,
 	};
@@ -75,5 +79,5 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		retryBudgetMs: 300_000,
 		...settings,
 	});
-	return { connection, sent, log, cancel: () => cancellation.abort() };
+	return { connection, sent, withToken, log, cancel: () => cancellation.abort() };
 }

@@ -37,7 +37,7 @@ async function call<T>(
 ) {
 	// No wait between attempts.
 	jest.spyOn(Math, 'random').mockReturnValue(-1);
-	const { connection, sent } = fakePlatform(
+	const { connection, sent, withToken } = fakePlatform(
 		(_, count) => responses[Math.min(count, responses.length) - 1]!,
 		{ retryBudgetMs: 10_000, ...settings },
 	);
@@ -50,7 +50,7 @@ async function call<T>(
 	const requests = sent.map(
 		({ method, url }) => `${method} ${url.replace('https://platform.example.com/api/v2', '')}`,
 	);
-	return { result, failure, requests, sent };
+	return { result, failure, requests, sent, withToken };
 }
 
 describe('an upload', () => {
@@ -200,6 +200,21 @@ describe('an upload', () => {
 		});
 	});
 
+	test('is done with its other fields where the record has the file now', async () => {
+		expect((await send([lost(), there], { fields: { a: 1 } })).result).toMatchObject({ id: ID });
+	});
+
+	test('that the token has no right to: a token for files would do', async () => {
+		const { failure } = await call(
+			(client) => uploadFiles(client, target(), [upload('a.txt')], {}),
+			[no(403)],
+			{ token: { type: 'short' } },
+		);
+		expect(failure).toMatchObject({
+			hint: 'Ask for a token that has this right, or choose another table.',
+		});
+	});
+
 	test('names every file that is not there', async () => {
 		const uploads = [upload('a.txt'), upload('b.txt'), upload('c.txt')];
 		const { failure } = await send([lost(), ok(record([file('new', 'b.txt')]))], {}, uploads);
@@ -267,7 +282,7 @@ describe('a file that is fetched', () => {
 		settings: Partial<ClientSettings> = {},
 	) {
 		const stored: unknown[] = [];
-		const { failure, requests } = await call(
+		const { failure, requests, withToken } = await call(
 			async (client) =>
 				await downloadFile(
 					client,
@@ -281,34 +296,44 @@ describe('a file that is fetched', () => {
 			[response],
 			{ retryBudgetMs: 0, ...settings },
 		);
-		return { failure, requests, stored };
+		return { failure, requests, stored, withToken };
 	}
 
 	const local = { baseUrl: 'http://localhost:5999' };
-	test.each<[string, Partial<Attachment>, string, Partial<ClientSettings>]>([
-		['by its id', {}, 'GET /people/files/f%2F1', {}],
-		['by its id, where its address is none', { fileUrl: 'f' }, 'GET /people/files/f%2F1', {}],
+	test.each<[string, Partial<Attachment>, string, Partial<ClientSettings>, boolean]>([
+		['by its id', {}, 'GET /people/files/f%2F1', {}, true],
+		['by its id, where its address is none', { fileUrl: 'f' }, 'GET /people/files/f%2F1', {}, true],
 		[
 			'from the platform, by its address',
 			{ fileUrl: 'https://platform.example.com/x/y?z=1' },
 			'GET https://platform.example.com/x/y?z=1',
 			{},
+			true,
 		],
 		[
 			'from elsewhere',
 			{ fileUrl: 'https://files.example.com/y?z=1' },
 			'GET https://files.example.com/y?z=1',
 			{},
+			false,
 		],
 		[
 			'from this computer, where the platform is on it',
 			{ fileUrl: 'http://127.0.0.1:80/y' },
 			'GET http://127.0.0.1/y',
 			local,
+			false,
 		],
-	])('%s', async (_, attachment, request, settings) => {
-		const { requests, stored } = await fetched(attachment, bytes('abc'), 'file', settings);
+	])('%s, and the token only to the platform', async (...row) => {
+		const [, attachment, request, settings, hasToken] = row;
+		const { requests, stored, withToken } = await fetched(
+			attachment,
+			bytes('abc'),
+			'file',
+			settings,
+		);
 		expect(requests).toEqual([request]);
+		expect(withToken).toEqual([hasToken]);
 		expect(stored).toEqual([['abc', undefined]]);
 	});
 
@@ -480,6 +505,17 @@ describe('files that are taken off a record', () => {
 			hint: LOOK,
 		});
 		expect((await remove([lost(), left])).failure).toMatchObject({ delivery: 'ambiguous' });
+	});
+
+	test('that the token has no right to: a token for files would do', async () => {
+		const { failure } = await call(
+			(client) => removeFiles(client, at, ID, 'papers', ['a']),
+			[no(403)],
+			{ token: { type: 'short' } },
+		);
+		expect(failure).toMatchObject({
+			hint: 'Ask for a token that has this right, or choose another table.',
+		});
 	});
 
 	test('by an attempt that was lost: the platform no longer knows them', async () => {

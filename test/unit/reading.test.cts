@@ -109,18 +109,25 @@ describe('a platform that cuts pages', () => {
 	const range = (from: number, to: number) =>
 		Array.from({ length: to - from }, (_, index) => `r${from + index}`);
 
-	test.each([25, 50, 100, 250, 500])('to %d records: all are read', async (largest) => {
-		expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
-		expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
-		expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
-		expect((await read(table(largest, largest))).ids).toEqual(range(0, largest));
-	});
+	test.each([25, 32, 50, 64, 100, 128, 250, 256, 500, 512])(
+		'to %d records: all are read',
+		async (largest) => {
+			expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
+			expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
+			expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
+			expect((await read(table(largest, largest))).ids).toEqual(range(0, largest));
+		},
+	);
 
 	test.each([
 		[0, 1],
 		[24, 1],
 		[25, 2],
 		[26, 1],
+		[16, 1],
+		[32, 2],
+		[511, 1],
+		[512, 2],
 		[500, 2],
 		[999, 1],
 		[1000, 2],

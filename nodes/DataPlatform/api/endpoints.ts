@@ -9,6 +9,10 @@ const tablePath = ({ application, table }: TableAddress) =>
 		? `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`
 		: `${API}/${encodePathSegment(table)}`;
 
+/** Names a table among others: what is known of it in a run is kept under this. */
+export const addressKey = ({ application, table }: TableAddress): string =>
+	JSON.stringify([application, table]);
+
 /** The paths below the base URL; each segment is percent-encoded. */
 export const paths = {
 	ping: () => `${API}/ping`,

@@ -140,8 +140,8 @@ function pageRequest(
 	};
 }
 
-/** What a service cuts pages to is a multiple of this: 25 is the default size. */
-const ROUND_SIZE = 25;
+/** What a service cuts pages to: a multiple of 25, which is the default size, or a power of two. */
+const isRound = (size: number) => size % 25 === 0 || (size > 25 && (size & (size - 1)) === 0);
 
 /**
  * Whether nothing follows a page. One that is shorter than asked for may have been cut by the service,
@@ -150,7 +150,7 @@ const ROUND_SIZE = 25;
  * @param size how many were asked for
  */
 export const isLastPage = (page: PlatformRecord[], size: number): boolean =>
-	page.length < size && (page.length === 0 || page.length % ROUND_SIZE !== 0);
+	page.length < size && (page.length === 0 || !isRound(page.length));
 
 /** How many pages are requested ahead of the one that is worked on, at most. */
 const MAX_AHEAD = 4;

@@ -4,7 +4,7 @@
  * a link to many take a request for each record.
  */
 import { countRecords } from '../api/aggregates';
-import { MAX_PAGE_SIZE } from '../api/endpoints';
+import { addressKey, MAX_PAGE_SIZE } from '../api/endpoints';
 import { findRecord, readRecords } from '../api/records';
 import type {
 	FieldDefinition,
@@ -135,7 +135,7 @@ export class LinkedRecords {
 	}
 
 	private async sizeOf(at: LinkTarget['at']): Promise<number> {
-		const name = JSON.stringify(at);
+		const name = addressKey(at);
 		const size = this.tableSizes.get(name) ?? countRecords(this.client, at);
 		this.tableSizes.set(name, size);
 		return await size;

@@ -47,6 +47,14 @@ export const columns = (resourceMapperMethod: ColumnsMethod): Parameter<'columns
 	},
 });
 
+export const simple: Parameter<'simple'> = {
+	displayName: 'Simplify',
+	name: 'simple',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to return a simplified version of the response instead of the raw data',
+};
+
 export const emptyValues: Parameter<'emptyValues'> = {
 	displayName: 'Empty Values',
 	name: 'emptyValues',

@@ -5,7 +5,7 @@ import type { FieldDefinition, TableAddress, TableDefinition } from '../api/type
 import type { LinkedTo } from '../api/records';
 import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../bulk/linkedRecords';
 import { LinkResolver, type LinkRule, type LinkRules, type LinkTarget } from '../bulk/links';
-import { MAX_PAGE_SIZE } from '../api/endpoints';
+import { addressKey, MAX_PAGE_SIZE } from '../api/endpoints';
 import { holdsData } from '../fields';
 import { InputError, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
@@ -156,7 +156,7 @@ const resolvers = new WeakMap<object, Map<string, LinkResolver>>();
 export function linkResolver(run: RunContext<never>, at: TableAddress): LinkResolver {
 	const ofRun = resolvers.get(run) ?? new Map<string, LinkResolver>();
 	resolvers.set(run, ofRun);
-	const name = JSON.stringify([at.application, at.table]);
+	const name = addressKey(at);
 	const resolver =
 		ofRun.get(name) ??
 		new LinkResolver(

@@ -3,6 +3,8 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
+import { addressKey } from '../api/endpoints';
+import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import { InputError } from '../transport/errors';
 import {
@@ -250,6 +252,13 @@ export function planOptions(
 	};
 }
 
+export const writeOptions = (
+	run: RunContext<'options.skipAudit'>,
+	index: number,
+): WriteOptions => ({
+	skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
+});
+
 /** Names the fields of the input that are not written, once in a run. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
@@ -327,7 +336,7 @@ async function lookAhead(
 ): Promise<void> {
 	const ofRun = lookAheads.get(run) ?? new Map<string, Promise<void>>();
 	lookAheads.set(run, ofRun);
-	const name = JSON.stringify([at.application, at.table]);
+	const name = addressKey(at);
 	const rowOf = (index: number) => {
 		try {
 			const { application, table } = run.table(index);
@@ -360,7 +369,7 @@ export async function createLinkedRecords(
 	const plan = { records: [record], problems: [], merged: new Map(), ignored: new Set<string>() };
 	await linkResolver(run, run.table(index)).createMissing(plan, table, {
 		batchBytes: MAX_LINK_BATCH_BYTES,
-		skipAudit: run.option('options.skipAudit', index, false),
+		...writeOptions(run, index),
 	});
 	if (plan.problems.length > 0) throw nothingSent(plan.problems);
 }

@@ -4,18 +4,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues, PlatformRecord } from '../api/types';
-import type { WriteOptions } from '../api/records';
 import { omitUndefined } from './itemResults';
 import type { RunContext } from './run';
-import type { Parameter } from './operation';
-
-export const simple: Parameter<'simple'> = {
-	displayName: 'Simplify',
-	name: 'simple',
-	type: 'boolean',
-	default: true,
-	description: 'Whether to return a simplified version of the response instead of the raw data',
-};
 
 /** An agent reads every record that it gets: all of a large table would be more than it can hold. */
 export const MAX_AGENT_RECORDS = 200;
@@ -71,10 +61,3 @@ export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? sim
 /** As `recordOutput`, for an item of a run. */
 export const outputOf = (run: RunContext<'simple'>, index: number): RecordOutput =>
 	recordOutput(run.flag('simple', 'Simplify', index));
-
-export const writeOptions = (
-	run: RunContext<'options.skipAudit'>,
-	index: number,
-): WriteOptions => ({
-	skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
-});

@@ -4,6 +4,7 @@
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
+import { addressKey } from '../api/endpoints';
 import type { RecordMetadata, TableAddress, TableDefinition } from '../api/types';
 import type { Watermark } from '../bulk/resolve';
 import { readWatermark } from '../bulk/write';
@@ -242,7 +243,7 @@ export class RunContext<in Name extends string> {
 
 	/** A table's definition, read once in a run. */
 	async definition(at: TableAddress): Promise<TableDefinition> {
-		const name = JSON.stringify([at.application, at.table]);
+		const name = addressKey(at);
 		let definition = this.definitions.get(name);
 		if (!definition) {
 			definition = readTable(this.client, at);
@@ -263,7 +264,7 @@ export class RunContext<in Name extends string> {
 	 * can't be read.
 	 */
 	async latestChange(at: TableAddress): Promise<Watermark> {
-		const name = JSON.stringify([at.application, at.table]);
+		const name = addressKey(at);
 		let latest = this.latestChanges.get(name);
 		if (!latest) {
 			latest = readWatermark(this.client, at).then((watermark) =>

@@ -14,8 +14,7 @@ import {
 } from '../descriptions/changeOptions';
 import { filterParameters } from '../descriptions/filter';
 import { fieldsToLoad, savedView } from '../descriptions/readOptions';
-import { options, timeout } from '../descriptions/common';
-import { simple } from '../execution/recordOutput';
+import { options, simple, timeout } from '../descriptions/common';
 
 /** Where only deletions are emitted, which have no fields. */
 const hiddenForDeletions = <P extends INodeProperties>(field: P, path = 'triggerOn'): P => ({

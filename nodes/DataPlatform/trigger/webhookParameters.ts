@@ -3,8 +3,7 @@
  */
 import type { INodeProperties } from 'n8n-workflow';
 
-import { options, timeout } from '../descriptions/common';
-import { simple } from '../execution/recordOutput';
+import { options, simple, timeout } from '../descriptions/common';
 import { applicationLocator, tableLocator } from '../descriptions/locators';
 
 export const webhookProperties: INodeProperties[] = [

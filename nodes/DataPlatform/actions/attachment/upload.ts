@@ -8,13 +8,18 @@ import type { Upload } from '../../files/uploadStream';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
-import { plannedRecord, type PlannedRecordParameter } from '../../execution/recordInput';
-import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
+import {
+	plannedRecord,
+	type PlannedRecordParameter,
+	writeOptions,
+} from '../../execution/recordInput';
+import { outputOf } from '../../execution/recordOutput';
 import {
 	columns,
 	emptyValues,
 	maxRetryWait,
 	requestOptions,
+	simple,
 	tableParameters,
 	timeout,
 	unknownFields,

@@ -1,8 +1,8 @@
 import { keyField } from '../../bulk/plan';
 import { createRecord } from '../../api/records';
-import { plannedRecord } from '../../execution/recordInput';
-import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
-import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { plannedRecord, writeOptions } from '../../execution/recordInput';
+import { outputOf } from '../../execution/recordOutput';
+import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const create = itemOperation({

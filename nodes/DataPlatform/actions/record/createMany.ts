@@ -1,6 +1,5 @@
 import { createManyOptions } from '../../descriptions/bulkOptions';
-import { columns, tableParameters } from '../../descriptions/common';
-import { simple } from '../../execution/recordOutput';
+import { columns, simple, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
 import { bulkOperation } from '../../descriptions/operation';
 

@@ -2,8 +2,8 @@ import { readRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
 import { linkedRecords } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
-import { outputOf, simple } from '../../execution/recordOutput';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { outputOf } from '../../execution/recordOutput';
+import { callSettings, simple, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const get = itemOperation({

@@ -1,7 +1,7 @@
 import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind } from '../../changes/tracker';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../changes/cursor';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { callSettings, simple, tableParameters } from '../../descriptions/common';
 import {
 	DEFAULT_MAXIMUM,
 	DEFAULT_OVERLAP_S,
@@ -20,7 +20,7 @@ import {
 	startState,
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
-import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
+import { MAX_AGENT_RECORDS, outputOf } from '../../execution/recordOutput';
 import { requireChoice, requireNumber, withLabel, type RunContext } from '../../execution/run';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);

@@ -8,8 +8,8 @@ import { filterParameters } from '../../descriptions/filter';
 import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
 import { noticeShift, recordQueryOf } from '../../execution/recordQuery';
-import { MAX_AGENT_RECORDS, outputOf, simple } from '../../execution/recordOutput';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { MAX_AGENT_RECORDS, outputOf } from '../../execution/recordOutput';
+import { callSettings, simple, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 const offset: Parameter<'offset'> = {

@@ -7,8 +7,8 @@ import { parameterText } from '../../execution/locator';
 import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { readFilter } from '../../execution/filterInput';
-import { callSettings, tableParameters } from '../../descriptions/common';
-import { prefixedName, simple } from '../../execution/recordOutput';
+import { callSettings, simple, tableParameters } from '../../descriptions/common';
+import { prefixedName } from '../../execution/recordOutput';
 import { itemOperation } from '../../descriptions/operation';
 
 const summaries: Parameter<'summaries'> = {

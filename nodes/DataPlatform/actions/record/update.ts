@@ -3,9 +3,9 @@ import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
 import type { RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
-import { plannedRecord } from '../../execution/recordInput';
-import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
-import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { plannedRecord, writeOptions } from '../../execution/recordInput';
+import { outputOf } from '../../execution/recordOutput';
+import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const updateMode: Parameter<'updateMode'> = {

@@ -8,9 +8,9 @@ import { keyFields, type PlannedRecord } from '../../bulk/plan';
 import { upsertOutcome } from '../../bulk/resolve';
 import { omitUndefined } from '../../execution/itemResults';
 import { matchingOf } from '../../execution/matchingInput';
-import { createLinkedRecords, plannedRecord } from '../../execution/recordInput';
-import { outputOf, simple, writeOptions } from '../../execution/recordOutput';
-import { columns, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import { createLinkedRecords, plannedRecord, writeOptions } from '../../execution/recordInput';
+import { outputOf } from '../../execution/recordOutput';
+import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
 import {
 	matchingOptions,
 	matchingParameters,

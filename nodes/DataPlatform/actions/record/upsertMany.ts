@@ -1,7 +1,6 @@
 import { upsertManyOptions } from '../../descriptions/bulkOptions';
 import { matchingParameters } from '../../descriptions/matching';
-import { columns, tableParameters } from '../../descriptions/common';
-import { simple } from '../../execution/recordOutput';
+import { columns, simple, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
 import { bulkOperation } from '../../descriptions/operation';
 

@@ -789,9 +789,9 @@ describe('the option', () => {
 		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
 		expect(await labels(links)).toEqual(
 			expect.arrayContaining([
-				'company (import key of the linked record)',
-				'clients (import keys of linked records to add)',
-				"memo ('text' of the linked record)",
+				'company (linked import key)',
+				'clients (linked import keys to add)',
+				"memo (linked 'text')",
 			]),
 		);
 		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain(

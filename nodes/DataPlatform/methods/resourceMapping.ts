@@ -20,14 +20,13 @@ import { IMPORT_KEY_MARK } from '../descriptions/nodeHints';
 import { chosenApplication, chosenTable, inEditor } from './editorContext';
 import { titleOf } from './listSearch';
 
-/** What a link field takes, where the option Link Values says that it is no record ID. */
+/**
+ * What a link field takes, where the option Link Values says that it is no record ID. Short: the editor
+ * cuts long labels.
+ */
 function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): string {
-	const one = linkedField
-		? `'${linkedField}' of the linked record`
-		: 'import key of the linked record';
-	const many = linkedField
-		? `'${linkedField}' of linked records to add`
-		: 'import keys of linked records to add';
+	const one = linkedField ? `linked '${linkedField}'` : 'linked import key';
+	const many = linkedField ? `linked '${linkedField}' to add` : 'linked import keys to add';
 	return metadata.multiple ? many : one;
 }
 

@@ -9,7 +9,7 @@ import { applicationLocator, tableLocator } from '../descriptions/locators';
 export const webhookProperties: INodeProperties[] = [
 	{
 		displayName:
-			'In the platform, add a <b>Send Webhook</b> step to a workflow that runs when a record is saved or deleted:<br>• URL: the production URL of this node<br>• Header: <code>Authorization</code> with <code>Bearer</code> and the Webhook Secret of the credential<br>• Body: <code>{ "recordId": "the ID of the record" }</code>',
+			'In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted. Its URL is the production URL of this node. Its header Authorization is "Bearer", a space and the Webhook Secret of the credential. Its body is { "recordId": "the ID of the record" }.',
 		name: 'setUpNotice',
 		type: 'notice',
 		default: '',

@@ -125,6 +125,11 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		expect(codex.categories.length).toBeGreaterThan(0);
 	});
 
+	test('has notices without tags, which the editor drops together with line breaks', () => {
+		const notices = all.filter(({ property }) => property.type === 'notice');
+		for (const { property } of notices) expect(property.displayName).not.toMatch(/<(?!a |\/a>)/);
+	});
+
 	test('every operation has an action, and none is listed twice', () => {
 		const lists = description.properties.filter(({ name }) => name === 'operation');
 		const resources = description.properties.find(({ name }) => name === 'resource');

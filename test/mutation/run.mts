@@ -18,14 +18,14 @@ const SOURCES = join(ROOT, 'nodes', 'DataPlatform');
 
 /** How many mutants have to be killed, in percent, by the beginning of the path. */
 const THRESHOLDS: Array<[path: string, percent: number]> = [
-	['api/', 0],
+	['api/', 98],
 	['bulk/', 94],
-	['changes/', 0],
-	['execution/', 0],
-	['fields/', 97],
-	['files/', 0],
-	['rows/', 0],
-	['transport/', 97],
+	['changes/', 80],
+	['execution/', 22],
+	['fields/', 99],
+	['files/', 86],
+	['rows/', 85],
+	['transport/', 98],
 	['transport/allowedOrigins.ts', 100],
 	['transport/retryPolicy.ts', 100],
 ];

@@ -234,6 +234,31 @@ test('a table whose pages never meet ends in an error', async () => {
 	expect(sent.length).toBeLessThan(250);
 });
 
+test.each([
+	[1, 14],
+	[5, 14],
+	[50, 20],
+	[300, 25],
+])('beside a writer that deletes the first %d records after each request', async (count, most) => {
+	let rows = Array.from({ length: 8000 }, (_, index) => `r${index}`);
+	const { connection, sent } = fakePlatform(({ url }) => {
+		const query = new URL(url).searchParams;
+		const skip = Number(query.get('skip') ?? 0);
+		const page = rows.slice(skip, skip + Number(query.get('limit')));
+		rows = rows.slice(count);
+		return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
+	});
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(new Set(ids).size).toBe(ids.length);
+	expect(rows.filter((id) => !ids.includes(id))).toEqual([]);
+	expect(notes).toEqual({ hasShifted: true });
+	expect(sent.length).toBeLessThanOrEqual(most);
+});
+
 test('a portion begins at its offset, and ends at its limit', async () => {
 	const { connection, sent } = fakePlatform(table(5000));
 	const notes = { hasShifted: false };
@@ -330,7 +355,7 @@ test.each([
 	}
 	expect(ids.size).toBe(3000);
 	expect(sent.map(({ url }) => Number(new URL(url).searchParams.get('skip')))).toEqual([
-		0, 999, 1998, 998, 1997, 2996,
+		0, 999, 1998, 989, 1979, 2969,
 	]);
 	expect(notes).toEqual({ hasShifted: true });
 });

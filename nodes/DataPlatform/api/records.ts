@@ -158,6 +158,11 @@ const MAX_AHEAD = 4;
 /** Of so many full pages in a row, one more is requested ahead: few are requested in vain. */
 const PAGES_PER_AHEAD = 2;
 
+/** Half a page is repeated at most, where records go away while a table is read. */
+const MAX_OVERLAP = 500;
+
+const OVERLAP_GROWTH = 10;
+
 /** A table that changes faster than it can be read, or a service that gives pages at random. */
 const MAX_STEPS_BACK = 100;
 
@@ -170,7 +175,8 @@ export interface ReadNotes {
  * Reads records and gives them page by page, each record once. Each page repeats the last record of
  * the one before. Another one in its place means that the order changed: records that moved from a
  * page to come to one that was read are missed, which the notes say. Where none of what was read
- * is in its place, records went away and the reader goes back a page.
+ * is in its place, records went away: the reader goes back a page, and repeats more of each from then
+ * on.
  *
  * The next pages are requested before a page is given, so that they travel while that one is worked
  * on; no request is under way any more once the reader has ended, whoever ended it. A short page that
@@ -195,15 +201,14 @@ export async function* readRecords(
 	let stepsBack = 0;
 	try {
 		for (;;) {
-			const { skip, size, page: requested } = pages.take(limit - seen.size);
+			const { skip, size, repeated, page: requested } = pages.take(limit - seen.size);
 			const page = await requested;
 			const first = page[0];
-			const repeatsLast = skip > offset;
 			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
-			if (repeatsLast && first?.id !== last) notes.hasShifted = true;
-			if (repeatsLast && (!first || !seen.has(first.id))) {
+			if (repeated > 0 && page[repeated - 1]?.id !== last) notes.hasShifted = true;
+			if (repeated > 0 && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
-				await pages.goOnAt(Math.max(offset, skip + 1 - MAX_PAGE_SIZE));
+				await pages.goBackFrom(skip);
 				continue;
 			}
 			const fresh = page.filter(({ id }) => {
@@ -213,7 +218,7 @@ export async function* readRecords(
 			});
 			last = page.at(-1)?.id;
 			// Whatever was read before stands elsewhere now, except the record that is repeated.
-			if (page.length - fresh.length > (repeatsLast ? 1 : 0)) notes.hasShifted = true;
+			if (page.length - fresh.length > repeated) notes.hasShifted = true;
 			// A service that repeats what it gave has no end.
 			if (fresh.length === 0) stepsBack += 1;
 			const isOpen = seen.size < limit && !isLastPage(page, size);
@@ -231,6 +236,8 @@ export async function* readRecords(
 interface RequestedPage {
 	skip: number;
 	size: number;
+	/** How many records at its beginning were read before, if nothing moved. */
+	repeated: number;
 	page: Promise<PlatformRecord[]>;
 }
 
@@ -240,6 +247,8 @@ class PagesAhead {
 	/** How many records of the order come before the first that is not requested yet. */
 	private next: number;
 	private fullPages = 0;
+	/** How many records of the page before each page repeats. */
+	private overlap = 1;
 	private readonly query: RecordQuery;
 
 	constructor(
@@ -263,8 +272,7 @@ class PagesAhead {
 	request(open: number) {
 		this.fullPages += 1;
 		const most = Math.min(MAX_AHEAD, Math.ceil(this.fullPages / PAGES_PER_AHEAD));
-		const overlap = this.requested.length;
-		let left = open - this.requested.reduce((sum, { size }) => sum + size, -overlap);
+		let left = open - this.requested.reduce((sum, page) => sum + page.size - page.repeated, 0);
 		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
 	}
 
@@ -273,6 +281,12 @@ class PagesAhead {
 		await this.end();
 		this.next = next;
 		this.fullPages = 0;
+	}
+
+	/** Reads the page before a place again, and repeats more from now on: records go away. */
+	async goBackFrom(skip: number) {
+		this.overlap = Math.min(MAX_OVERLAP, this.overlap * OVERLAP_GROWTH);
+		await this.goOnAt(Math.max(this.offset, skip + 1 - MAX_PAGE_SIZE));
 	}
 
 	/** Waits for what is under way; nothing of it is needed. */
@@ -284,13 +298,13 @@ class PagesAhead {
 
 	/** @returns how many records the page adds to those before it */
 	private requestOne(open: number): number {
-		const skip = Math.max(this.offset, this.next - 1);
+		const skip = Math.max(this.offset, this.next - this.overlap);
 		const repeated = this.next - skip;
 		const size = Math.min(MAX_PAGE_SIZE, open + repeated);
 		const page = readPage(this.client, this.at, this.query, { limit: size, skip });
 		// Its failure is thrown where it is awaited, which may be never.
 		page.catch(() => undefined);
-		this.requested.push({ skip, size, page });
+		this.requested.push({ skip, size, repeated, page });
 		this.next = skip + size;
 		return size - repeated;
 	}

@@ -49,6 +49,16 @@ test('every picture is on a page', () => {
 	expect(pictures.filter((picture) => !names.has(picture))).toEqual([]);
 });
 
+test('where the nodes and the credential lead for help there is a heading', () => {
+	const sources = globSync(['nodes/**/*.json', 'credentials/*.ts'], { cwd: root });
+	const anchors = sources.flatMap((path) =>
+		[...read(path).matchAll(/n8n-nodes-data-platform#([\w-]+)/g)].map(([, anchor]) => anchor!),
+	);
+	expect(anchors.length).toBeGreaterThan(0);
+	const headings = [...anchorsOf('README.md'), 'readme'];
+	expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+});
+
 describe.each(PAGES)('%s', (page) => {
 	test('every link within the repository leads somewhere', () => {
 		const links = [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);

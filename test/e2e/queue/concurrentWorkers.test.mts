@@ -51,7 +51,7 @@ after(async () => {
 
 const ROWS = 100_000;
 /** What each request of the platform takes at least. */
-const LATENCY_MS = 500;
+const LATENCY_MS = 200;
 
 const orderNumber = (index: number) => `N${index + 1}`;
 

@@ -74,6 +74,15 @@ describe('a link to one record', () => {
 		expect(stub.requests).toHaveLength(1);
 	});
 
+	test('what a link shows is not kept for the next page: memory stays flat', async () => {
+		const { include, stub } = setUp({ inclusion: link(false, withNames) });
+		expect(await include({ id: 'c2', name: 'Shown' })).toEqual([{ id: 'c2', name: 'Shown' }]);
+		expect(stub.requests).toEqual([]);
+		expect(await include('c2')).toEqual([{ id: 'c2', name: 'C2' }]);
+		expect(await include({ id: 'c2', name: 'Other' })).toEqual([{ id: 'c2', name: 'C2' }]);
+		expect(stub.requests).toEqual(['GET companies c2']);
+	});
+
 	test('a record that is gone has its id only; a field without a value is null', async () => {
 		const names = ['name', 'city'];
 		const { include, reader } = setUp({ inclusion: link(false, { names }) });

@@ -1,6 +1,9 @@
 /** Links by business key, on tables in memory. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
 	LinkResolver,
+	MAX_REMEMBERED,
 	type LinkRule,
 	type LinkTarget,
 } from '../../nodes/DataPlatform/bulk/links.ts';
@@ -581,4 +584,35 @@ describe('creating what is missing', () => {
 		resolver.dropMissing([second!], people);
 		expect(second!.fields).toEqual({ company: { id: 'new1' } });
 	});
+});
+
+test('what is remembered of a value does not hold the text that it was cut from', async () => {
+	setFlagsFromString('--expose_gc');
+	const collect = runInNewContext('gc') as () => void;
+	const { resolve } = setUp({ rule: orEmpty });
+	const heap = () => {
+		collect();
+		return process.memoryUsage().heapUsed;
+	};
+	const before = heap();
+	const pieces = 400;
+	for (let at = 0; at < pieces; at += 1) {
+		const piece = Buffer.alloc(64 * 1024, `a piece of a file, number ${at}; `).toString('latin1');
+		await resolve([{ company: piece.slice(100, 140) }]);
+	}
+	expect(heap() - before).toBeLessThan((pieces * 64 * 1024) / 2);
+});
+
+test('of hundreds of thousands of values, only so many are remembered', async () => {
+	const { stub, resolve } = setUp();
+	const count = () => stub.requests.length;
+	await resolve([{ company: 'Acorn' }]);
+	expect(count()).toBe(1);
+	await resolve(Array.from({ length: MAX_REMEMBERED }, (_, at) => ({ company: `x${at}` })));
+	const before = count();
+	// Still known, and needed: it stays when the others go.
+	expect((await resolve([{ company: 'Acorn' }]))[0]!.values).toEqual({ company: 'a' });
+	expect(count()).toBe(before);
+	await resolve([{ company: 'x1' }]);
+	expect(count()).toBe(before + 1);
 });

@@ -359,3 +359,25 @@ test.each([
 	]);
 	expect(notes).toEqual({ hasShifted: true });
 });
+
+test('a record that moves to a page far behind comes once, whatever its ID looks like', async () => {
+	const idOf = (index: number) => `${String(index).padStart(8, '0')}-1111-4111-8111-111111111111`;
+	const size = 20_000;
+	const { connection } = fakePlatform(({ url }) => {
+		const query = new URL(url).searchParams;
+		const skip = Number(query.get('skip') ?? 0);
+		const count = Math.max(0, Math.min(Number(query.get('limit')), size - skip));
+		// The first ones are there once more at the end, one of them in upper case.
+		const ids = Array.from({ length: count }, (_, at) =>
+			skip + at >= size - 50 ? idOf(size - 1 - skip - at).toUpperCase() : idOf(skip + at),
+		);
+		return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
+	});
+	const notes = { hasShifted: false };
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, { sort: 'rank' }, Infinity, notes)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(ids).toEqual(Array.from({ length: size - 50 }, (_, index) => idOf(index)));
+	expect(notes).toEqual({ hasShifted: true });
+});

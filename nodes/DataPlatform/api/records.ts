@@ -5,6 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './decoders';
 import { MAX_PAGE_SIZE, paths } from './endpoints';
+import { IdSet } from './idSet';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import { failureAsValue, InputError, isNotFound, ServiceError } from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
@@ -195,7 +196,8 @@ export async function* readRecords(
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
-	const seen = new Set<string>();
+	// In an order that the user chose, a record may move to any later page: all IDs are needed.
+	const seen = new IdSet();
 	const pages = new PagesAhead(client, at, reading, offset);
 	let last: string | undefined;
 	let stepsBack = 0;
@@ -211,11 +213,7 @@ export async function* readRecords(
 				await pages.goBackFrom(skip);
 				continue;
 			}
-			const fresh = page.filter(({ id }) => {
-				if (seen.has(id) || seen.size >= limit) return false;
-				seen.add(id);
-				return true;
-			});
+			const fresh = page.filter(({ id }) => seen.size < limit && seen.add(id));
 			last = page.at(-1)?.id;
 			// Whatever was read before stands elsewhere now, except the record that is repeated.
 			if (page.length - fresh.length > repeated) notes.hasShifted = true;

@@ -46,7 +46,7 @@ const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
 });
 
 export class LinkedRecords {
-	/** Linked records by link, then by ID; null for one that is not there or may not be read. */
+	/** Linked records that were read, by link, then by ID; null for one that is not there or may not be read. */
 	private readonly known = new Map<string, Map<string, JsonValue>>();
 	private readonly tableSizes = new Map<string, Promise<number>>();
 	private requestsLeft = MAX_LINK_REQUESTS;
@@ -84,17 +84,19 @@ export class LinkedRecords {
 			return;
 		}
 		const known = this.knownOf(inclusion);
+		// Not kept for the next page: each link shows the same again.
+		const shown = new Map<string, JsonValue>();
 		const missing = new Set<string>();
 		for (const { id, value } of links) {
-			if (known.has(id)) continue;
+			if (known.has(id) || shown.has(id)) continue;
 			// A link shows some fields of its record: no request where they are all that is asked for.
 			if (isObject(value) && names.every((name) => Object.hasOwn(value, name))) {
-				known.set(id, pick(id, value as FieldValues, names));
+				shown.set(id, pick(id, value as FieldValues, names));
 			} else missing.add(id);
 		}
 		await this.readByIds([...missing], inclusion.target.at, names, known);
 		for (const { fields, id } of links) {
-			const linked = known.get(id);
+			const linked = shown.get(id) ?? known.get(id);
 			if (linked !== undefined) fields[field.name] = linked;
 			else this.isUnread = true;
 		}

@@ -427,6 +427,9 @@ export class LinkResolver {
 	}
 }
 
+/** How many values of a linked table are remembered; those that came before are looked up again. */
+export const MAX_REMEMBERED = 100_000;
+
 const shapeProblem = (raw: unknown) =>
 	` takes values of the linked records, or {"add":[values],"remove":[values]}, not ${show(raw)}`;
 
@@ -470,17 +473,25 @@ async function lookUpMissing(
 	raw: unknown[],
 	isGrowing: boolean,
 ) {
+	const entries = raw
+		.map((value) => toWanted(field, value))
+		.filter((entry): entry is Wanted => 'text' in entry);
+	if (known.size > MAX_REMEMBERED) {
+		const needed = new Set(entries.map(({ text }) => text));
+		for (const text of known.keys()) if (!needed.has(text)) known.delete(text);
+	}
 	const wanted = new Map<string, Wanted>();
-	for (const value of raw) {
-		const entry = toWanted(field, value);
-		if ('problem' in entry) continue;
+	for (const entry of entries) {
 		const match = known.get(entry.text);
 		if (match && (match.ids.length > 0 || !isGrowing)) continue;
 		wanted.set(entry.text, entry);
 	}
 	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
-	for (const [text, match] of found) known.set(text, match);
+	for (const [text, match] of found) known.set(detached(text), match);
 }
+
+/** The same text in memory of its own: a part of another text holds all of that. */
+const detached = (text: string) => ` ${text}`.slice(1);
 
 /** Why a linked table can't be used, where that is so for its links only. */
 function unavailable(error: unknown): string {

@@ -198,6 +198,13 @@ const checks: Record<string, Check> = {
 	package: jest('package'),
 	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
 	sync: program('Sync Many, at random', ['node', 'test/property/sync/run.mts', '--seed', '1']),
+	import: program('Imports, killed and continued', [
+		'node',
+		'test/property/import/run.mts',
+		'--rounds=4',
+		'--rows=20000',
+		'--seed=1',
+	]),
 	trigger: program('The trigger, at random', [
 		'node',
 		'test/property/trigger/run.mts',

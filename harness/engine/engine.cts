@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 
 process.env.N8N_USER_FOLDER ??= mkdtempSync(join(tmpdir(), 'data-platform-engine-'));
 process.env.N8N_ENCRYPTION_KEY = 'only-for-this-process';
-process.env.N8N_LOG_LEVEL = 'silent';
+process.env.N8N_LOG_LEVEL ??= 'silent';
 process.env.N8N_ENFORCE_SETTINGS_FILE_PERMISSIONS = 'false';
 
 import 'reflect-metadata';

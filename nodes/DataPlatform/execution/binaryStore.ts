@@ -22,12 +22,21 @@ export async function storeFile(
 	mimetype: string,
 ): Promise<IBinaryData> {
 	let failure: { error: unknown } | undefined;
-	async function* watched() {
+	const iterator = pieces[Symbol.asyncIterator]();
+	const next = async () => {
 		try {
-			yield* pieces;
+			return await iterator.next();
 		} catch (error) {
 			failure = { error };
 			throw asIs(error);
+		}
+	};
+	// Not by `yield*`: a store that fails throws that into the generator, and it would count as its own.
+	async function* watched() {
+		try {
+			for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
+		} finally {
+			await iterator.return?.();
 		}
 	}
 	try {
@@ -92,13 +101,14 @@ export class GrowingFile {
 		return await this.storing;
 	}
 
-	private async store(): Promise<IBinaryData> {
+	private store(): Promise<IBinaryData> {
 		const stored = storeFile(this.run, this.pieces(), this.name, this.mimetype);
+		// Handled here, whether or not anybody writes more: else it would end n8n's process.
 		stored.catch((error: unknown) => {
 			this.failure = { error };
 			this.drained();
 		});
-		return await stored;
+		return stored;
 	}
 
 	private async *pieces(): AsyncGenerator<Uint8Array> {

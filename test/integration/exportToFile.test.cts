@@ -129,6 +129,31 @@ test('a table that can no longer be read in the middle is an error, and no file'
 	expect(result.output('Data Platform')[0]!.binary).toBeUndefined();
 });
 
+test('canceled in the middle: no file, and nothing more is read', async () => {
+	await harness.fill('notes', ...Array.from({ length: 2500 }, (_, rank) => ({ text: 'x', rank })));
+	const pages = { match: { method: 'GET', path: '/data$' }, when: { nth: [2] } };
+	await harness.faults({ ...pages, fault: { kind: 'slowBefore', ms: 20_000 } });
+	const start = Date.now();
+	const result = await harness.run('exportToFile', {
+		table: 'notes',
+		onStart: (cancel) => {
+			const watch = setInterval(async () => {
+				const read = (await harness.requests()).filter(({ path }) => path.endsWith('/data'));
+				if (read.length < 2) return;
+				clearInterval(watch);
+				cancel();
+			}, 20);
+		},
+	});
+	expect(result.run.status).toBe('canceled');
+	expect(Date.now() - start).toBeLessThan(10_000);
+	expect(result.output('Data Platform')).toEqual([]);
+	expect(JSON.stringify(result.run.data)).not.toContain('Notes.csv');
+	const sent = (await harness.requests()).length;
+	await new Promise((resolve) => setTimeout(resolve, 300));
+	expect(await harness.requests()).toHaveLength(sent);
+});
+
 test('a store that takes no more', async () => {
 	await harness.fill('notes', { text: 'x' });
 	const store = jest

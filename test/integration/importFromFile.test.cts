@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { Container } from '@n8n/di';
+import { Logger } from '@n8n/backend-common';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import { inMemory, openFiles, read, stored } from './attachmentFixtures.cts';
 import { waitUntil } from '../support/waitUntil.mts';
@@ -522,6 +523,94 @@ describe('an import that breaks off', () => {
 		expect(error!.message).toContain('is imported through row');
 		const numbers = await harness.values('number');
 		expect(new Set(numbers).size).toBe(numbers.length);
+	});
+});
+
+describe('an import that is canceled', () => {
+	const rows = (count: number) =>
+		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
+
+	/** Cancels once so many bulk requests have come. */
+	const cancelAt = (requests: number) => (cancel: () => void) => {
+		const watch = setInterval(async () => {
+			const sent = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
+			if (sent.length < requests) return;
+			clearInterval(watch);
+			setTimeout(() => {
+				canceledAt = Date.now();
+				cancel();
+			}, 200);
+		}, 20);
+	};
+	let canceledAt = 0;
+
+	const warnings = () => jest.spyOn(Container.get(Logger), 'warn');
+
+	/** What the log says: through which row all is certain, and how many rows after that are not. */
+	function reportOf(log: ReturnType<typeof warnings>) {
+		const text = log.mock.calls.map(([message]) => message).join('\n');
+		log.mockRestore();
+		const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? NaN);
+		return {
+			text,
+			through: number(
+				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
+			),
+			startAt: number(/set 'Start at Row' in the options to (\d+)/),
+			unknown: number(/(\d+) rows after that may have been written or not/),
+		};
+	}
+
+	test.each(['create', 'upsert', 'update'])(
+		'%s: at once, with a true report',
+		async (importMode) => {
+			if (importMode === 'update') await harness.fill('orders', ...numbered(6000));
+			const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
+			await harness.faults({ ...bulk, fault: { kind: 'slowAfter', ms: 20_000 } });
+			const log = warnings();
+			const start = Date.now();
+			const { run } = await imported(rows(6000), {
+				parameters: { importMode },
+				onStart: cancelAt(4),
+			});
+			expect(run.status).toBe('canceled');
+			expect(Date.now() - start).toBeLessThan(10_000);
+			const { through, startAt, unknown } = reportOf(log);
+			expect(startAt).toBe(through + 1);
+			const written = new Set(
+				(await harness.records())
+					.filter(({ fields }) => fields.buyer === 'b')
+					.map(({ fields }) => Number(fields.number) + 1),
+			);
+			const confirmed = Array.from({ length: through - 1 }, (_, at) => at + 2);
+			expect(confirmed.filter((row) => !written.has(row))).toEqual([]);
+			// The batch that was under way is stored, and the report says that nobody knows.
+			const after = [...written].filter((row) => row > through);
+			expect(after.length).toBeGreaterThan(0);
+			expect(unknown).toBeGreaterThan(0);
+			if (importMode === 'create')
+				expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
+			await new Promise((resolve) => setTimeout(resolve, 1000));
+			// What was sent before may arrive a moment later.
+			const late = (await harness.requests()).filter(
+				({ startedAt }) => Date.parse(startedAt) > canceledAt + 500,
+			);
+			expect(late).toEqual([]);
+			await waitUntil('no file is open', () => openFiles() === 0);
+		},
+	);
+
+	test('also while it sends nothing, because all rows are rejected', async () => {
+		const count = 300_000;
+		const log = warnings();
+		const { run } = await imported(`number,buyer\n${'1\n'.repeat(count)}`, {
+			onStart: (cancel) => setTimeout(cancel, 100),
+		});
+		expect(run.status).toBe('canceled');
+		const { text, through } = reportOf(log);
+		expect(text).toContain('The execution was canceled');
+		if (!Number.isNaN(through)) expect(through).toBeLessThan(count);
+		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 });
 

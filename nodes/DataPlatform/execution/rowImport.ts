@@ -35,6 +35,8 @@ export interface ImportParts {
 	stopAfterRejected: number;
 	/** The row before the first that counts. */
 	before: number;
+	/** Why nothing more is to be written, where the execution was canceled. */
+	cancellation: () => ServiceError | undefined;
 }
 
 /** Why an import broke off. */
@@ -48,6 +50,8 @@ export interface ImportResult {
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
 	/** The row through which each is written or rejected. */
 	confirmedThroughRow: number;
+	/** How many rows after that are written all the same: requests at once don't end in their order. */
+	writtenAfter: number;
 	/** The first few rejected rows. */
 	errors: IDataObject[];
 	/** The headers of fields that can only be read. */
@@ -79,7 +83,13 @@ class RowImport {
 				.map((name) => [name, 0]),
 		) as ImportResult['counts'];
 		const confirmedThroughRow = parts.before;
-		this.result = { counts, confirmedThroughRow, errors: [], readOnly: new Set() };
+		this.result = {
+			counts,
+			confirmedThroughRow,
+			writtenAfter: 0,
+			errors: [],
+			readOnly: new Set(),
+		};
 		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
 	}
 
@@ -110,6 +120,9 @@ class RowImport {
 		let ahead = read();
 		try {
 			for (let portion = await ahead; !portion.done; portion = await ahead) {
+				const canceled = this.parts.cancellation();
+				// Rows that are all rejected need no request that would notice it.
+				if (canceled) return { error: canceled, message: canceled.message };
 				ahead = read();
 				const stopped = await this.writePortion(portion.value);
 				if (stopped) return { error: stopped, message: stopped.message };
@@ -182,6 +195,7 @@ class RowImport {
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
 			if (!hasGap) result.confirmedThroughRow = row.row;
+			else if (isSuccess(outcome)) result.writtenAfter += 1;
 			if (!isSuccess(outcome)) text += this.reject(row, outcome);
 		}
 		if (text !== '') await this.parts.rejected.write(text);

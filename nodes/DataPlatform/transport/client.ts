@@ -218,6 +218,11 @@ export class ApiClient {
 		const waitedUntil = Math.min(end, Date.now());
 		this.stats.waitedMs += Math.max(0, waitedUntil - Math.max(start, this.countedUntil));
 		this.countedUntil = Math.max(this.countedUntil, waitedUntil);
+		return this.cancellation;
+	}
+
+	/** Why nothing is sent any more, where the execution was canceled. */
+	get cancellation(): ServiceError | undefined {
 		return this.isCanceled() ? canceled() : undefined;
 	}
 

@@ -129,6 +129,7 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 			isById,
 			stopAfterRejected: range.stopAfterRejected,
 			before: Math.max(range.startAt - 1, format === 'csv' ? 1 : 0),
+			cancellation: () => client.cancellation,
 		});
 		hintIgnored(run, { ignored: result.readOnly });
 		const { counts } = result;
@@ -171,17 +172,21 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 
 /** A file that broke off: what is certain about its rows, and how to go on. */
 function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
-	const { counts, confirmedThroughRow: through, brokenOff: why } = result;
+	const { counts, confirmedThroughRow: through, writtenAfter, brokenOff: why } = result;
 	const failure = why!.error === undefined ? undefined : toFailure(why!.error);
 	const unknown =
 		counts.unknown > 0
 			? ` ${plural(counts.unknown, 'row')} after that may have been written or not: look before you go on.`
 			: '';
+	const written =
+		isFinal && writtenAfter > 0
+			? ` ${plural(writtenAfter, 'row')} after that ${writtenAfter === 1 ? 'is' : 'are'} written already, and would come twice.`
+			: '';
 	const again = isFinal ? '' : ' It is safe to import the whole file again.';
 	const goOn =
 		counts.rows === 0
 			? unknown.trim()
-			: `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${again}`;
+			: `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${written}${again}`;
 	const isUnknown = isFinal || counts.unknown > 0;
 	return {
 		...failure,
@@ -196,6 +201,7 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 			...json,
 			outcome: isUnknown ? 'unknown' : 'failed',
 			startAtRow: through + 1,
+			writtenAfter: writtenAfter || undefined,
 		}),
 		binary,
 	};
@@ -211,7 +217,11 @@ async function importItem(run: Run, report: ItemResults, index: number): Promise
 			const done = await importFile(run, index, field);
 			isFinal ||= done.isFinal;
 			if (done.result.brokenOff) {
-				report.failed(index, withOthers({ ...brokenOff(done), isFinal }, output));
+				const failure = withOthers({ ...brokenOff(done), isFinal }, output);
+				// Of a canceled execution n8n keeps no output and no error: only its log says this then.
+				const said = [failure.message, failure.hint].filter(Boolean).join('. ');
+				run.context.logger.warn(`Import From File: ${said}`);
+				report.failed(index, failure);
 				return false;
 			}
 			const { json, binary } = done;

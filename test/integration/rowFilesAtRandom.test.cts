@@ -142,3 +142,110 @@ test.each(SEEDS)('good rows are written once, bad ones rejected, seed %d', async
 	);
 	expect(named.every((line) => line.split(',').at(-3) !== '')).toBe(true);
 });
+
+/** Imports a file of orders. */
+async function imported(file: string | Buffer, options: IDataObject = {}) {
+	const data = await stored('orders.csv', file, 'text/csv');
+	return await harness.run('importFromFile', { input: [{ json: {}, binary: { data } }], options });
+}
+
+const numbersInTable = async () => (await harness.values('number')).map(String).sort();
+
+test.each([1, 2])('keys that come again, however far apart, seed %d', async (seed) => {
+	const random = new SeededRandom(2000 + seed);
+	const keys = Array.from({ length: 11_000 }, (_, index) => `n${index}`);
+	const first = new Map<number, number>();
+	for (let count = 0; count < 40; count += 1) {
+		const at = random.between(1, keys.length - 1);
+		const earlier = random.between(0, at - 1);
+		const used = [...first.keys(), ...first.values()];
+		if (used.includes(at) || used.includes(earlier)) continue;
+		keys[at] = keys[earlier]!;
+		first.set(at, earlier);
+	}
+	const text = `number,buyer\n${keys.map((key, at) => `${key},${at}\n`).join('')}`;
+	const result = await imported(text, { duplicates: 'error' });
+	expect(result.json()[0]).toMatchObject({
+		rows: keys.length,
+		inserted: keys.length - first.size,
+		rejected: first.size,
+	});
+	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
+	const reasons = rejected
+		.split('\r\n')
+		.slice(1, -1)
+		.map((line) => [/,(\d+)$/, /as row (\d+)/].map((part) => Number(part.exec(line)?.[1]) - 2));
+	expect(reasons).toEqual([...first].sort(([a], [b]) => a - b));
+	const byNumber = new Map(
+		(await harness.records()).map(({ fields }) => [fields.number, fields.buyer]),
+	);
+	expect([...first.values()].every((at) => byNumber.get(keys[at]) === String(at))).toBe(true);
+});
+
+test.each(SEEDS)('bytes that are no text, at a random place, seed %d', async (seed) => {
+	const random = new SeededRandom(3000 + seed);
+	const lines = Array.from({ length: 400 }, (_, index) => `n${index},Büyer ${index}\n`);
+	const broken = random.between(0, lines.length - 1);
+	const before = Buffer.from(`number,buyer\n${lines.slice(0, broken).join('')}`);
+	const line = Buffer.from(lines[broken]!);
+	const at = random.between(0, line.length - 1);
+	// None of these begins or goes on with a character of UTF-8.
+	const junk = Buffer.from(
+		Array.from({ length: random.between(1, 50) }, () => random.of(0xff, 0xfe, 0xc0, 0xc1, 0xf8)),
+	);
+	const rest = Buffer.from(lines.slice(broken + 1).join(''));
+	const result = await imported(
+		Buffer.concat([before, line.subarray(0, at), junk, line.subarray(at), rest]),
+	);
+	expect(result.error!.message).toContain('The file is not UTF-8');
+	expect(await numbersInTable()).toEqual(
+		lines
+			.slice(0, broken)
+			.map((_, index) => `n${index}`)
+			.sort(),
+	);
+	if (broken > 0) {
+		expect(result.error!.message).toContain(`is imported through row ${broken + 1} only`);
+	}
+});
+
+test.each(SEEDS)('a file of nothing but random bytes is an error, seed %d', async (seed) => {
+	const random = new SeededRandom(4000 + seed);
+	const bytes = Buffer.from(Array.from({ length: 20_000 }, () => random.between(0, 255)));
+	const result = await imported(bytes, { encoding: random.of('auto', 'windows-1252', 'utf-16le') });
+	expect(result.error!.message).not.toBe('');
+	expect(await harness.writes()).toEqual([]);
+});
+
+test('10,000 columns, among which those of the table are', async () => {
+	const random = new SeededRandom(5);
+	const header = Array.from({ length: 10_000 }, (_, at) => `c${at}`);
+	const places = { number: random.between(0, 4000), buyer: random.between(5000, 9999) };
+	for (const [name, at] of Object.entries(places)) header[at] = name;
+	const lines = Array.from({ length: 20 }, (_, index) => {
+		const cells: string[] = header.map(() => (random.happens(0.5) ? 'x' : ''));
+		cells[places.number] = `n${index}`;
+		cells[places.buyer] = 'b';
+		return cells.join(',');
+	});
+	const result = await imported([header.join(','), ...lines].join('\n'), {
+		unknownFields: 'ignore',
+	});
+	expect(result.json()[0]).toMatchObject({ rows: 20, inserted: 20, rejected: 0 });
+	expect(await harness.records()).toHaveLength(20);
+});
+
+test.each(['', '"'])('a cell of 50 MB, quoted with %j, takes none with it', async (quote) => {
+	const long = Buffer.alloc(50 * 1024 * 1024, 'x');
+	const result = await imported(
+		Buffer.concat([
+			Buffer.from(`number,buyer\nn1,b\nn2,${quote}`),
+			long,
+			Buffer.from(`${quote}\nn3,b\n`),
+		]),
+	);
+	expect(result.json()[0]).toMatchObject({ rows: 3, inserted: 2, rejected: 1 });
+	expect(await numbersInTable()).toEqual(['n1', 'n3']);
+	const rejected = (await read(result.output('Data Platform')[0], 'rejected')).toString('utf8');
+	expect(rejected).toContain('has more than 4194304 characters in column 2,,3\r\n');
+});

@@ -530,16 +530,16 @@ describe('an import that is canceled', () => {
 	const rows = (count: number) =>
 		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 
-	/** Cancels once so many bulk requests have come. */
-	const cancelAt = (requests: number) => (cancel: () => void) => {
+	/** Cancels once so many requests to a path have come, and `ms` later. */
+	const cancelAt = (path: RegExp, requests: number, ms: number) => (cancel: () => void) => {
 		const watch = setInterval(async () => {
-			const sent = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
+			const sent = (await harness.requests()).filter((request) => path.test(request.path));
 			if (sent.length < requests) return;
 			clearInterval(watch);
 			setTimeout(() => {
 				canceledAt = Date.now();
 				cancel();
-			}, 200);
+			}, ms);
 		}, 20);
 	};
 	let canceledAt = 0;
@@ -571,7 +571,7 @@ describe('an import that is canceled', () => {
 			const start = Date.now();
 			const { run } = await imported(rows(6000), {
 				parameters: { importMode },
-				onStart: cancelAt(4),
+				onStart: cancelAt(/\/bulk$/, 4, 200),
 			});
 			expect(run.status).toBe('canceled');
 			expect(Date.now() - start).toBeLessThan(10_000);
@@ -604,7 +604,8 @@ describe('an import that is canceled', () => {
 		const count = 300_000;
 		const log = warnings();
 		const { run } = await imported(`number,buyer\n${'1\n'.repeat(count)}`, {
-			onStart: (cancel) => setTimeout(cancel, 100),
+			// The newest change of the table is read last, before the first row.
+			onStart: cancelAt(/\/data$/, 1, 0),
 		});
 		expect(run.status).toBe('canceled');
 		const { text, through } = reportOf(log);

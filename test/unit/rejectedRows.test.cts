@@ -7,6 +7,7 @@ import {
 import type { FileRow } from '../../nodes/DataPlatform/rows/readRows.ts';
 
 const ADDED = ['error', 'field', 'row'];
+const noField = () => false;
 
 describe('the header', () => {
 	test.each<[string[], string]>([
@@ -15,8 +16,10 @@ describe('the header', () => {
 		[['Row', 'FIELD', 'error', 'error_'], 'Row,FIELD,error,error_,error__,field_,row_'],
 		[['a,b', 'c"d'], '"a,b","c""d",error,field,row'],
 		[[''], ',error,field,row'],
+		// Rejected once more: what was added before is left out.
+		[['a', ...ADDED], 'a,error,field,row'],
 	])('%j', (header, line) => {
-		expect(new RejectedLines(header, ',', true).first()).toBe(`\ufeff${line}\r\n`);
+		expect(new RejectedLines(header, ',', true, noField).first()).toBe(`\ufeff${line}\r\n`);
 	});
 
 	test.each<[header: string[], fields: string[], count: number]>([
@@ -94,7 +97,7 @@ describe('a line', () => {
 			'{"line":"a \\"b\\"","error":"wrong","field":"b","row":7}\n',
 		],
 	])('%s', (_, row, line) => {
-		const lines = new RejectedLines(['a', 'b'], ',', true);
+		const lines = new RejectedLines(['a', 'b'], ',', true, noField);
 		expect(lines.line(row, { error: 'wrong', field: 'b' })).toBe(line);
 	});
 
@@ -102,12 +105,12 @@ describe('a line', () => {
 		[true, "1,x,'=wrong,,7\r\n"],
 		[false, '1,x,=wrong,,7\r\n'],
 	])('a reason that looks like a formula, guard %s', (hasGuard, line) => {
-		const lines = new RejectedLines(['a', 'b'], ',', hasGuard);
+		const lines = new RejectedLines(['a', 'b'], ',', hasGuard, noField);
 		expect(lines.line(csv(['1', 'x']), { error: '=wrong' })).toBe(line);
 	});
 
 	test('with another delimiter', () => {
-		const lines = new RejectedLines(['a', 'b'], ';', true);
+		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
 		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe(
 			'1,5;"x;y";"wrong; the cells behind the last column: z";;7\r\n',
 		);

@@ -167,6 +167,12 @@ describe('columns', () => {
 			{ unknownFields: 'ignore' },
 		],
 		[
+			'columns without a name that are ignored',
+			'number,buyer,\n1,a,x',
+			{},
+			{ unknownFields: 'ignore' },
+		],
+		[
 			'a mapping list',
 			'No.\tName\tName 2\n1\ta\tb',
 			{
@@ -190,6 +196,13 @@ describe('columns', () => {
 	});
 
 	test.each<[string, IDataObject, string]>([
+		['', { format: 'ndjson' }, 'The file is empty'],
+		[' \n\n', { format: 'ndjson' }, 'The file is empty'],
+		[
+			'number,buyer\n1,a',
+			{ inputDataFieldName: '={{ null }}' },
+			"'Input Data Field Name' is empty: its expression returned nothing",
+		],
 		['', {}, 'The file is empty'],
 		['\n\n', {}, 'The file is empty'],
 		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
@@ -474,6 +487,21 @@ describe('an import that breaks off', () => {
 			expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
 		},
 	);
+
+	test('a row of unknown outcome never lies before the confirmed one', async () => {
+		await harness.faults({
+			match: { method: 'POST', path: '/data/bulk' },
+			fault: { kind: 'status', status: 500 },
+			when: { nth: [2] },
+		});
+		const { json, rejected } = await imported(rows(500), {
+			parameters: { importMode: 'create' },
+			options: { batchSize: 100, parallelRequests: 1 },
+		});
+		expect(json).toMatchObject({ inserted: 400, unknown: 100, rejected: 100 });
+		expect(json.confirmedThroughRow).toBe(101);
+		expect(lines(rejected)).toHaveLength(101);
+	});
 
 	test('with On Error continued, the rejected rows come along', async () => {
 		await harness.faults({ ...down, when: { nth: [9, 10, 11, 12, 13, 14] } });

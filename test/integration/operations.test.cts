@@ -233,3 +233,26 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});
 });
+
+test.each([
+	[
+		'update',
+		{ recordId: { __rl: true, mode: 'id', value: 'x' }, updateMode: 'abc' },
+		{},
+		"'Fields Not Sent'",
+	],
+	['updateMany', { updateMode: '' }, {}, "'Fields Not Sent'"],
+	['createMany', {}, { output: 'abc' }, "'Output'"],
+	['upsertMany', {}, { output: 5 }, "'Output'"],
+])(
+	'%s: a choice that is none of the list is an error, before anything is sent: %j %j',
+	async (operation, parameters, options, label) => {
+		const { error } = await harness.run(operation, {
+			items: [{ id: 'x', number: '1', buyer: 'a' }],
+			parameters,
+			options,
+		});
+		expect(error!.message).toContain(`${label} must be`);
+		expect(await harness.writes()).toEqual([]);
+	},
+);

@@ -56,9 +56,15 @@ export interface ImportResult {
 	errors: IDataObject[];
 	/** The headers of fields that can only be read. */
 	readOnly: Set<string>;
+	/** The first row that may be written or not. */
+	firstUnknownRow?: number;
 	rejectedFile?: IBinaryData;
 	brokenOff?: BreakOff;
 }
+
+/** The row through which everything is certain: rows of unknown outcome are in the file of rejected rows. */
+export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
+	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
 
 /** How many rejected rows the report names; the file has them all. */
 const ERRORS_SHOWN = 10;
@@ -128,7 +134,7 @@ class RowImport {
 				if (stopped) return { error: stopped, message: stopped.message };
 				progress.note(
 					() =>
-						`Import From File: '${name}' is confirmed through row ${result.confirmedThroughRow}, ${result.counts.rejected} rejected`,
+						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
 				);
 				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected) {
 					const message = tooMany(result.counts.rejected);
@@ -187,6 +193,7 @@ class RowImport {
 		let text = '';
 		for (const row of rows) {
 			const outcome = outcomes.get(row.row);
+			if (outcome?.outcome === 'unknown') result.firstUnknownRow ??= row.row;
 			if (!outcome || isUnfinished(outcome, stopped)) {
 				hasGap = true;
 				if (outcome?.outcome === 'unknown') counts.unknown += 1;

@@ -114,7 +114,8 @@ export class RowReader {
 		for (const [at, target] of columnTargets(names, table).entries()) {
 			const name = names[at]!;
 			if (name === '') {
-				this.unnamed.push(at);
+				// What has no name is no field either.
+				if (planning.unknownFields === 'error') this.unnamed.push(at);
 			} else if (typeof target === 'object') {
 				const other = columnOf.get(target.field);
 				if (other !== undefined) {

@@ -53,7 +53,7 @@ async function detect(pieces: AsyncGenerator<string>) {
 		if (!isEnded) yield* pieces;
 	}
 	const format: RowFormat = JSON_START.test(head) ? 'ndjson' : 'csv';
-	return { format, pieces: all() };
+	return { format, pieces: all(), isEmpty: head.trim() === '' };
 }
 
 /** The header's own row. @throws {InputError} where there is none that names columns */
@@ -75,9 +75,11 @@ function headerOf(row: CsvRow | undefined, hasGuard: boolean): string[] {
  * @throws {InputError} where it is empty, or its header can't be read
  */
 export async function openRows(text: AsyncGenerator<string>, form: RowFileForm): Promise<RowFile> {
-	const { format: found, pieces } = await detect(text);
+	const { format: found, pieces, isEmpty } = await detect(text);
 	const format = form.format ?? found;
 	if (format === 'ndjson') {
+		if (isEmpty)
+			throw new InputError('The file is empty', { hint: 'It must hold one JSON object a line.' });
 		return { format, header: [], delimiter: ',', rows: readNdjson(pieces) };
 	}
 	const notes: CsvNotes = {};

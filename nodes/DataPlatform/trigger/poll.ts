@@ -6,6 +6,7 @@
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
 
 import { readPage } from '../api/records';
+import { readTable } from '../api/tables';
 import { ChangePages, readChanges } from '../changes/reader';
 import {
 	isFirstVersion,
@@ -119,6 +120,25 @@ async function nextChanges(
 	}
 }
 
+/**
+ * Of a field that the table does not have no change would ever show.
+ *
+ * @throws {InputError} that names it, before what was read is remembered
+ */
+async function requireFields(client: ApiClient, { at, missingFields }: Watch): Promise<void> {
+	if (missingFields.size === 0) return;
+	// A token that may not read the definition can't know: a platform may leave out empty fields.
+	const table = await readTable(client, at).catch(() => undefined);
+	const unknown = [...missingFields].find(
+		(name) => table && !table.fields.some((field) => field.name === name),
+	);
+	if (unknown === undefined) return;
+	throw new InputError(`Table '${table!.header}' has no field '${unknown}' to watch`, {
+		field: 'Watched Field Names or IDs',
+		hint: "Correct 'Watched Field Names or IDs': the field may have been renamed or deleted.",
+	});
+}
+
 async function pollOnce(
 	context: IPollFunctions,
 	client: ApiClient,
@@ -163,6 +183,7 @@ async function pollOnce(
 		const { changes, state } = watch.emitsChanges
 			? await nextChanges(pages, known?.state ?? (await start()), watch, budget, limits)
 			: { changes: [], state: undefined };
+		await requireFields(client, watch);
 		const found = await watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
 		// Before anything is remembered: what can't be emitted must come again.

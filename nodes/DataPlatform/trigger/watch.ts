@@ -56,6 +56,8 @@ export interface Watch {
 	outputFields: string[];
 	shape: RecordOutput;
 	changes: ChangeOptions;
+	/** Watched fields that a record which was read does not hold. */
+	missingFields: ReadonlySet<string>;
 	/** Whether changes are emitted; otherwise only deletions are. */
 	emitsChanges: boolean;
 	/** Where deletions are emitted. */
@@ -68,9 +70,11 @@ const hash = (value: unknown) =>
 	createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22);
 
 const digestOf =
-	(fields: string[]) =>
-	(record: PlatformRecord): string =>
-		hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
+	(fields: string[], missing: Set<string>) =>
+	(record: PlatformRecord): string => {
+		for (const name of fields) if (!Object.hasOwn(record.fields, name)) missing.add(name);
+		return hash(fields.map((name) => getOwn(record.fields, name) ?? null)).slice(0, 11);
+	};
 
 function identityOf(context: IPollFunctions, origin: string, at: TableAddress): string {
 	const values = selectionValues((name) =>
@@ -172,6 +176,7 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const at = readTableAddress(context);
 	const outputFields = fieldsOption(context, 'fieldsToLoad', 'Output Field Names or IDs');
 	const watchedFields = fieldsOption(context, 'watchedFields', 'Watched Fields');
+	const missingFields = new Set<string>();
 	const triggerOn = readTriggerOn(context);
 	const emitsDeletions = triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 	const { baseUrl } = await context.getCredentials(CREDENTIAL);
@@ -188,8 +193,9 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 			kinds: new Set(KINDS[triggerOn]),
 			overlapMs: numberOption(context, 'overlap', 0, DEFAULT_OVERLAP_S) * 1000,
 			maximum: numberOption(context, 'maxRecordsPerPoll', 1, DEFAULT_MAXIMUM),
-			...(watchedFields.length > 0 && { digest: digestOf(watchedFields) }),
+			...(watchedFields.length > 0 && { digest: digestOf(watchedFields, missingFields) }),
 		},
+		missingFields,
 		emitsChanges: triggerOn !== 'deleted',
 		...(emitsDeletions && {
 			deletions: {

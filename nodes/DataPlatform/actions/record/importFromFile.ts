@@ -31,7 +31,7 @@ import {
 	textFormOf,
 	type ImportFormParameter,
 } from '../../execution/rowFiles';
-import { importRows, type ImportResult } from '../../execution/rowImport';
+import { certainThrough, importRows, type ImportResult } from '../../execution/rowImport';
 import { columnEntries, RowReader } from '../../execution/rowValues';
 import { requireChoice, type RunContext, type TableParameter } from '../../execution/run';
 import { openRows, portionsOf } from '../../rows/readRows';
@@ -140,7 +140,7 @@ async function importFile(run: Run, index: number, field: string): Promise<FileR
 		const json = omitUndefined({
 			file: file.name,
 			...counts,
-			confirmedThroughRow: result.confirmedThroughRow,
+			confirmedThroughRow: certainThrough(result),
 			errors: result.errors,
 			...reader.report,
 			linkedRecordsCreated,
@@ -209,10 +209,10 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 
 /** Imports the files of one item; whether all of them succeeded. */
 async function importItem(run: Run, report: ItemResults, index: number): Promise<boolean> {
-	const names = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
 	const output: INodeExecutionData[] = [];
 	let isFinal = false;
 	try {
+		const names = run.narrowingText('inputDataFieldName', 'Input Data Field Name', index);
 		for (const field of binaryFields(run, index, names)) {
 			const done = await importFile(run, index, field);
 			isFinal ||= done.isFinal;

@@ -1,7 +1,7 @@
 import { updateRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
-import type { RunContext } from '../../execution/run';
+import { requireChoice, type RunContext } from '../../execution/run';
 import { InputError } from '../../transport/errors';
 import { plannedRecord, writeOptions } from '../../execution/recordInput';
 import { outputOf } from '../../execution/recordOutput';
@@ -28,6 +28,10 @@ export const updateMode: Parameter<'updateMode'> = {
 	description: 'What to do with the fields that are not sent',
 };
 
+/** What becomes of fields that are not sent. @throws {InputError} where an expression gives none of the choices */
+export const chosenUpdateMode = (run: RunContext<'updateMode'>, index: number) =>
+	requireChoice(run.parameter('updateMode', index), 'Fields Not Sent', ['partial', 'replace']);
+
 /** @throws {InputError} where every field would be cleared */
 function noticeNothing(run: RunContext<never>, mode: 'update' | 'replace') {
 	if (mode === 'replace') {
@@ -52,7 +56,7 @@ export const update = itemOperation({
 	concurrency: 4,
 	concurrencyKey: (run, index) => run.recordKey(index),
 	execute: async (run, index) => {
-		const updateModeOf = run.parameter('updateMode', index) === 'replace' ? 'replace' : 'partial';
+		const updateModeOf = chosenUpdateMode(run, index);
 		const id = run.text('recordId', 'Record', index);
 		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
 		const { fields } = await plannedRecord(run, index, mode, { id });

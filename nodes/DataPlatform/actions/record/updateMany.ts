@@ -2,7 +2,7 @@ import { updateManyOptions } from '../../descriptions/bulkOptions';
 import { matchingParameters } from '../../descriptions/matching';
 import { columns, simple, tableParameters } from '../../descriptions/common';
 import { executeWriteMany } from './writeMany';
-import { updateMode } from './update';
+import { chosenUpdateMode, updateMode } from './update';
 import { bulkOperation } from '../../descriptions/operation';
 
 export const updateMany = bulkOperation({
@@ -23,6 +23,6 @@ export const updateMany = bulkOperation({
 	retriesUnknown: true,
 	execute: async (run, report) =>
 		await executeWriteMany(run, report, (source) =>
-			run.parameter('updateMode', source) === 'replace' ? 'replace' : 'update',
+			chosenUpdateMode(run, source) === 'replace' ? 'replace' : 'update',
 		),
 });

@@ -23,7 +23,12 @@ import {
 	type ItemResults,
 } from '../../execution/itemResults';
 import { hintText } from '../../execution/hints';
-import { requireNumber, type RunContext, type TableParameter } from '../../execution/run';
+import {
+	requireChoice,
+	requireNumber,
+	type RunContext,
+	type TableParameter,
+} from '../../execution/run';
 import {
 	AUTOMATIC,
 	DEFAULT_MAX_BATCH_SIZE_MIB,
@@ -273,6 +278,10 @@ export async function executeWriteMany(
 	const source = sharedSource(run, report, unreadable, extension?.shared);
 	const mode = modeOf(source);
 	const settings = writeManyOptions(run, source, mode, extension?.skipUnchanged ?? false);
+	const output = requireChoice(run.option<unknown>('options.output', source, 'items'), 'Output', [
+		'items',
+		'summary',
+	]);
 	const at = run.table(source);
 	if (settings.dryRun) report.markDryRun();
 	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
@@ -349,8 +358,7 @@ export async function executeWriteMany(
 			confirmedThroughItem: report.reached.confirmedThroughItem,
 		}),
 	};
-	if (run.option<string>('options.output', source, 'items') === 'summary')
-		report.summarize(summary);
+	if (output === 'summary') report.summarize(summary);
 	context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
 }
 

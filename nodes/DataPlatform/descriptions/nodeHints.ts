@@ -33,8 +33,7 @@ const noImportKey: NodeHint = {
 };
 
 const importKeyNotMapped: NodeHint = {
-	message:
-		"The import key has no value. Give it one under 'Fields', or choose another way under 'Match On'.",
+	message: `The import key has no value. Fill in the field marked (${IMPORT_KEY_MARK}), or choose another way under 'Match On'.`,
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !($parameter["columns"].value || {})[${KEY}.id] }}`,
 	whenToDisplay: 'beforeExecution',
 	location: 'outputPane',

@@ -64,7 +64,7 @@ test('Update: after a failed item nothing of its record is written, unless the n
 	];
 	const run = { items, parameters: update, options: { unknownFields: 'ignore' } };
 	const stopped = await harness.run('update', run);
-	expect(stopped.error).toBeDefined();
+	expect(stopped.error).toMatchObject({ httpCode: '400', context: { itemIndex: 0 } });
 	expect(await harness.values('state')).toEqual([undefined]);
 	await harness.run('update', { ...run, onError: 'continueRegularOutput' });
 	expect(await harness.values('state')).toEqual(['sent']);

@@ -279,7 +279,7 @@ describe('what is refused before anything is read', () => {
 			when: { nth: [1] },
 			fault: { kind: 'status', status: 403 },
 		});
-		expect((await getChanges({ cursor })).error).toBeDefined();
+		expect((await getChanges({ cursor })).error).toMatchObject({ httpCode: '403' });
 		await harness.faults();
 		expect((await pageOf({ cursor })).changes).toHaveLength(2);
 	});

@@ -350,7 +350,7 @@ describe('Trigger and Wait', () => {
 
 	test('a workflow that does not start is not waited for', async () => {
 		const result = await wait(`${sandbox.baseUrl}/webhooks/unknown`);
-		expect(result.error).toBeDefined();
+		expect(result.error).toMatchObject({ httpCode: '404' });
 		expect(result.run.waitTill).toBeFalsy();
 	});
 });

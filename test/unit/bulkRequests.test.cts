@@ -165,6 +165,31 @@ describe('the pace', () => {
 		expect(batches).toEqual([1000, 1000, 500, 500, 500]);
 	});
 
+	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
+		const tried = new Set<string>();
+		let underWay = 0;
+		let atNinth = 0;
+		const serve: Serve = async (request) => {
+			const [{ fields }] = bulkOf(request) as [{ fields: { email: string } }];
+			const isFirst = !tried.has(fields.email);
+			tried.add(fields.email);
+			underWay += 1;
+			if (fields.email === 'k8') atNinth = underWay;
+			await new Promise((resolve) => setTimeout(resolve, 5));
+			underWay -= 1;
+			const isRefused = isFirst && tried.size <= 8;
+			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
+		};
+		const { mostUnderWay, outcomes } = await write(
+			records(12),
+			serve,
+			{ batchSize: 1 },
+			{ retryBudgetMs: 60_000 },
+		);
+		expect(outcomes).toHaveLength(12);
+		expect([mostUnderWay, atNinth]).toEqual([8, 1]);
+	});
+
 	test('a batch that is not confirmed whole does not make them larger', async () => {
 		const serve: Serve = (request) => {
 			if (!isWrite(request)) return nothingFound();

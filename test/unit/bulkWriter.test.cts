@@ -296,6 +296,55 @@ describe('a platform that reads but takes no write', () => {
 		expect(batches).toHaveLength(11);
 		expect(outcomes).toEqual(['inserted', ...times(10, 'unknown'), ...times(989, 'not sent')]);
 		expect(stopped).toContain('10 requests in a row may have written their records or not');
+		// And why: what the last one failed with.
+		expect(stopped).toContain(': The platform');
+	});
+
+	/** Responses are lost; of the records that were sent, some are found afterwards. */
+	const losing = (isFound: (number: number) => boolean): Serve => {
+		const sent = new Set<number>();
+		return (request) => {
+			if (isWrite(request)) {
+				for (const key of keysOf(request)) sent.add(Number(key.slice(1)));
+				return status(500);
+			}
+			const found = [...sent].filter(isFound).map((number) => ({
+				id: `id-${number}`,
+				created: TIME,
+				modified: TIME,
+				ver: 0,
+				fields: { email: `k${number}`, surname: 'Fox' },
+			}));
+			return pageResponse(request, found);
+		};
+	};
+	const oneRecord = { batchSize: 1, parallelRequests: 1 };
+
+	test.each<[what: string, batchSize: number, isFound: (number: number) => boolean]>([
+		['all', 1, () => true],
+		['one of each batch', 2, (number) => number % 2 === 0],
+	])('but wrote what it did not confirm, goes on: %s', async (_, batchSize, isFound) => {
+		const { outcomes, stopped } = await write({
+			count: 30,
+			serve: losing(isFound),
+			options: { batchSize, parallelRequests: 1 },
+		});
+		expect(outcomes).toEqual(
+			Array.from({ length: 30 }, (__, number) => (isFound(number) ? 'inserted' : 'unknown')),
+		);
+		expect(stopped).toBeUndefined();
+	});
+
+	test('and rejects a batch in between, goes on: it is there', async () => {
+		const lost = losing(() => false);
+		const { outcomes, stopped } = await write({
+			count: 18,
+			serve: (request, number) =>
+				isWrite(request) && keysOf(request)[0] === 'k8' ? status(400) : lost(request, number),
+			options: oneRecord,
+		});
+		expect(outcomes).toEqual([...times(8, 'unknown'), 'failed', ...times(9, 'unknown')]);
+		expect(stopped).toBeUndefined();
 	});
 
 	test('and takes some now and then, goes on', async () => {

@@ -230,6 +230,27 @@ describe('a link to many records', () => {
 		]);
 	});
 
+	test.each<[count: number, requests: number]>([
+		// More than a page; the next one is asked for ahead.
+		[2500, 3],
+		[1000, 1],
+	])('of %i records, as many pages as it has', async (count, requests) => {
+		const stub = new StubTables({ companies: companies(3000) });
+		const client = stub.client((_, options) => {
+			const query = new URL(options.url).searchParams;
+			const skip = Number(query.get('skip') ?? 0);
+			const all = stub.tables.companies!.slice(0, count);
+			return httpResponse(200, { data: all.slice(skip, skip + Number(query.get('limit'))) });
+		});
+		const [record] = await new LinkedRecords(client).include(
+			[storedOf({ id: 'p', fields: { link: { count, url: 'u' } } })],
+			[link(true, { limit: 5000 })],
+		);
+		expect(record!.fields.link).toHaveLength(count);
+		expect(stub.requests.length).toBeGreaterThanOrEqual(requests);
+		expect(stub.requests.length).toBeLessThanOrEqual(requests + 1);
+	});
+
 	test('with fields', async () => {
 		const { include } = setUp({ inclusion: link(true, withNames) });
 		expect(await include({ count: LINKED, url: 'u' })).toEqual([

@@ -1082,7 +1082,10 @@ describe('a run that stops', () => {
 			options: { stopAtFailure: true },
 		});
 		expect(results).toEqual([['failed'], ['not sent']]);
-		expect(stopped?.message).toBe('an earlier item did not succeed');
+		expect(stopped).toMatchObject({
+			message: 'an earlier item did not succeed',
+			delivery: 'notApplied',
+		});
 		expect(writes(stub)).toEqual([]);
 	});
 

@@ -669,8 +669,44 @@ describe('pairing', () => {
 			[{ n: 1 }, { n: 1, code: 'a' }],
 			[{ n: 1, code: 'a' }],
 			[
-				[1, undefined],
 				[0, undefined],
+				[1, undefined],
+			],
+		],
+		[
+			'two are alike, and one of their records may be of a third: none is said not to be created',
+			[{ n: 1 }, { n: 1, code: 'a' }, { n: 1, code: 'a' }],
+			[
+				{ n: 1, code: 'a' },
+				{ n: 1, code: 'a' },
+			],
+			[
+				[0, undefined],
+				[1, 'r1'],
+				[2, undefined],
+			],
+		],
+		[
+			'two are alike, and the third, which may have the first record, comes after them',
+			[{ n: 1, code: 'a' }, { n: 1, code: 'a' }, { n: 1 }],
+			[
+				{ n: 1, code: 'a' },
+				{ n: 1, code: 'a' },
+			],
+			[
+				[0, 'r0'],
+				[1, undefined],
+				[2, undefined],
+			],
+		],
+		[
+			'two are alike, and others are not certain',
+			[{ n: 1 }, { n: 1 }, { n: 2 }, { n: 2, code: 'a' }],
+			[{ n: 1 }, { n: 2, code: 'a' }],
+			[
+				[0, 'r0'],
+				[2, undefined],
+				[3, undefined],
 			],
 		],
 		[
@@ -691,8 +727,8 @@ describe('pairing', () => {
 		const rest = items.map((values, index) => sendableOf({ index, fields: values }));
 		const records = created.map((values, index) => storedOf({ id: `r${index}`, fields: values }));
 		const aligned = alignByContent(rest, records, fields);
-		expect(aligned && [...aligned].map(([{ record }, to]) => [record.index, to?.id])).toEqual(
-			pairs,
-		);
+		const found =
+			aligned && [...aligned].map(([{ record }, to]) => [record.index, to?.id] as const);
+		expect(found?.sort(([a], [b]) => a - b)).toEqual(pairs);
 	});
 });

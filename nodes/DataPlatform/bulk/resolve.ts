@@ -407,17 +407,25 @@ export function alignByContent(
 		first.push(at);
 	}
 	const pairs = new Map<PreparedRecord, PlatformRecord | undefined>();
+	const candidates: PreparedRecord[] = [];
+	/** The values of items of which it is open whether a record is theirs. */
+	const open = new Set<string>();
 	let end = rest.length;
 	for (let index = created.length - 1; index >= 0; index -= 1) {
 		const record = created[index]!;
 		const start = first[index]!;
 		const range = rest.slice(start, end);
-		const candidates = range.filter((prepared) => fits(prepared, record));
+		const fitting = range.filter((prepared) => fits(prepared, record));
 		// Between items with the same values it makes no difference.
-		const isCertain = candidates.every(({ json }) => json === candidates[0]!.json);
+		const isCertain = fitting.every(({ json }) => json === fitting[0]!.json);
 		if (isCertain) pairs.set(rest[start]!, record);
-		else for (const one of candidates) if (!pairs.has(one)) pairs.set(one, undefined);
-		end = start + range.lastIndexOf(candidates.at(-1)!);
+		else for (const { json } of fitting) open.add(json);
+		candidates.push(...fitting);
+		end = start + range.lastIndexOf(fitting.at(-1)!);
 	}
-	return new Map([...pairs].reverse());
+	// One of the same values may have what another one did not get.
+	for (const one of candidates) {
+		if (open.has(one.json) && !pairs.has(one)) pairs.set(one, undefined);
+	}
+	return pairs;
 }

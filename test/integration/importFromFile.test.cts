@@ -440,6 +440,14 @@ describe('options of many-record writes', () => {
 		expect(json).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
 		expect(await fieldsOf('number')).toEqual([['2'], ['3']]);
 	});
+
+	test('a part of the rows before a place that is damaged', async () => {
+		const { json, error } = await imported('number,buyer\n1,a\n2,b\n3,"c\n', {
+			options: { endAtRow: 3 },
+		});
+		expect(error).toBeUndefined();
+		expect(json).toMatchObject({ rows: 2, inserted: 2, confirmedThroughRow: 3 });
+	});
 });
 
 describe('an import that breaks off', () => {

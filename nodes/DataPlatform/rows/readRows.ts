@@ -122,6 +122,11 @@ export async function* portionsOf(
 				}
 				portion.push(row);
 				size += sizeOf(row);
+				// What follows the last one is not looked at: the file may be damaged there.
+				if (row.row === endAt) {
+					yield portion;
+					return;
+				}
 				if (portion.length < PORTION_ROWS && size < PORTION_CHARACTERS) continue;
 				yield portion;
 				portion = [];

@@ -336,23 +336,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Any text is an id as far as this check goes.',
 		},
 	],
-	'fields/types/number.ts': [
-		{
-			from: "const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;",
-			to: 'const [, whole = \'\', decimals, onlyDecimals, exponent = ""] = match;',
-			why: 'The number of an empty text is 0.',
-		},
-		{
-			from: 'const power = Number(exponent) - fraction.length + (digits.length - end);',
-			to: 'const power = Number(exponent) - fraction.length + (digits.length + end);',
-			why: 'Forms are compared only with each other: with the same digits, both powers shift alike.',
-		},
-		{
-			from: "if (end === 0) return '0';",
-			to: 'if (end === 0) return "";',
-			why: 'Zero has one form, whichever; no other number has it.',
-		},
-	],
 	'fields/types/time.ts': [
 		{
 			from: "/^\\d{4}-\\d{2}-\\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');",
@@ -482,6 +465,21 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 		},
 	],
 	'transport/json.ts': [
+		{
+			from: "const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;",
+			to: 'const [, whole = \'\', decimals, onlyDecimals, exponent = ""] = match;',
+			why: 'The number of an empty text is 0.',
+		},
+		{
+			from: 'const power = Number(exponent) - fraction.length + (digits.length - end);',
+			to: 'const power = Number(exponent) - fraction.length + (digits.length + end);',
+			why: 'Forms are compared only with each other: with the same digits, both powers shift alike.',
+		},
+		{
+			from: "if (end === 0) return '0';",
+			to: 'if (end === 0) return "";',
+			why: 'Zero has one form, whichever; no other number has it.',
+		},
 		{
 			from: 'for (at += 1; at < text.length && text.charCodeAt(at) !== QUOTE; at += 1) {',
 			to: 'for (at += 1; at <= text.length && text.charCodeAt(at) !== QUOTE; at += 1) {',

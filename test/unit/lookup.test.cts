@@ -9,7 +9,7 @@ import type {
 } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
-import { httpResponse, fakePlatform, notFound } from './stubPlatform.cts';
+import { httpResponse, fakePlatform, notFound, pageResponse } from './stubPlatform.cts';
 
 type Stored = Record<string, FieldValues>;
 
@@ -418,5 +418,108 @@ describe('records that have certain values in a field', () => {
 		expect(found.v4999).toEqual({ ids: ['x'] });
 		expect(requests.map(({ values: { length } }) => length)).toEqual([999, 999, 999, 999, 999, 5]);
 		expect(mostUnderWay).toBe(4);
+	});
+});
+
+describe('by several fields, and no more than are needed', () => {
+	/** The platform finds the same records whatever it is asked for. */
+	async function find(
+		keys: FieldDefinition[],
+		items: FieldValues[],
+		stored: FieldValues[],
+		enough?: number,
+	) {
+		const list = stored.map((fields, index) => ({ id: `r${index}`, fields }));
+		const { connection, sent } = fakePlatform((request) => pageResponse(request, list));
+		const planned = items.map((fields, index) => ({ index, fields }));
+		const found = await lookUp(connection, { table: 'people' }, keys, planned, 'keys', enough);
+		return {
+			ids: planned.map((record) => found.get(record)!.map(({ id }) => id)),
+			requests: sent.length,
+			body: JSON.parse(String(sent[0]!.body)) as object,
+		};
+	}
+	const [name, city, at] = [fieldOf('name'), fieldOf('city'), fieldOf('at', 'datetime')];
+	const times = (count: number, value: FieldValues) => Array.from({ length: count }, () => value);
+
+	test('a record has all of the values', async () => {
+		const { ids, body } = await find(
+			[name, city],
+			[
+				{ name: 'a', city: 'Oslo' },
+				{ name: 'b', city: 'Rome' },
+			],
+			[
+				{ name: 'a', city: 'Rome' },
+				{ name: 'b', city: 'Rome' },
+				{ name: 'a', city: 'Oslo' },
+				{ name: 'a' },
+			],
+		);
+		expect(ids).toEqual([['r2'], ['r1']]);
+		expect(body).toEqual({
+			filter: [
+				{ field: 'name', operator: 'in', value: 'a,b' },
+				{ field: 'city', operator: 'in', value: 'Oslo,Rome' },
+			],
+			filterOperator: 'and',
+			loadFields: ['name', 'city'],
+		});
+	});
+
+	test('where only the platform can compare one of them, it is asked, and the others are compared', async () => {
+		const [local, utc] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00Z'];
+		const { ids, body } = await find(
+			[name, at],
+			[{ name: 'a', at: local }],
+			[
+				{ name: 'A', at: utc },
+				{ name: 'a', at: utc },
+				{ name: 'a', at: local },
+			],
+		);
+		expect(ids).toEqual([['r1', 'r2']]);
+		expect(body).toMatchObject({
+			filter: [
+				{ field: 'name', operator: 'eq', value: 'a' },
+				{ field: 'at', operator: 'eq', value: `${local}.000` },
+			],
+			filterOperator: 'and',
+		});
+	});
+
+	const other = times(2500, { name: 'A' });
+	const [asked, inOslo] = [{ name: 'a' }, { name: 'a', city: 'Oslo' }];
+	test.each<[what: string, stored: FieldValues[], enough: number, ids: string[], isWhole: boolean]>(
+		[
+			['the first is enough', [asked, ...other], 1, ['r0'], false],
+			['two are enough', [asked, asked, {}, ...other], 2, ['r0', 'r1'], false],
+			['two, far apart', [asked, ...other, asked], 2, ['r0', 'r2501'], true],
+			['all', [asked, ...other, asked], Infinity, ['r0', 'r2501'], true],
+		],
+	)('of many: %s', async (_, stored, enough, ids, isWhole) => {
+		const found = await find([name], [inOslo], stored, enough);
+		expect(found.ids).toEqual([ids]);
+		expect(found.requests >= 3).toBe(isWhole);
+	});
+
+	const [local, utc] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00Z'];
+	const others = times(2500, { name: 'A', at: utc });
+	test.each<[what: string, stored: FieldValues[], enough: number, ids: string[], isWhole: boolean]>(
+		[
+			['the first is enough', [{ name: 'a', at: utc }, ...others], 1, ['r0'], false],
+			[
+				'the first is not on the first page',
+				[...others, { name: 'a', at: utc }],
+				1,
+				['r2500'],
+				true,
+			],
+			['all', [{ name: 'a', at: utc }, ...others], Infinity, ['r0'], true],
+		],
+	)('of many that the platform compares: %s', async (_, stored, enough, ids, isWhole) => {
+		const found = await find([name, at], [{ name: 'a', at: local }], stored, enough);
+		expect(found.ids).toEqual([ids]);
+		expect(found.requests >= 3).toBe(isWhole);
 	});
 });

@@ -287,6 +287,20 @@ describe('how the file is stored and encoded', () => {
 			['b.csv', 1],
 		]);
 	});
+
+	test.each([
+		['a, b', "File in 'b': The file is empty"],
+		[' , ', "'Input Data Field Name' names no field: ','"],
+	])('several files of an item, named %j: an error says which', async (names, message) => {
+		const binary = {
+			a: await stored('a.csv', 'number,buyer\n1,a\n'),
+			b: await stored('b.csv', ''),
+		};
+		const input: INodeExecutionData[] = [{ json: {}, binary }];
+		const parameters = { inputDataFieldName: names };
+		const { error } = await harness.run('importFromFile', { input, parameters });
+		expect(error!.message).toContain(message);
+	});
 });
 
 describe('text becomes values', () => {

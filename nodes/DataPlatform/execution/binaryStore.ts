@@ -196,6 +196,12 @@ export function binaryFields(run: RunContext<never>, index: number, names: strin
 	const wanted = named.filter((name) => name !== '');
 	const available = Object.keys(run.items[index]?.binary ?? {});
 	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
+	if (names.trim() !== '' && wanted.length === 0) {
+		throw new InputError(`'Input Data Field Name' names no field: '${names}'`, {
+			field: 'Input Data Field Name',
+			hint: 'Give the names of fields with files, separated by commas, or leave it empty for all.',
+		});
+	}
 	if (chosen.length === 0) {
 		throw new InputError('The item has no file', {
 			field: 'Input Data Field Name',

@@ -211,9 +211,13 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 async function importItem(run: Run, report: ItemResults, index: number): Promise<boolean> {
 	const output: INodeExecutionData[] = [];
 	let isFinal = false;
+	/** Which of several files is being imported. */
+	let current = '';
 	try {
 		const names = run.narrowingText('inputDataFieldName', 'Input Data Field Name', index);
-		for (const field of binaryFields(run, index, names)) {
+		const fields = binaryFields(run, index, names);
+		for (const field of fields) {
+			if (fields.length > 1) current = `File in '${field}': `;
 			const done = await importFile(run, index, field);
 			isFinal ||= done.isFinal;
 			if (done.result.brokenOff) {
@@ -229,8 +233,9 @@ async function importItem(run: Run, report: ItemResults, index: number): Promise
 		}
 	} catch (error) {
 		const failure = toFailure(error);
+		const message = `${current}${failure.message}`;
 		const details = isFinal ? { ...failure.details, outcome: 'unknown' } : failure.details;
-		report.failed(index, withOthers({ ...failure, details, isFinal }, output));
+		report.failed(index, withOthers({ ...failure, message, details, isFinal }, output));
 		return false;
 	}
 	report.done(index, output);

@@ -1,4 +1,4 @@
-/** n8n can be told to send nothing to its own network (`N8N_SSRF_PROTECTION_ENABLED`). */
+/** With `N8N_SSRF_PROTECTION_ENABLED`, n8n sends nothing to its own network. */
 import { SsrfProtectionConfig } from '@n8n/config';
 import { Container } from '@n8n/di';
 import { checkCredential } from '../support/engine/engine.cts';

@@ -268,9 +268,20 @@ describe('if found, if missing', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('what an expression gives is checked', async () => {
-		const result = await run({ ifFound: 'leave' });
-		expect(String(result.json()[0]!.error)).toContain("'If Found' must be one of 'update', 'skip'");
+	test.each([
+		['ifFound', 'leave', "'If Found' must be one of 'update', 'skip', not \"leave\""],
+		['ifFound', '={{ null }}', "'If Found' must be one of 'update', 'skip', it is empty"],
+		['ifFound', '={{ $json.nope }}', "'If Found' must be one of 'update', 'skip', it is empty"],
+		[
+			'ifMissing',
+			'={{ null }}',
+			"'If Missing' must be one of 'create', 'skip', 'error', it is empty",
+		],
+		['multipleMatches', '={{ null }}', "'Multiple Matches' must be one of"],
+	])('what an expression gives is checked: %s %s', async (name, value, message) => {
+		const result = await run({ [name]: value });
+		expect(String(result.json()[0]!.error)).toContain(message);
+		expect(await harness.writes()).toEqual([]);
 	});
 
 	test('on the import key too', async () => {

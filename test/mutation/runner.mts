@@ -23,7 +23,7 @@ Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
 // A mutant may leave a promise that nobody waits for: its test fails, the process goes on.
 process.on('unhandledRejection', () => undefined);
 
-/** What processes tell each other, in their working directory: a copy of the repository. */
+/** What processes share, in their working directory: a copy of the repository. */
 const SHARED = '.mutants';
 const DURATIONS = `${SHARED}/durations.json`;
 

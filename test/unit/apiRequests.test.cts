@@ -182,29 +182,38 @@ describe('a page of records', () => {
 		expect(result).toMatchObject([{ fields: query.fields ? { a: 1 } : { a: 1, b: 2 } }]);
 	});
 
-	test.each<[string, Group, object]>([
+	describe.each<[string, RecordQuery, string, string]>([
+		['a link', { linkedTo }, 'the choice of linked records', 'linkedTo'],
 		[
-			'joins by any',
-			isAnyOf,
-			{
-				message:
-					"A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with the choice of linked records",
-				hint: { code: 'useAndConditions', besides: 'linkedTo' },
-			},
+			'a link and a saved view',
+			{ linkedTo, savedView: 'v' },
+			'the choice of linked records',
+			'linkedTo',
 		],
-		[
-			'is too long',
-			{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
-			{
-				message: 'The filter is too long to be combined with the choice of linked records',
-				hint: { code: 'shortenFilter', besides: 'linkedTo' },
-			},
-		],
-	])('a link and a filter that %s: nothing is sent', async (_, filter, expected) => {
-		const { result, requests } = await call(page({ linkedTo, filter, savedView: 'v' }));
-		expect(result).toBeInstanceOf(InputError);
-		expect(result).toMatchObject(expected);
-		expect(requests).toEqual([]);
+		['a saved view', { savedView: 'v' }, 'a saved view', 'savedView'],
+	])('%s and a filter', (_, query, what, besides) => {
+		test.each<[string, Group, string, string]>([
+			[
+				'that joins by any',
+				isAnyOf,
+				`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
+				'useAndConditions',
+			],
+			[
+				'that is too long',
+				{
+					filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }],
+					filterOperator: 'and',
+				},
+				`The filter is too long to be combined with ${what}`,
+				'shortenFilter',
+			],
+		])('%s: nothing is sent', async (__, filter, message, code) => {
+			const { result, requests } = await call(page({ ...query, filter }));
+			expect(result).toBeInstanceOf(InputError);
+			expect(result).toMatchObject({ message, hint: { code, besides } });
+			expect(requests).toEqual([]);
+		});
 	});
 
 	test('a saved view gives all fields: those that were not asked for are left out', async () => {
@@ -221,31 +230,6 @@ describe('a page of records', () => {
 			ok([record('x', { a: 1 })]),
 		);
 		expect(result).toMatchObject([{ fields: { a: 1 } }]);
-	});
-
-	test.each<[string, Group, object]>([
-		[
-			'joins by any',
-			isAnyOf,
-			{
-				message:
-					"A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with a saved view",
-				hint: { code: 'useAndConditions', besides: 'savedView' },
-			},
-		],
-		[
-			'is too long',
-			{ filter: [{ field: 'a', operator: 'eq', value: 'x'.repeat(6001) }], filterOperator: 'and' },
-			{
-				message: 'The filter is too long to be combined with a saved view',
-				hint: { code: 'shortenFilter', besides: 'savedView' },
-			},
-		],
-	])('a saved view and a filter that %s: nothing is sent', async (_, filter, expected) => {
-		const { result, requests } = await call(page({ savedView: 'v', filter }));
-		expect(result).toBeInstanceOf(InputError);
-		expect(result).toMatchObject(expected);
-		expect(requests).toEqual([]);
 	});
 
 	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])('%j is none', async (data) => {

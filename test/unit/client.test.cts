@@ -13,7 +13,7 @@ import {
 	readText,
 	type ByteStream,
 } from '../../nodes/DataPlatform/transport/streams.ts';
-import { fakePlatform, httpResponse, networkError, type Serve } from './stubPlatform.cts';
+import { fakePlatform, httpResponse, networkError, SETTINGS, type Serve } from './stubPlatform.cts';
 
 const good = () => httpResponse(200, { data: 1 });
 const get: ApiRequest = { method: 'GET', path: '/x', retryMode: 'read' };
@@ -362,16 +362,7 @@ describe('waiting', () => {
 					return aborted.aborted ? AbortSignal.abort() : undefined;
 				},
 			},
-			{
-				baseUrl: 'https://platform.example.com',
-				webhookOrigins: '',
-				requestsPerMinute: 0,
-				ignoreSslIssues: false,
-				token: { type: 'role' },
-				redactToken: (text) => text,
-				timeoutMs: 1000,
-				retryBudgetMs: 300_000,
-			},
+			SETTINGS,
 		);
 		const running = client.tryRequest(post);
 		await jest.advanceTimersByTimeAsync(1200);

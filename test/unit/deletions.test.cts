@@ -382,7 +382,7 @@ describe('what a check requests', () => {
 		await expect(readWatchedIds(check(empty))).rejects.toThrow('lacks at least 499');
 	});
 
-	test('new records are told only where they are asked for', async () => {
+	test('new records are returned only where they are asked for', async () => {
 		const { check, requests } = tableWith(['file'], ['a', 'b']);
 		const watched = new Set(['b']);
 		expect(await findDeletions(check(), watched, all)).toMatchObject({ added: ['a'] });
@@ -439,7 +439,7 @@ describe('at the bounds', () => {
 		await expect(readWatchedIds(table.check)).rejects.toThrow('is not whole');
 	});
 
-	test('what users are told to do', async () => {
+	test('the error says what to do', async () => {
 		const large = new Table(3);
 		large.count = () => MAX_WATCHED + 1;
 		await expect(readWatchedIds(large.check)).rejects.toMatchObject({

@@ -451,7 +451,7 @@ describe('one of many combinations of values', () => {
 	);
 });
 
-describe('what a user is told about a filter', () => {
+describe('errors of a filter', () => {
 	test('which condition cannot stand in one request, and what to do', () => {
 		const values = Array.from({ length: 500 }, (_, index) => `${index},`);
 		const filter = and(condition('b', 'in', values));

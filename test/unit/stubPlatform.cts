@@ -48,6 +48,18 @@ export interface Fake {
 	cancel(): void;
 }
 
+/** A client's settings where a test is not about them. */
+export const SETTINGS: ClientSettings = {
+	baseUrl: 'https://platform.example.com/api/v2',
+	webhookOrigins: '',
+	requestsPerMinute: 0,
+	ignoreSslIssues: false,
+	token: { type: 'role' },
+	redactToken: (text) => text,
+	timeoutMs: 1000,
+	retryBudgetMs: 300_000,
+};
+
 /** A fake platform: `serve` responds to each request, or gives the error that the network has. */
 export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {
 	const sent: IHttpRequestOptions[] = [];
@@ -68,16 +80,6 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 		logger,
 		canceled: cancellation.signal,
 	};
-	const connection = new ApiClient(sender, {
-		baseUrl: 'https://platform.example.com/api/v2',
-		webhookOrigins: '',
-		requestsPerMinute: 0,
-		ignoreSslIssues: false,
-		token: { type: 'role' },
-		redactToken: (text) => text,
-		timeoutMs: 1000,
-		retryBudgetMs: 300_000,
-		...settings,
-	});
+	const connection = new ApiClient(sender, { ...SETTINGS, ...settings });
 	return { connection, sent, withToken, log, cancel: () => cancellation.abort() };
 }

@@ -441,7 +441,7 @@ describe('right before a record is removed', () => {
 		expect(deletes()).toEqual([]);
 	});
 
-	test('a read that fails ends the run: the others are told so', async () => {
+	test('a read that fails ends the run: the outcomes of the others say so', async () => {
 		const names = many(25);
 		const { sync, remove, removals } = setUp({
 			stored: people(...names),

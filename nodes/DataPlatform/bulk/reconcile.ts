@@ -79,12 +79,10 @@ export class OutcomeResolver {
 		private readonly options: WriteOptions,
 	) {}
 
-	/**
-	 * What is stored of the records now, or why that can't be read.
-	 *
-	 * @param enough how many records of one key matter, the first ones
-	 */
-	async lookUp(records: PlannedRecord[], enough = Infinity) {
+	/** What is stored of the records now, or why that can't be read. */
+	async lookUp(records: PlannedRecord[]) {
+		// Records that are known by their ID are found by it among those with their key.
+		const enough = records.some(({ id }) => id !== undefined) ? Infinity : 1;
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(

@@ -275,7 +275,8 @@ const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
 const isProvenWhole = (prepared: PreparedRecord, { outcome, id, ver }: ItemOutcome) => {
 	if (!isPartial(prepared)) return true;
 	const before = prepared.before!;
-	return outcome !== 'inserted' && id === before.id && ver === (before.ver ?? NaN) + 1;
+	const isNext = before.ver !== undefined && ver === before.ver + 1;
+	return outcome !== 'inserted' && id === before.id && isNext;
 };
 
 const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {

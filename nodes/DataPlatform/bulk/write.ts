@@ -226,9 +226,7 @@ class BulkWriter {
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
-			// Records that are known by their ID are found by it among those with their key.
-			const enough = work.records.some(({ id }) => id !== undefined) ? Infinity : 1;
-			const stored = await this.resolver.lookUp(work.records, enough);
+			const stored = await this.resolver.lookUp(work.records);
 			this.comparing -= 1;
 			const step = afterCompare(work, stored, this.context, this.options.dryRun);
 			this.unsent.add(step.unsent);

@@ -5,7 +5,7 @@ import type { TableDefinition } from '../api/types';
 import type { Matching, MatchRules } from '../bulk/matching';
 import { keyField, type MatchOn, type WriteMode } from '../bulk/plan';
 import { InputError } from '../transport/errors';
-import { requireChoice, type RunContext } from './run';
+import type { RunContext } from './run';
 
 export type MatchParameter =
 	| 'matchOn'
@@ -14,29 +14,10 @@ export type MatchParameter =
 	| 'options.ifMissing'
 	| 'options.multipleMatches';
 
-const CHOICES = {
-	matchOn: ['importKey', 'recordId', 'fields'],
-	ifFound: ['update', 'skip'],
-	ifMissing: ['create', 'skip', 'error'],
-	multipleMatches: ['error', 'first', 'all'],
-} as const;
-
-const LABELS: Record<keyof typeof CHOICES, string> = {
-	matchOn: 'Match On',
-	ifFound: 'If Found',
-	ifMissing: 'If Missing',
-	multipleMatches: 'Multiple Matches',
-};
-
-/** @throws {InputError} where an expression gives something else */
-const choice = <Name extends keyof typeof CHOICES>(
-	name: Name,
-	value: unknown,
-	preset: (typeof CHOICES)[Name][number],
-): (typeof CHOICES)[Name][number] =>
-	value === undefined
-		? preset
-		: requireChoice<(typeof CHOICES)[Name][number]>(value, LABELS[name], CHOICES[name]);
+const MATCH_ON = ['importKey', 'recordId', 'fields'] as const;
+const IF_FOUND = ['update', 'skip'] as const;
+const IF_MISSING = ['create', 'skip', 'error'] as const;
+const MULTIPLE_MATCHES = ['error', 'first', 'all'] as const;
 
 /** What an operation does unless the user says otherwise. */
 const presets = (mode: WriteMode) =>
@@ -60,19 +41,29 @@ export function matchingOf(
 ): Matching | undefined {
 	if (mode === 'create') return undefined;
 	const preset = presets(mode);
-	const kind = choice('matchOn', run.parameter('matchOn', index), preset.matchOn);
+	const kind = run.choice<(typeof MATCH_ON)[number]>(
+		'matchOn',
+		'Match On',
+		index,
+		MATCH_ON,
+		preset.matchOn,
+	);
 	// Where records are only updated, 'create' is left from an operation that creates them.
-	const ifMissing = choice(
-		'ifMissing',
-		run.parameter('options.ifMissing', index),
+	const ifMissing = run.choice<MatchRules['ifMissing']>(
+		'options.ifMissing',
+		'If Missing',
+		index,
+		IF_MISSING,
 		preset.ifMissing,
 	);
 	const rules: MatchRules = {
-		ifFound: choice('ifFound', run.parameter('options.ifFound', index), 'update'),
+		ifFound: run.choice('options.ifFound', 'If Found', index, IF_FOUND, 'update'),
 		ifMissing: ifMissing === 'create' ? preset.ifMissing : ifMissing,
-		multipleMatches: choice(
-			'multipleMatches',
-			run.parameter('options.multipleMatches', index),
+		multipleMatches: run.choice(
+			'options.multipleMatches',
+			'Multiple Matches',
+			index,
+			MULTIPLE_MATCHES,
 			'error',
 		),
 	};
@@ -91,7 +82,7 @@ export function matchingOf(
 function matchOn(
 	run: RunContext<MatchParameter>,
 	index: number,
-	kind: (typeof CHOICES)['matchOn'][number],
+	kind: (typeof MATCH_ON)[number],
 	table: TableDefinition,
 	key: string | undefined,
 ): MatchOn {
@@ -99,7 +90,7 @@ function matchOn(
 	if (kind === 'importKey') {
 		if (key !== undefined) return [key];
 		throw new InputError(`Table '${table.header}' has no import key field`, {
-			field: LABELS.matchOn,
+			field: 'Match On',
 			hint: { code: 'markImportKey' },
 		});
 	}

@@ -191,6 +191,26 @@ export class RunContext<in Name extends string> {
 	}
 
 	/**
+	 * A choice from a list.
+	 *
+	 * @param label what the editor calls it
+	 * @param preset what it is where it is not set
+	 * @throws {InputError} where an expression gives none of the choices, or nothing
+	 */
+	choice<T extends string>(
+		name: ParameterPath<Name>,
+		label: string,
+		index: number,
+		choices: readonly T[],
+		preset: T,
+	): T {
+		const value = this.parameter(name, index);
+		return value === undefined && !this.isExpression(name)
+			? preset
+			: requireChoice(value, label, choices);
+	}
+
+	/**
 	 * A list of names; none where it is not set. Names in one text are separated by commas.
 	 *
 	 * @param label what the editor calls it

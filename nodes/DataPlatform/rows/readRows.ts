@@ -30,8 +30,11 @@ export interface RowFile {
 	rows: AsyncGenerator<FileRow[]>;
 }
 
-/** How many rows are written at a time, while the next ones are read: four batches of 1,000, at once. */
-const PORTION_ROWS = 4000;
+/**
+ * How many rows are written at a time, while the next ones are read: four batches of up to 1,000, or
+ * four look-ups of 999.
+ */
+const PORTION_ROWS = 3996;
 
 /** Fewer where they are long. */
 const PORTION_CHARACTERS = 8 * 1024 * 1024;

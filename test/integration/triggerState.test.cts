@@ -168,6 +168,29 @@ describe('strange states', () => {
 		expect(await emitted(again)).toEqual(['2']);
 	});
 
+	test.each([
+		['null', { 'node:Trigger': null }],
+		['text', { 'node:Trigger': 'x' }],
+		['null for the workflow', { global: null }],
+	])('static data that is %s counts as none, and the next poll goes on', async (_, data) => {
+		const watching = await start({}, { staticData: JSON.stringify(data) });
+		expect(await watching.poll()).toBeNull();
+		await create('1');
+		expect(await emitted(watching)).toEqual(['1']);
+		const later = await start(
+			{},
+			{ staticData: watching.staticData(), workflowId: 'after a restart' },
+		);
+		await create('2');
+		expect(await emitted(later)).toEqual(['2']);
+	});
+
+	test('where nothing can be stored at all, the poll says so', async () => {
+		const staticData = JSON.stringify({ 'node:Trigger': null, global: null });
+		const watching = await start({}, { staticData });
+		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');
+	});
+
 	test('a damaged start does no harm', async () => {
 		const staticData = JSON.stringify({ global: { dataPlatformTrigger: 'x' } });
 		const watching = await start({}, { staticData });

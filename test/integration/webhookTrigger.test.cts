@@ -165,6 +165,15 @@ describe('what it emits', () => {
 		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
 	});
 
+	test('static data that is no object counts as none, and versions are remembered', async () => {
+		const staticData = JSON.stringify({ 'node:Trigger': null });
+		const workflow = await start({}, { staticData, workflowId: 'before it broke' });
+		const body = { recordId: await create('1') };
+		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
+		const later = { staticData: workflow.staticData(), workflowId: 'after another restart' };
+		expect((await (await start({}, later)).receive(body, authorized)).items).toBeUndefined();
+	});
+
 	test('what is stored is bounded, and a damaged one does no harm', async () => {
 		const emitted = [['x'], 'y', null, ...Array.from({ length: 3000 }, (_, at) => [`${at}`, 1, 1])];
 		const staticData = JSON.stringify({ 'node:Trigger': { emitted } });

@@ -30,8 +30,10 @@ describe('a number within bounds', () => {
 		['5', 5],
 		[' 5 ', 5],
 		[1.5, 1.5],
+		['1.5', 1.5],
+		['-0.5', -0.5],
 	])('%j is %d', (value, number) => {
-		expect(requireNumber(value, 'Size', { min: 1, max: 10 })).toBe(number);
+		expect(requireNumber(value, 'Size', { min: -1, max: 10 })).toBe(number);
 	});
 
 	test.each<[unknown, string]>([
@@ -40,6 +42,10 @@ describe('a number within bounds', () => {
 		['', 'not ""'],
 		[' ', 'not " "'],
 		['five', 'not "five"'],
+		['0x2', 'not "0x2"'],
+		['1e1', 'not "1e1"'],
+		['2.', 'not "2."'],
+		['1 2', 'not "1 2"'],
 		[NaN, 'not NaN'],
 		[undefined, 'it is empty'],
 		[null, 'not null'],
@@ -51,6 +57,7 @@ describe('a number within bounds', () => {
 		expect(error).toMatchObject({
 			message: `'Size' must be a number from 1 to 10, ${given}`,
 			field: 'Size',
+			hint: "Correct 'Size', or the expression in it.",
 		});
 	});
 

@@ -266,7 +266,7 @@ describe('what the linked table does not allow', () => {
 	});
 
 	test.each<[string, Error, string]>([
-		['an unknown target', new InputError('give record IDs'), 'give record IDs'],
+		['an unknown target', new InputError('give record IDs', { hint: '' }), 'give record IDs'],
 		[
 			'403',
 			new ServiceError('forbidden', { delivery: 'rejected', status: 403 }),

@@ -324,7 +324,7 @@ describe('JSON', () => {
 
 test('errors are distinguished by their names', () => {
 	expect(new ServiceError('', { delivery: 'rejected' }).name).toBe('ServiceError');
-	expect(new InputError('').name).toBe('InputError');
+	expect(new InputError('', { hint: '' }).name).toBe('InputError');
 });
 
 describe('the errors of a response', () => {

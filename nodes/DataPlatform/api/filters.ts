@@ -230,6 +230,8 @@ export const isEmptyFilter = (filter: Group): boolean =>
 
 const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
 
+const EMPTY_GROUP_HINT = 'Add a condition to it, or remove the group: every record would match it.';
+
 /**
  * For what deletes: no part of the filter may be there without restricting anything. A value of
  * only white space is what an expression such as `{{ $json.first }} {{ $json.last }}` leaves.
@@ -240,7 +242,9 @@ export function requireRestrictive(filter: Group): void {
 	for (const entry of filter.filter) {
 		if (isGroup(entry)) {
 			if (entry.filter.length === 0) {
-				throw new InputError('A group of the filter has no condition; nothing was sent');
+				throw new InputError('A group of the filter has no condition; nothing was sent', {
+					hint: EMPTY_GROUP_HINT,
+				});
 			}
 			requireRestrictive(entry);
 			continue;
@@ -294,7 +298,10 @@ export function toQuery(conditions: Condition[]): string {
 		.map((condition) => {
 			const { field, operator, value = '' } = condition;
 			if (/[(),]/.test(field)) {
-				throw new InputError(`No field is called '${field}'; nothing was sent`, { field });
+				throw new InputError(`No field is called '${field}'; nothing was sent`, {
+					field,
+					hint: 'Correct the name in the filter.',
+				});
 			}
 			if (takesNoValue(operator)) return `${field}(${operator})`;
 			const text = Array.isArray(value)
@@ -383,7 +390,7 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 			if (group.filter.length > 0) return group;
 			throw new InputError(`The group at '${at}' has no condition`, {
 				field,
-				hint: 'Add a condition to it, or remove the group: every record would match it.',
+				hint: EMPTY_GROUP_HINT,
 			});
 		}),
 	};

@@ -7,7 +7,13 @@ import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './
 import { MAX_PAGE_SIZE, paths } from './endpoints';
 import { IdSet } from './idSet';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
-import { failureAsValue, InputError, isNotFound, ServiceError } from '../transport/errors';
+import {
+	failureAsValue,
+	InputError,
+	isNotFound,
+	ServiceError,
+	type Hint,
+} from '../transport/errors';
 import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group } from './filters';
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
@@ -29,6 +35,8 @@ export interface RecordQuery {
 	linkedTo?: LinkedTo;
 	/** Fields to load; all where empty. */
 	fields?: string[];
+	/** What the user can do where the platform rejects it. */
+	hint?: Hint;
 }
 
 /** @throws {ServiceError} */
@@ -68,7 +76,13 @@ export async function readPage(
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
-	const response = await client.request(pageRequest(at, reading, { limit, skip }));
+	const response = await client.tryRequest(pageRequest(at, reading, { limit, skip }));
+	if (response instanceof ServiceError) {
+		const { hint = reading.hint } = response;
+		throw response.status === 400
+			? new ServiceError(response.message, { ...response, hint })
+			: response;
+	}
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
 	const { fields = [] } = reading;

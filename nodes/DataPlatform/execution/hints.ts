@@ -2,7 +2,7 @@
  * What the user can do, in the words of the editor: the one place below the descriptions that names
  * its labels.
  */
-import type { Hint, TokenPurpose } from '../transport/errors';
+import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
 
 const TOKEN_TYPES: Record<string, string> = {
 	role: 'API Token With Role',
@@ -20,6 +20,14 @@ const PURPOSES: Record<TokenPurpose, string> = {
 /** What a filter is combined with. */
 const BESIDES = { savedView: 'the saved view', linkedTo: "'Linked To'" };
 
+const QUERY_PARTS: Record<QueryPart, string> = {
+	filter: "'Filter'",
+	sort: "'Sort'",
+	savedView: "'Saved View Name or ID'",
+	linkedTo: "'Linked To'",
+	fields: "'Output Field Names or IDs'",
+};
+
 type HintOf<C> = Extract<Hint, { code: C }>;
 type HintCode = Exclude<Hint, string>['code'];
 
@@ -31,6 +39,8 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	useAndConditions: ({ besides }) =>
 		`Leave ${BESIDES[besides]} out, or use conditions that must all hold.`,
 	shortenFilter: ({ besides }) => `Leave ${BESIDES[besides]} out, or use fewer or shorter values.`,
+	correctQuery: ({ parts }) =>
+		`Check ${parts.map((part) => QUERY_PARTS[part]).join(', ')}: what is named there may have been renamed or deleted.`,
 	chooseApplication: "Choose one in 'Application'.",
 	chooseMarkedImportKey:
 		"The platform finds records by the field that the table marks. Leave 'Import Key Field' empty in the options, or mark the other field in the platform.",

@@ -135,10 +135,13 @@ export function toLinkRules(given: unknown, table: TableDefinition): LinkRules {
 export async function linkedTable(
 	definition: (at: TableAddress) => Promise<TableDefinition>,
 	{ application }: TableAddress,
-	{ metadata: { linkTableId } }: FieldDefinition,
+	{ name, metadata: { linkTableId } }: FieldDefinition,
 ): Promise<LinkTarget> {
 	if (linkTableId === undefined) {
-		throw new InputError('the platform does not say which table it links to: give record IDs');
+		throw new InputError(
+			`the platform does not say which table '${name}' links to: give record IDs`,
+			{ field: name, hint: 'Give record IDs, or leave the field out.' },
+		);
 	}
 	const at = { application, table: linkTableId };
 	const elsewhere = { table: linkTableId };

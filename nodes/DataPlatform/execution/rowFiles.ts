@@ -143,6 +143,7 @@ export function rowRangeOf(run: ImportFormRun, index: number) {
 	if (endAt > 0 && endAt < startAt) {
 		throw new InputError(`'End at Row' (${endAt}) is before 'Start at Row' (${startAt})`, {
 			field: 'End at Row',
+			hint: "Correct one of the two, or set 'End at Row' to 0 for the end of the file.",
 		});
 	}
 	return {

@@ -14,8 +14,12 @@ import { readTable } from '../api/tables';
 import { holdsExpression, parameterText, pickedApplication } from './locator';
 import { storedPath } from './optionGroups';
 
+/** A number; text counts as one if it is a plain decimal, such as `12` or `1.5`: no `0x2`, no `1e3`. */
+export const toNumber = (value: unknown): unknown =>
+	typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+
 /**
- * A number that must lie within bounds; text that holds one counts as it.
+ * A number that must lie within bounds.
  *
  * @param bounds with `isWhole`, it may have no fraction either
  * @throws {InputError} that names it by its label
@@ -25,14 +29,17 @@ export function requireNumber(
 	label: string,
 	{ min, max = Infinity, isWhole = false }: { min: number; max?: number; isWhole?: boolean },
 ): number {
-	const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+	const number = toNumber(value);
 	const isInBounds = typeof number === 'number' && number >= min && number <= max;
 	if (isInBounds && (!isWhole || Number.isInteger(number))) return number;
 	const kind = isWhole ? 'whole number' : 'number';
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
 	const shown = typeof value === 'number' ? String(value) : JSON.stringify(value);
 	const given = value === undefined ? 'it is empty' : `not ${shown}`;
-	throw new InputError(`'${label}' must be a ${kind} ${bounds}, ${given}`, { field: label });
+	throw new InputError(`'${label}' must be a ${kind} ${bounds}, ${given}`, {
+		field: label,
+		hint: `Correct '${label}', or the expression in it.`,
+	});
 }
 
 /** An error of a parameter's value with the parameter's label; another as it is. */

@@ -42,7 +42,7 @@ export async function requireTable(
 ): Promise<TableDefinition> {
 	const table = await chosenTable(context, client);
 	if (table) return table;
-	throw new InputError('Choose a table first', { field: 'Table' });
+	throw new InputError('No table is chosen', { field: 'Table', hint: 'Choose a table first.' });
 }
 
 /** The chosen table's definition; undefined where none is chosen yet. @throws {ServiceError} */

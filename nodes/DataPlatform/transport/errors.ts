@@ -20,6 +20,7 @@ export type Hint =
 	| { code: 'giveFilterValue' }
 	| { code: 'useAndConditions'; besides: 'savedView' | 'linkedTo' }
 	| { code: 'shortenFilter'; besides: 'savedView' | 'linkedTo' }
+	| { code: 'correctQuery'; parts: QueryPart[] }
 	| { code: 'chooseMarkedImportKey' }
 	| { code: 'chooseAmongMatches' }
 	| { code: 'correctImportKey' }
@@ -46,6 +47,9 @@ export type Hint =
 	| { code: 'useWebhookTrigger' }
 	| { code: 'replaceExpiredToken'; expires: string }
 	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };
+
+/** A part of a query for which the user gives names. */
+export type QueryPart = 'filter' | 'sort' | 'savedView' | 'linkedTo' | 'fields';
 
 /** What a token is used for. */
 export type TokenPurpose = 'data' | 'attachments' | 'workflows';
@@ -118,7 +122,7 @@ export const isNotFound = (error: ServiceError): boolean =>
 /** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
 export class InputError extends Error {
 	readonly field?: string;
-	readonly hint?: Hint;
+	readonly hint: Hint;
 	/** The item it is about, where several are worked on at once. */
 	readonly item?: number;
 	/** What the item came to, where that is known better than that it failed. */
@@ -126,7 +130,7 @@ export class InputError extends Error {
 
 	constructor(
 		message: string,
-		details: { field?: string; hint?: Hint; item?: number; outcome?: string } = {},
+		details: { hint: Hint; field?: string; item?: number; outcome?: string },
 	) {
 		super(message);
 		this.name = 'InputError';

@@ -206,6 +206,6 @@ export function parseResponse(
 		code: entry?.id,
 		retryAfterMs,
 		body: json,
-		hint: HINTS[status],
+		hint: HINTS[status] ?? (status >= 500 ? CHECK : undefined),
 	});
 }

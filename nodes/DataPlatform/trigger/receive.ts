@@ -19,6 +19,7 @@ import type { ApiClient } from '../transport/client';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { outputShape, readTableAddress, readTimeout } from './watch';
+import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 
 /** How long reading may wait in all to retry requests, in seconds: the platform sends no second one. */
@@ -113,7 +114,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		const limits = { timeout: readTimeout(context), maxRetryWait: MAX_RETRY_WAIT_S };
 		const client = await createClient(context, limits);
 		const record = await currentRecord(client, readTableAddress(context), id);
-		const data = context.getWorkflowStaticData('node');
+		const data = nodeData(context);
 		const emitted = emittedOf(context);
 		emitted.restore(readEmitted(data.emitted));
 		const isTest = context.getMode() === 'manual';

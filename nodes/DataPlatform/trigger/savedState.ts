@@ -6,14 +6,16 @@
 import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 
 import type { ChangeState } from '../changes/tracker';
+import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 
 /** A version of this shape; a state of any other is not read. */
 const FORMAT = 2;
 
-/** The key in the node's own static data, and the one in the workflow's. */
+/** The key in the node's own static data, and those in the workflow's. */
 const STATE_KEY = 'watch';
 const STARTS_KEY = 'dataPlatformTrigger';
+const REPLACED_KEY = 'dataPlatformTriggerData';
 
 export interface SavedState {
 	format: typeof FORMAT;
@@ -96,9 +98,36 @@ function parseSavedState(value: unknown): SavedState | undefined {
 	return isReadable ? (value as unknown as SavedState) : undefined;
 }
 
+type StaticDataContext = Pick<IPollFunctions, 'getNode' | 'getWorkflowStaticData'>;
+
+/** Static data that something can be stored in; undefined where n8n holds something else, which is damaged. */
+function staticData(context: StaticDataContext, type: 'node' | 'global'): IDataObject | undefined {
+	const data: unknown = context.getWorkflowStaticData(type);
+	return isObject(data) ? (data as IDataObject) : undefined;
+}
+
+/**
+ * A node's own static data; where that is damaged, a place in the workflow's.
+ *
+ * @throws {InputError} where both are damaged
+ */
+export function nodeData(context: StaticDataContext): IDataObject {
+	const own = staticData(context, 'node');
+	if (own) return own;
+	const shared = staticData(context, 'global');
+	if (!shared) {
+		throw new InputError('The static data that n8n stores for this workflow is damaged', {
+			hint: 'Copy the nodes into a new workflow.',
+		});
+	}
+	const key = `${REPLACED_KEY}:${context.getNode().id}`;
+	if (!isObject(shared[key])) shared[key] = {};
+	return shared[key] as IDataObject;
+}
+
 /** The stored state, of whatever was watched last. */
 export function readState(context: IPollFunctions): SavedState | undefined {
-	return parseSavedState(context.getWorkflowStaticData('node')[STATE_KEY]);
+	return parseSavedState(nodeData(context)[STATE_KEY]);
 }
 
 /** The state that watching began with, where it is newer than the one stored last. */
@@ -107,7 +136,7 @@ export function readStart(
 	identity: string,
 	stored: SavedState | undefined,
 ): SavedState | undefined {
-	const starts: unknown = context.getWorkflowStaticData('global')[STARTS_KEY];
+	const starts: unknown = staticData(context, 'global')?.[STARTS_KEY];
 	const start = isObject(starts)
 		? parseSavedState(getOwn(starts, context.getNode().id))
 		: undefined;
@@ -117,13 +146,14 @@ export function readStart(
 }
 
 export function saveState(context: IPollFunctions, saved: SavedState): void {
-	context.getWorkflowStaticData('node')[STATE_KEY] = saved as unknown as IDataObject;
+	nodeData(context)[STATE_KEY] = saved as unknown as IDataObject;
 }
 
 /** Stores the state that watching begins with, in both places. */
 export function saveStart(context: IPollFunctions, saved: SavedState): void {
 	saveState(context, saved);
-	const data = context.getWorkflowStaticData('global');
+	const data = staticData(context, 'global');
+	if (!data) return;
 	const starts: unknown = data[STARTS_KEY];
 	data[STARTS_KEY] = {
 		...(isObject(starts) && starts),

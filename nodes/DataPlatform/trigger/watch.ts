@@ -18,7 +18,8 @@ import { filterOf } from '../execution/filterInput';
 import { holdsExpression, parameterText, pickedApplication } from '../execution/locator';
 import { CREDENTIAL, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
-import { requireChoice } from '../execution/run';
+import { queryHint } from '../execution/recordQuery';
+import { requireChoice, toNumber } from '../execution/run';
 import { baseOrigin } from '../transport/allowedOrigins';
 import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
@@ -91,7 +92,12 @@ export function readTableAddress(context: Pick<IPollFunctions, 'getNodeParameter
 		rawApplication,
 	);
 	const table = parameterText(context.getNodeParameter('table', null), 'table', 'Table');
-	if (table === '') throw new InputError("'Table' is empty", { field: 'Table' });
+	if (table === '') {
+		throw new InputError("'Table' is empty", {
+			field: 'Table',
+			hint: 'Choose a table, or correct the expression in it.',
+		});
+	}
 	return { application, table };
 }
 
@@ -102,9 +108,8 @@ function numberOption(
 	min: number,
 	fallback: number,
 ): number {
-	const value = context.getNodeParameter(`options.${name}`, fallback) as unknown;
-	const number = value === null || value === '' ? NaN : Number(value);
-	return Number.isFinite(number) ? Math.max(min, number) : fallback;
+	const number = toNumber(context.getNodeParameter(`options.${name}`, fallback));
+	return Number.isFinite(number) ? Math.max(min, number as number) : fallback;
 }
 
 /** How long one request may take, in seconds. */
@@ -120,6 +125,7 @@ function fieldsOption(context: IPollFunctions, name: string, label: string): str
 	}
 	throw new InputError(`'${label}' must be a list of field names, not ${JSON.stringify(value)}`, {
 		field: label,
+		hint: 'Choose fields from the list, or correct the expression in it.',
 	});
 }
 
@@ -180,14 +186,15 @@ export async function readWatch(context: IPollFunctions): Promise<Watch> {
 	const triggerOn = readTriggerOn(context);
 	const emitsDeletions = triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 	const { baseUrl } = await context.getCredentials(CREDENTIAL);
+	const selection = { filter: filterOf(read), savedView: readSavedView(context) };
 	return {
 		at,
 		outputFields,
 		shape: outputShape(context),
 		query: {
-			filter: filterOf(read),
-			savedView: readSavedView(context),
+			...selection,
 			fields: outputFields.length > 0 ? [...new Set([...outputFields, ...watchedFields])] : [],
+			hint: queryHint({ ...selection, fields: outputFields }),
 		},
 		changes: {
 			kinds: new Set(KINDS[triggerOn]),

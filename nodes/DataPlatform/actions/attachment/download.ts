@@ -54,7 +54,10 @@ async function download(
 	const record = await readRecord(run.client, at, id);
 	const files = chosenFiles(record, field, run.optionalText('fileId', 'File ID', index));
 	if (files.length === 0) {
-		throw new InputError(`Record '${id}' has no files in the field '${field}'`, { field });
+		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {
+			field,
+			hint: 'Check the record and the field, or leave out records without files before this node.',
+		});
 	}
 	// n8n gives an agent no files, and does not say so.
 	if (run.isTool) {

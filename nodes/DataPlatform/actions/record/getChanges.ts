@@ -20,6 +20,7 @@ import {
 	startState,
 } from '../../execution/changeInput';
 import { readFilter } from '../../execution/filterInput';
+import { queryHint } from '../../execution/recordQuery';
 import { MAX_AGENT_RECORDS, outputOf } from '../../execution/recordOutput';
 import { requireChoice, requireNumber, withLabel, type RunContext } from '../../execution/run';
 
@@ -94,11 +95,12 @@ export const getChanges = itemOperation({
 	options: [fieldsToLoad, overlap, savedView, ...callSettings],
 	execute: async (run, index) => {
 		const at = run.table(index);
-		const query = {
+		const meant = {
 			filter: await readFilter(run, index),
 			fields: run.names('options.fieldsToLoad', 'Output Field Names or IDs', index),
 			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
 		};
+		const query = { ...meant, hint: queryHint(meant) };
 		const overlapS = run.option('options.overlap', index, DEFAULT_OVERLAP_S);
 		const pageSize = requireNumber(run.parameter('pageSize', index), 'Page Size', {
 			min: 1,

@@ -102,5 +102,8 @@ export function sharedSource(
 	if (first) return first.index;
 	const problem = problems[0];
 	if (!problem) return 0;
-	throw new InputError(`Nothing was sent: ${problem.message}`, { item: problem.index });
+	throw new InputError(`Nothing was sent: ${problem.message}`, {
+		item: problem.index,
+		hint: 'Correct the expressions in the parameters and options that hold for all items.',
+	});
 }

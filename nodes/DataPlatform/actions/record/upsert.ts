@@ -100,7 +100,7 @@ class MatchedUpsert {
 }
 
 /** What the rules say without a write. @throws {InputError} where they say that it is an error */
-function withoutWriting({ outcome, message = '', hint, ...record }: ItemOutcome): Written {
+function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOutcome): Written {
 	if (outcome === 'found') return { outcome, record };
 	if (outcome === 'skipped') return { outcome };
 	throw new InputError(message, { hint, outcome });

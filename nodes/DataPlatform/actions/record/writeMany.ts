@@ -176,7 +176,7 @@ export function writeManyOptions(
 	const maxFailedShare = maxShare === NO_FAILURE_LIMIT ? undefined : maxShare;
 	return {
 		mode,
-		importKey: run.option('options.importKey', index, '') || undefined,
+		importKey: run.optionalText('options.importKey', 'Import Key Field', index) || undefined,
 		batchSize: requireNumber(size, 'Batch Size', { min: 0, max: MAX_BATCH_SIZE, isWhole: true }),
 		batchBytes: requireNumber(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
 		parallelRequests: requireNumber(parallel, 'Parallel Requests', {

@@ -1,0 +1,76 @@
+/** What makes no sense in an option is an error that names the option and says what to do. */
+import type { IDataObject } from 'n8n-workflow';
+import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
+
+const harness = useHarness();
+
+const goingOn: Run = { onError: 'continueRegularOutput', items: numbered(1) };
+
+const sorted = (field: string) => ({ sort: { by: [{ field, direction: 'asc' }] } });
+
+/** What operations need besides a table. */
+const REQUIRED: Record<string, IDataObject> = {
+	getAll: { returnAll: true },
+	exportToFile: { format: 'csv', outputField: 'data' },
+	getChanges: { startFrom: 'beginning', pageSize: 10 },
+};
+
+const CHECK = 'what is named there may have been renamed or deleted.';
+
+test.each<[string, Run, error: string, message: string]>([
+	[
+		'getAll',
+		{ options: { offset: '={{ "0x2" }}' } },
+		`'Offset' must be a whole number from 0 to 9007199254740991, not "0x2"`,
+		"Correct 'Offset', or the expression in it.",
+	],
+	[
+		'getAll',
+		{ options: { fieldsToLoad: ['gone'] } },
+		"no field 'gone'",
+		`Check 'Output Field Names or IDs': ${CHECK}`,
+	],
+	[
+		'getAll',
+		{ options: { savedView: 'Closed' } },
+		"no saved view 'Closed'",
+		`Check 'Saved View Name or ID': ${CHECK}`,
+	],
+	['getAll', { parameters: sorted('gone') }, "'gone'", `Check 'Sort': ${CHECK}`],
+	[
+		'getAll',
+		{ parameters: sorted('a,b') },
+		"No field is called 'a,b'; nothing was sent",
+		"Choose field and direction under 'Sort', or correct the expression in it.",
+	],
+	[
+		'exportToFile',
+		{ options: { fieldsToLoad: ['buyer', 'gone'], savedView: 'Closed' } },
+		"'Closed'",
+		`Check 'Saved View Name or ID', 'Output Field Names or IDs': ${CHECK}`,
+	],
+	[
+		'getChanges',
+		{ options: { fieldsToLoad: ['gone'] } },
+		"no field 'gone'",
+		`Check 'Output Field Names or IDs': ${CHECK}`,
+	],
+	[
+		'createMany',
+		{ options: { batchSize: '={{ null }}' } },
+		"'Batch Size' must be a whole number from 0 to 1000, not null",
+		"Correct 'Batch Size', or the expression in it.",
+	],
+	[
+		'upsertMany',
+		{ options: { importKey: '={{ {} }}' } },
+		"'Import Key Field' must be text, not an object",
+		'Correct the expression in it.',
+	],
+])('%s %j', async (operation, run, error, message) => {
+	const parameters = { ...REQUIRED[operation], ...run.parameters };
+	const result = await harness.run(operation, { ...goingOn, ...run, parameters });
+	const [item] = result.output('Data Platform');
+	expectErrorItem(item!, 0, error);
+	expect(item!.json.message).toBe(message);
+});

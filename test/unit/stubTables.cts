@@ -1,6 +1,10 @@
 /** Tables in memory behind the fake platform: looked up, listed and written as the service does it. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
+import type {
+	FieldValues,
+	PlatformRecord,
+	TableDefinition,
+} from '../../nodes/DataPlatform/api/types.ts';
 import { fakePlatform, httpResponse, notFound, type Serve } from './stubPlatform.cts';
 
 interface Condition {
@@ -21,6 +25,7 @@ interface Entry {
 
 interface Body extends Partial<Group> {
 	bulk?: Entry[];
+	fields?: FieldValues;
 	useUpsert?: boolean;
 }
 
@@ -51,8 +56,14 @@ export class StubTables {
 	#count = 0;
 	#writes = 0;
 
-	/** @param tables their records; the first of a table is the oldest */
-	constructor(tables: Record<string, Record<string, FieldValues>>) {
+	/**
+	 * @param tables their records; the first of a table is the oldest
+	 * @param definitions those of the tables that say what they are; all are of the application `sales`
+	 */
+	constructor(
+		tables: Record<string, Record<string, FieldValues>>,
+		private readonly definitions: Record<string, TableDefinition> = {},
+	) {
 		this.tables = Object.fromEntries(
 			Object.entries(tables).map(([name, records]) => [
 				name,
@@ -78,29 +89,49 @@ export class StubTables {
 		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
 			undefined,
 	) {
-		return fakePlatform(
-			(options) => {
-				const { pathname, searchParams } = new URL(options.url);
-				const [, name = '', rest = ''] = /v2\/([^/]+)\/data\/?(.*)$/.exec(pathname) ?? [];
-				const request = `${options.method} ${name}${rest && ` ${rest}`}`;
-				this.requests.push(request);
-				const body = options.body ? (JSON.parse(String(options.body)) as Body) : {};
-				this.bodies.push(body);
-				const query = Object.fromEntries(searchParams);
-				this.queries.push(query);
-				return (
-					before(request, options) ??
-					this.#respond(name, rest, body, query, options.method === 'POST')
-				);
-			},
-			{ retryBudgetMs: 0 },
-		).connection;
+		return fakePlatform((options) => this.serve(options, before), { retryBudgetMs: 0 }).connection;
 	}
 
-	#respond(name: string, rest: string, body: Body, query: Record<string, string>, isPost: boolean) {
+	/** Responds to a request. */
+	serve = (
+		options: IHttpRequestOptions,
+		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
+			undefined,
+	): ReturnType<Serve> => {
+		const { pathname, searchParams } = new URL(options.url);
+		const [, name = '', path, rest = ''] =
+			/(?:v2|tables)\/([^/]+)(\/data\/?(.*))?$/.exec(pathname) ?? [];
+		const request = `${options.method} ${name}${rest && ` ${rest}`}`;
+		if (path === undefined) return this.#define(pathname);
+		this.requests.push(request);
+		const body = options.body ? (JSON.parse(String(options.body)) as Body) : {};
+		this.bodies.push(body);
+		const query = Object.fromEntries(searchParams);
+		this.queries.push(query);
+		return (
+			before(request, options) ?? this.#respond(name, rest, body, query, options.method ?? 'GET')
+		);
+	};
+
+	/** What applications and tables are. */
+	#define(pathname: string) {
+		if (pathname.endsWith('/apps')) return httpResponse(200, { data: [{ id: 'sales' }] });
+		const all = Object.values(this.definitions).map(({ fields, savedViews, ...table }) => ({
+			...table,
+			items: fields,
+			settings: { userFilters: savedViews },
+		}));
+		if (pathname.endsWith('/apps/sales/tables')) return httpResponse(200, { data: all });
+		const [, name] = /\/apps\/sales\/tables\/([^/]+)$/.exec(pathname) ?? [];
+		const data = all.find(({ id, internalName }) => id === name || internalName === name);
+		return data ? httpResponse(200, { data }) : notFound();
+	}
+
+	#respond(name: string, rest: string, body: Body, query: Record<string, string>, method: string) {
 		const table = this.tables[name];
 		if (!table) return httpResponse(404, { errors: [{ message: 'no such table' }] });
-		if (rest === 'bulk') return this.#write(table, body, isPost);
+		if (rest === 'bulk') return this.#write(table, body, method === 'POST');
+		if (body.fields) return this.#writeOne(table, rest, body, method === 'PUT');
 		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
 		if (rest.startsWith('count')) return httpResponse(200, { data: { count: found.length } });
 		if (rest !== '' && rest !== 'filter') {
@@ -110,6 +141,24 @@ export class StubTables {
 		const skip = Number(query.skip ?? 0);
 		const linked = query.linkId ? found.slice(0, LINKED) : found;
 		return httpResponse(200, { data: linked.slice(skip, skip + Number(query.limit ?? 25)) });
+	}
+
+	#writeOne(
+		table: PlatformRecord[],
+		id: string,
+		{ fields = {}, useUpsert }: Body,
+		replaces: boolean,
+	) {
+		const known = table.find((record) =>
+			id === '' ? useUpsert && record.fields.name === fields.name : record.id === id,
+		);
+		if (id !== '' && !known) return notFound();
+		const time = new Date(WRITTEN_AT + 1000 * (this.#writes += 1)).toISOString();
+		const record = known ?? this.#record(`new${(this.#count += 1)}`, {}, time);
+		record.fields = { ...(!replaces && record.fields), ...fields };
+		if (known) Object.assign(record, { modified: time, ver: (record.ver ?? 0) + 1 });
+		else table.push(record);
+		return httpResponse(200, { data: record });
 	}
 
 	/** Creates or upserts by `name`, which is unique, or updates by id. */

@@ -1,0 +1,276 @@
+/**
+ * The node in a fake execution of n8n, on a fake platform: parameters and items go in; items, requests,
+ * hints, files and log lines come out. The parameters' defaults are filled in by n8n's own code.
+ */
+import {
+	NodeHelpers,
+	type IBinaryData,
+	type IDataObject,
+	type IExecuteFunctions,
+	type IHttpRequestOptions,
+	type INode,
+	type INodeExecutionData,
+	type INodeParameters,
+	type INodeTypeDescription,
+	type NodeApiError,
+	type NodeOperationError,
+} from 'n8n-workflow';
+import { Readable } from 'node:stream';
+
+import { properties } from '../../nodes/DataPlatform/actions/index.ts';
+import { router } from '../../nodes/DataPlatform/actions/router.ts';
+import { createClient } from '../../nodes/DataPlatform/execution/createClient.ts';
+import { RunContext } from '../../nodes/DataPlatform/execution/run.ts';
+import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
+import { httpResponse, type Serve } from './stubPlatform.cts';
+
+export interface Given {
+	/** The operation's own, an option by its name; the others have their defaults. */
+	parameters?: INodeParameters;
+	/** As they are, without defaults and without a check whether the operation has them. */
+	plain?: IDataObject;
+	items?: INodeExecutionData[];
+	serve?: Serve;
+	credential?: IDataObject;
+	/** More of the node, such as `onError`. */
+	node?: Partial<INode>;
+	/** What n8n keeps of the node from one try to the next. */
+	store?: IDataObject;
+	runIndex?: number;
+	timezone?: string;
+	/** The files in n8n's store, by ID; an error is what reading it throws. */
+	files?: Record<string, string | Buffer | Error>;
+	/** What n8n's store throws where a file is written to it. */
+	storeFailure?: Error;
+	canceled?: AbortSignal;
+}
+
+/** What came out. */
+export interface Seen {
+	/** `METHOD path`, without what all paths begin with. */
+	requests: string[];
+	sent: Array<{ request: string; query: Record<string, string>; body: unknown }>;
+	options: IHttpRequestOptions[];
+	/** How many of the requests had no token. */
+	withoutToken: number;
+	hints: Array<{ message: string; type?: string; location?: string }>;
+	/** `level: line` */
+	log: string[];
+	/** The files that were written to n8n's store. */
+	stored: Array<{ name?: string; mimetype?: string; text: string }>;
+	/** How many streams of n8n's store are still open. */
+	openStreams: number;
+}
+
+/** The items of a node before this one. */
+export const asItems = (...all: IDataObject[]): INodeExecutionData[] =>
+	all.map((json) => ({ json }));
+
+/** A table that is chosen by name. */
+export const TABLE = { application: locator('sales'), table: locator('people') };
+
+export function locator(value: string, mode = 'id') {
+	return { __rl: true, mode, value } as const;
+}
+
+/** The mapper's values: automatic, or as given. */
+export const columns = (value?: IDataObject) =>
+	(value
+		? { mappingMode: 'defineBelow', value }
+		: { mappingMode: 'autoMapInputData', value: null }) as INodeParameters;
+
+const PREFIX = '/api/v2/';
+
+const isExpression = (value: unknown): value is string =>
+	typeof value === 'string' && value.startsWith('=');
+
+/** An expression's value; only a whole one is known: `={{ $json.name }}`. */
+function evaluate(expression: string, json: IDataObject, index: number): unknown {
+	const [, code = ''] = /^=\{\{(.*)\}\}$/s.exec(expression) ?? [];
+	// What a test writes, not a stranger.
+	return (
+		new Function('$json', '$itemIndex', `return (${code})`) as (...given: unknown[]) => unknown
+	)(json, index);
+}
+
+function resolved(value: unknown, json: IDataObject, index: number): unknown {
+	if (isExpression(value)) return evaluate(value, json, index);
+	if (Array.isArray(value)) return value.map((entry) => resolved(entry, json, index));
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(
+		Object.entries(value).map(([key, entry]) => [key, resolved(entry, json, index)]),
+	);
+}
+
+const valueAt = (parameters: unknown, path: string): unknown =>
+	path
+		.split('.')
+		.reduce<unknown>(
+			(inner, name) =>
+				typeof inner === 'object' && inner !== null
+					? (inner as Record<string, unknown>)[name]
+					: undefined,
+			parameters,
+		);
+
+/** @throws where it is given a parameter that the operation does not have */
+function withDefaults(given: INodeParameters, node: INode): INodeParameters {
+	const parameters = inSubCollections(properties, given);
+	const unknown = unknownParameters(properties, parameters);
+	if (unknown.length > 0) {
+		throw new Error(`The operation has no parameter '${unknown.join("', '")}'`);
+	}
+	const type = { properties, defaults: {} } as unknown as INodeTypeDescription;
+	return NodeHelpers.getNodeParameters(properties, parameters, true, false, node, type) ?? {};
+}
+
+/** The functions that n8n hands to the node, and what is seen of their use. */
+export function fakeExecution({
+	parameters = {},
+	plain,
+	items = [{ json: {} }],
+	serve = () => httpResponse(404, { errors: [{ message: 'no such path' }] }),
+	credential = {},
+	node: more,
+	store = {},
+	runIndex = 0,
+	timezone = 'Europe/Vienna',
+	files = {},
+	storeFailure,
+	canceled,
+}: Given): { context: IExecuteFunctions; seen: Seen } {
+	const seen: Seen = {
+		...{ requests: [], sent: [], options: [], withoutToken: 0 },
+		...{ hints: [], log: [], stored: [], openStreams: 0 },
+	};
+	const node: INode = {
+		...{ id: 'n', name: 'Data Platform', type: 'dataPlatform', typeVersion: 1, position: [0, 0] },
+		parameters: {},
+		...more,
+	};
+	node.parameters = (plain as INodeParameters) ?? withDefaults(parameters, node);
+	const send = async (options: IHttpRequestOptions) => {
+		const { pathname, searchParams } = new URL(options.url);
+		const request = `${options.method} ${pathname.replace(PREFIX, '')}`;
+		const text = Buffer.isBuffer(options.body) ? options.body.toString() : '';
+		const body = text.startsWith('{') ? (JSON.parse(text) as unknown) : undefined;
+		seen.requests.push(request);
+		seen.options.push(options);
+		seen.sent.push({ request, query: Object.fromEntries(searchParams), body });
+		const result = await serve(options, seen.requests.length);
+		if (result instanceof Error) throw result;
+		return result;
+	};
+	const log = (level: string) => (line: string) => seen.log.push(`${level}: ${line}`);
+	const binaryOf = (index: number, name: string) => {
+		const binary = items[index]?.binary?.[name];
+		if (binary) return binary;
+		throw new Error(
+			`This operation expects the node's input data to contain a binary file '${name}'`,
+		);
+	};
+	const contentOf = (id: string): Buffer => {
+		const content = files[id] ?? new Error(`No file ${id}`);
+		if (content instanceof Error) throw content;
+		return Buffer.from(content as string);
+	};
+	const helpers = {
+		httpRequestWithAuthentication: async (type: string, options: IHttpRequestOptions) => {
+			if (type !== 'dataPlatformApi') throw new Error(`No credential of the type ${type}`);
+			return await send(options);
+		},
+		httpRequest: async (options: IHttpRequestOptions) => {
+			seen.withoutToken += 1;
+			return await send(options);
+		},
+		assertBinaryData: binaryOf,
+		getBinaryDataBuffer: async (index: number, name: string) =>
+			Buffer.from(binaryOf(index, name).data, 'base64'),
+		getBinaryMetadata: async (id: string) => ({ fileSize: contentOf(id).length }),
+		getBinaryStream: async (id: string, chunkBytes: number) => {
+			const content = contentOf(id);
+			seen.openStreams += 1;
+			async function* pieces() {
+				for (let at = 0; at < content.length; at += chunkBytes)
+					yield content.subarray(at, at + chunkBytes);
+			}
+			return Readable.from(pieces()).on('close', () => (seen.openStreams -= 1));
+		},
+		prepareBinaryData: async (
+			data: AsyncIterable<Uint8Array>,
+			name?: string,
+			mimetype?: string,
+		): Promise<IBinaryData> => {
+			const pieces: Uint8Array[] = [];
+			for await (const piece of data) {
+				if (storeFailure) throw storeFailure;
+				pieces.push(piece);
+			}
+			seen.stored.push({ name, mimetype, text: Buffer.concat(pieces).toString() });
+			return {
+				id: `stored-${seen.stored.length}`,
+				data: 'store',
+				fileName: name,
+				mimeType: mimetype!,
+			};
+		},
+	};
+	const context = {
+		helpers,
+		logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+		getInputData: () => items,
+		getNode: () => node,
+		getTimezone: () => timezone,
+		getContext: () => store,
+		getExecutionCancelSignal: () => canceled,
+		getCredentials: async () => ({
+			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },
+			...credential,
+		}),
+		evaluateExpression: (expression: string) =>
+			expression === '{{ $runIndex }}' ? runIndex : undefined,
+		continueOnFail: () => (node.onError ?? 'stopWorkflow') !== 'stopWorkflow',
+		addExecutionHints: (...hints: Seen['hints']) => seen.hints.push(...hints),
+		getNodeParameter: (
+			name: string,
+			index: number,
+			fallback?: unknown,
+			options?: { rawExpressions?: boolean },
+		) => {
+			const value = valueAt(node.parameters, name) ?? fallback;
+			if (value === undefined) throw new Error(`Could not get parameter '${name}'`);
+			return options?.rawExpressions ? value : resolved(value, items[index]?.json ?? {}, index);
+		},
+	};
+	return { context: context as unknown as IExecuteFunctions, seen };
+}
+
+export interface NodeRun extends Seen {
+	/** What left the node; nothing where it failed. */
+	output: INodeExecutionData[];
+	json: IDataObject[];
+	/** What stopped it. */
+	error?: NodeApiError | NodeOperationError;
+}
+
+/** Runs the node, as n8n does. @param operation such as `record: create` */
+export async function runNode(operation: string, given: Given): Promise<NodeRun> {
+	const [resource = '', name = ''] = operation.split(': ');
+	const { context, seen } = fakeExecution({
+		...given,
+		parameters: { resource, operation: name, ...given.parameters },
+	});
+	try {
+		const [output = []] = await router(context);
+		return Object.assign(seen, { output, json: output.map(({ json }) => json) });
+	} catch (error) {
+		return Object.assign(seen, { output: [], json: [], error: error as NodeOperationError });
+	}
+}
+
+/** A run as operations see it, with parameters as they are given. */
+export async function fakeRun(plain: IDataObject, given: Given = {}) {
+	const { context, seen } = fakeExecution({ plain, ...given });
+	const client = await createClient(context, { timeout: 60, maxRetryWait: 0 });
+	return { run: new RunContext<string>(context, client), context, seen };
+}

@@ -158,9 +158,9 @@ describe.each(['createMany', 'upsertMany', 'updateMany'])('%s', (operation) => {
 	test.each([
 		[{ batchSize: -1 }, "'Batch Size' must be a whole number from 0 to 1000, not -1"],
 		[{ batchSize: 1.5 }, "'Batch Size' must be a whole number from 0 to 1000, not 1.5"],
-		[{ parallelRequests: 1.5 }, "'Parallel Requests' must be a whole number from 0 to 10, not 1.5"],
+		[{ parallelRequests: 1.5 }, "'Parallel Requests' must be a whole number from 0 to 12, not 1.5"],
 		[{ batchSize: 10_000 }, "'Batch Size' must be a whole number from 0 to 1000, not 10000"],
-		[{ parallelRequests: 11 }, "'Parallel Requests' must be a whole number from 0 to 10, not 11"],
+		[{ parallelRequests: 13 }, "'Parallel Requests' must be a whole number from 0 to 12, not 13"],
 		[
 			{ batchSize: '={{ "many" }}' },
 			`'Batch Size' must be a whole number from 0 to 1000, not "many"`,

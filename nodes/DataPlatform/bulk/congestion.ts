@@ -20,7 +20,10 @@ const LEAST_AFTER_LOSS = 25;
 /** Batches that take longer than this are large enough. */
 const FAST_RESPONSE_MS = 2000;
 
-const MAX_PARALLEL = 8;
+const MAX_PARALLEL = 12;
+
+/** Over so many requests few records are spread, before batches become as large as they may be. */
+const FIRST_REQUESTS = 8;
 
 const PAYLOAD_TOO_LARGE = 413;
 
@@ -76,11 +79,11 @@ export class CongestionControl {
 
 	/**
 	 * So many records are to be sent: where the order does not matter and nothing was sent before,
-	 * they are spread over the requests that may be under way.
+	 * they are spread over several requests.
 	 */
 	begin(records: number) {
 		if (!this.isAutomatic || this.isOrdered || this.hasSent) return;
-		const share = Math.ceil(records / this.allowed);
+		const share = Math.ceil(records / Math.min(this.allowed, FIRST_REQUESTS));
 		const size = BATCH_SIZES.find((step) => step >= share) ?? this.maxBatchSize;
 		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
 	}

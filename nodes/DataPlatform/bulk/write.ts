@@ -69,13 +69,13 @@ const COMPARE_WINDOW = 999;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
 const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
-	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 8;
+	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 12;
 
 /**
  * After so many requests in a row that may have written something or not, nothing more is sent: one
  * is lost here and there, but so many are none that the platform takes. More than are under way at once.
  */
-const MAX_UNKNOWN_IN_A_ROW = 10;
+const MAX_UNKNOWN_IN_A_ROW = 15;
 
 /** What the writes of a run have in common: what one of them learned, the next one knows. */
 export class WriteSession {

@@ -22,7 +22,7 @@ import type { Parameter } from '../execution/operation';
 /** The value of Batch Size and Parallel Requests that leaves them to the node. */
 export const AUTOMATIC = 0;
 export const MAX_BATCH_SIZE = 1000;
-export const MAX_PARALLEL_REQUESTS = 10;
+export const MAX_PARALLEL_REQUESTS = 12;
 export const DEFAULT_MAX_BATCH_SIZE_MIB = 4;
 /** The value of Stop If More Than % Fail that sets no limit. */
 export const NO_FAILURE_LIMIT = 100;
@@ -53,7 +53,7 @@ const parallelRequests: Parameter<'parallelRequests'> = {
 	typeOptions: { minValue: AUTOMATIC, maxValue: MAX_PARALLEL_REQUESTS },
 	default: AUTOMATIC,
 	description:
-		'Max number of requests at the same time, from 1 to 10. With 0 (automatic), up to 8 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
+		'Max number of requests at the same time, from 1 to 12. With 0 (automatic), up to 12 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
 };
 
 const dryRun: Parameter<'dryRun'> = {

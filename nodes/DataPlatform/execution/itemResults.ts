@@ -71,11 +71,15 @@ export function toFailure(error: unknown): Failure {
 }
 
 /** Without the keys that hold nothing, so that the output shows only what is known. */
-export const omitUndefined = (data: IDataObject): IDataObject =>
+export function omitUndefined(data: IDataObject): IDataObject {
 	// Most have none, and a copy of each would be felt among many.
-	Object.values(data).includes(undefined)
-		? Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined))
-		: data;
+	for (const key in data) {
+		if (data[key] === undefined) {
+			return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
+		}
+	}
+	return data;
+}
 
 /** What n8n's back-off makes of it; only what the response proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {

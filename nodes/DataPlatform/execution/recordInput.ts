@@ -156,9 +156,9 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
  * `fields`, only what can be nothing else counts: the node's own keys, and in `fields` fields only.
  */
 function isNestedRecord(json: IDataObject, isField: Names): boolean {
-	const { fields, ...others } = json;
-	if (!isObject(fields)) return false;
+	if (!isObject(json.fields)) return false;
 	if (!isField.has('fields')) return true;
+	const { fields, ...others } = json as IDataObject & { fields: IDataObject };
 	return (
 		isRecordOutput(json, isField) &&
 		Object.keys(others).every(ownKeysOf(others, isField, true)) &&

@@ -87,15 +87,14 @@ const toOutput = (
 	{ outcome, id, created, modified, ver, mergedInto, before, after, ...stored }: ItemOutcome,
 	record: PlannedRecord,
 	shape: RecordOutput,
-): IDataObject =>
-	omitUndefined({
-		outcome,
-		// A record that was not written holds what it held before, not what the item gives.
-		...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
-		...(mergedInto !== undefined && { mergedInto }),
-		...(before && { before: before as IDataObject }),
-		...(after && { after: after as IDataObject }),
-	});
+): IDataObject => ({
+	outcome,
+	// A record that was not written holds what it held before, not what the item gives.
+	...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
+	...(mergedInto !== undefined && { mergedInto }),
+	...(before && { before: before as IDataObject }),
+	...(after && { after: after as IDataObject }),
+});
 
 const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure => {
 	const { message = 'The record was not written', hint, status, code, field, id } = outcome;

@@ -89,7 +89,7 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	for await (const chunk of source) {
 		let bytes = chunk;
 		if (!isBegun) {
-			head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+			head = Buffer.concat([head, chunk]);
 			if (head.length < HEAD_BYTES) continue;
 			isBegun = true;
 			bytes = head;
@@ -108,7 +108,6 @@ function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	if (encoding === 'utf-8') {
 		for (let back = 1; back <= Math.min(3, length); back++) {
 			const byte = bytes[length - back]!;
-			if (byte < 0x80) return length;
 			// The first byte of a character says how many there are.
 			if (byte >= 0xc0) {
 				return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? length - back : length;
@@ -117,8 +116,8 @@ function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 		return length;
 	}
 	const even = length - (length % 2);
-	const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2];
-	const isFirstHalf = high !== undefined && high >= 0xd8 && high <= 0xdb;
+	const high = bytes[encoding === 'utf-16le' ? even - 1 : even - 2]!;
+	const isFirstHalf = (high & 0xfc) === 0xd8;
 	return isFirstHalf ? even - 2 : even;
 }
 
@@ -209,19 +208,21 @@ async function* decodePieces(
 	let held: Uint8Array = new Uint8Array(0);
 	let isFirst = true;
 	const decoded = function* (bytes: Uint8Array): Generator<string> {
-		let text: string | undefined;
+		let text: string;
+		let isWrong = false;
 		try {
 			text = decoder ? decoder.decode(bytes) : decodeWindows1252(bytes);
 		} catch {
+			isWrong = true;
 			const valid = bytes.subarray(0, validLength(bytes, encoding));
-			yield new TextDecoder(encoding, { ignoreBOM: true }).decode(valid, { stream: true });
-			throw wrongEncoding(encoding);
+			text = new TextDecoder(encoding, { ignoreBOM: true }).decode(valid, { stream: true });
 		}
 		yield isFirst && text.startsWith('\ufeff') ? text.slice(1) : text;
 		isFirst = false;
+		if (isWrong) throw wrongEncoding(encoding);
 	};
 	for await (const piece of rest()) {
-		const bytes = held.length > 0 ? Buffer.concat([held, piece]) : piece;
+		const bytes = Buffer.concat([held, piece]);
 		const end = wholeLength(bytes, encoding);
 		yield* decoded(bytes.subarray(0, end));
 		// A copy, because the piece's memory may be used again.

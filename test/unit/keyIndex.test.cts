@@ -12,15 +12,16 @@ test.each<[string, string[], Array<number | undefined>]>([
 	['the same letters in another order', ['ab', 'ba', 'ab'], [undefined, undefined, 1]],
 	['letters beyond 16 bits', ['😀', '😁', '😀'], [undefined, undefined, 1]],
 	['the same end', ['1x', '2x', '12x', '1x'], [undefined, undefined, undefined, 1]],
+	['half of whose hash is the same', ['key 418210', 'key 5474783'], [undefined, undefined]],
 	['a long one', ['x'.repeat(5000), 'x'.repeat(4999)], [undefined, undefined]],
 ])('%s', (_, keys, rows) => {
 	const index = new KeyIndex();
 	expect(keys.map((key, at) => index.firstRow(key, at + 1))).toEqual(rows);
 });
 
-test('far apart, among hundreds of thousands', () => {
+test('far apart, among tens of thousands', () => {
 	const index = new KeyIndex();
-	const count = 200_000;
+	const count = 20_000;
 	for (let row = 1; row <= count; row += 1) {
 		if (index.firstRow(`key-${row}`, row) !== undefined) throw new Error(`row ${row} is new`);
 	}
@@ -31,7 +32,7 @@ test('far apart, among hundreds of thousands', () => {
 
 test('as a Map, whatever comes', () => {
 	fc.assert(
-		fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 9000 }), (keys) => {
+		fc.property(fc.array(fc.string({ maxLength: 2 }), { maxLength: 900 }), (keys) => {
 			const [index, known] = [new KeyIndex(), new Map<string, number>()];
 			const isSame = keys.every((key, at) => {
 				const first = known.get(key);
@@ -40,6 +41,5 @@ test('as a Map, whatever comes', () => {
 			});
 			expect(isSame).toBe(true);
 		}),
-		{ numRuns: 50 },
 	);
 });

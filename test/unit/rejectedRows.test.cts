@@ -33,6 +33,8 @@ describe('the header', () => {
 		[['a', 'row', 'field', 'error'], [], 0],
 		[['error', 'field', 'row', 'a'], [], 0],
 		[['a', 'error', 'field'], [], 0],
+		[['error', 'field'], [], 0],
+		[['error', 'error__', 'field', 'row'], [], 0],
 		[['a', 'error_', 'field', 'row'], [], 0],
 		[['a', 'Error', 'Field', 'Row'], [], 0],
 		[[], [], 0],
@@ -90,6 +92,16 @@ describe('a line', () => {
 			'of NDJSON, with such names',
 			json('{"error":1,"row":2}'),
 			'{"error":1,"row":2,"error_":"wrong","field":"b","row_":7}\n',
+		],
+		[
+			'of NDJSON, rejected once more',
+			json('{"a":{"b":[1,","],"c":"}"},"d":"\\",","error":"old","field":"d","row":3}'),
+			'{"a":{"b":[1,","],"c":"}"},"d":"\\",","error":"wrong","field":"b","row":7}\n',
+		],
+		[
+			'of NDJSON, with nothing but what was added',
+			json('{"error":"old","field":"d","row":3}'),
+			'{"error":"wrong","field":"b","row":7}\n',
 		],
 		[
 			'that is no JSON',

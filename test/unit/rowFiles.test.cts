@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 
@@ -10,6 +11,7 @@ import {
 	MAX_CELL_CHARACTERS,
 	readCsv,
 	unguarded,
+	type CsvNotes,
 	type CsvRow,
 	type Delimiter,
 } from '../../nodes/DataPlatform/rows/csv';
@@ -20,21 +22,8 @@ import {
 	type NdjsonRow,
 } from '../../nodes/DataPlatform/rows/ndjson';
 import { decodeText, type Encoding } from '../../nodes/DataPlatform/rows/text';
-
-async function* asPieces<T>(...pieces: T[]): AsyncGenerator<T> {
-	yield* pieces;
-}
-
-/** What a reader gives until it ends or fails. */
-async function collect<T>(source: AsyncIterable<T[]>) {
-	const rows: T[] = [];
-	try {
-		for await (const some of source) rows.push(...some);
-	} catch (error) {
-		return { rows, error: (error as Error).message };
-	}
-	return { rows, error: undefined };
-}
+import { InputError } from '../../nodes/DataPlatform/transport/errors';
+import { asPieces, collect, thenFails } from './rowStreams.cts';
 
 const csv = async (text: string, delimiter?: Delimiter) =>
 	await collect(readCsv(asPieces(text), delimiter));
@@ -103,6 +92,16 @@ describe('CSV', () => {
 				['1', '2'],
 			],
 		],
+		['quotes before CRLF', '"a"\r\n"1"\r"2"\n', [['a'], ['1'], ['2']]],
+		['a header that ends with CR', 'a;b\r1,2,3,4', [['a', 'b'], ['1,2,3,4']]],
+		[
+			'a line end in a quoted header',
+			'"a\n,,,,";b\n1;2',
+			[
+				['a\n,,,,', 'b'],
+				['1', '2'],
+			],
+		],
 		['nothing', '', []],
 		['only line ends', '\n\r\n', []],
 	])('%s', async (_, text, expected) => {
@@ -118,7 +117,7 @@ describe('CSV', () => {
 	});
 
 	test('what is wrong with a row is its own', async () => {
-		const { rows, error } = await csv('a,b\n"1"x,2\n3,4\n5,\0\n6,7');
+		const { rows, error } = await csv('a,b\n"1"x,2\n3,4\n5,\0\n6,7\n"8"x,\0');
 		expect(error).toBeUndefined();
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
 			[1, undefined],
@@ -126,6 +125,7 @@ describe('CSV', () => {
 			[3, undefined],
 			[4, 'has NUL characters in column 2, which are no text'],
 			[5, undefined],
+			[6, 'has text behind a closing quote in column 1'],
 		]);
 	});
 
@@ -133,6 +133,42 @@ describe('CSV', () => {
 		const { rows, error } = await csv('a\n1\n"2\n3\n4');
 		expect(cellsOf(rows)).toEqual([['a'], ['1']]);
 		expect(error).toBe('The quote that opens in row 3 is never closed');
+		const parser = new CsvParser(',');
+		parser.push('"');
+		expect(() => parser.end()).toThrow(
+			expect.objectContaining({
+				hint: 'The file is cut off, or a quote in a text is not doubled: correct the row.',
+			}),
+		);
+	});
+
+	test('the rows before a place that can not be read are given, not the one that it is in', async () => {
+		const { rows, error } = await collect(readCsv(thenFails(new Error('broken'), 'a\n1\n', '2')));
+		expect(cellsOf(rows)).toEqual([['a'], ['1']]);
+		expect(error).toBe('broken');
+	});
+
+	test('a file that can not be read from its beginning on', async () => {
+		const { rows, error } = await collect(readCsv(thenFails(new Error('broken'), 'a\n1')));
+		expect(cellsOf(rows)).toEqual([['a']]);
+		expect(error).toBe('broken');
+	});
+
+	test('rows come with the piece in which they end', async () => {
+		const { portions } = await collect(readCsv(asPieces('a', '\n1', '\n2\n3', '', '4')));
+		expect(portions.map(cellsOf)).toEqual([[['a']], [['1'], ['2']], [['34']]]);
+	});
+
+	const MIB = 1024 * 1024;
+
+	test.each<[string, string[], Delimiter]>([
+		['of its whole first row', ['a,b', ';c;d\n', '1,2,3,4'], ';'],
+		['of a MiB at least', ['a;b'.padEnd(MIB, 'x'), ',,,,\n'], ','],
+		['of little more', ['a;b'.padEnd(MIB + 1, 'x'), ',,,,\n'], ';'],
+	])('the delimiter %s', async (_, pieces, delimiter) => {
+		const notes: CsvNotes = {};
+		await collect(readCsv(asPieces(...pieces), undefined, notes));
+		expect(notes).toEqual({ delimiter });
 	});
 
 	test.each(['', '"'])('a cell without end takes no memory, quoted with %j', (quote) => {
@@ -140,7 +176,7 @@ describe('CSV', () => {
 		const half = 'x'.repeat(MAX_CELL_CHARACTERS / 2);
 		const rows = [
 			...parser.push(`a\n${quote}`),
-			...Array.from({ length: 20 }, () => parser.push(half)).flat(),
+			...Array.from({ length: 3 }, () => parser.push(half)).flat(),
 			...parser.push(`${quote}\n2\n`),
 			...parser.end(),
 		];
@@ -150,6 +186,13 @@ describe('CSV', () => {
 			[3, undefined],
 		]);
 		expect(rows[1]!.cells[0]).toHaveLength(101);
+	});
+
+	test('as many characters as a cell may have', () => {
+		const parser = new CsvParser(',');
+		const [row] = parser.push(`"${'x'.repeat(MAX_CELL_CHARACTERS)}"\n`);
+		expect(row!.problem).toBeUndefined();
+		expect(row!.cells[0]).toHaveLength(MAX_CELL_CHARACTERS);
 	});
 
 	test('10,000 columns', async () => {
@@ -166,6 +209,7 @@ describe('CSV', () => {
 		['', ','],
 		['"x;y;z",b', ','],
 		['a,b;c', ','],
+		['a;b;"x,y,z', ';'],
 	])('the delimiter of %j', (line, delimiter) => {
 		expect(detectDelimiter(line)).toBe(delimiter);
 	});
@@ -202,7 +246,8 @@ describe('CSV', () => {
 		await fc.assert(
 			fc.asyncProperty(text, fc.array(fc.nat(100)), async (given, places) => {
 				const whole = await csv(given, ',');
-				expect(await collect(readCsv(asPieces(...cut(given, places)), ','))).toEqual(whole);
+				const { rows, error } = await collect(readCsv(asPieces(...cut(given, places)), ','));
+				expect({ rows, error }).toEqual({ rows: whole.rows, error: whole.error });
 			}),
 		);
 	});
@@ -214,6 +259,7 @@ describe('CSV', () => {
 		for (const text of ['a=1', "'a", "'", '', ' =1', '1-1']) {
 			expect([guarded(text), unguarded(text)]).toEqual([text, text]);
 		}
+		expect(unguarded('=1')).toBe('=1');
 		fc.assert(
 			fc.property(fc.string({ unit: fc.constantFrom("'", '=', '-', '\t', 'a') }), (text) => {
 				expect(unguarded(guarded(text))).toBe(text);
@@ -226,10 +272,20 @@ describe('NDJSON', () => {
 	const ndjson = async (...pieces: string[]) => await collect(readNdjson(asPieces(...pieces)));
 
 	test('lines, wherever they are cut', async () => {
-		expect((await ndjson('{"a":1}\r\n\n{"a"', ':2}\n', '{"a":3}')).rows).toEqual([
-			{ row: 1, line: '{"a":1}', values: { a: 1 } },
-			{ row: 3, line: '{"a":2}', values: { a: 2 } },
-			{ row: 4, line: '{"a":3}', values: { a: 3 } },
+		const pieces = ['{"a":1}\r\n\n{"a"', ':2}\n', '{"a":3}', '\n{"a":4}'];
+		expect((await ndjson(...pieces)).portions).toEqual([
+			[{ row: 1, line: '{"a":1}', values: { a: 1 } }],
+			[{ row: 3, line: '{"a":2}', values: { a: 2 } }],
+			[{ row: 4, line: '{"a":3}', values: { a: 3 } }],
+			[{ row: 5, line: '{"a":4}', values: { a: 4 } }],
+		]);
+		expect(await ndjson('{"a":1}\n')).toEqual({ ...(await ndjson('{"a":1}')), error: undefined });
+	});
+
+	test('a number that would lose digits is text', async () => {
+		const line = '{"a":12345678901234567890,"b":5}';
+		expect((await ndjson(line)).rows).toEqual([
+			{ row: 1, line, values: { a: '12345678901234567890', b: 5 } },
 		]);
 	});
 
@@ -248,8 +304,11 @@ describe('NDJSON', () => {
 		expect(rows[2]!.problem).toBe('is not a JSON object');
 	});
 
-	test('a list is no NDJSON', async () => {
-		expect((await ndjson('\n [\n{"a":1}]')).error).toContain('is a JSON list');
+	test.each(['\n [\n{"a":1}]', '[{"a":1}]'])('a list is no NDJSON: %j', async (text) => {
+		await expect(readNdjson(asPieces(text)).next()).rejects.toMatchObject({
+			message: 'The file is a JSON list, not NDJSON with one JSON object a line',
+			hint: "Write one object a line, or read it with the node 'Extract From File' and write its items.",
+		});
 	});
 
 	test('a line without end takes no memory', async () => {
@@ -259,6 +318,12 @@ describe('NDJSON', () => {
 			[1, `has more than ${MAX_LINE_CHARACTERS} characters`],
 			[2, undefined],
 		]);
+		expect(rows[0]!.line).toBe(`{"a":"${'x'.repeat(94)}…`);
+	});
+
+	test('as many characters as a line may have', async () => {
+		const { rows } = await ndjson('x'.repeat(MAX_LINE_CHARACTERS));
+		expect(rows[0]!.problem).toContain('is not valid JSON');
 	});
 
 	test('what was written is read', async () => {
@@ -275,20 +340,26 @@ describe('NDJSON', () => {
 });
 
 describe('text of a file', () => {
-	async function decoded(bytes: Uint8Array[], encoding: Encoding = 'auto') {
-		let text = '';
+	async function read(source: AsyncIterable<Uint8Array>, encoding: Encoding = 'auto') {
+		const pieces: string[] = [];
+		let error: unknown;
 		try {
-			for await (const piece of decodeText(asPieces(...bytes), encoding)) text += piece;
-		} catch (error) {
-			return { text, error: (error as Error).message };
+			for await (const piece of decodeText(source, encoding)) pieces.push(piece);
+		} catch (failure) {
+			error = failure;
 		}
-		return { text, error: undefined };
+		return { pieces, text: pieces.join(''), error: error as InputError | undefined };
+	}
+
+	async function decoded(bytes: Uint8Array[], encoding?: Encoding) {
+		const { text, error } = await read(asPieces(...bytes), encoding);
+		return { text, error: error?.message };
 	}
 
 	/** Each byte by itself. */
 	const bytewise = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
 
-	const TEXT = 'name;price\r\nÄpfel;€ 5 – “😀”\r\n';
+	const TEXT = 'name;price\r\nÄpfel;€ 5 – “😀” กก\r\n';
 	const utf16be = Buffer.from(TEXT, 'utf16le').swap16();
 
 	test.each<[string, Encoding, Buffer]>([
@@ -310,16 +381,51 @@ describe('text of a file', () => {
 
 	test('Windows-1252 has its own signs, and no byte is lost', async () => {
 		const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
-		const { text } = await decoded([all], 'windows-1252');
+		const { text, error } = await decoded([all], 'windows-1252');
+		expect(error).toBeUndefined();
 		expect(text.slice(0x80, 0x85)).toBe('€\u0081‚ƒ„');
 		expect(text.slice(0x91, 0x94)).toBe('‘’“');
 		expect(text.slice(0xe4, 0xe5)).toBe('ä');
 		expect(new Set(text).size).toBe(256);
+		const odd = await decoded([Buffer.from('abcdefgh\xe4', 'latin1')], 'windows-1252');
+		expect(odd).toEqual({ text: 'abcdefghä', error: undefined });
+	});
+
+	test.each(['ä', '€', '😀', 'ก'])('%s at the end', async (last) => {
+		const text = `the last one is ${last}`;
+		const encodings: Array<[Encoding, Buffer]> = [
+			['utf-8', Buffer.from(text)],
+			['utf-16le', Buffer.from(text, 'utf16le')],
+			['utf-16be', Buffer.from(text, 'utf16le').swap16()],
+		];
+		for (const [encoding, bytes] of encodings) {
+			expect(await decoded([bytes], encoding)).toEqual({ text, error: undefined });
+			expect(await decoded(bytewise(bytes), encoding)).toEqual({ text, error: undefined });
+		}
+	});
+
+	test('a byte order mark is one at the beginning only', async () => {
+		const bytes = ['\ufeffabcdefgh', '\ufeffi', '\ufeffj'].map((text) => Buffer.from(text));
+		expect((await decoded(bytes)).text).toBe('abcdefgh\ufeffi\ufeffj');
+		const damaged = [Buffer.from('\ufeffabcdefgh'), Buffer.from([0xff])];
+		expect(await decoded([Buffer.concat(damaged)])).toEqual({
+			text: 'abcdefgh',
+			error: 'The file is not UTF-8',
+		});
+		const later = Buffer.concat([Buffer.from('\ufeffi'), Buffer.from([0xff])]);
+		expect((await decoded([bytes[0]!, later])).text).toBe('abcdefgh\ufeffi');
 	});
 
 	test('another encoding is an error behind the text before it', async () => {
-		const bytes = Buffer.concat([Buffer.from('a\nok\n'), Buffer.from([0xe4, 0x62, 0x0a])]);
-		expect(await decoded([bytes])).toEqual({ text: 'a\nok\n', error: 'The file is not UTF-8' });
+		const valid = 'a\nok: üü€€😀\n';
+		const bytes = Buffer.concat([Buffer.from(valid), Buffer.from([0xe4, 0x62, 0x0a])]);
+		const { text, error } = await read(asPieces(bytes));
+		expect(text).toBe(valid);
+		expect(error).toMatchObject({
+			name: 'InputError',
+			message: 'The file is not UTF-8',
+			hint: { code: 'chooseEncoding' },
+		});
 		expect((await decoded([Buffer.from('a\nä').subarray(0, 3)])).error).toBe(
 			'The file is not UTF-8',
 		);
@@ -328,28 +434,80 @@ describe('text of a file', () => {
 		);
 	});
 
-	test('files that are no text', async () => {
-		const zip = Buffer.from('PK\x03\x04 and more bytes');
-		expect((await decoded([zip])).error).toContain('workbook');
-		expect((await decoded([Buffer.from('%PDF-1.7 and more')])).error).toContain('PDF');
+	const WORKBOOK =
+		"Save it as CSV, or read it with the node 'Extract From File' and write its items.";
+
+	test.each<[string, Buffer, string, string]>([
+		['ZIP', Buffer.from('PK\x03\x04 and more'), 'a ZIP file or a workbook (.xlsx)', WORKBOOK],
+		['XLS', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'an old workbook (.xls)', WORKBOOK],
+		['PDF', Buffer.from('%PDF-1.7 and more'), 'a PDF file', 'Give a CSV or NDJSON file.'],
+	])('%s is no text', async (_, bytes, what, hint) => {
+		const { text, error } = await read(asPieces(bytes));
+		expect(text).toBe('');
+		expect(error).toMatchObject({ message: `The file is ${what}, not a text file`, hint });
+	});
+
+	test.each(['PK', 'Price;Year', '%PD', '%,Price', '\x1f,b'])('%j is text', async (text) => {
+		expect(await decoded([Buffer.from(text)])).toEqual({ text, error: undefined });
+	});
+
+	test('large chunks come in pieces, small ones as they come', async () => {
+		const large = await read(asPieces(Buffer.from('x'.repeat(131_072)), Buffer.from('y')));
+		expect(large.pieces.map(({ length }) => length)).toEqual([65_536, 65_536, 1]);
+		const broken = await read(thenFails(new Error('broken'), Buffer.from('eight by')));
+		expect(broken).toMatchObject({ text: 'eight by', error: { message: 'broken' } });
 	});
 
 	test('a gzip file that is cut off or damaged', async () => {
 		const text = Array.from({ length: 50_000 }, (_, index) => `${index},${index ** 2}\n`).join('');
 		const packed = gzipSync(text);
-		const half = await decoded([packed.subarray(0, packed.length / 2)]);
-		expect(half.error).toBe('The gzip file ends in the middle');
+		const half = await read(asPieces(packed.subarray(0, packed.length / 2)));
+		expect(half.error).toMatchObject({
+			message: 'The gzip file ends in the middle',
+			hint: 'Get the file again.',
+		});
 		expect(text.startsWith(half.text)).toBe(true);
 		const damaged = Buffer.from(packed);
 		damaged.fill(0xff, 2000, 2100);
 		expect((await decoded([damaged])).error).toContain('The gzip file is damaged');
 		const two = Buffer.concat([gzipSync('a\n'), gzipSync('1\n')]);
-		expect((await decoded([two])).error).toContain('several that were joined');
+		expect((await read(asPieces(two))).error).toMatchObject({
+			message: 'The gzip file is several that were joined, or has more behind its end',
+			hint: 'Unpack it, and pack it as one.',
+		});
+	});
+
+	test('a gzip file in a gzip file is no text', async () => {
+		expect((await decoded([gzipSync(gzipSync('a\n1\n'))])).error).toBe('The file is not UTF-8');
+	});
+
+	test('a gzip file that can not be read further fails with the reason', async () => {
+		const packed = gzipSync('a\n1\n');
+		const cause = new InputError('The file is gone', { hint: 'Get it again.' });
+		expect((await read(thenFails(cause, packed.subarray(0, 12)))).error).toBe(cause);
+	});
+
+	test('a gzip file that is not read to its end is closed', async () => {
+		const packed = gzipSync(randomBytes(200_000));
+		let isClosed = false;
+		async function* source() {
+			try {
+				for (let at = 0; at < packed.length; at += 1000) yield packed.subarray(at, at + 1000);
+			} finally {
+				await new Promise((done) => setImmediate(done));
+				isClosed = true;
+			}
+		}
+		const text = decodeText(source(), 'windows-1252');
+		await text.next();
+		await text.next();
+		await text.return(undefined);
+		expect(isClosed).toBe(true);
 	});
 
 	test('nothing', async () => {
-		expect(await decoded([])).toEqual({ text: '', error: undefined });
-		expect(await decoded([new Uint8Array(0)])).toEqual({ text: '', error: undefined });
+		expect(await read(asPieces())).toEqual({ pieces: [], text: '', error: undefined });
+		expect((await read(asPieces(new Uint8Array(0)))).pieces).toEqual([]);
 		expect(await decoded([Buffer.from('a')])).toEqual({ text: 'a', error: undefined });
 	});
 });

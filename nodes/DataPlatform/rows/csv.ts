@@ -114,9 +114,7 @@ export class CsvParser {
 				hint: 'The file is cut off, or a quote in a text is not doubled: correct the row.',
 			});
 		}
-		const isAtRowStart =
-			this.state === 'afterCr' || (this.state === 'cellStart' && this.cells.length === 0);
-		if (!isAtRowStart) this.endCell(LF);
+		this.endCell(LF);
 		return this.take();
 	}
 
@@ -138,7 +136,7 @@ export class CsvParser {
 
 	private append(text: string, from: number, to: number) {
 		if (this.isLong) return;
-		this.cell = this.cell === '' ? text.slice(from, to) : this.cell + text.slice(from, to);
+		this.cell += text.slice(from, to);
 		if (this.cell.length <= MAX_CELL_CHARACTERS) return;
 		this.isLong = true;
 		this.problem ??= `has more than ${MAX_CELL_CHARACTERS} characters in column ${this.cells.length + 1}`;

@@ -66,7 +66,7 @@ export function exportColumns(
 function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return hasGuard ? guarded(value) : value;
-	return typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return JSON.stringify(value);
 }
 
 /** The first line of a CSV file. */

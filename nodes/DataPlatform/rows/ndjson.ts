@@ -85,7 +85,7 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 		hold(piece.slice(at));
 		if (rows.length > 0) yield rows;
 	}
-	const rows = held === '' ? [] : toRow(held);
+	const rows = toRow(held);
 	if (rows.length > 0) yield rows;
 }
 

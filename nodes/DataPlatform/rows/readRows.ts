@@ -45,15 +45,14 @@ const JSON_START = /^\s*(?:\{|\[\s*(?:\{|$))/;
 /** The pieces, and the format of what they begin with. */
 async function detect(pieces: AsyncGenerator<string>) {
 	let head = '';
-	let isEnded = false;
-	while (!isEnded && head.trim() === '') {
+	while (head.trim() === '') {
 		const next = await pieces.next();
-		isEnded = next.done === true;
-		head += next.done ? '' : next.value;
+		if (next.done) break;
+		head += next.value;
 	}
 	async function* all() {
 		yield head;
-		if (!isEnded) yield* pieces;
+		yield* pieces;
 	}
 	const format: RowFormat = JSON_START.test(head) ? 'ndjson' : 'csv';
 	return { format, pieces: all(), isEmpty: head.trim() === '' };
@@ -94,7 +93,7 @@ export async function openRows(text: AsyncGenerator<string>, form: RowFileForm):
 		yield* rows;
 	}
 	const header = headerOf(headerRow, form.formulaGuard);
-	return { format, header, delimiter: notes.delimiter ?? ',', rows: rest() };
+	return { format, header, delimiter: notes.delimiter!, rows: rest() };
 }
 
 const sizeOf = (row: FileRow) =>

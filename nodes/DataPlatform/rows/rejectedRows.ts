@@ -28,10 +28,9 @@ function addedNames(header: string[]): string[] {
 /** How many columns at the end of a header are those that a file of rejected rows adds. */
 export function addedColumns(header: string[], isField: (name: string) => boolean): number {
 	const last = header.slice(-ADDED.length);
-	const isAdded =
-		last.length === ADDED.length &&
-		last.every((name, at) => name.replace(/_+$/, '') === ADDED[at] && !isField(name)) &&
-		addedNames(header.slice(0, -ADDED.length)).every((name, at) => name === last[at]);
+	const isAdded = addedNames(header.slice(0, -ADDED.length)).every(
+		(name, at) => name === last[at] && !isField(name),
+	);
 	return isAdded ? ADDED.length : 0;
 }
 

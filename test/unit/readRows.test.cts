@@ -1,0 +1,219 @@
+/** Files of rows, whatever their format, and their rows in portions. */
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+
+import {
+	openRows,
+	portionsOf,
+	type FileRow,
+	type RowFileForm,
+} from '../../nodes/DataPlatform/rows/readRows.ts';
+import { decodeText } from '../../nodes/DataPlatform/rows/text.ts';
+import { asPieces, collect, thenFails } from './rowStreams.cts';
+
+const open = async (pieces: string[], form: Partial<RowFileForm> = {}) =>
+	await openRows(asPieces(...pieces), { formulaGuard: false, ...form });
+
+/** What a row holds. */
+const contentOf = (row: FileRow) => ('cells' in row ? row.cells : row.values);
+
+describe('a file on disk', () => {
+	const folder = () => mkdtempSync(join(tmpdir(), 'rows-'));
+
+	test.each<[string, Buffer, Awaited<ReturnType<typeof openRows>>['format'], unknown[]]>([
+		['CSV', Buffer.from('name;city\nAda;London\n'), 'csv', [['Ada', 'London']]],
+		['packed CSV', gzipSync('name;city\r\nAda;London'), 'csv', [['Ada', 'London']]],
+		['NDJSON', Buffer.from('{"name":"Ada"}\n'), 'ndjson', [{ name: 'Ada' }]],
+	])('%s', async (_, bytes, format, rows) => {
+		const at = folder();
+		try {
+			writeFileSync(join(at, 'rows'), bytes);
+			const text = decodeText(createReadStream(join(at, 'rows'), { highWaterMark: 7 }), 'auto');
+			const file = await openRows(text, { formulaGuard: false });
+			expect(file.format).toBe(format);
+			expect((await collect(file.rows)).rows.map(contentOf)).toEqual(rows);
+		} finally {
+			rmSync(at, { recursive: true });
+		}
+	});
+});
+
+describe('opening', () => {
+	test.each<[string, string[], Partial<RowFileForm>, string[], string, unknown[]]>([
+		['the delimiter is found', ['a;b\n1;2\n'], {}, ['a', 'b'], ';', [['1', '2']]],
+		['the delimiter is given', ['a;b\n1,2'], { delimiter: ',' }, ['a;b'], ',', [['1', '2']]],
+		['only a header', ['a,b'], {}, ['a', 'b'], ',', []],
+		['names lose the spaces around them', [' a , b \n 1 '], {}, ['a', 'b'], ',', [[' 1 ']]],
+		['apostrophes stay', ["'=a,b\n'=1"], {}, ["'=a", 'b'], ',', [["'=1"]]],
+		[
+			'the guard comes off the header',
+			["'=a,b\n'=1"],
+			{ formulaGuard: true },
+			['=a', 'b'],
+			',',
+			[["'=1"]],
+		],
+		[
+			'pieces of blanks first',
+			['', '\n', ' \n', 'a,b\n', '1,2'],
+			{},
+			[''],
+			',',
+			[
+				['a', 'b'],
+				['1', '2'],
+			],
+		],
+		[
+			'a piece at a time',
+			['a', ',b\n1', ',2\n', '3,4'],
+			{},
+			['a', 'b'],
+			',',
+			[
+				['1', '2'],
+				['3', '4'],
+			],
+		],
+		['one column', ['a\n1\n'], {}, ['a'], ',', [['1']]],
+	])('CSV: %s', async (_, pieces, form, header, delimiter, rows) => {
+		const file = await open(pieces, form);
+		expect(file).toMatchObject({ format: 'csv', header, delimiter });
+		const { error, ...read } = await collect(file.rows);
+		expect(error).toBeUndefined();
+		expect(read.rows.map(contentOf)).toEqual(rows);
+	});
+
+	test.each<[string, string[], Partial<RowFileForm>, unknown[]]>([
+		['objects', ['{"a":1}\n{"a":2}'], {}, [{ a: 1 }, { a: 2 }]],
+		['a piece at a time', ['', ' \n', '{"a"', ':1}\n{"a":', '2}'], {}, [{ a: 1 }, { a: 2 }]],
+		[
+			'what is no object, if the format is given',
+			['5\n{"a":1}'],
+			{ format: 'ndjson' },
+			[undefined, { a: 1 }],
+		],
+	])('NDJSON: %s', async (_, pieces, form, rows) => {
+		const { rows: read, ...file } = await open(pieces, form);
+		expect(file).toEqual({ format: 'ndjson', header: [], delimiter: ',' });
+		expect((await collect(read)).rows.map(contentOf)).toEqual(rows);
+	});
+
+	test('a JSON list is refused as NDJSON', async () => {
+		const { format, rows } = await open(['[{"a":1}]']);
+		expect(format).toBe('ndjson');
+		expect((await collect(rows)).error).toContain('is a JSON list');
+	});
+
+	test('the given format counts, whatever the file begins with', async () => {
+		expect(await open(['{"a":1}\n'], { format: 'csv' })).toMatchObject({
+			format: 'csv',
+			header: ['{"a":1}'],
+		});
+	});
+
+	const NO_HEADER = 'Its first row must name the columns.';
+	const NO_OBJECT = 'It must hold one JSON object a line.';
+
+	test.each<[string, string[], Partial<RowFileForm>, string, unknown]>([
+		['no text', [], {}, 'The file is empty', NO_HEADER],
+		['blank lines', ['\n', '\r\n'], {}, 'The file is empty', NO_HEADER],
+		['no text', [], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
+		['blanks', [' \n', '\n'], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
+		[
+			'a header that can not be read',
+			['"a"b,c\n1,2\n'],
+			{},
+			"The file's first row has text behind a closing quote in column 1",
+			{ code: 'chooseHeaderFile' },
+		],
+	])('%s: %j %j', async (_, pieces, form, message, hint) => {
+		await expect(open(pieces, form)).rejects.toMatchObject({ name: 'InputError', message, hint });
+	});
+});
+
+describe('portions', () => {
+	const rowOf = (row: number, cell = 'x'): FileRow => ({ row, cells: [cell] });
+	const rowsOf = (from: number, to: number) =>
+		Array.from({ length: to - from + 1 }, (_, at) => rowOf(from + at));
+
+	/** The rows of each portion. */
+	async function portionRows(rows: AsyncIterable<FileRow[]>, startAt: number, endAt?: number) {
+		const { portions, error } = await collect(portionsOf(rows, startAt, endAt));
+		return { portions: portions.map((some) => some.map(({ row }) => row)), error };
+	}
+
+	test.each<[string, FileRow[][], number, number | undefined, number[][]]>([
+		['several times rows', [rowsOf(2, 3), rowsOf(4, 4)], 2, undefined, [[2, 3, 4]]],
+		['from a row on', [rowsOf(2, 5)], 4, 0, [[4, 5]]],
+		['up to a row', [rowsOf(2, 5)], 2, 3, [[2, 3]]],
+		['one row', [rowsOf(2, 5)], 3, 3, [[3]]],
+		['up to an empty one', [[rowOf(2), rowOf(5)]], 2, 4, [[2]]],
+		['none up to there', [[rowOf(5)]], 2, 4, []],
+		['none behind it', [rowsOf(2, 5)], 6, 0, []],
+		['beyond the end', [rowsOf(2, 3)], 2, 9, [[2, 3]]],
+	])('%s', async (_, rows, startAt, endAt, expected) => {
+		expect(await portionRows(asPieces(...rows), startAt, endAt)).toEqual({
+			portions: expected,
+			error: undefined,
+		});
+	});
+
+	test('of 3,996 rows', async () => {
+		const { portions } = await portionRows(asPieces(rowsOf(2, 8000)), 2);
+		expect(portions.map(({ length }) => length)).toEqual([3996, 3996, 7]);
+		expect(portions.flat()).toEqual(rowsOf(2, 8000).map(({ row }) => row));
+	});
+
+	const long = 'x'.repeat(4 * 1024 * 1024);
+
+	test.each<[string, FileRow[], number[][]]>([
+		[
+			'cells',
+			[{ row: 2, cells: [long, ''] }, { row: 3, cells: ['', long] }, rowOf(4), rowOf(5, long)],
+			[
+				[2, 3],
+				[4, 5],
+			],
+		],
+		[
+			'several in a row',
+			[
+				{ row: 2, cells: [long, long] },
+				rowOf(3),
+				{ row: 4, cells: [long, long.slice(1)] },
+				rowOf(5),
+			],
+			[[2], [3, 4], [5]],
+		],
+		['a little less', [rowOf(2, long), rowOf(3, long.slice(1)), rowOf(4)], [[2, 3, 4]]],
+		[
+			'lines',
+			[
+				{ row: 1, line: long },
+				{ row: 2, line: long },
+				{ row: 3, line: '' },
+			],
+			[[1, 2], [3]],
+		],
+	])('of 8 Mi characters: %s', async (_, rows, expected) => {
+		expect((await portionRows(asPieces(rows), 1)).portions).toEqual(expected);
+	});
+
+	test('what comes before an error is given first', async () => {
+		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
+		expect(await portionRows(rows, 2)).toEqual({ portions: [[2, 3]], error: 'broken' });
+	});
+
+	test('nothing before an error is no portion', async () => {
+		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
+		expect(await portionRows(rows, 4)).toEqual({ portions: [], error: 'broken' });
+	});
+
+	test('what follows the last row is not looked at', async () => {
+		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
+		expect(await portionRows(rows, 2, 3)).toEqual({ portions: [[2, 3]], error: undefined });
+	});
+});

@@ -1,0 +1,26 @@
+/** Text and rows as the readers of files of rows get and give them. */
+
+export async function* asPieces<T>(...pieces: T[]): AsyncGenerator<T> {
+	yield* pieces;
+}
+
+/** Pieces of a file that can't be read further. */
+export async function* thenFails<T>(error: Error, ...pieces: T[]): AsyncGenerator<T> {
+	yield* pieces;
+	throw error;
+}
+
+/** What a reader gives until it ends or fails: each time, and in all. */
+export async function collect<T>(source: AsyncIterable<T[]>) {
+	const portions: T[][] = [];
+	let error: string | undefined;
+	try {
+		for await (const some of source) {
+			if (some.length === 0) throw new Error('A portion without rows');
+			portions.push(some);
+		}
+	} catch (failure) {
+		error = (failure as Error).message;
+	}
+	return { portions, rows: portions.flat(), error };
+}

@@ -82,6 +82,8 @@ export interface ExecutionData {
 		}>;
 	};
 	resultData: ResultData;
+	/** Until when it waits; gone once it has gone on. */
+	waitTill?: string;
 }
 
 export interface N8nApi {
@@ -247,8 +249,10 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		);
 		if (['new', 'running', 'waiting', 'unknown'].includes(execution.status)) return undefined;
 		const data = parseExecutionData(execution.data) as Execution['data'] | undefined;
-		// n8n 1 reports that an execution has ended a moment before it stores the result.
-		return data && { ...execution, data };
+		// n8n 1 reports that an execution has ended a moment before it stores the result: until then
+		// there is none, or that from before it waited.
+		const isStored = data && !(execution.status === 'success' && data.waitTill);
+		return isStored ? { ...execution, data } : undefined;
 	};
 
 	return {

@@ -301,6 +301,20 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		expect(left).toEqual(['y']);
 	});
 
+	test('no more than were counted, where a page is longer than was asked for', async () => {
+		const { result, left } = await run({
+			filter: withComma,
+			ids: ['a', 'b', 'c', 'd', 'e'],
+			on: (line, { ids }, count) => {
+				if (count === 1) return httpResponse(200, { data: { count: 2 } });
+				if (line !== 'GET' && line !== 'POST /filter') return undefined;
+				return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
+			},
+		});
+		expect(left).toEqual(['c', 'd', 'e']);
+		expect(result).toMatchObject({ matched: 2, deleted: 2 });
+	});
+
 	test('fewer match than were counted: it ends', async () => {
 		const on: Matching['on'] = (line, table) => {
 			if (line === 'POST /filter') table.ids = table.ids.filter((id) => id !== 'c');

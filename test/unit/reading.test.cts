@@ -324,6 +324,23 @@ test('no more records than were asked for, whatever the platform sends', async (
 	expect(ids).toEqual(['a', 'b', 'c']);
 });
 
+test.each([
+	['the next records', [1000, 1001]],
+	['no record of the table', [5000, 5001]],
+])('a page that is longer than was asked for, by %s, is not the last', async (_, more) => {
+	const serve = table(2100);
+	const { connection } = fakePlatform((options, count) => {
+		if (count !== 1) return serve(options, count);
+		const data = [...Array.from({ length: 1000 }, (_entry, at) => at), ...more];
+		return httpResponse(200, { data: data.map((at) => ({ id: `r${at}`, fields: {} })) });
+	});
+	const ids: string[] = [];
+	for await (const page of readRecords(connection, TABLE, {}, Infinity)) {
+		ids.push(...page.map(({ id }) => id));
+	}
+	expect(ids).toEqual(Array.from({ length: 2100 }, (_entry, at) => `r${at}`));
+});
+
 test('a page with another record that was read before: shifted, and none comes twice', async () => {
 	const serve = table(1500);
 	const { connection } = fakePlatform((options, count) => {

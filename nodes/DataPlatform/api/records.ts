@@ -69,7 +69,10 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
-/** One page of records; the service may cut it below the size that is asked for. */
+/**
+ * One page of records; the service may cut it below the size that is asked for. What it gives beyond
+ * that size is left out: it was not counted on, and comes with the next page.
+ */
 export async function readPage(
 	client: ApiClient,
 	at: TableAddress,
@@ -86,7 +89,8 @@ export async function readPage(
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
 	const { fields = [] } = reading;
-	return needsQuery(reading) && fields.length > 0 ? records.map(withOnly(fields)) : records;
+	const page = records.slice(0, limit);
+	return needsQuery(reading) && fields.length > 0 ? page.map(withOnly(fields)) : page;
 }
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({

@@ -19,6 +19,7 @@ import {
 } from '../../../harness/examples.mts';
 import { readAirportsCsv } from '../../../harness/demoServices.mts';
 import { startSignInPage } from '../../../harness/signInPage.mts';
+import { N8N_VERSION } from '../../../harness/install.mts';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
 import {
 	type Execution,
@@ -340,24 +341,33 @@ const change = async (id: unknown) =>
 		{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
 	);
 
-test('changes with a cursor in a data table: each change once, from run to run', async () => {
-	const workflow = withPages(await read('changes-cursor-in-data-table.json'), 10);
-	const id = await n8nApi.createWorkflow(workflow);
-	const next = async () => {
-		const execution = await n8nApi.runWorkflow(id, 'Every ten minutes');
-		assert.equal(describeFailure(execution), undefined);
-		return emittedBy(execution);
-	};
-	const all = await contacts();
-	const first = await next();
-	assert.deepEqual(first.map((record) => record.id).sort(), all.map((record) => record.id).sort());
-	assert.deepEqual(await next(), []);
-	await change(all.at(-1)?.id);
-	const [changed, ...others] = await next();
-	assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
-	assert.deepEqual(others, []);
-	assert.deepEqual(await next(), []);
-});
+// n8n 1 can't create a data table in a workflow.
+const skip = N8N_VERSION.startsWith('1.') && 'needs n8n 2';
+test(
+	'changes with a cursor in a data table: each change once, from run to run',
+	{ skip },
+	async () => {
+		const workflow = withPages(await read('changes-cursor-in-data-table.json'), 10);
+		const id = await n8nApi.createWorkflow(workflow);
+		const next = async () => {
+			const execution = await n8nApi.runWorkflow(id, 'Every ten minutes');
+			assert.equal(describeFailure(execution), undefined);
+			return emittedBy(execution);
+		};
+		const all = await contacts();
+		const first = await next();
+		assert.deepEqual(
+			first.map((record) => record.id).sort(),
+			all.map((record) => record.id).sort(),
+		);
+		assert.deepEqual(await next(), []);
+		await change(all.at(-1)?.id);
+		const [changed, ...others] = await next();
+		assert.deepEqual([changed?.event, changed?.id], ['updated', all.at(-1)?.id]);
+		assert.deepEqual(others, []);
+		assert.deepEqual(await next(), []);
+	},
+);
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
 	// An execution must end before the next one begins: few pages, and time between.

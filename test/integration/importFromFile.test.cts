@@ -505,10 +505,45 @@ describe('an import that breaks off', () => {
 			const { details } = error!.context as { details: IDataObject };
 			expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
 			expect(details.unknown).toBe(importMode === 'create' ? 1000 : 100);
-			expect(details.rows).toBe(600);
+			expect(details.rows).toBe(600 + Number(details.unknown));
 			expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
 		},
 	);
+
+	test('after rows of unknown outcome, which are among the rejected ones', async () => {
+		const bulk = { method: 'POST', path: '/data/bulk' };
+		await harness.faults(
+			{ match: bulk, fault: { kind: 'status', status: 500 }, when: { nth: [2] } },
+			{ match: bulk, fault: { kind: 'status', status: 401 }, when: { nth: [6] } },
+		);
+		const { item } = await imported(rows(6000), {
+			onError: 'continueRegularOutput',
+			parameters: { importMode: 'create' },
+			options: { batchSize: 1000, parallelRequests: 1 },
+		});
+		const { json } = item!;
+		const { startAtRow, inserted, rows: count } = json.details as Record<string, number>;
+		expectErrorItem(item!, 0, `'orders.csv' is imported through row ${startAtRow! - 1} only`, {
+			...{ outcome: 'unknown', unknown: 1000, rejected: 1000, confirmedThroughRow: 1001 },
+		});
+		expect(count).toBe(inserted! + 1000);
+		expect(json.message).toContain(
+			`To go on, set 'Start at Row' in the options to ${startAtRow}. 1000 rows before that may have been written or not, and are among the rejected rows: look for them before you import those.`,
+		);
+		expect(json.message).not.toContain('after that');
+	});
+
+	test('in the first request: no row is certain', async () => {
+		await harness.faults({ ...down, fault: { kind: 'status', status: 500 } });
+		const { error } = await imported(rows(30), {
+			parameters: { importMode: 'create' },
+			options: { batchSize: 1, parallelRequests: 1 },
+		});
+		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
+		expect(error!.description).toContain(' rows may have been written or not: look before you');
+		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
+		expect(count).toBe(unknown);
+	});
 
 	test('a row of unknown outcome never lies before the confirmed one', async () => {
 		await harness.faults({

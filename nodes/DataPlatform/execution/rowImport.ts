@@ -52,6 +52,8 @@ export interface ImportResult {
 	confirmedThroughRow: number;
 	/** How many rows after that are written all the same: requests at once don't end in their order. */
 	writtenAfter: number;
+	/** How many rows after that may be written or not, and are not in the file of rejected rows. */
+	unknownAfter: number;
 	/** The first few rejected rows. */
 	errors: IDataObject[];
 	/** The headers of fields that can only be read. */
@@ -93,6 +95,7 @@ class RowImport {
 			counts,
 			confirmedThroughRow,
 			writtenAfter: 0,
+			unknownAfter: 0,
 			errors: [],
 			readOnly: new Set(),
 		};
@@ -196,7 +199,11 @@ class RowImport {
 			if (outcome?.outcome === 'unknown') result.firstUnknownRow ??= row.row;
 			if (!outcome || isUnfinished(outcome, stopped)) {
 				hasGap = true;
-				if (outcome?.outcome === 'unknown') counts.unknown += 1;
+				if (outcome?.outcome === 'unknown') {
+					counts.rows += 1;
+					counts.unknown += 1;
+					result.unknownAfter += 1;
+				}
 				continue;
 			}
 			counts.rows += 1;

@@ -63,138 +63,177 @@ interface FileReport {
 	isFinal: boolean;
 }
 
-async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
-	const { client, context } = run;
+/** What the parameters say about an import. @throws {InputError} */
+function settingsOf(run: Run, index: number) {
 	const modes = ['create', 'upsert', 'update'] as const;
 	const mode = requireChoice(run.parameter('importMode', index), 'Import Mode', modes);
 	const mapped = requireChoice(run.parameter('mappingMode', index), 'Mapping Column Mode', [
 		'autoMapInputData',
 		'defineBelow',
 	]);
-	const outputName = run.text('rejectedRowsField', 'Put Rejected Rows in Field', index);
-	const mapping =
-		mapped === 'defineBelow'
-			? columnEntries(run.parameter('columnMapping.column', index))
-			: undefined;
-	const form = readFormOf(run, index);
-	const texts = textFormOf(run, index);
-	const range = rowRangeOf(run, index);
-	const policies = valuePoliciesOf(run, index);
-	const duplicates = duplicatesOf(run, index);
-	const settings = { ...writeManyOptions(run, index, mode, false), stopAtFailure: false };
-	const at = run.table(index);
+	return {
+		mode,
+		outputName: run.text('rejectedRowsField', 'Put Rejected Rows in Field', index),
+		mapping:
+			mapped === 'defineBelow'
+				? columnEntries(run.parameter('columnMapping.column', index))
+				: undefined,
+		form: readFormOf(run, index),
+		texts: textFormOf(run, index),
+		range: rowRangeOf(run, index),
+		policies: valuePoliciesOf(run, index),
+		duplicates: duplicatesOf(run, index),
+		writing: { ...writeManyOptions(run, index, mode, false), stopAtFailure: false },
+		at: run.table(index),
+	};
+}
+
+type Settings = ReturnType<typeof settingsOf>;
+
+/** Imports a file of an item. @throws {InputError} where none of its rows could be written */
+async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
+	const settings = settingsOf(run, index);
+	const { form } = settings;
 	const file = await openFile(run, index, field);
 	const text = decodeText(file.bytes, form.encoding);
 	try {
-		const rowFile = await openRows(text, form);
-		const table = await run.definition(at);
-		const matching = matchingOf(run, index, mode, table, settings.importKey);
-		const rejectsDuplicates = duplicates === 'error' && mode !== 'create';
-		const planning = {
-			...policies,
-			mode,
-			duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const),
-			importKey: settings.importKey,
-			matchOn: matching?.on,
-			isFromInput: mapping === undefined,
-		};
-		const isById = matching ? matching.on === 'recordId' : mode === 'update';
-		const { header, format, delimiter } = rowFile;
-		const reading = { table, mapping, planning, hasId: isById, form: texts };
-		const reader = new RowReader(
-			{ ...reading, formulaGuard: form.formulaGuard },
-			format === 'csv' ? header : undefined,
-		);
-		const rules = linkRules(run, index, table);
-		const watermark = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
-		const links = linkResolver(run, at);
-		const options = { ...settings, planning, linkRules: rules, matching };
-		const pipeline = new WritePipeline({ client, at, table }, links, options, watermark);
-		const linksBefore = links.createdCount;
-		const before = { ...client.stats };
-		const base = file.name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
-		const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
-		const result = await importRows({
-			name: file.name,
-			portions: portionsOf(rowFile.rows, range.startAt, range.endAt),
-			reader,
-			pipeline,
-			lines: new RejectedLines(header, delimiter, form.formulaGuard, (name) =>
-				reader.isField(name),
-			),
-			rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
-			hasHeader: format === 'csv',
-			progress: new ProgressLog(context.logger),
-			rejectsDuplicates,
-			isById,
-			stopAfterRejected: range.stopAfterRejected,
-			before: Math.max(range.startAt - 1, format === 'csv' ? 1 : 0),
-			cancellation: () => client.cancellation,
-		});
-		hintIgnored(run, { ignored: result.readOnly });
-		const { counts } = result;
-		const requests = client.stats.requests - before.requests;
-		const waitedMs = client.stats.waitedMs - before.waitedMs;
-		const linkedRecordsCreated = links.createdCount - linksBefore || undefined;
-		const dryRun = settings.dryRun || undefined;
-		const json = omitUndefined({
-			file: file.name,
-			...counts,
-			confirmedThroughRow: certainThrough(result),
-			errors: result.errors,
-			...reader.report,
-			linkedRecordsCreated,
-			requests,
-			retries: client.stats.retries - before.retries,
-			waitedMs,
-			dryRun,
-		});
-		const became = countsText({ ...counts, requests, waitedMs, dryRun, linkedRecordsCreated });
-		context.addExecutionHints({
-			message: `'${file.name}', ${counts.rows} rows: ${became}${counts.rejected > 0 ? ` The rejected rows are in '${outputName}'.` : ''}`,
-			type: counts.rejected > 0 ? 'warning' : 'info',
-			location: 'outputPane',
-		});
-		const { rejectedFile } = result;
-		return {
-			json,
-			binary: rejectedFile ? { [outputName]: rejectedFile } : {},
-			result,
-			isFinal: mode === 'create' && !settings.dryRun && counts.inserted + counts.unknown > 0,
-		};
+		return await writeRows(run, index, settings, file.name, await openRows(text, form));
 	} finally {
 		file.close();
 		await text.return(undefined);
 	}
 }
 
+/** Writes the rows of a file, and reports on them. */
+async function writeRows(
+	run: Run,
+	index: number,
+	settings: Settings,
+	name: string,
+	{ header, format, delimiter, rows }: Awaited<ReturnType<typeof openRows>>,
+): Promise<FileReport> {
+	const { client, context } = run;
+	const { at, mode, mapping, form, range, duplicates, writing } = settings;
+	const { importKey } = writing;
+	const table = await run.definition(at);
+	const matching = matchingOf(run, index, mode, table, importKey);
+	const rejectsDuplicates = duplicates === 'error' && mode !== 'create';
+	const planning = {
+		...settings.policies,
+		mode,
+		duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const),
+		importKey,
+		matchOn: matching?.on,
+		isFromInput: mapping === undefined,
+	};
+	const isById = matching ? matching.on === 'recordId' : mode === 'update';
+	const { formulaGuard } = form;
+	const reader = new RowReader(
+		{ table, mapping, planning, hasId: isById, form: settings.texts, formulaGuard },
+		format === 'csv' ? header : undefined,
+	);
+	const rules = linkRules(run, index, table);
+	const watermark = writing.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+	const links = linkResolver(run, at);
+	const options = { ...writing, planning, linkRules: rules, matching };
+	const linksBefore = links.createdCount;
+	const before = { ...client.stats };
+	const base = name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
+	const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+	const result = await importRows({
+		name,
+		portions: portionsOf(rows, range.startAt, range.endAt),
+		reader,
+		pipeline: new WritePipeline({ client, at, table }, links, options, watermark),
+		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
+		rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
+		hasHeader: format === 'csv',
+		progress: new ProgressLog(context.logger),
+		rejectsDuplicates,
+		isById,
+		stopAfterRejected: range.stopAfterRejected,
+		before: Math.max(range.startAt - 1, format === 'csv' ? 1 : 0),
+		cancellation: () => client.cancellation,
+	});
+	hintIgnored(run, { ignored: result.readOnly });
+	return reportOn(run, settings, result, {
+		file: name,
+		...reader.report,
+		linkedRecordsCreated: links.createdCount - linksBefore || undefined,
+		requests: client.stats.requests - before.requests,
+		retries: client.stats.retries - before.retries,
+		waitedMs: client.stats.waitedMs - before.waitedMs,
+		dryRun: writing.dryRun || undefined,
+	});
+}
+
+/** What writing a file took, besides the outcomes of its rows. */
+interface Effort extends IDataObject {
+	file: string;
+	linkedRecordsCreated?: number;
+	requests: number;
+	waitedMs: number;
+	dryRun?: boolean;
+}
+
+/** What became of a file, for the output and in one sentence. */
+function reportOn(
+	run: Run,
+	{ mode, outputName }: Settings,
+	result: ImportResult,
+	{ file, ...effort }: Effort,
+): FileReport {
+	const { counts, rejectedFile } = result;
+	const json = omitUndefined({
+		file,
+		...counts,
+		confirmedThroughRow: certainThrough(result),
+		errors: result.errors,
+		...effort,
+	});
+	const rejected = counts.rejected > 0 ? ` The rejected rows are in '${outputName}'.` : '';
+	run.context.addExecutionHints({
+		message: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort })}${rejected}`,
+		type: counts.rejected > 0 ? 'warning' : 'info',
+		location: 'outputPane',
+	});
+	return {
+		json,
+		binary: rejectedFile ? { [outputName]: rejectedFile } : {},
+		result,
+		isFinal: mode === 'create' && !effort.dryRun && counts.inserted + counts.unknown > 0,
+	};
+}
+
 const plural = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`;
+
+const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** A file that broke off: what is certain about its rows, and how to go on. */
 function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
-	const { counts, confirmedThroughRow: through, writtenAfter, brokenOff: why } = result;
-	const failure = why!.error === undefined ? undefined : toFailure(why!.error);
-	const unknown =
-		counts.unknown > 0
-			? ` ${plural(counts.unknown, 'row')} after that may have been written or not: look before you go on.`
-			: '';
-	const written =
-		isFinal && writtenAfter > 0
-			? ` ${plural(writtenAfter, 'row')} after that ${writtenAfter === 1 ? 'is' : 'are'} written already, and would come twice.`
-			: '';
-	const again = isFinal ? '' : ' It is safe to import the whole file again.';
-	const goOn =
-		counts.rows === 0
-			? unknown.trim()
-			: `To go on, set 'Start at Row' in the options to ${through + 1}.${unknown}${written}${again}`;
+	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
+	const why = result.brokenOff!;
+	const failure = why.error === undefined ? undefined : toFailure(why.error);
+	const isAnyCertain = counts.rows > unknownAfter;
+	const unknownBefore = counts.unknown - unknownAfter;
+	const goOn = [
+		isAnyCertain && `To go on, set 'Start at Row' in the options to ${through + 1}.`,
+		unknownBefore > 0 &&
+			`${plural(unknownBefore, 'row')} before that may have been written or not, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
+		unknownAfter > 0 &&
+			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may have been written or not: look before you go on.`,
+		isFinal &&
+			writtenAfter > 0 &&
+			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} written already, and would come twice.`,
+		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
+	].filter((sentence) => sentence !== false);
 	const isUnknown = isFinal || counts.unknown > 0;
 	return {
 		...failure,
-		message:
-			counts.rows === 0
-				? `No row of '${json.file as string}' was imported: ${why!.message}`
-				: `'${json.file as string}' is imported through row ${through} only: ${why!.message}`,
-		hint: [failure?.hint, goOn].filter(Boolean).join(' '),
+		message: isAnyCertain
+			? `'${json.file as string}' is imported through row ${through} only: ${why.message}`
+			: `No row of '${json.file as string}' was imported${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
+		hint: [failure?.hint, ...goOn].filter(Boolean).join(' '),
 		isFinal,
 		details: omitUndefined({
 			...failure?.details,

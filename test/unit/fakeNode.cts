@@ -16,6 +16,7 @@ import {
 	type NodeOperationError,
 } from 'n8n-workflow';
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
 import { router } from '../../nodes/DataPlatform/actions/router.ts';
@@ -265,6 +266,9 @@ export async function runNode(operation: string, given: Given): Promise<NodeRun>
 		return Object.assign(seen, { output, json: output.map(({ json }) => json) });
 	} catch (error) {
 		return Object.assign(seen, { output: [], json: [], error: error as NodeOperationError });
+	} finally {
+		// Streams say a moment later that they are closed.
+		await nextTurn();
 	}
 }
 

@@ -1,0 +1,705 @@
+/** Import From File and Export to File: rows in, records out, and the file of rejected rows. */
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { GrowingFile } from '../../nodes/DataPlatform/execution/binaryStore.ts';
+import { LinkResolver } from '../../nodes/DataPlatform/bulk/links.ts';
+import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
+import { ProgressLog } from '../../nodes/DataPlatform/execution/progressLog.ts';
+import { certainThrough, importRows } from '../../nodes/DataPlatform/execution/rowImport.ts';
+import { RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';
+import type { FileRow } from '../../nodes/DataPlatform/rows/readRows.ts';
+import { RejectedLines } from '../../nodes/DataPlatform/rows/rejectedRows.ts';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { fakeRun, locator, runNode, TABLE, type Given } from './fakeNode.cts';
+import { fieldOf, tableOf } from './fixtures.cts';
+import { httpResponse } from './stubPlatform.cts';
+import { StubTables } from './stubTables.cts';
+
+const people = {
+	...tableOf(
+		fieldOf('name', 'text', { importKey: true }),
+		fieldOf('age', 'number'),
+		fieldOf('born', 'date'),
+		fieldOf('at', 'datetime'),
+		fieldOf('tags', 'chips'),
+		{ ...fieldOf('sum', 'calculated'), header: 'The Sum' },
+	),
+	id: 'people',
+};
+
+interface Import extends Omit<Given, 'parameters' | 'files'> {
+	options?: INodeParameters;
+	parameters?: INodeParameters;
+	/** The request for which the platform has another response. */
+	respond?: Parameters<StubTables['client']>[0];
+}
+
+/** Imports one file into a table that has Ada. */
+async function importFile(
+	text: string | Buffer | Error,
+	{ options = {}, parameters, respond, ...given }: Import = {},
+) {
+	const tables = new StubTables({ people: { r1: { name: 'Ada', age: 1 } } }, { people });
+	const run = await runNode('record: importFromFile', {
+		serve: (options) => tables.serve(options, respond),
+		items: [
+			{
+				json: {},
+				binary: { data: { id: 'f', fileName: 'people.csv', mimeType: 'text/csv', data: '' } },
+			},
+		],
+		files: { f: text },
+		...given,
+		parameters: { ...TABLE, ...parameters, options },
+	});
+	const records = tables.tables.people!.map(({ fields }) => fields);
+	return { ...run, result: run.json[0] ?? {}, records, tables };
+}
+
+const details = (error: { context: IDataObject } | undefined) =>
+	(error?.context.details ?? {}) as IDataObject;
+
+describe('the rows of a file', () => {
+	test('have an outcome each, and what is rejected is in a file', async () => {
+		const { result, records, stored, hints, output, openStreams } = await importFile(
+			`name,age,The Sum\r\nAda,2,0\r\nBob,x,0\r\n,4,0\r\n"C, D",5,0\r\n${'e'.repeat(41)},6,0\r\n`,
+		);
+		expect(result).toEqual({
+			file: 'people.csv',
+			...{ inserted: 1, updated: 1, unchanged: 0, found: 0, skipped: 0 },
+			...{ notFound: 0, failed: 3, unknown: 0, rows: 5, rejected: 3 },
+			confirmedThroughRow: 6,
+			errors: [
+				{ row: 3, error: '\'age\' takes a number, not "x"', field: 'age' },
+				{ row: 4, error: "the import key 'name' has no value", field: 'name' },
+				{ row: 6, error: 'too long' },
+			],
+			columns: { name: 'name', age: 'age', 'The Sum': 'sum' },
+			ignoredColumns: [],
+			...{ requests: expect.any(Number), retries: 0, waitedMs: expect.any(Number) },
+		});
+		expect(records).toEqual([
+			{ name: 'Ada', age: 2 },
+			{ name: 'C, D', age: 5 },
+		]);
+		expect(stored).toEqual([
+			{
+				name: 'people-rejected.csv',
+				mimetype: 'text/csv',
+				text: [
+					'\ufeffname,age,The Sum,error,field,row',
+					`Bob,x,0,"'age' takes a number, not ""x""",age,3`,
+					",4,0,the import key 'name' has no value,name,4",
+					`${'e'.repeat(41)},6,0,too long,,6`,
+					'',
+				].join('\r\n'),
+			},
+		]);
+		expect(output[0]!.binary).toEqual({
+			rejected: expect.objectContaining({ fileName: 'people-rejected.csv' }),
+		});
+		expect(hints).toEqual([
+			expect.objectContaining({
+				message: "Left out, because the platform only lets them be read: 'The Sum'.",
+			}),
+			expect.objectContaining({
+				message: expect.stringMatching(
+					/^'people.csv', 5 rows: 1 inserted, 1 updated, 3 failed \(\d+ requests\). The rejected rows are in 'rejected'.$/,
+				),
+				type: 'warning',
+			}),
+		]);
+		expect(openStreams).toBe(0);
+	});
+
+	test('that are all written make no file of rejected rows', async () => {
+		const { output, stored, hints } = await importFile('name,age\nBob,2\n');
+		expect(output[0]!.binary).toBeUndefined();
+		expect(stored).toEqual([]);
+		expect(hints.at(-1)).toMatchObject({ type: 'info' });
+	});
+
+	test('no more than ten rejected ones are named', async () => {
+		const rows = Array.from({ length: 12 }, (_, at) => `${at},x`).join('\n');
+		const { result, stored } = await importFile(`name,age\n${rows}`);
+		expect((result.errors as IDataObject[]).map(({ row }) => row)).toEqual([
+			2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+		]);
+		expect(stored[0]!.text.split('\r\n')).toHaveLength(14);
+		expect(stored[0]!.text.match(/error,field,row/g)).toHaveLength(1);
+	});
+
+	test('of NDJSON are rejected as they came', async () => {
+		const { result, stored } = await importFile(
+			'{"name":"Bob","age":"x"}\n{"name":"Cy","age":3}\nno\n',
+			{ parameters: { format: 'ndjson' } },
+		);
+		expect(result).toMatchObject({ inserted: 1, rejected: 2, confirmedThroughRow: 3 });
+		expect(stored).toMatchObject([
+			{ name: 'people-rejected.ndjson', mimetype: 'application/x-ndjson' },
+		]);
+		expect(stored[0]!.text).toMatch(
+			/^\{"name":"Bob","age":"x","error":"'age' takes a number, not \\"x\\"","field":"age","row":1\}\n/,
+		);
+		expect(stored[0]!.text).toContain('"row":3');
+	});
+
+	test('are written from a row to a row', async () => {
+		const { result, records } = await importFile('name\nA\nB\nC\nD\n', {
+			options: { startAtRow: 3, endAtRow: 4 },
+		});
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'B', 'C']);
+		expect(result).toMatchObject({ rows: 2, confirmedThroughRow: 4 });
+	});
+
+	test('of an empty range are none', async () => {
+		const { result } = await importFile('name\nA\n', { options: { startAtRow: 7 } });
+		expect(result).toMatchObject({ rows: 0, confirmedThroughRow: 6 });
+	});
+
+	test('a dry run writes nothing', async () => {
+		const { result, records } = await importFile('name,age\nBob,2\nAda,1\n', {
+			options: { dryRun: true },
+		});
+		expect(result).toMatchObject({ inserted: 1, dryRun: true });
+		expect(records).toHaveLength(1);
+	});
+
+	test('with a mapping by hand', async () => {
+		const { result, records } = await importFile('Nom,Ans\nBob,2\n', {
+			parameters: {
+				mappingMode: 'defineBelow',
+				columnMapping: { column: [{ column: 'Nom', field: 'name' }] },
+			},
+		});
+		expect(records[1]).toEqual({ name: 'Bob' });
+		expect(result).toMatchObject({ columns: { Nom: 'name' }, ignoredColumns: ['Ans'] });
+	});
+
+	test('of one record: the last counts, or the first', async () => {
+		const text = 'name,age\nBob,2\nBob,3\n';
+		expect((await importFile(text)).records[1]).toEqual({ name: 'Bob', age: 3 });
+		const { records, stored } = await importFile(text, { options: { duplicates: 'error' } });
+		expect(records[1]).toEqual({ name: 'Bob', age: 2 });
+		expect(stored[0]!.text).toContain("Bob,3,it has the same import key 'Bob' as row 2,,3");
+	});
+
+	test('by the ID of their records', async () => {
+		const { records, stored } = await importFile('id,age\nr1,2\nr1,3\nr9,4\n', {
+			parameters: { importMode: 'update', matchOn: 'recordId' },
+			options: { duplicates: 'error' },
+		});
+		expect(records).toEqual([{ name: 'Ada', age: 2 }]);
+		expect(stored[0]!.text).toContain("r1,3,it has the same record id 'r1' as row 2,,3");
+		expect(stored[0]!.text).toContain('r9,4,');
+	});
+
+	test('Stop After Rejected Rows', async () => {
+		const text = 'name,age\nA,x\nB,2\n';
+		const { error, records } = await importFile(text, { options: { stopAfterRejected: 1 } });
+		expect(error?.message).toBe(
+			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Stop After Rejected Rows' allows no more",
+		);
+		expect(records).toHaveLength(2);
+		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
+		expect(more.error?.message).toContain('2 rows were rejected, and');
+		expect((await importFile(text, { options: { stopAfterRejected: 2 } })).error).toBeUndefined();
+	});
+});
+
+describe('what keeps a file from being imported', () => {
+	test.each<[string, string | Buffer | Error, Import, string, IDataObject]>([
+		[
+			'it can’t be read',
+			new Error('gone'),
+			{},
+			"'people.csv' can't be read from n8n's store: gone",
+			{ field: 'Input Data Field Name' },
+		],
+		['it is empty', '', {}, 'The file is empty', {}],
+		[
+			'a column that no field has',
+			'name,agee\nBob,2\n',
+			{},
+			"Nothing was sent: table 'People' has no field for the column 'agee', did you mean 'age'?",
+			{ field: 'Mapping Column Mode' },
+		],
+		[
+			'an unknown mode',
+			'name\nBob\n',
+			{ parameters: { importMode: 'merge' } },
+			"'Import Mode' must be one of 'create', 'upsert', 'update', not \"merge\"",
+			{ field: 'Import Mode' },
+		],
+		[
+			'an unknown format',
+			'name\nBob\n',
+			{ parameters: { format: 'xml' } },
+			"'Format' must be one of 'auto', 'csv', 'ndjson', not \"xml\"",
+			{ field: 'Format' },
+		],
+		...(
+			[
+				['delimiter', '#', `'Delimiter' must be one of 'auto', ',', ';', '\t', '|', not "#"`],
+				['encoding', 'x', /^'Encoding' must be one of 'auto', .*, not "x"$/],
+				[
+					'numberFormat',
+					'x',
+					"'Number Format' must be one of 'plain', 'point', 'comma', not \"x\"",
+				],
+				['listSeparator', 5, "'List Separator' is no text"],
+				['formulaGuard', 'x', "'Formula Guard' must be true or false"],
+				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false"],
+				['dateFormat', 'qq', /^'Date Format' /],
+				['timeZone', 'Mars/One', /^'Time Zone' /],
+				['startAtRow', 0, "'Start at Row' must be a whole number from 1 to 4294967295, not 0"],
+				[
+					'startAtRow',
+					'={{ undefined }}',
+					"'Start at Row' must be a whole number from 1 to 4294967295, it is empty",
+				],
+				['startAtRow', 1.5, "'Start at Row' must be a whole number from 1 to 4294967295, not 1.5"],
+				['endAtRow', -1, "'End at Row' must be a whole number from 0 to 4294967295, not -1"],
+				[
+					'stopAfterRejected',
+					-1,
+					"'Stop After Rejected Rows' must be a whole number from 0 to 4294967295, not -1",
+				],
+			] as Array<[string, string | number, string | RegExp]>
+		).map(([option, value, message]): [string, string, Import, string, IDataObject] => [
+			`${option} ${value}`,
+			'name\nBob\n',
+			{ options: { [option]: value } },
+			message as string,
+			{
+				field: /^'([^']*)'/.exec(
+					typeof message === 'string' ? message : message.source.slice(1),
+				)?.[1],
+			},
+		]),
+		[
+			'an end before the start',
+			'name\nBob\n',
+			{ options: { startAtRow: 3, endAtRow: 2 } },
+			"'End at Row' (2) is before 'Start at Row' (3)",
+			{ field: 'End at Row' },
+		],
+	])('%s', async (_, text, given, message, expected) => {
+		const { error, records, openStreams } = await importFile(text, given);
+		if ((message as unknown) instanceof RegExp) expect(error?.message).toMatch(message);
+		else expect(error?.message).toBe(message);
+		expect(details(error)).toMatchObject({ item: 0, outcome: 'failed', ...expected });
+		expect(records).toHaveLength(1);
+		expect(openStreams).toBe(0);
+	});
+
+	test('a list separator that is no text says what to do', async () => {
+		const { error } = await importFile('name\n', { options: { listSeparator: 5 } });
+		expect(error?.description).toBe('Choose it from the list, or correct the expression in it.');
+	});
+});
+
+describe('how a file is read', () => {
+	test.each<[string, string | Buffer, INodeParameters, IDataObject]>([
+		['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
+		[
+			'as it is said',
+			'name;x,age\nBob,2\n',
+			{ delimiter: ',', unknownFields: 'ignore' },
+			{ age: 2 },
+		],
+		[
+			'in an encoding',
+			Buffer.from('name\nJos\xe9\n', 'latin1'),
+			{ encoding: 'windows-1252' },
+			{ name: 'José' },
+		],
+		['numbers with a comma', 'name;age\nBob;1.234,0\n', { numberFormat: 'comma' }, { age: 1234 }],
+		['numbers with a point', 'name;age\nBob;1,234.0\n', { numberFormat: 'point' }, { age: 1234 }],
+		['dates', 'name,born\nBob,1.2.2026\n', { dateFormat: 'd.M.yyyy' }, { born: '2026-02-01' }],
+		[
+			'times of a zone',
+			'name,at\nBob,2026-02-01T12:00\n',
+			{ timeZone: 'Asia/Tokyo' },
+			{ at: '2026-02-01T03:00:00Z' },
+		],
+		['lists', 'name,tags\nBob,a|b\n', { listSeparator: '|', delimiter: ',' }, { tags: ['a', 'b'] }],
+		['without the guard of formulas', "name\n'=Bob\n", {}, { name: '=Bob' }],
+		['with what looks like the guard', "name\n'=Bob\n", { formulaGuard: false }, { name: "'=Bob" }],
+		['what is empty is left', 'name,age\nAda,\n', {}, { name: 'Ada', age: 1 }],
+		['what is empty is cleared', 'name,age\nAda,\n', { emptyValues: 'clear' }, { age: null }],
+	])('%s', async (_, text, options, fields) => {
+		const { records, error, result } = await importFile(text, {
+			options,
+			parameters:
+				options.delimiter === ',' && options.unknownFields ? { importMode: 'create' } : {},
+		});
+		expect(error).toBeUndefined();
+		expect(result.errors).toEqual([]);
+		expect(records.at(-1)).toMatchObject(fields);
+	});
+});
+
+describe('an import that breaks off', () => {
+	const lost = (at: number) => {
+		let count = 0;
+		return (request: string) => {
+			if (!request.includes('bulk')) return undefined;
+			count += 1;
+			return count >= at ? httpResponse(401, { errors: [{ message: 'no' }] }) : undefined;
+		};
+	};
+
+	test('before the first row says so', async () => {
+		const { error, records, log } = await importFile('name\nBob\n', { respond: lost(1) });
+		expect(error?.message).toMatch(/^No row of 'people.csv' was imported: /);
+		expect(details(error)).toMatchObject({
+			...{ outcome: 'failed', rows: 0, rejected: 0, startAtRow: 2, confirmedThroughRow: 1 },
+		});
+		expect(records).toHaveLength(1);
+		expect(log.at(-1)).toMatch(/^warn: Import From File: No row of 'people.csv'/);
+	});
+
+	test('in its middle says how to go on', async () => {
+		const { error, result, output } = await importFile('name\nA\nB\nC\n', {
+			options: { batchSize: 1, parallelRequests: 1 },
+			respond: lost(3),
+			node: { onError: 'continueRegularOutput' },
+		});
+		expect(error).toBeUndefined();
+		expect(output).toHaveLength(1);
+		expect(result.error).toMatch(/^'people.csv' is imported through row 3 only: /);
+		expect(result.message).toContain("To go on, set 'Start at Row' in the options to 4.");
+		expect(result.details).toMatchObject({ rows: 2, inserted: 2, startAtRow: 4 });
+	});
+
+	test('because the rejected rows can’t be stored says why', async () => {
+		const { error } = await importFile('name,age\nA,x\n', { storeFailure: new Error('disk full') });
+		expect(error?.message).toContain(
+			"'people-rejected.csv' can't be written to n8n's store: disk full",
+		);
+		expect(error?.description).toContain(
+			'Make room on the disk, or raise the size limit of the store, and run it again.',
+		);
+	});
+});
+
+/** What `importRows` is given in portions, and what it says of them. */
+async function importPortions(
+	portions: Array<FileRow[] | Error>,
+	{
+		respond,
+		rejectsDuplicates = false,
+		stopAfterRejected = 0,
+		storeFailure,
+		cancellation = () => undefined,
+		batchSize = 0,
+		parallelRequests = 1,
+		isById = false,
+	}: {
+		respond?: Parameters<StubTables['client']>[0];
+		rejectsDuplicates?: boolean;
+		stopAfterRejected?: number;
+		storeFailure?: Error;
+		cancellation?: () => ServiceError | undefined;
+		batchSize?: number;
+		parallelRequests?: number;
+		isById?: boolean;
+	} = {},
+) {
+	const tables = new StubTables({ people: isById ? { r1: {}, r2: {} } : {} }, { people });
+	const { run, context, seen } = await fakeRun({}, { storeFailure });
+	const client = tables.client(respond);
+	const header = [isById ? 'id' : 'name', 'age'];
+	const mode = isById ? ('update' as const) : ('upsert' as const);
+	const planning = {
+		...{ mode, empty: 'leave' as const, unknownFields: 'error' as const },
+		...{ duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const) },
+		isFromInput: true,
+	};
+	const form = { numbers: 'plain' as const, listSeparator: '' };
+	const reader = new RowReader(
+		{ table: people, planning, hasId: isById, form, formulaGuard: true },
+		header,
+	);
+	const links = new LinkResolver(client, async () => {
+		throw new Error('No link');
+	});
+	const options = {
+		...{ mode, batchSize, batchBytes: 1e6, parallelRequests },
+		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false, skipAudit: false },
+		...{ planning, linkRules: new Map() },
+	};
+	const target = { client, at: { table: 'people' }, table: people };
+	let isReturned = false;
+	async function* all() {
+		try {
+			for (const portion of portions) {
+				if (portion instanceof Error) throw portion;
+				yield portion;
+			}
+		} finally {
+			isReturned = true;
+		}
+	}
+	const result = await importRows({
+		name: 'people.csv',
+		portions: all(),
+		reader,
+		pipeline: new WritePipeline(target, links, options, Promise.resolve(undefined)),
+		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
+		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
+		hasHeader: true,
+		progress: new ProgressLog(context.logger),
+		rejectsDuplicates,
+		isById,
+		stopAfterRejected,
+		before: 1,
+		cancellation,
+	});
+	return {
+		result,
+		names: tables.tables.people!.map(({ fields }) => fields.name),
+		seen,
+		isReturned,
+	};
+}
+
+const row = (at: number, ...cells: string[]): FileRow => ({ row: at, cells });
+
+describe('portions of rows', () => {
+	test('are written one after the other', async () => {
+		const { result, names, isReturned } = await importPortions([
+			[row(2, 'A', '1'), row(3, 'B', '2')],
+			[row(4, 'C', '3')],
+		]);
+		expect(names).toEqual(['A', 'B', 'C']);
+		expect(result).toMatchObject({
+			counts: { rows: 3, inserted: 3 },
+			...{ confirmedThroughRow: 4, writtenAfter: 0, brokenOff: undefined },
+		});
+		expect(Object.keys(result.counts)).not.toContain('deleted');
+		expect(isReturned).toBe(true);
+	});
+
+	test('know which records earlier ones wrote', async () => {
+		const given: FileRow[][] = [[row(2, 'A', '1'), row(3, 'B', '2')], [row(4, 'B', '3')]];
+		const { result } = await importPortions(given, { rejectsDuplicates: true });
+		expect(result).toMatchObject({
+			counts: { inserted: 2, failed: 1, rejected: 1 },
+			errors: [{ row: 4, error: "it means the same record as row 3, by 'B'" }],
+		});
+		expect((await importPortions(given)).result).toMatchObject({
+			counts: { inserted: 2, updated: 1, rejected: 0 },
+		});
+	});
+
+	test('by ID know which records earlier ones wrote', async () => {
+		const { result } = await importPortions(
+			[[row(2, 'r1', '1'), row(3, 'r2', '2')], [row(4, 'r2', '3')]],
+			{ rejectsDuplicates: true, isById: true },
+		);
+		expect(result).toMatchObject({
+			counts: { updated: 2, failed: 1 },
+			errors: [{ row: 4, error: "it means the same record as row 3, by 'r2'" }],
+		});
+	});
+
+	test('what is written after a row that was not sent is counted', async () => {
+		const slowly = async () => {
+			await new Promise((resolve) => setTimeout(resolve, 30));
+			return httpResponse(401, { errors: [{ message: 'no' }] });
+		};
+		const { result } = await importPortions(
+			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', 'x'), row(5, 'D', '1')]],
+			{
+				...{ batchSize: 1, parallelRequests: 2 },
+				respond: (request, { body }) =>
+					request.includes('bulk') && String(body).includes('"A"') ? slowly() : undefined,
+			},
+		);
+		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 2 });
+	});
+
+	test('a file of rejected rows has one header', async () => {
+		const { seen } = await importPortions([[row(2, 'A', 'x')], [row(3, 'B', 'y')]]);
+		expect(seen.stored[0]!.text.split('\r\n').map((line) => line.slice(0, 8))).toEqual([
+			'\ufeffname,ag',
+			...['A,x,"\'ag', 'B,y,"\'ag'],
+			'',
+		]);
+	});
+
+	test('one that can’t be read ends the import behind those before it', async () => {
+		const failure = new InputError('line 5 is torn', {});
+		const { result, names } = await importPortions([[row(2, 'A', '1')], failure]);
+		expect(names).toEqual(['A']);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 2,
+			brokenOff: { error: failure, message: 'line 5 is torn' },
+		});
+	});
+
+	test('nothing is written once the execution is canceled', async () => {
+		const canceled = new ServiceError('The execution was canceled', { delivery: 'notApplied' });
+		const { result, names, isReturned } = await importPortions([[row(2, 'A', '1')]], {
+			cancellation: () => canceled,
+		});
+		expect(names).toEqual([]);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 1,
+			brokenOff: { error: canceled, message: 'The execution was canceled' },
+		});
+		expect(isReturned).toBe(true);
+	});
+
+	test('too many rejected rows end the import', async () => {
+		const { result, names } = await importPortions(
+			[[row(2, 'A', 'x')], [row(3, 'B', 'x')], [row(4, 'C', '1')]],
+			{ stopAfterRejected: 2 },
+		);
+		expect(names).toEqual([]);
+		expect(result.brokenOff).toEqual({
+			error: undefined,
+			message: "2 rows were rejected, and 'Stop After Rejected Rows' allows no more",
+		});
+		expect(result.confirmedThroughRow).toBe(3);
+		expect(result.rejectedFile).toBeDefined();
+	});
+
+	test('a failure of the file of rejected rows does not hide an earlier one', async () => {
+		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', {})], {
+			storeFailure: new Error('disk full'),
+		});
+		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);
+		expect(result.rejectedFile).toBeUndefined();
+	});
+
+	test('a row of unknown outcome is rejected, and nothing after it is certain', async () => {
+		const { result } = await importPortions(
+			[[row(2, 'A', '1'), row(3, 'B', '2'), row(4, 'C', '3')]],
+			{
+				batchSize: 1,
+				respond: (request, { body }) =>
+					request.includes('bulk') && String(body).includes('"B"')
+						? new Error('socket hang up')
+						: undefined,
+			},
+		);
+		expect(result).toMatchObject({
+			confirmedThroughRow: 4,
+			firstUnknownRow: 3,
+			counts: { unknown: 1, rejected: 1, inserted: 2 },
+		});
+		expect(certainThrough(result)).toBe(2);
+	});
+
+	test('a line in n8n’s log says how far a long import is', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'setTimeout', 'queueMicrotask'] });
+		const { seen } = await importPortions(
+			[[row(2, 'A', 'x'), row(3, 'B', '1')], [row(4, 'C', '1')], [row(5, 'D', '1')]],
+			{
+				respond: (_, { body }) => {
+					if (/"B"|"D"/.test(String(body))) jest.advanceTimersByTime(5000);
+					return undefined;
+				},
+			},
+		);
+		jest.useRealTimers();
+		expect(seen.log).toEqual([
+			"info: Import From File: 'people.csv' is confirmed through row 3, 1 rejected",
+			"info: Import From File: 'people.csv' is confirmed through row 5, 1 rejected",
+		]);
+	});
+
+	test.each([
+		[5, undefined, 5],
+		[5, 4, 3],
+		[5, 9, 5],
+	])('through row %s, unknown from %s: certain through %s', (confirmed, unknown, certain) => {
+		const result = { confirmedThroughRow: confirmed, firstUnknownRow: unknown };
+		expect(certainThrough(result as never)).toBe(certain);
+	});
+});
+
+describe('Export to File', () => {
+	const exported = async (options: INodeParameters, parameters: INodeParameters = {}) => {
+		const tables = new StubTables(
+			{ people: { r1: { name: '=Ada', age: 1, born: null, at: null, tags: ['a'], sum: 3 } } },
+			{ people },
+		);
+		return await runNode('record: exportToFile', {
+			serve: (options) => tables.serve(options),
+			parameters: { ...TABLE, ...parameters, options },
+		});
+	};
+	const TIMES = '2026-01-01T00:00:00Z,2026-01-01T00:00:00Z,0';
+
+	test.each<[string, INodeParameters, string, string]>([
+		[
+			'by field names, guarded',
+			{},
+			'People.csv',
+			`id,name,age,born,at,tags,sum,created,modified,ver\r\nr1,'=Ada,1,,,"[""a""]",3,${TIMES}\r\n`,
+		],
+		[
+			'by headers',
+			{ columnNames: 'headers', fieldsToLoad: ['name', 'sum'] },
+			'People.csv',
+			`id,name,The Sum,created,modified,ver\r\nr1,'=Ada,3,${TIMES}\r\n`,
+		],
+		[
+			'with another delimiter, a mark and no guard',
+			{ delimiter: ';', byteOrderMark: true, formulaGuard: false, fieldsToLoad: ['name'] },
+			'People.csv',
+			`\ufeffid;name;created;modified;ver\r\nr1;=Ada;${TIMES.replaceAll(',', ';')}\r\n`,
+		],
+		['under a name', { fileName: ' out ', fieldsToLoad: ['age'] }, 'out.csv', ''],
+		['under a name with an ending', { fileName: 'out.TXT', fieldsToLoad: ['age'] }, 'out.TXT', ''],
+		[
+			'under a name with another dot',
+			{ fileName: 'a.csv.b', fieldsToLoad: ['age'] },
+			'a.csv.b.csv',
+			'',
+		],
+	])('%s', async (_, options, name, text) => {
+		const { stored, json, error, output } = await exported(options);
+		expect(error).toBeUndefined();
+		expect(stored).toMatchObject([{ name, mimetype: 'text/csv' }]);
+		if (text) expect(stored[0]!.text).toBe(text);
+		expect(json).toEqual([{ records: 1, fileName: name }]);
+		expect(Object.keys(output[0]!.binary!)).toEqual(['data']);
+	});
+
+	test('as NDJSON', async () => {
+		const { stored } = await exported({ fieldsToLoad: ['age'] }, { format: 'ndjson' });
+		expect(stored).toMatchObject([{ name: 'People.ndjson', mimetype: 'application/x-ndjson' }]);
+		expect(stored[0]!.text).toMatch(/^\{"id":"r1",.*"age":1,.*\}\n$/);
+	});
+
+	test.each<[INodeParameters, INodeParameters, string]>([
+		[{}, { format: 'auto' }, "'Format' must be one of 'csv', 'ndjson', not \"auto\""],
+		[{ delimiter: 'auto' }, {}, `'Delimiter' must be one of ',', ';', '\t', '|', not "auto"`],
+		[{ columnNames: 'x' }, {}, "'Column Names' must be one of 'names', 'headers', not \"x\""],
+		[{ byteOrderMark: 'x' }, {}, "'Byte Order Mark' must be true or false"],
+		[{ formulaGuard: 'x' }, {}, "'Formula Guard' must be true or false"],
+		[{ fileName: { a: 1 } }, {}, "'File Name' must be text, not an object"],
+	])('%j %j is refused', async (options, parameters, message) => {
+		const { error, stored } = await exported(options, parameters);
+		expect(error?.message).toBe(message);
+		expect(stored).toEqual([]);
+	});
+
+	test('what fails while it is read is the error, not the store', async () => {
+		const tables = new StubTables({ people: {} }, { people });
+		const { error } = await runNode('record: exportToFile', {
+			serve: (options) =>
+				options.url.includes('/data')
+					? httpResponse(403, { errors: [{ message: 'not yours' }] })
+					: tables.serve(options),
+			parameters: { ...TABLE, table: locator('people') },
+		});
+		expect(error?.message).toContain('not yours');
+		expect(error?.message).not.toContain('store');
+	});
+});

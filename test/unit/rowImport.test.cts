@@ -531,7 +531,7 @@ describe('portions of rows', () => {
 	});
 
 	test('one that can’t be read ends the import behind those before it', async () => {
-		const failure = new InputError('line 5 is torn', {});
+		const failure = new InputError('line 5 is torn', { hint: 'Mend it.' });
 		const { result, names } = await importPortions([[row(2, 'A', '1')], failure]);
 		expect(names).toEqual(['A']);
 		expect(result).toMatchObject({
@@ -568,9 +568,12 @@ describe('portions of rows', () => {
 	});
 
 	test('a failure of the file of rejected rows does not hide an earlier one', async () => {
-		const { result } = await importPortions([[row(2, 'A', 'x')], new InputError('torn', {})], {
-			storeFailure: new Error('disk full'),
-		});
+		const { result } = await importPortions(
+			[[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })],
+			{
+				storeFailure: new Error('disk full'),
+			},
+		);
 		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);
 		expect(result.rejectedFile).toBeUndefined();
 	});

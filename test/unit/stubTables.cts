@@ -134,6 +134,7 @@ export class StubTables {
 		if (body.fields) return this.#writeOne(table, rest, body, method === 'PUT');
 		const found = table.filter((record) => (body.filter ? matches(record, body as Group) : true));
 		if (rest.startsWith('count')) return httpResponse(200, { data: { count: found.length } });
+		if (method === 'DELETE') return this.remove(name, rest) ? httpResponse(204, '') : notFound();
 		if (rest !== '' && rest !== 'filter') {
 			const record = table.find(({ id }) => id === rest);
 			return record ? httpResponse(200, { data: record }) : notFound();
@@ -141,6 +142,14 @@ export class StubTables {
 		const skip = Number(query.skip ?? 0);
 		const linked = query.linkId ? found.slice(0, LINKED) : found;
 		return httpResponse(200, { data: linked.slice(skip, skip + Number(query.limit ?? 25)) });
+	}
+
+	/** @returns whether it was there */
+	remove(name: string, id: string): boolean {
+		const table = this.tables[name]!;
+		const index = table.findIndex((record) => record.id === id);
+		if (index >= 0) table.splice(index, 1);
+		return index >= 0;
 	}
 
 	#writeOne(

@@ -7,7 +7,7 @@ import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { Sync, type SyncOptions } from '../../nodes/DataPlatform/bulk/sync.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
-import { httpResponse, notFound } from './stubPlatform.cts';
+import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
 const table = {
@@ -42,23 +42,10 @@ const people = (...names: string[]): Record<string, FieldValues> =>
 const input = (...names: string[]): PlannedRecord[] =>
 	names.map((name, index) => ({ index, key: name, fields: { name } }));
 
-/** Deletes as the service does: 204, or 404 for what is not there. */
-function deletion(request: string, tables: StubTables) {
-	const [, id] = /^DELETE people (.*)$/.exec(request) ?? [];
-	if (id === undefined) return undefined;
-	const all = tables.tables.people!;
-	const index = all.findIndex((record) => record.id === id);
-	if (index < 0) return notFound();
-	all.splice(index, 1);
-	return httpResponse(204, '');
-}
-
 function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name'] }: Setup = {}) {
 	const tables = new StubTables({ people: stored });
 	let isRemoving = false;
-	const client = tables.client(
-		(request) => respond?.(request, tables, isRemoving) ?? deletion(request, tables),
-	);
+	const client = tables.client((request) => respond?.(request, tables, isRemoving));
 	const all: SyncOptions = {
 		scope: { filter: [], filterOperator: 'and' },
 		removal: 'delete',
@@ -609,7 +596,7 @@ describe('a deletion', () => {
 	test('that comes too late is no failure: somebody else deleted the record', async () => {
 		const { sync, remove, left } = setUp({
 			respond: (request, tables) => {
-				if (request === 'DELETE people id-b') deletion(request, tables);
+				if (request === 'DELETE people id-b') tables.remove('people', 'id-b');
 				return undefined;
 			},
 		});
@@ -644,7 +631,7 @@ describe('a deletion', () => {
 			respond: (request, tables) => {
 				if (request !== 'DELETE people id-b' || !isLost) return undefined;
 				isLost = false;
-				deletion(request, tables);
+				tables.remove('people', 'id-b');
 				return httpResponse(502, {});
 			},
 		});

@@ -288,6 +288,27 @@ describe('how the file is stored and encoded', () => {
 		]);
 	});
 
+	test.each(['={{ $json.f.g }}', `={{ $('Missing').first().json.name }}`, '={{ $json.f }}'])(
+		'%s, which gives no name, imports nothing of that item',
+		async (expression) => {
+			const failing = expression
+				.replace('={{ ', '={{ $json.n === 2 ? ')
+				.replace(' }}', ' : "data" }}');
+			const input: INodeExecutionData[] = [];
+			for (const n of [1, 2, 3]) {
+				const data = await stored(`${n}.csv`, `number,buyer\n${n},a\n`);
+				input.push({ json: { n }, binary: { data } });
+			}
+			const parameters = { inputDataFieldName: failing };
+			const onError = 'continueRegularOutput';
+			const result = await harness.run('importFromFile', { input, parameters, onError });
+			const [, second, third] = result.output('Data Platform');
+			expectErrorItem(second!, 1, /./);
+			expect(third!.json).toMatchObject({ file: '3.csv', inserted: 1 });
+			expect(await harness.values('number')).toEqual(['1', '3']);
+		},
+	);
+
 	test.each([
 		['a, b', "File in 'b': The file is empty"],
 		[' , ', "'Input Data Field Name' names no field: ','"],

@@ -85,7 +85,7 @@ describe('responses', () => {
 		[400, 'rejected', 'The platform refused the request (400)'],
 		[401, 'rejected', 'The platform did not accept the token'],
 		[403, 'rejected', 'The token has no right to do this'],
-		[404, 'rejected', 'The platform does not have what was asked for'],
+		[404, 'rejected', "The response is 404, without the platform's own error"],
 		[413, 'rejected', 'The platform found the request too large'],
 		[429, 'notApplied', 'The platform asked to wait: too many requests'],
 		[500, 'ambiguous', 'The platform failed (500)'],

@@ -464,10 +464,21 @@ describe('a response', () => {
 		],
 		['403', parse(403, ''), { message: 'The token has no right to do this' }],
 		[
-			'404',
-			parse(404, ''),
+			"404 without the platform's own error",
+			parse(404, { message: 'no route' }),
 			{
-				message: 'The platform does not have what was asked for',
+				message: "The response is 404, without the platform's own error",
+				delivery: 'rejected',
+				status: 404,
+				body: { message: 'no route' },
+				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+			},
+		],
+		[
+			'404',
+			parse(404, { errors: [entry] }),
+			{
+				message: 'The platform does not have what was asked for: too young',
 				hint: 'Check the application, the table and the id; they may have been renamed or deleted.',
 			},
 		],

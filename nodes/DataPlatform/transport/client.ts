@@ -355,7 +355,7 @@ async function receiveBytes(
 		if (isFile) await receive!(bytes, headers);
 		else {
 			const asText = { ...response, body: (await readText(bytes)) as never };
-			return parseResponse(redact(asText, settings), 'json');
+			return parseResponse(redact(asText, settings), 'anything');
 		}
 		return { status, body: {} };
 	} catch (error) {

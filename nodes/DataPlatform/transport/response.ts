@@ -113,6 +113,9 @@ export function toServiceError(error: unknown): ServiceError {
 	});
 }
 
+const NOT_THE_PLATFORM =
+	'A proxy or gateway may answer in its place: check the address and the network.';
+
 const CHECK = 'Check the platform and the network, then run it again.';
 
 /** The failure of a request that was given up. */
@@ -181,7 +184,7 @@ export function parseResponse(
 			{
 				delivery: 'ambiguous',
 				status,
-				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+				hint: NOT_THE_PLATFORM,
 			},
 		);
 	}
@@ -190,6 +193,14 @@ export function parseResponse(
 			`The platform responded with a redirect (${status}), which is not followed so that the token stays where it belongs`,
 			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to in its place.' },
 		);
+	}
+	if (status === 404 && !entry && expect !== 'anything') {
+		return new ServiceError("The response is 404, without the platform's own error", {
+			delivery: 'rejected',
+			status,
+			body: json,
+			hint: NOT_THE_PLATFORM,
+		});
 	}
 	const date = Date.parse(String(response.headers.date));
 	const retryAfterMs = parseRetryAfter(

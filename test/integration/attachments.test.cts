@@ -291,6 +291,11 @@ test.each([
 	['download', { fileId: '={{ 5 }}' }, "has no file '5'"],
 	['download', { fileId: '={{ [1] }}' }, "'File ID' must be text, not a list"],
 	['upload', { inputDataFieldName: '={{ {a: 1} }}' }, "'Input Data Field Name' must be text"],
+	[
+		'upload',
+		{ inputDataFieldName: '={{ null }}' },
+		"'Input Data Field Name' is empty: its expression",
+	],
 ])('%s with %j', async (operation, parameters, message) => {
 	await upload(await stored('1.txt', '1'));
 	const result = await harness.run(operation, { parameters });

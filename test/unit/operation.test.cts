@@ -1,6 +1,6 @@
 import { unknownParameters } from '../support/engine/knownParameters.cts';
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
-import { callSettings, tableParameters } from '../../nodes/DataPlatform/descriptions/common.ts';
+import { requestSettings, tableParameters } from '../../nodes/DataPlatform/descriptions/common.ts';
 import { itemOperation } from '../../nodes/DataPlatform/descriptions/operation.ts';
 import { storedPath, withoutGroups } from '../../nodes/DataPlatform/execution/optionGroups.ts';
 import { outputOf } from '../../nodes/DataPlatform/execution/recordOutput.ts';
@@ -15,7 +15,7 @@ test('an operation that reads a parameter which it does not have fails to compil
 		action: 'Made',
 		description: 'Made for this test',
 		fields: [...tableParameters, field],
-		options: callSettings,
+		options: requestSettings,
 		execute: async (run, index) => ({
 			known: [String(run.parameter('limit', index)), run.option('options.timeout', index, 1)],
 			// @ts-expect-error misspelt

@@ -3,7 +3,7 @@
  */
 
 import {
-	callSettings,
+	requestSettings,
 	emptyValues,
 	requestOptions,
 	unknownFields,
@@ -132,7 +132,7 @@ const requests = requestOptions(
 	batchSize,
 	parallelRequests,
 	maxFailedShare,
-	...callSettings,
+	...requestSettings,
 );
 
 /** What happens to values that are empty, unknown or given twice, as a group of options. */
@@ -180,7 +180,7 @@ export const syncManyOptions = {
 export const importOptions = {
 	options: [dryRun, linkValues, skipUnchanged],
 	optionGroups: [
-		requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...callSettings),
+		requestOptions(maxBatchSizeMiB, batchSize, parallelRequests, ...requestSettings),
 		inputValues(duplicatesOfRows, ...textForm),
 		matchingOptions(...upsertMatchOptions, importKey),
 		importFile,

@@ -162,7 +162,7 @@ export const subCollection = ({
 });
 
 /** Settings of every operation that calls the platform. */
-export const callSettings = [maxRetryWait, timeout];
+export const requestSettings = [maxRetryWait, timeout];
 
 /** How requests are made, as a group of options. */
 export const requestOptions = <Option extends string>(
@@ -180,5 +180,5 @@ export const singleWriteOptions = [
 	linkValues,
 	skipAudit,
 	unknownFields,
-	...callSettings,
+	...requestSettings,
 ];

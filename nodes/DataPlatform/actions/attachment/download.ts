@@ -6,7 +6,7 @@ import { downloadFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
 import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
-import { callSettings } from '../../descriptions/common';
+import { requestSettings } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 import { isErrorItem } from '../../execution/itemResults';
 import type { RunContext, TableParameter } from '../../execution/run';
@@ -96,7 +96,7 @@ const operation = (
 	itemOperation({
 		...entry,
 		fields: [...recordParameters, fileField, fileId, outputField],
-		options: callSettings,
+		options: requestSettings,
 		concurrency: 4,
 		execute: async (run, index) => await download(run, index, kind),
 	});

@@ -3,7 +3,7 @@ import { InputError } from '../../transport/errors';
 import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Parameter } from '../../execution/operation';
-import { callSettings } from '../../descriptions/common';
+import { requestSettings } from '../../descriptions/common';
 import type { RunContext, TableParameter } from '../../execution/run';
 import { chosenFiles, filesIn, ifAllowed } from './input';
 import { fileField, fileId, recordParameters } from './parameters';
@@ -78,7 +78,7 @@ export const remove = itemOperation({
 			description: 'The name of the file. All files with this name are removed.',
 		},
 	],
-	options: [...callSettings],
+	options: [...requestSettings],
 	// A second try would not find what the first has removed.
 	notIdempotent: true,
 	concurrency: 4,

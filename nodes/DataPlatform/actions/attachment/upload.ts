@@ -169,7 +169,7 @@ export const upload = itemOperation({
 		const field = table && findField(table, name);
 		const maximumMib = run.option<unknown>('options.maxFileSizeMiB', index, 0);
 		const limit = requireNumber(maximumMib, 'Max File Size (MiB)', { min: 0 }) * MIB;
-		const inputFields = run.optionalText('inputDataFieldName', 'Input Data Field Name', index);
+		const inputFields = run.narrowingText('inputDataFieldName', 'Input Data Field Name', index);
 		const all = (await uploadsOf(run, index, inputFields)).map((entry) =>
 			guardUpload(field, entry, limit),
 		);

@@ -3,7 +3,7 @@ import { filterParameters } from '../../descriptions/filter';
 import { linkedTo } from '../../descriptions/linkOptions';
 import { linkedToOf } from '../../execution/linkInput';
 import { readFilter } from '../../execution/filterInput';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { requestSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const count = itemOperation({
@@ -12,7 +12,7 @@ export const count = itemOperation({
 	action: 'Count records',
 	description: 'Count the records of a table that match a filter',
 	fields: [...tableParameters, ...filterParameters],
-	options: [linkedTo, ...callSettings],
+	options: [linkedTo, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => ({
 		count: await countRecords(

@@ -1,6 +1,6 @@
 import { deleteRecord } from '../../api/records';
 import { recordId } from '../../descriptions/locators';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { requestSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const deleteOne = itemOperation({
@@ -9,7 +9,7 @@ export const deleteOne = itemOperation({
 	action: 'Delete record',
 	description: 'Delete one record permanently, by its ID',
 	fields: [...tableParameters, recordId],
-	options: [...callSettings],
+	options: [...requestSettings],
 	// A second try would not find what the first has deleted.
 	notIdempotent: true,
 	// Where it is not known whether a record was deleted, deleting it again does no harm.

@@ -2,7 +2,7 @@ import { deleteMany as deleteRecords } from '../../bulk/delete';
 import { filterParameters } from '../../descriptions/filter';
 import { readFilter } from '../../execution/filterInput';
 import { requireNumber } from '../../execution/run';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { requestSettings, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 /** Conditions come first: what is not narrowed down is not deleted. */
@@ -48,7 +48,7 @@ export const deleteMany = itemOperation({
 			default: false,
 			description: 'Whether to only count the records that match, without deleting any',
 		},
-		...callSettings,
+		...requestSettings,
 	],
 	execute: async (run, index) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);

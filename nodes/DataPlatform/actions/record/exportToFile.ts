@@ -1,6 +1,6 @@
 import { readRecords, type ReadNotes } from '../../api/records';
 import type { PlatformRecord } from '../../api/types';
-import { callSettings, tableParameters } from '../../descriptions/common';
+import { requestSettings, tableParameters } from '../../descriptions/common';
 import { filterParameters } from '../../descriptions/filter';
 import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import { itemOperation } from '../../descriptions/operation';
@@ -35,7 +35,7 @@ export const exportToFile = itemOperation({
 	description:
 		'Write the records of a table to a CSV or NDJSON file, filtered and sorted; for any number of records',
 	fields: [...tableParameters, ...filterParameters, sort, exportFormat, outputField],
-	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...callSettings],
+	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings],
 	optionGroups: [exportFile],
 	execute: async (run, index) => {
 		// n8n gives an agent no files, and does not say so.

@@ -3,7 +3,7 @@ import { recordId } from '../../descriptions/locators';
 import { linkedRecords } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
 import { outputOf } from '../../execution/recordOutput';
-import { callSettings, simple, tableParameters } from '../../descriptions/common';
+import { requestSettings, simple, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 export const get = itemOperation({
@@ -12,7 +12,7 @@ export const get = itemOperation({
 	action: 'Get record',
 	description: 'Retrieve one record by its ID',
 	fields: [...tableParameters, recordId, simple],
-	options: [linkedRecords, ...callSettings],
+	options: [linkedRecords, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = run.text('recordId', 'Record', index);

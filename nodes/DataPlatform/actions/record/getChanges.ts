@@ -1,7 +1,7 @@
 import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind } from '../../changes/tracker';
 import { CURSOR_LIMITS, fromCursor, toCursor } from '../../changes/cursor';
-import { callSettings, simple, tableParameters } from '../../descriptions/common';
+import { requestSettings, simple, tableParameters } from '../../descriptions/common';
 import {
 	DEFAULT_MAXIMUM,
 	DEFAULT_OVERLAP_S,
@@ -92,7 +92,7 @@ export const getChanges = itemOperation({
 		},
 		simple,
 	],
-	options: [fieldsToLoad, overlap, savedView, ...callSettings],
+	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
 	execute: async (run, index) => {
 		const at = run.table(index);
 		const meant = {

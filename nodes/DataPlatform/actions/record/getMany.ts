@@ -9,7 +9,7 @@ import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
 import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
 import { noticeShift, recordQueryOf } from '../../execution/recordQuery';
 import { MAX_AGENT_RECORDS, outputOf } from '../../execution/recordOutput';
-import { callSettings, simple, tableParameters } from '../../descriptions/common';
+import { requestSettings, simple, tableParameters } from '../../descriptions/common';
 import { itemOperation } from '../../descriptions/operation';
 
 const offset: Parameter<'offset'> = {
@@ -58,7 +58,7 @@ export const getMany = itemOperation({
 		},
 		simple,
 	],
-	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...callSettings],
+	options: [fieldsToLoad, linkedRecords, linkedTo, offset, savedView, ...requestSettings],
 	execute: async (run, index) => {
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const limit = run.flag('returnAll', 'Return All', index)

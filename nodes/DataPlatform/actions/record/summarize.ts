@@ -7,7 +7,7 @@ import { parameterText } from '../../execution/locator';
 import type { Parameter } from '../../execution/operation';
 import { filterParameters } from '../../descriptions/filter';
 import { readFilter } from '../../execution/filterInput';
-import { callSettings, simple, tableParameters } from '../../descriptions/common';
+import { requestSettings, simple, tableParameters } from '../../descriptions/common';
 import { prefixedName } from '../../execution/recordOutput';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -95,7 +95,7 @@ export const summarize = itemOperation({
 	description:
 		'Compute the sum, average, minimum or maximum of fields over the records that match a filter',
 	fields: [...tableParameters, summaries, ...filterParameters, simple],
-	options: [...callSettings],
+	options: [...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
 		const wanted = aggregationsByField(run.parameter('summaries.summary', index));

@@ -5,7 +5,7 @@ import { InputError } from '../../transport/errors';
 import { startWorkflow } from '../../api/workflows';
 import type { Parameter } from '../../execution/operation';
 import { omitUndefined } from '../../execution/itemResults';
-import { callSettings } from '../../descriptions/common';
+import { requestSettings } from '../../descriptions/common';
 import type { RunContext } from '../../execution/run';
 import { itemOperation } from '../../descriptions/operation';
 import { payload, startParameters } from './startInput';
@@ -54,7 +54,7 @@ export const trigger = itemOperation({
 	description:
 		'Start a workflow of the platform by its webhook URL, once for each item, with a JSON object as its payload',
 	fields: startParameters,
-	options: [correlationHeader, fullResponse, ...callSettings],
+	options: [correlationHeader, fullResponse, ...requestSettings],
 	notIdempotent: true,
 	execute: async (run, index) => {
 		const url = run.text('webhookUrl', 'Webhook URL', index);

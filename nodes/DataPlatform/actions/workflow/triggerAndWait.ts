@@ -5,7 +5,7 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { startWorkflow } from '../../api/workflows';
-import { callSettings } from '../../descriptions/common';
+import { requestSettings } from '../../descriptions/common';
 import { bulkOperation } from '../../descriptions/operation';
 import type { Parameter } from '../../execution/operation';
 import { requireChoice, requireNumber, type RunContext } from '../../execution/run';
@@ -96,7 +96,7 @@ export const triggerAndWait = bulkOperation({
 	description:
 		'Start a workflow of the platform by its webhook URL, and continue when its Send Webhook step calls the resume URL',
 	fields: [...startParameters, resumeUrlField, waitAmount, waitUnit],
-	options: callSettings,
+	options: requestSettings,
 	notIdempotent: true,
 	execute: async (run, report) => {
 		if (run.items.length === 0 || report.hasResult(0)) return;

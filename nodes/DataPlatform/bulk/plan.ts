@@ -273,21 +273,24 @@ class Planner {
 	}
 }
 
-/** Items with the same key or id, in order. */
-function groupByIdentity(
+/** The groups of several items with the same key or id, in order. */
+function groupDuplicates(
 	records: PlannedRecord[],
 	options: PlanOptions,
-): Map<string, PlannedRecord[]> {
-	const groups = new Map<string, PlannedRecord[]>();
+): Iterable<PlannedRecord[]> {
 	const isById = identifiedBy(options) === 'id';
+	const first = new Map<string, PlannedRecord>();
+	const groups = new Map<string, PlannedRecord[]>();
 	for (const record of records) {
 		const identity = isById ? record.id : record.key;
 		if (identity === undefined) continue;
-		const same = groups.get(identity);
-		if (same) same.push(record);
-		else groups.set(identity, [record]);
+		const earlier = first.get(identity);
+		const group = groups.get(identity);
+		if (!earlier) first.set(identity, record);
+		else if (group) group.push(record);
+		else groups.set(identity, [earlier, record]);
 	}
-	return groups;
+	return groups.values();
 }
 
 /** The first few others are enough to name: with all of them the work would grow by the square. */
@@ -333,8 +336,7 @@ export function resolveDuplicates(
 ): Plan {
 	const { mode, duplicates } = options;
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
-	for (const records of groupByIdentity(plan.records, options).values()) {
-		if (records.length === 1) continue;
+	for (const records of groupDuplicates(plan.records, options)) {
 		if (mode === 'create') {
 			// Each of them is to be created; the key they share can't distinguish them later.
 			for (const record of records) {
@@ -363,9 +365,11 @@ export function resolveDuplicates(
 		}
 		if (typeof result === 'object') replaced.set(records.at(-1)!, result);
 	}
-	plan.records = plan.records.flatMap((record) =>
-		replaced.has(record) ? (replaced.get(record) ?? []) : [record],
-	);
+	if (replaced.size > 0) {
+		plan.records = plan.records.flatMap((record) =>
+			replaced.has(record) ? (replaced.get(record) ?? []) : [record],
+		);
+	}
 	return plan;
 }
 

@@ -168,26 +168,26 @@ describe('the pace', () => {
 	test('after repeated attempts one request at a time goes on, until one is confirmed at once', async () => {
 		const tried = new Set<string>();
 		let underWay = 0;
-		let atNinth = 0;
+		let atNext = 0;
 		const serve: Serve = async (request) => {
 			const [{ fields }] = bulkOf(request) as [{ fields: { email: string } }];
 			const isFirst = !tried.has(fields.email);
 			tried.add(fields.email);
 			underWay += 1;
-			if (fields.email === 'k8') atNinth = underWay;
+			if (fields.email === 'k12') atNext = underWay;
 			await new Promise((resolve) => setTimeout(resolve, 5));
 			underWay -= 1;
-			const isRefused = isFirst && tried.size <= 8;
+			const isRefused = isFirst && tried.size <= 12;
 			return isRefused ? httpResponse(429, {}, { 'retry-after': '0' }) : written(request);
 		};
 		const { mostUnderWay, outcomes } = await write(
-			records(12),
+			records(16),
 			serve,
 			{ batchSize: 1 },
 			{ retryBudgetMs: 60_000 },
 		);
-		expect(outcomes).toHaveLength(12);
-		expect([mostUnderWay, atNinth]).toEqual([8, 1]);
+		expect(outcomes).toHaveLength(16);
+		expect([mostUnderWay, atNext]).toEqual([12, 1]);
 	});
 
 	test('a batch that is not confirmed whole does not make them larger', async () => {
@@ -200,9 +200,9 @@ describe('the pace', () => {
 		expect(batches).toEqual([250, 250, 250, 250]);
 	});
 
-	test('an update compares one window of records at a time, an upsert eight', async () => {
+	test('an update compares one window of records at a time, an upsert twelve', async () => {
 		const compare = async (mode: WriteMode) => {
-			const planned = records(9000).map(({ id, ...record }) =>
+			const planned = records(13_000).map(({ id, ...record }) =>
 				mode === 'upsert' ? record : { ...record, id },
 			);
 			let most = 0;
@@ -221,7 +221,7 @@ describe('the pace', () => {
 			expect(new Set(outcomes)).toEqual(new Set(['unchanged']));
 			return most;
 		};
-		expect(await compare('upsert')).toBe(8);
+		expect(await compare('upsert')).toBe(12);
 		expect(await compare('update')).toBe(1);
 		expect(await compare('replace')).toBe(1);
 	});

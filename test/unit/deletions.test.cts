@@ -243,6 +243,8 @@ describe('bounds', () => {
 		expect(table.requests).toEqual(['/data/count']);
 		const grown = new Table(MAX_WATCHED + 5);
 		await expect(grown.find(['id-1'])).rejects.toThrow('this one has more than');
+		const largest = new Table(MAX_WATCHED);
+		expect(await largest.find(['id-1'])).toEqual([]);
 	});
 });
 

@@ -82,6 +82,12 @@ describe('what a change is emitted as', () => {
 		['behind, created since and never emitted', behind, at('a', 3000, 1500), ['created a']],
 		['behind, created since and emitted first', behind, at('first', 3000, 1500), ['updated first']],
 		['behind, created since and emitted then', behind, at('known', 3000, 1500), ['updated known']],
+		[
+			'behind, emitted once more since, then made again under its id',
+			{ ...behind, emitted: { known: [2, 2500] } },
+			at('known', 3000, 2600),
+			['created known'],
+		],
 		['what changed before the watermark', watched, at('a', 999), []],
 		['what changed at the watermark, by its id before', watched, at('a', 1000), []],
 		['what changed at the watermark, by its id after', watched, at('z', 1000), ['created z']],
@@ -104,6 +110,12 @@ describe('what a change is emitted as', () => {
 		const records = [at('c', 2000), at('b', 1000), at('a', 2000)];
 		expect(poll(nothing, { records }).emitted).toEqual(['created b', 'created a', 'created c']);
 		expect(poll(nothing, { records }, { maximum: 2 }).emitted).toEqual(['created b', 'created a']);
+	});
+
+	test('what is not known is no member of the state', () => {
+		expect(poll(nothing, {}).state).toStrictEqual({ emitted: {} });
+		const { state } = poll(nothing, { records: [at('a', 1000)], isWhole: false });
+		expect(state.backlog).toStrictEqual({ earlier: '' });
 	});
 
 	test('a record without a version has the time of its change as one', () => {

@@ -42,8 +42,8 @@ export function packIds(ids: Iterable<string>): string {
 }
 
 export function unpackIds(text: string): string[] {
-	const [packed = '', ...others] = text.split('~');
-	const hex = Buffer.from(packed, 'base64url').toString('hex');
+	const [packed, ...others] = text.split('~');
+	const hex = Buffer.from(packed!, 'base64url').toString('hex');
 	const uuids = hex.match(new RegExp(`.{${2 * UUID_BYTES}}`, 'g')) ?? [];
 	return [
 		...uuids.map((digits) => digits.replace(UUID_PARTS, '$1-$2-$3-$4-$5')),

@@ -34,9 +34,9 @@ const digest = (text: string, length: number) =>
 const packPosition = (position?: Position) =>
 	position ? `${packNumber(position.time)}~${packId(position.id)}` : '';
 
-const unpackPosition = (text = ''): Position | undefined => {
-	const [time = '', id = ''] = text.split('~');
-	return text === '' ? undefined : { time: unpackNumber(time), id: unpackId(id) };
+const unpackPosition = (text: string): Position | undefined => {
+	const [time, id] = text.split('~');
+	return text === '' ? undefined : { time: unpackNumber(time!), id: unpackId(id!) };
 };
 
 /** Each entry's time is the distance to the one before. */
@@ -51,7 +51,7 @@ function packEmitted(emitted: ChangeState['emitted']): string {
 		.join('~');
 }
 
-function unpackEmitted(text = ''): ChangeState['emitted'] {
+function unpackEmitted(text: string): ChangeState['emitted'] {
 	const parts = text === '' ? [] : text.split('~');
 	const entries: Array<[string, [number, number]]> = [];
 	let time = 0;
@@ -95,7 +95,7 @@ const wrong = (message: string, hint: string) =>
  *   saved view
  */
 export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {
-	const [format = '', ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
+	const [format, ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
 	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
 	if (text !== `${body}.${digest(body, CHECKSUM_LENGTH)}`) {
 		throw wrong(
@@ -121,19 +121,21 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 			'What changed before would be missed. Restore the filter and the saved view.',
 		);
 	}
-	const [createdWatermark, offset = '', earlier = ''] = rest.slice(0, -1);
-	const created = unpackPosition(createdWatermark);
-	const position = unpackPosition(watermark);
+	const position = unpackPosition(watermark!);
 	return {
 		...(cursor && { cursor: unpackNumber(cursor) }),
 		...(position && { watermark: position }),
-		emitted: unpackEmitted(emitted),
-		...(rest.length > 1 && {
-			backlog: {
-				...(created && { createdWatermark: created }),
-				earlier,
-				...(offset !== '' && { offset: unpackNumber(offset) }),
-			},
-		}),
+		emitted: unpackEmitted(emitted!),
+		// The checksum alone is no backlog.
+		...(rest.length > 1 && { backlog: unpackBacklog(rest) }),
+	};
+}
+
+function unpackBacklog([createdWatermark, offset, earlier]: string[]): ChangeState['backlog'] {
+	const position = unpackPosition(createdWatermark!);
+	return {
+		...(position && { createdWatermark: position }),
+		earlier: earlier!,
+		...(offset && { offset: unpackNumber(offset) }),
 	};
 }

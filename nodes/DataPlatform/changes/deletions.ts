@@ -108,25 +108,23 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
 	throw notWhole(missing);
 }
 
-type Presence = 'there' | 'gone';
-
 /**
- * Whether a record is there, asked for by its id. Only the platform's own words say that it is gone:
+ * Whether a record is gone, asked for by its id. Only the platform's own words say that it is gone:
  * a 404 of a gateway in front of it says nothing of the record.
  *
  * @throws {ServiceError}
  */
-async function presenceOf({ client, at }: DeletionCheck, id: string): Promise<Presence> {
-	return await readRecord(client, at, id).then(
-		() => 'there' as const,
-		async (error: unknown) => {
-			const failure = failureAsValue(error);
-			// There, but not for this token.
-			if (failure.status === 403) return 'there';
-			if (isNotFound(failure)) return 'gone';
-			return await Promise.reject(error);
-		},
-	);
+async function isGone({ client, at }: DeletionCheck, id: string): Promise<boolean> {
+	try {
+		await readRecord(client, at, id);
+		return false;
+	} catch (error) {
+		const failure = failureAsValue(error);
+		if (isNotFound(failure)) return true;
+		// There, but not for this token.
+		if (failure.status === 403) return false;
+		throw error;
+	}
 }
 
 /** What a check came to. */
@@ -171,7 +169,7 @@ export async function findDeletions(
 	await forEachConcurrent(candidates, LOOKUPS_AT_ONCE, async (id) => {
 		if (!hasTime() || unlisted > MAX_UNLISTED) return;
 		asked += 1;
-		if ((await presenceOf(check, id)) === 'gone') deleted.push(id);
+		if (await isGone(check, id)) deleted.push(id);
 		else unlisted += 1;
 	});
 	if (unlisted > MAX_UNLISTED) throw notWhole(unlisted);

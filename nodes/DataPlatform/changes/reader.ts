@@ -260,7 +260,7 @@ export async function startFromNow(
 	if (latest === undefined) return { emitted: {} };
 	const begins = Date.parse(latest);
 	const { records: newest, isCovered } = await pages.newest(begins - overlapMs);
-	const cursor = Math.max(begins, ...newest.slice(0, 1).map(timeOf));
+	const cursor = Math.max(begins, ...newest.map(timeOf));
 	const oldest = newest.at(-1);
 	// Not all records with the oldest time of a full page are known: they count as emitted.
 	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;

@@ -266,6 +266,76 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Whatever is neither sent nor reconciled is compared.',
 		},
 	],
+	'changes/compact.ts': [
+		...[
+			[
+				"? Buffer.from(text.slice(PLAIN.length), 'base64url').toString('utf16le')",
+				"? Buffer.from(text, 'base64url').toString('utf16le')",
+			],
+			[
+				": Number(Buffer.from(text.slice(PLAIN.length), 'base64url').toString());",
+				": Number(Buffer.from(text, 'base64url').toString());",
+			],
+		].map(([from, to]) => ({
+			from: from!,
+			to: to!,
+			why: 'An asterisk is no base64: Node.js passes over it.',
+		})),
+	],
+	'changes/reader.ts': [
+		{
+			from: 'isKnown: (record: PlatformRecord) => boolean = () => false,',
+			to: 'isKnown: (record: PlatformRecord) => boolean = () => undefined,',
+			why: 'Neither is true.',
+		},
+		{
+			from: 'if (timeOf(record) === reached) atReached.add(versionKey(record));',
+			to: 'if (true) atReached.add(versionKey(record));',
+			why: 'Only saves memory: at what is older, pages meet as well.',
+		},
+	],
+	'changes/tracker.ts': [
+		{
+			from: "const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;",
+			to: 'const instant = (text: string | undefined) => Date.parse(text ?? "Stryker was here!") || 0;',
+			why: 'Neither text is a time.',
+		},
+		{
+			from: 'a.time - b.time || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);',
+			to: 'a.time - b.time || (a.id <= b.id ? -1 : a.id > b.id ? 1 : 0);',
+			why: 'It is only asked whether one comes after the other.',
+		},
+		{
+			from: 'for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);',
+			to: 'for (let at = 0; at <= text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);',
+			why: 'No hash is empty.',
+		},
+		{
+			from: "this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));",
+			to: 'this.earlier = new Set(hashesIn(state.backlog?.earlier ?? "Stryker was here!"));',
+			why: 'No ID that is known has such a hash.',
+		},
+		...['this.earlier.size >= 0', 'true'].map((condition) => ({
+			from: "return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';",
+			to: `return ${condition} && this.earlier.has(hashOf(id)) ? 'updated' : 'created';`,
+			why: 'Only saves time: nothing is among no hashes.',
+		})),
+		{
+			from: 'const position = known && compare(to, known) > 0 ? known : to;',
+			to: 'const position = known && compare(to, known) >= 0 ? known : to;',
+			why: 'Of two equal positions it may be either.',
+		},
+		{
+			from: 'if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;',
+			to: 'if (known && (!watermark || compare(position, watermark) >= 0)) watermark = position;',
+			why: 'Of two equal positions it may be either.',
+		},
+		...['known: {},', 'known: { time: Infinity, id: "Stryker was here!" },'].map((to) => ({
+			from: "known: { time: Infinity, id: '' },",
+			to,
+			why: 'No position comes after it.',
+		})),
+	],
 	'fields/textForm.ts': [
 		...[
 			['if (offset === undefined) {', 'if (true) {'],

@@ -25,14 +25,22 @@ process.on('unhandledRejection', () => undefined);
 
 /** What processes share, in their working directory: a copy of the repository. */
 const SHARED = '.mutants';
-const DURATIONS = `${SHARED}/durations.json`;
+const DRY_RUN = `${SHARED}/dryRun.json`;
 
-/** A mutant in an endless loop passes its place more often in one test than all tests did without it. */
-const MAX_HITS_FACTOR = 2;
+/** What the run without mutants was like: how long tests took, how often places were passed. */
+interface DryRun {
+	durations: Record<string, number>;
+	/** By mutant: in the test that passed its place most often. */
+	hits: Record<string, number>;
+}
+
+/** A mutant in an endless loop passes its place more often than any test did without it. */
+const MAX_HITS_FACTOR = 4;
 const MIN_HITS = 1000;
 
 class InProcessRunner implements TestRunner {
 	#tests?: UnitTests;
+	#hits: DryRun['hits'] = {};
 	/** For the watchdog: how many tests were begun and ended, and how long the last one may compute. */
 	readonly #watched = new Int32Array(new SharedArrayBuffer(8));
 
@@ -46,8 +54,10 @@ class InProcessRunner implements TestRunner {
 	async init() {
 		this.#tests = new UnitTests(process.cwd());
 		mkdirSync(SHARED, { recursive: true });
-		if (existsSync(DURATIONS)) {
-			this.#tests.durations = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Record<string, number>;
+		if (existsSync(DRY_RUN)) {
+			const { durations, hits } = JSON.parse(readFileSync(DRY_RUN, 'utf8')) as DryRun;
+			this.#tests.durations = durations;
+			this.#hits = hits;
 		}
 		new Worker(new URL('watchdog.mts', import.meta.url), {
 			workerData: this.#watched.buffer,
@@ -69,8 +79,15 @@ class InProcessRunner implements TestRunner {
 			);
 		}
 		context.currentTestId = undefined;
-		writeFileSync(DURATIONS, JSON.stringify(this.#tests!.durations));
-		return { status: DryRunStatus.Complete, tests, mutantCoverage: context.mutantCoverage };
+		const { mutantCoverage } = context;
+		for (const counts of Object.values(mutantCoverage?.perTest ?? {})) {
+			for (const [id, count] of Object.entries(counts)) {
+				this.#hits[id] = Math.max(this.#hits[id] ?? 0, count);
+			}
+		}
+		const { durations } = this.#tests!;
+		writeFileSync(DRY_RUN, JSON.stringify({ durations, hits: this.#hits } satisfies DryRun));
+		return { status: DryRunStatus.Complete, tests, mutantCoverage };
 	}
 
 	async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
@@ -90,24 +107,22 @@ class InProcessRunner implements TestRunner {
 	async #runMutant({
 		activeMutant,
 		testFilter,
-		hitLimit,
 		disableBail,
 	}: MutantRunOptions): Promise<MutantRunResult> {
 		const killedBy: string[] = [];
 		let failureMessage = '';
 		let nrOfTests = 0;
 		let reason: string | undefined;
-		// Stryker allows a hundred times the hits of all tests.
-		const maxHits = hitLimit && Math.max(MIN_HITS, (hitLimit / 100) * MAX_HITS_FACTOR);
+		// Stryker's own limit, a hundred times the hits of all tests, takes seconds to reach.
+		const maxHits = Math.max(MIN_HITS, (this.#hits[activeMutant.id] ?? 0) * MAX_HITS_FACTOR);
 		context.hitLimit = maxHits;
 		context.activeMutant = activeMutant.id;
 		for (const test of this.#tests!.fastestFirst(testFilter)) {
 			nrOfTests += 1;
-			context.hitCount = maxHits === undefined ? undefined : 0;
-			const maxMs = this.#tests!.maxDuration(test);
-			Atomics.store(this.#watched, 1, maxMs / 2);
+			context.hitCount = 0;
+			Atomics.store(this.#watched, 1, this.#tests!.maxComputing(test));
 			Atomics.add(this.#watched, 0, 1);
-			const failure = await this.#tests!.run(test, maxMs);
+			const failure = await this.#tests!.run(test, this.#tests!.maxDuration(test));
 			Atomics.add(this.#watched, 0, 1);
 			reason ??= determineHitLimitReached(context.hitCount, maxHits)?.reason;
 			if (failure === undefined) continue;

@@ -16,11 +16,14 @@ import { ModuleMocker } from 'jest-mock';
 const LEFT_OUT = /scale\.test/;
 
 /** Of a test that draws at random: for each of thousands of mutants. */
-const RANDOM_RUNS = 20;
+const RANDOM_RUNS = 10;
 
 /** A mutant may make a test wait for ever: it gets so many times what it took without, and this at least. */
 const PATIENCE = 4;
 const MIN_PATIENCE_MS = 3000;
+
+/** As above, of computing time: that of a busy machine is not longer. */
+const MIN_COMPUTING_MS = 600;
 
 /** How often it is looked whether a test can still end. */
 const LOOK_EVERY_MS = 20;
@@ -172,6 +175,9 @@ export class UnitTests {
 
 	/** How long a test may take with a mutant, in milliseconds. */
 	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_PATIENCE_MS, passedInMs * PATIENCE);
+
+	/** How long a test may compute with a mutant, in milliseconds. */
+	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * PATIENCE);
 
 	/** @returns why the test failed; undefined where it passed */
 	async run(test: UnitTest, maxMs = Infinity): Promise<string | undefined> {

@@ -4,7 +4,7 @@
  */
 import { workerData } from 'node:worker_threads';
 
-const LOOK_EVERY_MS = 100;
+const LOOK_EVERY_MS = 50;
 
 /** How many tests were begun and ended, so odd while one runs; and how long it may compute, in ms. */
 const watched = new Int32Array(workerData as SharedArrayBuffer);

@@ -34,6 +34,12 @@ export const networkError = (code: string, syscall?: string) =>
 		cause: Object.assign(new Error(code), { code, syscall }),
 	});
 
+/** More requests than any test needs: it asks without end, and is told so before it is timed out. */
+const MAX_REQUESTS = 5000;
+
+const tooMany = () =>
+	httpResponse(400, { errors: [{ type: 'info', id: 'tooMany', message: 'too many requests' }] });
+
 type Served = IN8nHttpFullResponse | Error;
 export type Serve = (options: IHttpRequestOptions, count: number) => Served | Promise<Served>;
 
@@ -69,7 +75,7 @@ export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {
 	const sending = (hasToken: boolean) => async (options: IHttpRequestOptions) => {
 		sent.push(options);
 		withToken.push(hasToken);
-		const result = await serve(options, sent.length);
+		const result = sent.length > MAX_REQUESTS ? tooMany() : await serve(options, sent.length);
 		if (result instanceof Error) throw result;
 		return result;
 	};

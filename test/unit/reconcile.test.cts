@@ -97,6 +97,19 @@ describe('items with an id or a key', () => {
 		expect(bodies).toMatchObject([{ loadFields: ['code', 'n'] }]);
 	});
 
+	test('five hundred, found whole, take one request: a round number may be a page that was cut', async () => {
+		const codes = Array.from({ length: 500 }, (_, at) => `k${at}`);
+		const { outcomes, requests } = await resolve({
+			mode: 'upsert',
+			items: codes.map((code, index) => sendableOf({ index, key: code, fields: { code } })),
+			platform: {
+				'POST /filter': records(...codes.map((code) => ({ id: `r${code}`, fields: { code } }))),
+			},
+		});
+		expect(outcomes.map(({ outcome }) => outcome)).toEqual(codes.map(() => 'unchanged'));
+		expect(requests).toEqual(['POST /filter']);
+	});
+
 	test.each([
 		['a record of another item', ['y'], 'failed', 'the table has no such record'],
 		['a record that is gone', ['y', 'gone'], 'unknown', 'lists a record that is gone'],

@@ -39,10 +39,10 @@ export interface Given {
 	store?: IDataObject;
 	runIndex?: number;
 	timezone?: string;
-	/** The files in n8n's store, by ID; an error is what reading it throws. */
-	files?: Record<string, string | Buffer | Error>;
-	/** What n8n's store throws where a file is written to it. */
-	storeFailure?: Error;
+	/** The files in n8n's store, by ID; an error is what reading it throws, in a list after what is before. */
+	files?: Record<string, string | Buffer | Error | Array<string | Error>>;
+	/** What n8n's store does with each piece of a file that is written to it. */
+	receive?: (piece: Uint8Array) => void | Promise<void>;
 	canceled?: AbortSignal;
 }
 
@@ -137,7 +137,7 @@ export function fakeExecution({
 	runIndex = 0,
 	timezone = 'Europe/Vienna',
 	files = {},
-	storeFailure,
+	receive,
 	canceled,
 }: Given): { context: IExecuteFunctions; seen: Seen } {
 	const seen: Seen = {
@@ -170,10 +170,12 @@ export function fakeExecution({
 			`This operation expects the node's input data to contain a binary file '${name}'`,
 		);
 	};
-	const contentOf = (id: string): Buffer => {
+	const contentOf = (id: string): Array<Buffer | Error> => {
 		const content = files[id] ?? new Error(`No file ${id}`);
 		if (content instanceof Error) throw content;
-		return Buffer.from(content as string);
+		return [content]
+			.flat()
+			.map((piece) => (piece instanceof Error ? piece : Buffer.from(piece as string)));
 	};
 	const helpers = {
 		httpRequestWithAuthentication: async (type: string, options: IHttpRequestOptions) => {
@@ -187,13 +189,15 @@ export function fakeExecution({
 		assertBinaryData: binaryOf,
 		getBinaryDataBuffer: async (index: number, name: string) =>
 			Buffer.from(binaryOf(index, name).data, 'base64'),
-		getBinaryMetadata: async (id: string) => ({ fileSize: contentOf(id).length }),
 		getBinaryStream: async (id: string, chunkBytes: number) => {
 			const content = contentOf(id);
 			seen.openStreams += 1;
 			async function* pieces() {
-				for (let at = 0; at < content.length; at += chunkBytes)
-					yield content.subarray(at, at + chunkBytes);
+				for (const piece of content) {
+					if (piece instanceof Error) throw piece;
+					for (let at = 0; at < piece.length; at += chunkBytes)
+						yield piece.subarray(at, at + chunkBytes);
+				}
 			}
 			return Readable.from(pieces()).on('close', () => (seen.openStreams -= 1));
 		},
@@ -204,7 +208,7 @@ export function fakeExecution({
 		): Promise<IBinaryData> => {
 			const pieces: Uint8Array[] = [];
 			for await (const piece of data) {
-				if (storeFailure) throw storeFailure;
+				await receive?.(piece);
 				pieces.push(piece);
 			}
 			seen.stored.push({ name, mimetype, text: Buffer.concat(pieces).toString() });

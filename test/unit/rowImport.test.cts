@@ -27,6 +27,10 @@ const people = {
 	id: 'people',
 };
 
+const fullDisk = () => {
+	throw new Error('disk full');
+};
+
 interface Import extends Omit<Given, 'parameters' | 'files'> {
 	options?: INodeParameters;
 	parameters?: INodeParameters;
@@ -374,7 +378,7 @@ describe('an import that breaks off', () => {
 	});
 
 	test('because the rejected rows can’t be stored says why', async () => {
-		const { error } = await importFile('name,age\nA,x\n', { storeFailure: new Error('disk full') });
+		const { error } = await importFile('name,age\nA,x\n', { receive: fullDisk });
 		expect(error?.message).toContain(
 			"'people-rejected.csv' can't be written to n8n's store: disk full",
 		);
@@ -391,7 +395,7 @@ async function importPortions(
 		respond,
 		rejectsDuplicates = false,
 		stopAfterRejected = 0,
-		storeFailure,
+		receive,
 		cancellation = () => undefined,
 		batchSize = 0,
 		parallelRequests = 1,
@@ -400,7 +404,7 @@ async function importPortions(
 		respond?: Parameters<StubTables['client']>[0];
 		rejectsDuplicates?: boolean;
 		stopAfterRejected?: number;
-		storeFailure?: Error;
+		receive?: Given['receive'];
 		cancellation?: () => ServiceError | undefined;
 		batchSize?: number;
 		parallelRequests?: number;
@@ -408,7 +412,7 @@ async function importPortions(
 	} = {},
 ) {
 	const tables = new StubTables({ people: isById ? { r1: {}, r2: {} } : {} }, { people });
-	const { run, context, seen } = await fakeRun({}, { storeFailure });
+	const { run, context, seen } = await fakeRun({}, { receive });
 	const client = tables.client(respond);
 	const header = [isById ? 'id' : 'name', 'age'];
 	const mode = isById ? ('update' as const) : ('upsert' as const);
@@ -571,7 +575,7 @@ describe('portions of rows', () => {
 		const { result } = await importPortions(
 			[[row(2, 'A', 'x')], new InputError('torn', { hint: 'Mend it.' })],
 			{
-				storeFailure: new Error('disk full'),
+				receive: fullDisk,
 			},
 		);
 		expect(result.brokenOff?.message).toMatch(/^torn$|disk full/);

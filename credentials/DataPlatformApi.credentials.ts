@@ -57,6 +57,9 @@ export async function authenticate(
 	};
 }
 
+/** Settings that most credentials don't need. n8n leaves out what is not shown. */
+const WITH_MORE_SETTINGS = { show: { moreSettings: [true] } };
+
 export class DataPlatformApi implements ICredentialType {
 	name = 'dataPlatformApi';
 
@@ -113,12 +116,22 @@ export class DataPlatformApi implements ICredentialType {
 			typeOptions: { password: true },
 			required: true,
 			default: '',
+			hint: 'Create it in the platform, usually an API token with assigned role, whose role has the rights that your workflows need',
+		},
+		{
+			displayName: 'More Settings',
+			name: 'moreSettings',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to use the settings for webhooks, the rate limit and certificates. They only count while they are shown.',
 		},
 		{
 			displayName: 'Webhook Origins',
 			name: 'webhookOrigins',
 			type: 'string',
 			default: '',
+			displayOptions: WITH_MORE_SETTINGS,
 			placeholder: 'e.g. https://hooks.example.com',
 			description:
 				'Other addresses that may receive the token, such as the one in the webhook URLs of workflows. Separate several with commas. The base URL needs no entry.',
@@ -129,6 +142,7 @@ export class DataPlatformApi implements ICredentialType {
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
+			displayOptions: WITH_MORE_SETTINGS,
 			description:
 				'Only for the Data Platform Webhook Trigger: a long random text that you make up. The platform must send it in the Authorization header, after "Bearer ". Never use the token here.',
 		},
@@ -138,6 +152,7 @@ export class DataPlatformApi implements ICredentialType {
 			type: 'number',
 			typeOptions: { minValue: 0 },
 			default: 0,
+			displayOptions: WITH_MORE_SETTINGS,
 			description:
 				'Max number of requests that one execution sends per minute. With 0 it sends as fast as it can, and waits when the platform asks it to.',
 		},
@@ -146,6 +161,7 @@ export class DataPlatformApi implements ICredentialType {
 			name: 'ignoreSslIssues',
 			type: 'boolean',
 			default: false,
+			displayOptions: WITH_MORE_SETTINGS,
 			description: 'Whether to connect even if the certificate of the platform cannot be verified',
 		},
 	];

@@ -54,9 +54,6 @@ export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
 			baseUrl: sandbox.baseUrl,
 			accessType: 'role',
 			token: sandbox.tokens.role,
-			webhookOrigins: '',
-			requestsPerMinute: 0,
-			ignoreSslIssues: false,
 		},
 	};
 }

@@ -61,6 +61,12 @@ test.each([
 	expect(await check({ baseUrl: stranger.origin })).toEqual(error(expect.stringMatching(message)));
 });
 
+test('an address that knows no such path is not the platform', async () => {
+	stranger.respond = () => ({ status: 404, body: '{"message":"Cannot GET"}' });
+	const result = await check({ baseUrl: stranger.origin });
+	expect(result).toEqual(error(expect.stringMatching(/responds, but not as the platform/)));
+});
+
 test('a redirect is not followed', async () => {
 	stranger.respond = () => ({ status: 302, body: '' });
 	const result = await check({ baseUrl: stranger.origin });

@@ -376,7 +376,7 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	[{ code: 'chooseApplication' }, "Choose one in 'Application'."],
 	[
 		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },
-		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential.",
+		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",
 	],
 	[
 		{ code: 'replaceExpiredToken', expires: '2026-11-21T09:30:00.000Z' },

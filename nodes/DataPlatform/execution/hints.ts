@@ -33,7 +33,7 @@ type HintCode = Exclude<Hint, string>['code'];
 
 const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	allowWebhookOrigin: ({ origin }) =>
-		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential.`,
+		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential, under 'More Settings'.`,
 	giveFilterValue:
 		"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
 	useAndConditions: ({ besides }) =>
@@ -72,10 +72,11 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	raiseRetryBudget:
 		"Raise 'Max Retry Wait' in the options, or send fewer records in one execution.",
 	trustCertificate:
-		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential.",
+		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
 	checkBaseUrl: "Check the 'Base URL' in the credential and that the platform is up.",
 	sendSmallerRequests: "Lower 'Batch Size' or send less in one record.",
-	limitRequestRate: "Set 'Requests per Minute' in the credential to what the platform allows.",
+	limitRequestRate:
+		"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
 	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
 	chooseEncoding:
 		"Choose the file's encoding under 'Encoding' in the options. Files from spreadsheets on Windows are often Windows-1252.",

@@ -16,7 +16,7 @@ import { paths } from '../api/endpoints';
 import { clientSettings } from '../execution/createClient';
 import { toFailure } from '../execution/itemResults';
 import { ApiClient } from '../transport/client';
-import { InputError } from '../transport/errors';
+import { InputError, isFromPlatform, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { isJwt } from '../transport/tokens';
 
@@ -56,6 +56,15 @@ function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
 	);
 }
 
+/** What responds with another service's page or error is not the platform. */
+const isStranger = (error: unknown) =>
+	error instanceof ServiceError && error.status === 404 && !isFromPlatform(error);
+
+const notThePlatform = () =>
+	new InputError("The address under 'Base URL' responds, but not as the platform", {
+		hint: 'Another service or a proxy may be there: check the address.',
+	});
+
 async function ping(
 	context: ICredentialTestFunctions,
 	credential: ICredentialDataDecryptedObject,
@@ -68,12 +77,12 @@ async function ping(
 		},
 		{ ...clientSettings(credential), timeoutMs: TIMEOUT_MS, retryBudgetMs: 0 },
 	);
-	const { body } = await client.request({ method: 'GET', path: paths.ping(), retryMode: 'read' });
-	if (!isObject(body.data)) {
-		throw new InputError("The address under 'Base URL' responds, but not as the platform", {
-			hint: 'Another service or a proxy may be there: check the address.',
+	const { body } = await client
+		.request({ method: 'GET', path: paths.ping(), retryMode: 'read' })
+		.catch((error: unknown) => {
+			throw isStranger(error) ? notThePlatform() : error;
 		});
-	}
+	if (!isObject(body.data)) throw notThePlatform();
 	checkType(credential);
 }
 

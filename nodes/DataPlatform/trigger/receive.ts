@@ -50,7 +50,7 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 	const failure = toFailure(
 		new InputError("The credential has no 'Webhook Secret'", {
 			field: 'Webhook Secret',
-			hint: 'Enter a long random text there, and the same in the Authorization header of the platform’s Send Webhook step, after "Bearer ".',
+			hint: "Turn on 'More Settings' in the credential and enter a long random text there, and the same in the Authorization header of the platform's Send Webhook step, after 'Bearer '.",
 		}),
 	);
 	throw toNodeError(context.getNode(), failure);

@@ -177,7 +177,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 	const credential = sandboxCredential(environment.sandbox);
 	const id = await n8nApi.createCredential({
 		...credential,
-		data: { ...credential.data, webhookSecret: 'made up for this test' },
+		data: { ...credential.data, moreSettings: true, webhookSecret: 'made up for this test' },
 	});
 	const example = withCredential(
 		await readExample('instant-events.json', environment.services.addresses),

@@ -16,7 +16,7 @@ const webhookUrl: Parameter<'webhookUrl'> = {
 	default: '',
 	placeholder: 'e.g. https://platform.example.com/webhooks/…',
 	description:
-		"The address that the platform shows in the workflow's webhook trigger. Its host must be that of the base URL, or be listed under 'Webhook Origins' in the credential.",
+		"The address that the platform shows in the workflow's webhook trigger. Its host must be that of the base URL, or be listed in the credential, under 'More Settings', 'Webhook Origins'.",
 };
 
 const bodySource: Parameter<'bodySource'> = {

@@ -170,7 +170,8 @@ describe('columns', () => {
 			'string',
 			'string',
 		]);
-		expect(fields.get('company')?.displayName).toContain('(record ID)');
+		// Its records are chosen from a list, by their names.
+		expect(fields.get('company')?.displayName).toBe('Company');
 		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
 	});
 });

@@ -146,7 +146,7 @@ const cases: Case[] = [
 				items: byId(stored, { buyer: 'changed' }),
 				parameters: { ...idParameter, updateMode },
 			}),
-			error: `The table has no record with the id '${UNKNOWN_ID}'`,
+			error: `The table has no record with the ID '${UNKNOWN_ID}'`,
 			details: { outcome: 'notFound', id: UNKNOWN_ID },
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'changed'],

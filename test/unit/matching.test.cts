@@ -79,7 +79,7 @@ describe('what the rules say', () => {
 		[{}, "No record matches 'k'"],
 		[{ key: '"x", "y"' }, 'No record matches "x", "y"'],
 		[{ key: 'size 5"' }, `No record matches 'size 5"'`],
-		[{ key: undefined, id: 'r' }, "The table has no record with the id 'r'"],
+		[{ key: undefined, id: 'r' }, "The table has no record with the ID 'r'"],
 	])('missing is an error: %j', (item, message) => {
 		expect(decided([], { ifMissing: 'error' }, { ...record, ...item }).outcomes).toEqual([
 			{ outcome: 'notFound', id: item.id, message, hint: { code: 'createIfMissing' } },
@@ -404,7 +404,7 @@ describe('by record id', () => {
 		const { results, outcomes } = await write([{ n: 2 }], { on, ids: ['x'], rules: { ifMissing } });
 		expect(results).toEqual([[outcome]]);
 		expect(outcomes[0]![0]!.message).toBe(
-			ifMissing === 'error' ? "The table has no record with the id 'x'" : undefined,
+			ifMissing === 'error' ? "The table has no record with the ID 'x'" : undefined,
 		);
 	});
 

@@ -479,7 +479,7 @@ describe('a response', () => {
 			parse(404, { errors: [entry] }),
 			{
 				message: 'The platform does not have what was asked for: too young',
-				hint: 'Check the application, the table and the id; they may have been renamed or deleted.',
+				hint: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 			},
 		],
 		[

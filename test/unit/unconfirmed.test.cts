@@ -80,8 +80,8 @@ describe('nothing is found', () => {
 	const notFound = {
 		outcome: 'notFound',
 		id: 'r1',
-		message: "The table has no record with the id 'r1'",
-		hint: 'Check the id; the record may have been deleted.',
+		message: "The table has no record with the ID 'r1'",
+		hint: 'Check the ID; the record may have been deleted.',
 	};
 	expectOutcomes([
 		['the response is silent', 'update', sent, silent, [], notFound],

@@ -76,7 +76,7 @@ const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
 	message:
 		id === undefined
 			? `No record matches ${quoted(key!)}`
-			: `The table has no record with the id '${id}'`,
+			: `The table has no record with the ID '${id}'`,
 });
 
 /** The outcome of an item whose record was there when it was matched. */

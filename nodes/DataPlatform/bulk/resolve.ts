@@ -358,8 +358,8 @@ function resolveNotFound(
 		return {
 			outcome: 'notFound',
 			id: record.id,
-			message: `The table has no record with the id '${record.id}'`,
-			hint: 'Check the id; the record may have been deleted.',
+			message: `The table has no record with the ID '${record.id}'`,
+			hint: 'Check the ID; the record may have been deleted.',
 		};
 	}
 	if (cause) {

@@ -41,7 +41,7 @@ const maxBatchSizeMiB: Parameter<'maxBatchSizeMiB'> = {
 	displayName: 'Batch Size (MiB)',
 	name: 'maxBatchSizeMiB',
 	type: 'number',
-	typeOptions: { minValue: 0.001, numberPrecision: 3 },
+	typeOptions: { minValue: 0.001 },
 	default: DEFAULT_MAX_BATCH_SIZE_MIB,
 	description: 'Max size of one request. A larger record is sent on its own.',
 };
@@ -113,6 +113,7 @@ const importKey: Parameter<'importKey'> = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. email',
+	displayOptions: { hide: { '/matchOn': ['fields', 'recordId'] } },
 	description:
 		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
 };

@@ -30,8 +30,14 @@ function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): str
 	return metadata.multiple ? many : one;
 }
 
-function label(field: FieldDefinition, isKey: boolean, rule?: LinkRule): string {
-	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkHint(field, rule) : typeOf(field).editor.hint;
+/** @param isChosen whether its value is chosen from a list of linked records, by their names */
+function label(
+	field: FieldDefinition,
+	{ isKey, isChosen }: { isKey: boolean; isChosen: boolean },
+	rule?: LinkRule,
+): string {
+	const typed = rule ? linkHint(field, rule) : typeOf(field).editor.hint;
+	const hint = isKey ? IMPORT_KEY_MARK : isChosen ? undefined : typed;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 
@@ -45,7 +51,7 @@ function column(
 	const options = linked ?? choices(field);
 	return {
 		id: field.name,
-		displayName: label(field, isKey, rule),
+		displayName: label(field, { isKey, isChosen: linked !== undefined }, rule),
 		required,
 		defaultMatch: false,
 		canBeUsedToMatch: false,

@@ -130,7 +130,7 @@ export const timeoutError = () =>
 const GATEWAY_TIMEOUT = 504;
 
 const HINTS: Record<number, Hint> = {
-	404: 'Check the application, the table and the id; they may have been renamed or deleted.',
+	404: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 	413: { code: 'sendSmallerRequests' },
 	429: { code: 'limitRequestRate' },
 };

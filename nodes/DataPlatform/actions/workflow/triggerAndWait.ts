@@ -16,7 +16,7 @@ const waitAmount: Parameter<'waitAmount'> = {
 	displayName: 'Wait At Most',
 	name: 'waitAmount',
 	type: 'number',
-	typeOptions: { minValue: 0.1, numberPrecision: 2 },
+	typeOptions: { minValue: 0.1 },
 	required: true,
 	default: 24,
 	description:

@@ -66,7 +66,7 @@ export const files: FieldType = {
 		}
 		return Array.isArray(earlier) && removed.length === 0 ? [...earlier, ...added] : undefined;
 	},
-	editor: { type: 'string', hint: 'web address of a file', choices: noChoices },
+	editor: { type: 'string', hint: 'web address', choices: noChoices },
 	comparison: 'presence',
 	aggregations: [],
 	holdsFiles: true,

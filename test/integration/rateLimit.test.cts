@@ -40,7 +40,7 @@ describe('429 on every third request', () => {
 		expect(await harness.records()).toHaveLength(30);
 	});
 
-	test('without Retry-After a minute is waited, so a shorter patience stops it clearly', async () => {
+	test('without Retry-After a minute is waited, so a shorter Max Retry Wait stops it clearly', async () => {
 		await harness.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
 		const result = await harness.run('createMany', {
 			items: numbered(30),

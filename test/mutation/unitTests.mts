@@ -19,8 +19,8 @@ const LEFT_OUT = /scale\.test/;
 const RANDOM_RUNS = 10;
 
 /** A mutant may make a test wait for ever: it gets so many times what it took without, and this at least. */
-const PATIENCE = 4;
-const MIN_PATIENCE_MS = 3000;
+const TIME_FACTOR = 4;
+const MIN_TIME_MS = 3000;
 
 /** As above, of computing time: that of a busy machine is not longer. */
 const MIN_COMPUTING_MS = 600;
@@ -174,7 +174,7 @@ export class UnitTests {
 	}
 
 	/** How long a test may take with a mutant, in milliseconds. */
-	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_PATIENCE_MS, passedInMs * PATIENCE);
+	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_TIME_MS, passedInMs * TIME_FACTOR);
 
 	/** How long a test may compute with a mutant, in milliseconds. */
 	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * PATIENCE);

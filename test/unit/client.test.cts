@@ -244,7 +244,7 @@ describe('waiting', () => {
 	const busy = (seconds: number) => httpResponse(429, '', { 'retry-after': String(seconds) });
 
 	/** Runs until nothing waits any more. */
-	async function settle<T>(running: Promise<T>): Promise<T> {
+	async function advanced<T>(running: Promise<T>): Promise<T> {
 		await jest.runAllTimersAsync();
 		return await running;
 	}
@@ -258,7 +258,7 @@ describe('waiting', () => {
 			},
 		);
 		const { connection, sent, log } = fakePlatform(() => response, { retryBudgetMs: 6600 });
-		const failure = asFailure(await settle(connection.tryRequest(post)));
+		const failure = asFailure(await advanced(connection.tryRequest(post)));
 		expect(failure).toMatchObject({
 			message:
 				'The platform asked to wait: too many requests: slow down; waiting longer would pass the limit of 7 s for this execution',
@@ -277,7 +277,7 @@ describe('waiting', () => {
 			retryBudgetHint: 'Give it more time.',
 		});
 		const failure = asFailure(
-			await settle(connection.tryRequest({ ...post, retryMode: 'idempotent' })),
+			await advanced(connection.tryRequest({ ...post, retryMode: 'idempotent' })),
 		);
 		expect(failure).toMatchObject({
 			delivery: 'ambiguous',
@@ -289,7 +289,7 @@ describe('waiting', () => {
 
 	test('is written to the log', async () => {
 		const { connection, log } = fakePlatform((_, count) => (count === 1 ? busy(2) : good()));
-		await settle(connection.tryRequest(post));
+		await advanced(connection.tryRequest(post));
 		expect(log).toEqual([
 			'Data Platform: trying again in 2000 ms: The platform asked to wait: too many requests',
 		]);
@@ -298,7 +298,7 @@ describe('waiting', () => {
 	test('at the same time counts once', async () => {
 		const { connection } = fakePlatform((_, count) => (count <= 2 ? busy(10) : good()));
 		const both = [connection.tryRequest(post), connection.tryRequest(post)];
-		await settle(Promise.all(both));
+		await advanced(Promise.all(both));
 		expect(connection.stats).toEqual({ requests: 4, retries: 2, waitedMs: 10_000 });
 	});
 
@@ -309,7 +309,7 @@ describe('waiting', () => {
 		const second = connection.tryRequest(get);
 		await jest.advanceTimersByTimeAsync(5900);
 		expect(sent).toHaveLength(1);
-		await settle(Promise.all([first, second]));
+		await advanced(Promise.all([first, second]));
 		expect(sent).toHaveLength(3);
 		expect(connection.stats.waitedMs).toBe(10_000);
 	});
@@ -323,7 +323,7 @@ describe('waiting', () => {
 		const second = connection.tryRequest(get);
 		await jest.advanceTimersByTimeAsync(1);
 		expect(sent).toHaveLength(2);
-		await settle(Promise.all([first, second]));
+		await advanced(Promise.all([first, second]));
 	});
 
 	test.each<[string, ReturnType<Serve>, string]>([

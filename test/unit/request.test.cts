@@ -257,7 +257,7 @@ describe('trying again', () => {
 		expect(isFailure(result).delivery).toBe('ambiguous');
 	});
 
-	test('a refusal that means an earlier try did it', async () => {
+	test('a refusal that means a previous attempt did it', async () => {
 		const call: ApiRequest = {
 			...read,
 			method: 'DELETE',

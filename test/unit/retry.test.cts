@@ -49,7 +49,7 @@ test('a 429 waits as long as asked, 60 s where nothing is said, and a little lon
 	expect(wait({ ...asked, status: 503 }, once, 0, 0)).toBe(2000);
 });
 
-test('a 429 is not counted against the repeats: only the longest wait ends it', () => {
+test('a 429 is not counted against the repeats: only the retry budget ends it', () => {
 	expect(wait({ delivery: 'notApplied', status: 429 }, once, MAX_RETRIES + 1)).toBe(60_000);
 });
 

@@ -120,7 +120,7 @@ describe('an upload', () => {
 		expect(requests.filter((request) => !request.startsWith('GET'))).toHaveLength(attempts);
 	});
 
-	const DOUBT = 'The connection broke before the response was complete (ECONNRESET)';
+	const BROKEN = 'The connection broke before the response was complete (ECONNRESET)';
 	const there = ok(record([file('old', 'a.txt'), file('new', 'a.txt')]));
 	test.each<[string, Array<ReturnType<Serve>>]>([
 		['is lost', [lost(), there]],
@@ -152,25 +152,25 @@ describe('an upload', () => {
 			'the record has only what it had before',
 			[lost(), ok(record([file('old', 'a.txt')]))],
 			{},
-			`Unknown whether the files were stored: ${DOUBT}; the record '${ID}' does not have 'a.txt' yet`,
+			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
 		],
 		[
 			'the record has another file',
 			[lost(), ok(record([file('new', 'a.txt', 4)]))],
 			{},
-			`Unknown whether the files were stored: ${DOUBT}; the record '${ID}' does not have 'a.txt' yet`,
+			`Unknown whether the files were stored: ${BROKEN}; the record '${ID}' does not have 'a.txt' yet`,
 		],
 		[
 			'the record can’t be read',
 			[lost(), no(400)],
 			{},
-			`Unknown whether the files were stored: ${DOUBT}; reading the record did not work: no`,
+			`Unknown whether the files were stored: ${BROKEN}; reading the record did not work: no`,
 		],
 		[
 			'the token may not read the record',
 			[lost()],
 			{ before: undefined },
-			`Unknown whether the files were stored: ${DOUBT}; the token may not read the record`,
+			`Unknown whether the files were stored: ${BROKEN}; the token may not read the record`,
 		],
 		[
 			'there is no record in the response',
@@ -182,13 +182,13 @@ describe('an upload', () => {
 			'the record was to be made',
 			[lost()],
 			fresh,
-			`Unknown whether the record was created: ${DOUBT}`,
+			`Unknown whether the record was created: ${BROKEN}`,
 		],
 		[
 			'the record was to be made, and has a key',
 			[lost(), ok([])],
 			{ ...fresh, key },
-			`Unknown whether the record was created: ${DOUBT}; the table has no record with 'k' in 'code' yet`,
+			`Unknown whether the record was created: ${BROKEN}; the table has no record with 'k' in 'code' yet`,
 		],
 	])('that is lost stays open where %s', async (_, responses, more, message) => {
 		const { failure } = await send(responses, more);

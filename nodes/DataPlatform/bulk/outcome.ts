@@ -47,7 +47,7 @@ export interface ItemOutcome {
 	isDerived?: boolean;
 	/** The later item with the same key or id, whose record it is a part of. */
 	mergedInto?: number;
-	/** Doing it again could do it twice: a second try of the node leaves it. */
+	/** Doing it again could do it twice: another attempt of the node leaves it. */
 	isFinal?: boolean;
 	/** Dry run: the values that would change, as they are and as they would be. */
 	before?: Record<string, unknown>;

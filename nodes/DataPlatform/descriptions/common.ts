@@ -161,7 +161,7 @@ export const subCollection = ({
 	options: [{ displayName, name: GROUP_KEY, values: byName(entries) }],
 });
 
-/** Settings of every operation that calls the platform. */
+/** Settings of every operation that sends requests. */
 export const requestSettings = [maxRetryWait, timeout];
 
 /** How requests are made, as a group of options. */

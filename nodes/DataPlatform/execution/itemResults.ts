@@ -28,7 +28,7 @@ export interface Failure {
 	item?: number;
 	/** Not worked on because of what became of other items. */
 	isDerived?: boolean;
-	/** May have been done, and could be done twice: a second try leaves it. */
+	/** May have been done, and could be done twice: another attempt leaves it. */
 	isFinal?: boolean;
 	details?: IDataObject;
 	/** Files that were made before it failed. */
@@ -154,7 +154,7 @@ export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: ItemResult[] = [];
-	/** Items that an earlier try may have done: nothing that fails later can rule that out. */
+	/** Items that a previous attempt may have done: nothing that fails later can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
 	/** Replaces the items in the output, where set. */
 	private summary?: IDataObject;
@@ -224,7 +224,7 @@ export class ItemResults {
 		this.isDryRun = true;
 	}
 
-	/** What a later try must know: what succeeded, and what may have. */
+	/** What a later attempt must know: what succeeded, and what may have. */
 	progress(): Array<[number, ItemResult]> {
 		if (this.isDryRun) return [];
 		return [...this.results.entries()].filter(
@@ -233,12 +233,12 @@ export class ItemResults {
 		);
 	}
 
-	/** What a later try must know of results that belong to no item: what succeeded. */
+	/** What a later attempt must know of results that belong to no item: what succeeded. */
 	otherProgress(): ItemResult[] {
 		return this.isDryRun ? [] : this.others.filter((result) => Array.isArray(result));
 	}
 
-	/** All outcomes, those of earlier tries included. */
+	/** All outcomes, those of previous attempts included. */
 	*outcomes(): Generator<string> {
 		for (const result of [...this.results, ...this.others]) {
 			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;
@@ -247,7 +247,7 @@ export class ItemResults {
 	}
 
 	/**
-	 * Takes over a result of an earlier try.
+	 * Takes over a result of a previous attempt.
 	 *
 	 * @param retriesUnknown whether an item that may have been done is to be done again
 	 */

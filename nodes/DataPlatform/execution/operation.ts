@@ -19,13 +19,13 @@ interface OperationBase {
 	description: string;
 	fields: INodeProperties[];
 	/**
-	 * Whether doing it again does harm: what is done is then kept for a second try of the node
+	 * Whether doing it again does harm: what is done is then kept for another attempt of the node
 	 * (n8n's Retry On Fail runs the whole node again).
 	 */
 	notIdempotent?: boolean;
 	/** How long one request may take, unless the user says otherwise; the default where not given. */
 	timeoutSeconds?: number;
-	/** Whether a second try may do again what may have been done: twice does no harm. */
+	/** Whether another attempt may do again what may have been done: twice does no harm. */
 	retriesUnknown?: boolean;
 }
 

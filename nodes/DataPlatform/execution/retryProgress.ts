@@ -31,7 +31,7 @@ function fingerprint(context: IExecuteFunctions): string {
 	return hash.digest('hex');
 }
 
-/** Fills in what an earlier try of this run has done. */
+/** Fills in what a previous attempt of this run has done. */
 export function restoreProgress(
 	context: IExecuteFunctions,
 	report: ItemResults,

@@ -256,7 +256,7 @@ export async function removeFiles(
 		body: { fields: { [field]: { remove: fileIds } } },
 		retryMode: 'idempotent',
 		purpose: 'attachments',
-		// An earlier try took them off, so the platform no longer knows them.
+		// A previous attempt took them off, so the platform no longer knows them.
 		alreadyDoneStatus: 400,
 	});
 	if (result instanceof ServiceError) {

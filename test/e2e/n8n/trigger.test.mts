@@ -27,7 +27,7 @@ import { waitUntil } from '../../support/waitUntil.mts';
 const TRIGGER = 'Airports that changed';
 const SECONDS_BETWEEN_POLLS = 4;
 /** Long enough for a slow machine to poll. */
-const PATIENCE_MS = 120_000;
+const TIME_LIMIT_MS = 120_000;
 
 const owner = createOwner();
 let environment: TestEnvironment;
@@ -138,7 +138,7 @@ async function emitted(): Promise<string[]> {
 /** Waits until all of it was emitted, and one poll more, in which nothing may come again. */
 async function expectEmitted(...codes: string[]): Promise<void> {
 	const expected = codes.map((code) => `created ${code}`).sort();
-	const end = Date.now() + PATIENCE_MS;
+	const end = Date.now() + TIME_LIMIT_MS;
 	while ((await emitted()).length < expected.length && Date.now() < end) await sleep(500);
 	await sleep(SECONDS_BETWEEN_POLLS * 1000);
 	assert.deepEqual(await emitted(), expected);
@@ -203,12 +203,12 @@ test('instant events: the platform calls, and is refused without the secret', as
 	const itemsOf = async (node: string) =>
 		(await executed()).flatMap((execution) => outputItems(execution, node));
 	const waitForItems = async (node: string, count: number) => {
-		const end = Date.now() + PATIENCE_MS;
+		const end = Date.now() + TIME_LIMIT_MS;
 		while ((await itemsOf(node)).length < count && Date.now() < end) await sleep(200);
 		return (await itemsOf(node)).map(({ json }) => ({ event: json.event, id: json.id }));
 	};
 
-	const registered = Date.now() + PATIENCE_MS;
+	const registered = Date.now() + TIME_LIMIT_MS;
 	while ((await call({})) === 404 && Date.now() < registered) await sleep(200);
 	assert.equal(await call({ recordId }), 200);
 	const afterOne = await waitForItems('Go on from here', 1);
@@ -231,7 +231,7 @@ test('instant events: the platform calls, and is refused without the secret', as
 		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 403 } },
 	]);
 	assert.equal(await call({ recordId: 'f0000000-0000-4000-8000-000000000000' }), 200);
-	const end = Date.now() + PATIENCE_MS;
+	const end = Date.now() + TIME_LIMIT_MS;
 	let failed = 0;
 	while (failed === 0 && Date.now() < end) {
 		await sleep(200);

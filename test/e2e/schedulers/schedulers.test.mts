@@ -17,7 +17,7 @@ import {
 } from './activeWorkflow.mts';
 
 /** For n8n to poll again after a poll that failed, and to store an execution, on a slow machine. */
-const PATIENCE_MS = 180_000;
+const TIME_LIMIT_MS = 180_000;
 
 // Each has an n8n and a sandbox of its own, and waits most of the time.
 describe('schedulers', { concurrency: true }, () => {
@@ -51,7 +51,7 @@ function testScheduler(scheduler: Scheduler) {
 			await workflow.create(3);
 			await workflow.activate(onceAMinute(20));
 			await workflow.create(3);
-			expectExact('activation', await workflow.verdict(PATIENCE_MS, 1000));
+			expectExact('activation', await workflow.verdict(TIME_LIMIT_MS, 1000));
 		});
 
 		test('killed before the first scheduled poll', async () => {
@@ -60,7 +60,7 @@ function testScheduler(scheduler: Scheduler) {
 			await workflow.kill();
 			await workflow.create(2);
 			await workflow.start();
-			expectExact('activation, kill', await workflow.verdict(PATIENCE_MS, 1000));
+			expectExact('activation, kill', await workflow.verdict(TIME_LIMIT_MS, 1000));
 		});
 
 		test('several poll times, two of them at each moment', async () => {
@@ -69,11 +69,11 @@ function testScheduler(scheduler: Scheduler) {
 				const [id] = await workflow.create(1 + (round % 3));
 				await sleep(500);
 				if (round % 10 === 9) {
-					await workflow.emitted(PATIENCE_MS);
+					await workflow.emitted(TIME_LIMIT_MS);
 					await workflow.update(id!);
 				}
 			}
-			expectExact('several poll times', await workflow.verdict(PATIENCE_MS));
+			expectExact('several poll times', await workflow.verdict(TIME_LIMIT_MS));
 		});
 
 		test('killed several times while records are written', async () => {
@@ -86,7 +86,7 @@ function testScheduler(scheduler: Scheduler) {
 				await workflow.create(5);
 				await workflow.start();
 			}
-			expectExact('several poll times, kills', await workflow.verdict(PATIENCE_MS));
+			expectExact('several poll times, kills', await workflow.verdict(TIME_LIMIT_MS));
 		});
 
 		test('stopped and started again', async () => {
@@ -95,7 +95,7 @@ function testScheduler(scheduler: Scheduler) {
 			await workflow.create(5);
 			await workflow.start();
 			await workflow.create(5);
-			expectExact('restart', await workflow.verdict(PATIENCE_MS));
+			expectExact('restart', await workflow.verdict(TIME_LIMIT_MS));
 		});
 
 		test('polls that take longer than n8n grants', async () => {
@@ -108,7 +108,7 @@ function testScheduler(scheduler: Scheduler) {
 				await sleep(1000);
 			}
 			// n8n backs off from a trigger whose polls fail.
-			const verdict = await workflow.verdict(PATIENCE_MS);
+			const verdict = await workflow.verdict(TIME_LIMIT_MS);
 			await workflow.slowDown(0, 0);
 			await workflow.stop();
 			await workflow.start();
@@ -117,13 +117,13 @@ function testScheduler(scheduler: Scheduler) {
 
 		test('a backlog of 10,000 records', async () => {
 			for (let batch = 0; batch < 10; batch += 1) await workflow.create(1000);
-			expectExact('backlog of 10,000', await workflow.verdict(PATIENCE_MS));
+			expectExact('backlog of 10,000', await workflow.verdict(TIME_LIMIT_MS));
 		});
 
 		test('Record Created: polls that only see updates, then a restart', async () => {
 			await workflow.activate(manyPollTimes(), { triggerOn: 'created' });
 			const ids = await workflow.create(4);
-			await workflow.emitted(PATIENCE_MS);
+			await workflow.emitted(TIME_LIMIT_MS);
 			for (const id of ids) await workflow.update(id, false);
 			await workflow.polls(4);
 			for (const id of ids) await workflow.update(id, false);
@@ -131,7 +131,7 @@ function testScheduler(scheduler: Scheduler) {
 			await workflow.stop();
 			await workflow.start();
 			await workflow.create(3);
-			expectExact('null polls', await workflow.verdict(PATIENCE_MS));
+			expectExact('null polls', await workflow.verdict(TIME_LIMIT_MS));
 		});
 	});
 }

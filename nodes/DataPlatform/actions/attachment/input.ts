@@ -100,7 +100,7 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
  * What the token may read; undefined where it may not. A token for attachments can change them
  * all the same: the platform then checks what can't be checked here.
  */
-export async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+export async function undefinedIf403<T>(reading: Promise<T>): Promise<T | undefined> {
 	return await reading.catch((error: unknown) => {
 		if (error instanceof ServiceError && error.status === 403) return undefined;
 		throw error;

@@ -5,7 +5,7 @@ import { readRecord } from '../../api/records';
 import type { Parameter } from '../../execution/operation';
 import { requestSettings } from '../../descriptions/common';
 import type { RunContext, TableParameter } from '../../execution/run';
-import { chosenFiles, filesIn, ifAllowed } from './input';
+import { chosenFiles, filesIn, undefinedIf403 } from './input';
 import { fileField, fileId, recordParameters } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
 
@@ -48,7 +48,7 @@ async function filesToRemove(
 		return summaryOf(filesByName(await read(), field, name));
 	}
 	const file = run.text('fileId', 'File ID', index);
-	const record = await ifAllowed(read());
+	const record = await undefinedIf403(read());
 	return record ? summaryOf(chosenFiles(record, field, file)) : [{ fileId: file }];
 }
 
@@ -79,7 +79,7 @@ export const remove = itemOperation({
 		},
 	],
 	options: [...requestSettings],
-	// A second try would not find what the first has removed.
+	// Another attempt would not find what the first one has removed.
 	notIdempotent: true,
 	concurrency: 4,
 	concurrencyKey: (run, index) => run.recordKey(index),

@@ -26,7 +26,7 @@ import {
 } from '../../descriptions/common';
 import { linkValues } from '../../descriptions/linkOptions';
 import { requireNumber, type RunContext } from '../../execution/run';
-import { ifAllowed, uploadsOf } from './input';
+import { undefinedIf403, uploadsOf } from './input';
 import { fileField } from './parameters';
 import { itemOperation } from '../../descriptions/operation';
 import { MIB } from '../../transport/streams';
@@ -100,7 +100,7 @@ async function otherFields(
 }
 
 /** Which files are sent, and what becomes of those that are there. */
-function arrange(
+function planFiles(
 	run: RunContext<'existingFiles'>,
 	index: number,
 	name: string,
@@ -165,7 +165,7 @@ export const upload = itemOperation({
 		const id = isNew ? undefined : run.text('recordId', 'Record', index);
 		const name = run.text('fileField', 'Field', index);
 		const shape = outputOf(run, index);
-		const table = await ifAllowed(run.definition(at));
+		const table = await undefinedIf403(run.definition(at));
 		const field = table && findField(table, name);
 		const maximumMib = run.option<unknown>('options.maxFileSizeMiB', index, 0);
 		const limit = requireNumber(maximumMib, 'Max File Size (MiB)', { min: 0 }) * MIB;
@@ -178,8 +178,8 @@ export const upload = itemOperation({
 		// Read first: a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(client, at, id);
 		const skipsExisting = run.flag('options.skipExisting', 'Skip Existing', index);
-		const before = reading && (await (skipsExisting ? reading : ifAllowed(reading)));
-		const { files, existing } = arrange(run, index, name, all, skipsExisting, before);
+		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));
+		const { files, existing } = planFiles(run, index, name, all, skipsExisting, before);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
 		const target = { at, field: name, id, before, fields, existing, key };

@@ -10,7 +10,7 @@ export const deleteOne = itemOperation({
 	description: 'Delete one record permanently, by its ID',
 	fields: [...tableParameters, recordId],
 	options: [...requestSettings],
-	// A second try would not find what the first has deleted.
+	// Another attempt would not find what the first one has deleted.
 	notIdempotent: true,
 	// Where it is not known whether a record was deleted, deleting it again does no harm.
 	retriesUnknown: true,

@@ -127,7 +127,7 @@ export function toResult(
 }
 
 /**
- * How many items came to each outcome, those of earlier tries of the node too.
+ * How many items came to each outcome, those of previous attempts of the node too.
  *
  * @param withRemovals whether records are removed as well
  */
@@ -229,7 +229,7 @@ export interface Writing {
 	shape: RecordOutput;
 	/** The items that are still to be written. */
 	plan: Plan;
-	/** The rows of items that an earlier try of the node has done. */
+	/** The rows of items that a previous attempt of the node has done. */
 	doneRows(): Iterable<PlanInput>;
 	/** The rows of the plan, before links were resolved. */
 	rows: PlanInput[];

@@ -113,7 +113,7 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 		checkOutput(index, outputs, truth) {
 			const { id, ver, papers: files } = outputs[0]!.json;
 			const is = truth.records.find((record) => record.id === idOf(index))!;
-			// An earlier try that arrives late replaces the files once more, by the same.
+			// A previous attempt that arrives late replaces the files once more, by the same.
 			const shown = (list: StoredFile[]) =>
 				list.map(({ fileId, fileName, fileSize }) => [
 					is.ver === ver && fileId,

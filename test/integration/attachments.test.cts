@@ -296,9 +296,15 @@ test.each([
 		{ inputDataFieldName: '={{ null }}' },
 		"'Input Data Field Name' is empty: its expression",
 	],
+	['upload', { target: '={{ "both" }}' }, "'Upload To' must be one of 'existing', 'new'"],
+	['upload', { existingFiles: '={{ "Replace" }}' }, "'Existing Files' must be one of 'append'"],
+	['upload', { existingFiles: '={{ null }}' }, "'Existing Files' must be one of 'append'"],
+	['upload', { updateOtherFields: '={{ "yes" }}' }, "'Update Other Fields' must be true or false"],
 ])('%s with %j', async (operation, parameters, message) => {
-	await upload(await stored('1.txt', '1'));
-	const result = await harness.run(operation, { parameters });
+	const data = await stored('1.txt', '1');
+	await upload(data);
+	const input = [{ json: {}, binary: { data } }];
+	const result = await harness.run(operation, { input, parameters });
 	if (message) expect(result.error?.message).toContain(message);
 	else expect(result.error).toBeUndefined();
 });

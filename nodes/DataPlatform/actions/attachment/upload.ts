@@ -95,7 +95,7 @@ async function otherFields(
 		const field = keyField(await run.definition(run.table(index)))?.name;
 		return { fields, key: field && key ? { field, value: key } : undefined };
 	}
-	if (run.parameter('updateOtherFields', index) !== true) return { fields: {} };
+	if (!run.flag('updateOtherFields', 'Update Other Fields', index)) return { fields: {} };
 	return { fields: (await plannedRecord(run, index, 'update', { id, except: name })).fields };
 }
 
@@ -108,7 +108,9 @@ function planFiles(
 	skipsExisting: boolean,
 	before?: PlatformRecord,
 ) {
-	const replaces = run.parameter('existingFiles', index) === 'replace';
+	const choices = ['append', 'replace'] as const;
+	const replaces =
+		run.choice('existingFiles', 'Existing Files', index, choices, 'append') === 'replace';
 	const existing = replaces ? ('remove' as const) : ('keep' as const);
 	if (!before || !skipsExisting) return { files, existing };
 	const { missing, others } = compareFiles(files, filesOf(before, name));
@@ -161,7 +163,8 @@ export const upload = itemOperation({
 	execute: async (run, index) => {
 		const { client } = run;
 		const at = run.table(index);
-		const isNew = run.parameter('target', index) === 'new';
+		const targets = ['existing', 'new'] as const;
+		const isNew = run.choice('target', 'Upload To', index, targets, 'existing') === 'new';
 		const id = isNew ? undefined : run.text('recordId', 'Record', index);
 		const name = run.text('fileField', 'Field', index);
 		const shape = outputOf(run, index);

@@ -177,7 +177,7 @@ export class UnitTests {
 	maxDuration = ({ passedInMs }: UnitTest) => Math.max(MIN_TIME_MS, passedInMs * TIME_FACTOR);
 
 	/** How long a test may compute with a mutant, in milliseconds. */
-	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * PATIENCE);
+	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * TIME_FACTOR);
 
 	/** @returns why the test failed; undefined where it passed */
 	async run(test: UnitTest, maxMs = Infinity): Promise<string | undefined> {

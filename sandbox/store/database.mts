@@ -22,6 +22,7 @@ const schema = `
 	CREATE UNIQUE INDEX IF NOT EXISTS records_key ON records (tbl, key) WHERE key IS NOT NULL;
 	CREATE INDEX IF NOT EXISTS records_key_any_case ON records (tbl, key COLLATE NOCASE);
 	CREATE INDEX IF NOT EXISTS records_modified ON records (tbl, modified, seq);
+	CREATE INDEX IF NOT EXISTS records_modified_id ON records (tbl, modified, id);
 	CREATE INDEX IF NOT EXISTS records_created ON records (tbl, created, seq);
 	CREATE INDEX IF NOT EXISTS records_created_id ON records (tbl, created, id);
 	CREATE INDEX IF NOT EXISTS records_order ON records (tbl, seq);
@@ -51,6 +52,7 @@ const statistics = `
 		('records', 'records_key', '1000000 100000 1'),
 		('records', 'records_key_any_case', '1000000 100000 1'),
 		('records', 'records_modified', '1000000 100000 10 1'),
+		('records', 'records_modified_id', '1000000 100000 10 1'),
 		('records', 'records_created', '1000000 100000 10 1'),
 		('records', 'records_created_id', '1000000 100000 10 1'),
 		('records', 'records_order', '1000000 100000 1');

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,6 +39,8 @@ export interface SandboxOptions {
 	https?: boolean;
 	/** Whether it begins with the demo data; true by default. */
 	seeded?: boolean;
+	/** The process that started it may end before it, which then ends too. */
+	isUnreferenced?: boolean;
 	/** Options of Node itself, such as `--cpu-prof`. */
 	nodeArgs?: readonly string[];
 }
@@ -90,6 +93,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 	if (!line?.startsWith('{')) {
 		await stop('SIGKILL');
 		throw new Error(`The sandbox did not start. Its last output:\n${output.slice(-3_000)}`);
+	}
+	if (options.isUnreferenced) {
+		for (const part of [child, child.stdin, child.stdout, child.stderr]) (part as Socket).unref();
 	}
 	const { baseUrl, tokens } = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
 	return {

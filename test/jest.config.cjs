@@ -1,9 +1,17 @@
 const { availableParallelism } = require('node:os');
+const { dirname } = require('node:path');
+
+const swc = [
+	'@swc/jest',
+	{
+		jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
+		module: { type: 'commonjs' },
+	},
+];
 
 /** @type {import('jest').Config} */
-module.exports = {
-	rootDir: '..',
-	testMatch: ['<rootDir>/test/{unit,contract,integration,package}/**/*.test.cts'],
+const common = {
+	rootDir: dirname(__dirname),
 	moduleFileExtensions: ['cts', 'mts', 'ts', 'js', 'cjs', 'mjs', 'json', 'node'],
 	modulePathIgnorePatterns: [
 		'<rootDir>/harness/n8n/node_modules',
@@ -11,18 +19,27 @@ module.exports = {
 		'<rootDir>/dist/package.json',
 	],
 	setupFiles: ['<rootDir>/test/jest.setup.cjs'],
+	transform: { '\\.(cts|mts|ts)$': swc },
+};
+
+/** @type {import('jest').Config} */
+module.exports = {
+	// Suites wait more than they compute: for a sandbox to start, and for retries.
+	maxWorkers: Math.max(4, availableParallelism() - 1),
 	// A sandbox starts in a second, and in many on a machine that does much else.
 	testTimeout: 60_000,
-	// Suites wait more than they compute: for a sandbox to start, and for retries. With four on two
-	// cores the integration tests take about half as long as with Jest's default of one.
-	maxWorkers: Math.max(4, availableParallelism() - 1),
-	transform: {
-		'\\.(cts|mts|ts)$': [
-			'@swc/jest',
-			{
-				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },
-				module: { type: 'commonjs' },
+	projects: [
+		{ ...common, testMatch: ['<rootDir>/test/{unit,contract,package}/**/*.test.cts'] },
+		{
+			...common,
+			testMatch: ['<rootDir>/test/integration/**/*.test.cts'],
+			testEnvironment: '<rootDir>/test/engineEnvironment.cjs',
+			transform: {
+				'/node_modules/(@n8n|n8n-core|n8n-workflow)/': '<rootDir>/test/engineModule.cjs',
+				'/engine/[^/]*\\.cts$|/sharedSandbox\\.mts$': '<rootDir>/test/engineModule.cjs',
+				...common.transform,
 			},
-		],
-	},
+			transformIgnorePatterns: ['/node_modules/(?!(@n8n|n8n-core|n8n-workflow)/)'],
+		},
+	],
 };

@@ -10,7 +10,8 @@ import {
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 const APP = 'shop';
 
@@ -65,7 +66,7 @@ export class AttachmentHarness {
 		const binaryData = Container.get(BinaryDataService);
 		Container.get(BinaryDataConfig).mode = 'filesystem';
 		await binaryData.init();
-		this.started = await startSandbox({ seeded: false });
+		this.started = await sharedSandbox();
 	}
 
 	async reset() {
@@ -144,7 +145,6 @@ export function useAttachmentHarness(): AttachmentHarness {
 	const harness = new AttachmentHarness();
 	beforeAll(async () => await harness.start());
 	beforeEach(async () => await harness.reset());
-	afterAll(async () => await harness.sandbox.stop());
 	return harness;
 }
 

@@ -7,6 +7,8 @@ import { numbered, useHarness } from './fixtures.cts';
 
 const rows = useHarness();
 const attachments = useAttachmentHarness();
+// Both are in one sandbox, which the second one has emptied.
+beforeEach(async () => await rows.createTables());
 
 beforeAll(async () => {
 	await prepare();

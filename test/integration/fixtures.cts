@@ -9,7 +9,8 @@ import {
 	type RunResult,
 } from '../support/engine/engine.cts';
 import type { FaultRule, LoggedRequest, StoredRecord } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 export const APP = 'shop';
 
@@ -82,13 +83,17 @@ export class TestHarness {
 	}
 
 	async start() {
-		this.started = await startSandbox({ seeded: false });
+		this.started = await sharedSandbox();
 	}
 
 	/** Empty tables, no faults, default settings. */
 	async reset() {
+		await this.sandbox.admin.reset();
+		await this.createTables();
+	}
+
+	async createTables() {
 		const { admin } = this.sandbox;
-		await admin.reset();
 		await admin.createTable({ app: APP, table: orders });
 		await admin.createTable({ app: APP, table: notes });
 		await admin.clearRequests();
@@ -142,12 +147,11 @@ export class TestHarness {
 	}
 }
 
-/** A shop of its own for a test file, emptied before each test. */
+/** The shop of a test file, emptied before each test. */
 export function useHarness(): TestHarness {
 	const shop = new TestHarness();
 	beforeAll(async () => await shop.start());
 	beforeEach(async () => await shop.reset());
-	afterAll(async () => await shop.sandbox.stop());
 	return shop;
 }
 

@@ -10,7 +10,8 @@ import {
 	type RunResult,
 } from '../support/engine/engine.cts';
 import type { StoredRecord } from '../../harness/sandboxAdmin.mts';
-import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { sharedSandbox } from '../support/sharedSandbox.mts';
 import { expectErrorItem, outcomes } from './fixtures.cts';
 
 const APP = 'office';
@@ -61,7 +62,7 @@ const ranks = {
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {
-	sandbox = await startSandbox({ seeded: false });
+	sandbox = await sharedSandbox();
 });
 beforeEach(async () => {
 	await sandbox.admin.reset();
@@ -77,7 +78,6 @@ beforeEach(async () => {
 	await sandbox.admin.createTable({ app: APP, table: companies, records });
 	await sandbox.admin.clearRequests();
 });
-afterAll(() => sandbox.stop());
 
 type Link = Partial<Record<'field' | 'valueType' | 'linkedField' | 'ifNotFound', string>>;
 

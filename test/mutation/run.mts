@@ -6,15 +6,14 @@
  *   npm run test:mutation -- --files 'nodes/DataPlatform/bulk/steps.ts'
  *   npm run test:mutation -- --incremental                    only what changed since the last run
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
-import { EQUIVALENT } from './equivalent.mts';
+import { changeAt, isEquivalent, outdatedEquivalents, type Change } from './change.mts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const SOURCES = join(ROOT, 'nodes', 'DataPlatform');
 
 /** How many mutants have to be killed, in percent, by the beginning of the path. */
 const THRESHOLDS: Array<[path: string, percent: number]> = [
@@ -30,9 +29,6 @@ const THRESHOLDS: Array<[path: string, percent: number]> = [
 	['transport/retryPolicy.ts', 100],
 ];
 
-/** A longer text of source is cut in its middle, so that it is the same after small changes there. */
-const SHOWN = 120;
-
 const { values } = parseArgs({
 	options: {
 		files: { type: 'string', multiple: true },
@@ -42,38 +38,19 @@ const { values } = parseArgs({
 
 type Result = Awaited<ReturnType<Stryker['runMutationTest']>>[number];
 
-/** A mutant that is not equivalent: its lines before and after. */
-interface Mutant {
-	file: string;
+interface Mutant extends Change {
 	line: number;
-	from: string;
-	to: string;
 	status: Result['status'];
 }
 
-const plain = (text: string) => {
-	const line = text.replace(/\s+/g, ' ').trim();
-	const half = SHOWN / 2;
-	return line.length <= SHOWN ? line : `${line.slice(0, half)} … ${line.slice(-half)}`;
-};
-
-async function describe({ fileName, location, replacement, status }: Result): Promise<Mutant> {
+function toMutant({ fileName, location, replacement, status }: Result): Mutant {
 	const { start, end } = location;
-	const lines = (await readFile(fileName, 'utf8')).split('\n');
-	const touched = lines.slice(start.line - 1, end.line);
-	const before = touched[0]!.slice(0, start.column - 1);
-	const after = touched.at(-1)!.slice(end.column - 1);
-	return {
-		file: relative(SOURCES, fileName),
-		line: start.line,
-		from: plain(touched.join(' ')),
-		to: plain(`${before}${replacement}${after}`),
-		status,
+	const place = {
+		start: { line: start.line - 1, column: start.column - 1 },
+		end: { line: end.line - 1, column: end.column - 1 },
 	};
+	return { ...changeAt(fileName, place, replacement!), line: start.line, status };
 }
-
-const isEquivalent = ({ file, from, to }: Mutant) =>
-	EQUIVALENT[file]?.some((known) => known.from === from && known.to === to) ?? false;
 
 const isKilled = ({ status }: Mutant) => status === 'Killed' || status === 'Timeout';
 
@@ -97,15 +74,19 @@ async function main() {
 	const results = await stryker
 		.runMutationTest()
 		.finally(() => rm(sandbox, { recursive: true, force: true }));
-	const all = await Promise.all(results.filter(isCounted).map(describe));
+	const all = results.filter(isCounted).map(toMutant);
 	const mutants = all.filter((mutant) => isKilled(mutant) || !isEquivalent(mutant));
 
 	for (const { file, line, from, to, status } of mutants.filter((mutant) => !isKilled(mutant))) {
 		const why = status === 'NoCoverage' ? 'without coverage' : 'survived';
 		console.log(`\n${file}:${line} ${why}\n  - ${from}\n  + ${to}`);
 	}
+	const outdated = outdatedEquivalents(all);
+	for (const { file, from, to } of outdated) {
+		console.log(`\n${file}: no such change any more (equivalent.mts)\n  - ${from}\n  + ${to}`);
+	}
 	console.log();
-	let isBelow = false;
+	let isBelow = outdated.length > 0;
 	for (const [path, threshold] of THRESHOLDS) {
 		const group = mutants.filter(({ file }) => file.startsWith(path));
 		if (group.length === 0) continue;

@@ -14,6 +14,7 @@ import {
 	type TestResult,
 	type TestRunner,
 } from '@stryker-mutator/api/test-runner';
+import { changeAt, isEquivalent } from './change.mts';
 import { UnitTests } from './unitTests.mts';
 
 /** What the mutated source and this runner share. */
@@ -37,6 +38,9 @@ interface DryRun {
 /** A mutant in an endless loop passes its place more often than any test did without it. */
 const MAX_HITS_FACTOR = 4;
 const MIN_HITS = 1000;
+
+/** Tests that take so long are enough for a mutant that none of them can notice. */
+const EQUIVALENT_TESTS_MS = 200;
 
 class InProcessRunner implements TestRunner {
 	#tests?: UnitTests;
@@ -117,7 +121,10 @@ class InProcessRunner implements TestRunner {
 		const maxHits = Math.max(MIN_HITS, (this.#hits[activeMutant.id] ?? 0) * MAX_HITS_FACTOR);
 		context.hitLimit = maxHits;
 		context.activeMutant = activeMutant.id;
-		for (const test of this.#tests!.fastestFirst(testFilter)) {
+		const { fileName, location, replacement } = activeMutant;
+		const isUnnoticeable = isEquivalent(changeAt(fileName, location, replacement));
+		const maxTestsMs = isUnnoticeable ? EQUIVALENT_TESTS_MS : Infinity;
+		for (const test of this.#tests!.fastestFirst(testFilter, maxTestsMs)) {
 			nrOfTests += 1;
 			context.hitCount = 0;
 			Atomics.store(this.#watched, 1, this.#tests!.maxComputing(test));

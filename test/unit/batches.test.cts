@@ -92,6 +92,16 @@ test('records that were put back come first, those that were added after the wai
 	expect(unsent.take()).toBeUndefined();
 });
 
+test('what is put back after some were taken comes once', () => {
+	const three = recordsOf(3);
+	const unsent = new UnsentRecords([].values());
+	unsent.add(three);
+	const taken = unsent.takeBatch({ records: 2, bytes: large });
+	unsent.putBack(taken.slice(1));
+	expect(unsent.waitingCount).toBe(2);
+	expect(unsent.takeBatch({ records: 9, bytes: large })).toEqual(three.slice(1));
+});
+
 test('the entry of a request has the id only if there is one', () => {
 	const fields = { a: 1 };
 	expect(prepareRecord({ index: 0, fields }).json).toBe('{"fields":{"a":1}}');

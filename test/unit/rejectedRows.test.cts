@@ -99,8 +99,13 @@ describe('a line', () => {
 			'{"a":{"b":[1,","],"c":"}"},"d":"\\",","error":"wrong","field":"b","row":7}\n',
 		],
 		[
+			'of NDJSON, rejected once more, with one value',
+			json('{"a":1,"error":"old","field":"d","row":3}'),
+			'{"a":1,"error":"wrong","field":"b","row":7}\n',
+		],
+		[
 			'of NDJSON, with nothing but what was added',
-			json('{"error":"old","field":"d","row":3}'),
+			json('{"error":{"code":1,"text":"old"},"field":"d","row":3}'),
 			'{"error":"wrong","field":"b","row":7}\n',
 		],
 		[

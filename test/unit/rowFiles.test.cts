@@ -176,7 +176,7 @@ describe('CSV', () => {
 		const half = 'x'.repeat(MAX_CELL_CHARACTERS / 2);
 		const rows = [
 			...parser.push(`a\n${quote}`),
-			...Array.from({ length: 3 }, () => parser.push(half)).flat(),
+			...Array.from({ length: 4 }, () => parser.push(half)).flat(),
 			...parser.push(`${quote}\n2\n`),
 			...parser.end(),
 		];
@@ -412,7 +412,7 @@ describe('text of a file', () => {
 			text: 'abcdefgh',
 			error: 'The file is not UTF-8',
 		});
-		const later = Buffer.concat([Buffer.from('\ufeffi'), Buffer.from([0xff])]);
+		const later = Buffer.concat([Buffer.from('\ufeffi'), Buffer.from([0xff]), Buffer.from('abc')]);
 		expect((await decoded([bytes[0]!, later])).text).toBe('abcdefgh\ufeffi');
 	});
 

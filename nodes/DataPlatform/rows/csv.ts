@@ -165,9 +165,7 @@ export class CsvParser {
 			const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
 			if (column > 0) this.problem = `has NUL characters in column ${column}, which are no text`;
 		}
-		this.rows.push(
-			this.problem === undefined ? { row, cells } : { row, cells, problem: this.problem },
-		);
+		this.rows.push({ row, cells, problem: this.problem });
 		this.cells = [];
 		this.problem = undefined;
 	}

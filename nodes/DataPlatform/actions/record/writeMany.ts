@@ -217,8 +217,8 @@ function* rowsOf(
 	}
 }
 
-/** A run that is about to write its items. */
-export interface Writing {
+/** What the parameters say, and what writes by them. */
+interface Setup {
 	/** The item that shared parameters are read from. */
 	source: number;
 	at: TableAddress;
@@ -227,6 +227,10 @@ export interface Writing {
 	planning: PlanOptions;
 	pipeline: WritePipeline;
 	shape: RecordOutput;
+}
+
+/** A run that is about to write its items. */
+export interface Writing extends Setup {
 	/** The items that are still to be written. */
 	plan: Plan;
 	/** The rows of items that a previous attempt of the node has done. */
@@ -257,6 +261,52 @@ export interface Finish {
 	finish(stopped: ServiceError | undefined): Promise<IDataObject>;
 }
 
+/** Reads the parameters that hold for all items, and what has to be known of the table. */
+async function setUp(
+	run: RunContext<WriteManyParameter>,
+	source: number,
+	mode: WriteMode,
+	settings: WriteManyOptions,
+) {
+	const { client } = run;
+	const at = run.table(source);
+	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+	// Both are read at the same time, and none is left behind where the other one fails.
+	const table = await run.definition(at).finally(async () => await reading);
+	const links = linkResolver(run, at);
+	const rules = linkRules(run, source, table);
+	const matching = matchingOf(run, source, mode, table, settings.importKey);
+	const duplicates = duplicatesOf(run, source);
+	const planning = {
+		...planOptions(run, source, mode, duplicates, settings.importKey),
+		matchOn: matching?.on,
+	};
+	const options = { ...settings, planning, linkRules: rules, matching };
+	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
+	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
+	const setup: Setup = {
+		source,
+		at,
+		table,
+		settings,
+		planning,
+		pipeline,
+		shape: outputOf(run, source),
+	};
+	const rows = (indexes: number[], problems: Problem[]) =>
+		rowsOf(run, indexes, valuesReader(run, source, table), hasId, problems);
+	return { setup, rows };
+}
+
+/** What a run took, besides the outcomes of its items. */
+const effortOf = ({ client }: RunContext<never>, { settings, pipeline }: Setup) => ({
+	...(pipeline.linkedRecordsCreated > 0 && {
+		linkedRecordsCreated: pipeline.linkedRecordsCreated,
+	}),
+	...client.stats,
+	...(settings.dryRun && { dryRun: true }),
+});
+
 /**
  * Writes all items and reports on each.
  *
@@ -272,7 +322,6 @@ export async function executeWriteMany(
 	// A parameter that the operation does not have is not set: Create Many matches nothing.
 	const run = operationRun as RunContext<WriteManyParameter>;
 	if (run.items.length === 0) return;
-	const { client, context } = run;
 	const unreadable: Problem[] = [];
 	const source = sharedSource(run, report, unreadable, extension?.shared);
 	const mode = modeOf(source);
@@ -281,24 +330,10 @@ export async function executeWriteMany(
 		'items',
 		'summary',
 	]);
-	const at = run.table(source);
 	if (settings.dryRun) report.markDryRun();
-	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
-	// Both are read at the same time, and none is left behind where the other one fails.
-	const table = await run.definition(at).finally(async () => await reading);
-	const links = linkResolver(run, at);
-	const rules = linkRules(run, source, table);
-	const matching = matchingOf(run, source, mode, table, settings.importKey);
-	const duplicates = duplicatesOf(run, source);
-	const planning = {
-		...planOptions(run, source, mode, duplicates, settings.importKey),
-		matchOn: matching?.on,
-	};
-	const options = { ...settings, planning, linkRules: rules, matching };
-	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
-	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
-	const read = (indexes: number[], problems: Problem[]) =>
-		rowsOf(run, indexes, valuesReader(run, source, table), hasId, problems);
+	const { setup, rows: read } = await setUp(run, source, mode, settings);
+	const { pipeline, shape } = setup;
+
 	const indexes = [...run.items.keys()];
 	const open = indexes.filter((index) => !report.hasResult(index));
 	const done = indexes.filter((index) => report.hasResult(index));
@@ -311,20 +346,13 @@ export async function executeWriteMany(
 	}
 	const plan = await pipeline.plan(rows, unreadable);
 	hintIgnored(run, plan);
-	const shape = outputOf(run, source);
 	const onPlan = ({ problems }: Plan) => {
 		if (problems.length > 0 && settings.stopAtFailure)
 			throw inputError(plan, pipeline.linkedRecordsCreated);
 	};
 	onPlan(plan);
 	const finishing = await extension?.prepare({
-		source,
-		at,
-		table,
-		settings,
-		planning,
-		pipeline,
-		shape,
+		...setup,
 		plan,
 		rows: [...rows],
 		doneRows: () => read(done, []),
@@ -347,18 +375,14 @@ export async function executeWriteMany(
 		...(plan.merged.size > 0 && { merged: plan.merged.size }),
 		...totals(report, extension !== undefined),
 		...more,
-		...(pipeline.linkedRecordsCreated > 0 && {
-			linkedRecordsCreated: pipeline.linkedRecordsCreated,
-		}),
-		...client.stats,
-		...(settings.dryRun && { dryRun: true }),
+		...effortOf(run, setup),
 		...(stopped && {
 			stopped: stopped.message,
 			confirmedThroughItem: report.reached.confirmedThroughItem,
 		}),
 	};
 	if (output === 'summary') report.summarize(summary);
-	context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
+	run.context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
 }
 
 const NAMES: Record<Outcome, string> = {

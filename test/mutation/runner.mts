@@ -44,7 +44,7 @@ const EQUIVALENT_TESTS_MS = 200;
 
 class InProcessRunner implements TestRunner {
 	#tests?: UnitTests;
-	#hits: DryRun['hits'] = {};
+	#hits?: DryRun['hits'];
 	/** For the watchdog: how many tests were begun and ended, and how long the last one may compute. */
 	readonly #watched = new Int32Array(new SharedArrayBuffer(8));
 
@@ -58,11 +58,6 @@ class InProcessRunner implements TestRunner {
 	async init() {
 		this.#tests = new UnitTests(process.cwd());
 		mkdirSync(SHARED, { recursive: true });
-		if (existsSync(DRY_RUN)) {
-			const { durations, hits } = JSON.parse(readFileSync(DRY_RUN, 'utf8')) as DryRun;
-			this.#tests.durations = durations;
-			this.#hits = hits;
-		}
 		new Worker(new URL('watchdog.mts', import.meta.url), {
 			workerData: this.#watched.buffer,
 		}).unref();
@@ -84,14 +79,26 @@ class InProcessRunner implements TestRunner {
 		}
 		context.currentTestId = undefined;
 		const { mutantCoverage } = context;
+		const hits: DryRun['hits'] = {};
 		for (const counts of Object.values(mutantCoverage?.perTest ?? {})) {
 			for (const [id, count] of Object.entries(counts)) {
-				this.#hits[id] = Math.max(this.#hits[id] ?? 0, count);
+				hits[id] = Math.max(hits[id] ?? 0, count);
 			}
 		}
 		const { durations } = this.#tests!;
-		writeFileSync(DRY_RUN, JSON.stringify({ durations, hits: this.#hits } satisfies DryRun));
+		writeFileSync(DRY_RUN, JSON.stringify({ durations, hits } satisfies DryRun));
 		return { status: DryRunStatus.Complete, tests, mutantCoverage };
+	}
+
+	/** How often the test without the mutant that passed its place most often did so. */
+	#hitsOf(mutant: string): number {
+		// Not before: all processes but one are begun while that one makes the dry run.
+		if (!this.#hits) {
+			const { durations, hits } = JSON.parse(readFileSync(DRY_RUN, 'utf8')) as DryRun;
+			this.#tests!.durations = durations;
+			this.#hits = hits;
+		}
+		return this.#hits[mutant] ?? 0;
 	}
 
 	async mutantRun(options: MutantRunOptions): Promise<MutantRunResult> {
@@ -118,7 +125,7 @@ class InProcessRunner implements TestRunner {
 		let nrOfTests = 0;
 		let reason: string | undefined;
 		// Stryker's own limit, a hundred times the hits of all tests, takes seconds to reach.
-		const maxHits = Math.max(MIN_HITS, (this.#hits[activeMutant.id] ?? 0) * MAX_HITS_FACTOR);
+		const maxHits = Math.max(MIN_HITS, this.#hitsOf(activeMutant.id) * MAX_HITS_FACTOR);
 		context.hitLimit = maxHits;
 		context.activeMutant = activeMutant.id;
 		const { fileName, location, replacement } = activeMutant;

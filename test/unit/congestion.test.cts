@@ -57,6 +57,16 @@ test.each<Row>([
 		['250 × 12', '500 × 12', '1000 × 12', '1000 × 12'],
 	],
 	[
+		'a small one at the end does not make them smaller',
+		{},
+		[
+			[250, 'fast'],
+			[500, 'fast'],
+			[10, 'fast'],
+		],
+		['250 × 12', '500 × 12', '1000 × 12', '1000 × 12'],
+	],
+	[
 		'a batch from before the growth, or the last one, lets them grow no further',
 		{},
 		[

@@ -296,9 +296,28 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 			if (count === 4) table.ids = [...table.ids.filter((id) => id !== 'r21'), 'x', 'y'];
 			return undefined;
 		};
-		const { result, left } = await run({ filter, ids, on });
+		const { result, left, lines } = await run({ filter, ids, on });
 		expect(result).toEqual({ matched: 22, deleted: 22, remaining: 1 });
 		expect(left).toEqual(['y']);
+		expect(lines.at(-1)).toBe('POST /count/filter');
+	});
+
+	test('one that the service does not find, and still lists, is tried once', async () => {
+		const ids = Array.from({ length: 25 }, (_, index) => `r${index}`);
+		const on: Matching['on'] = (line) => (line === 'DELETE /r0' ? no(404) : undefined);
+		const { result, deletions } = await run({ filter, ids, on });
+		expect(result).toMatchObject({ message: expect.stringContaining('23 of 25') as string });
+		expect(deletions.filter((line) => line === 'DELETE /r0')).toHaveLength(1);
+	});
+
+	test('one that is gone already, and no others left, needs no list', async () => {
+		const on: Matching['on'] = (line, table) => {
+			if (line === 'DELETE /a') table.ids = table.ids.filter((id) => id !== 'b');
+			return undefined;
+		};
+		const { result, lines } = await run({ filter, on });
+		expect(result).toEqual({ matched: 3, deleted: 2, remaining: 0 });
+		expect(lines.at(-1)).toBe('POST /count/filter');
 	});
 
 	test('no more than were counted, where a page is longer than was asked for', async () => {

@@ -251,6 +251,18 @@ describe('a link to many records', () => {
 		expect(stub.requests.length).toBeLessThanOrEqual(requests + 1);
 	});
 
+	test('of a round number, no more than its page', async () => {
+		const { include, stub } = setUp({
+			inclusion: link(true),
+			respond: () =>
+				httpResponse(200, {
+					data: Array.from({ length: 25 }, (_, at) => storedOf({ id: `c${at}` })),
+				}),
+		});
+		expect((await include({ count: 25, url: 'u' }))[0]).toHaveLength(25);
+		expect(stub.requests).toEqual(['GET companies']);
+	});
+
 	test('with fields', async () => {
 		const { include } = setUp({ inclusion: link(true, withNames) });
 		expect(await include({ count: LINKED, url: 'u' })).toEqual([

@@ -1,4 +1,5 @@
 /** Files in n8n's store: written bit by bit, opened, and named by their fields. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
 import {
@@ -106,16 +107,20 @@ describe('a file that grows', () => {
 	test('of which nothing comes for long keeps the store waiting with empty pieces', async () => {
 		const sizes: number[] = [];
 		const { file, seen } = await growing({ receive: (piece) => void sizes.push(piece.length) });
-		jest.useFakeTimers();
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+		const pass = async (ms: number) => {
+			await jest.advanceTimersByTimeAsync(ms);
+			for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+		};
 		await file.write('a');
-		await jest.advanceTimersByTimeAsync(29_999);
+		await pass(29_999);
 		expect(sizes).toEqual([1]);
-		await jest.advanceTimersByTimeAsync(1);
+		await pass(1);
 		expect(sizes).toEqual([1, 0]);
-		await jest.advanceTimersByTimeAsync(30_000);
+		await pass(30_000);
 		expect(sizes).toEqual([1, 0, 0]);
 		await file.write('bc');
-		await jest.advanceTimersByTimeAsync(1);
+		await pass(1);
 		expect(sizes).toEqual([1, 0, 0, 2]);
 		await file.end();
 		jest.useRealTimers();

@@ -1,4 +1,4 @@
-/** Stop If More Than % Fail, in the operations that write many records. */
+/** Max Failures (%), in the operations that write many records. */
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness, type OnError } from './fixtures.cts';
 
@@ -119,8 +119,6 @@ test.each(['matching on fields', 'updates'])('%s', async (what) => {
 
 test.each([-1, 101, 'some', ''])('a share of %j is refused', async (maxFailedShare) => {
 	const result = await run('upsertMany', numbered(2), { maxFailedShare });
-	expect(result.error?.message).toMatch(
-		/'Stop If More Than % Fail' must be a number from 0 to 100/,
-	);
+	expect(result.error?.message).toMatch(/'Max Failures \(%\)' must be a number from 0 to 100/);
 	expect(await harness.writes()).toEqual([]);
 });

@@ -101,7 +101,7 @@ test('unknown and read-only fields may be ignored', async () => {
 test.each<[operation: string, option: string, label: string]>([
 	...['create', 'update', 'upsert', 'createMany', 'upsertMany', 'updateMany', 'syncMany'].flatMap(
 		(operation): Array<[string, string, string]> => [
-			[operation, 'unknownFields', 'Unknown Input Fields'],
+			[operation, 'unknownFields', 'Unknown Fields'],
 			[operation, 'emptyValues', 'Empty Values'],
 		],
 	),

@@ -385,11 +385,7 @@ describe('one record', () => {
 			'drop',
 			"'Empty Values' must be one of 'leave', 'clear', 'error', not \"drop\"",
 		],
-		[
-			'unknownFields',
-			'drop',
-			"'Unknown Input Fields' must be one of 'error', 'ignore', not \"drop\"",
-		],
+		['unknownFields', 'drop', "'Unknown Fields' must be one of 'error', 'ignore', not \"drop\""],
 		['skipAudit', 'yes', "'Skip Audit' must be true or false"],
 	])('is not created with %s %j', async (option, value, message) => {
 		const { error } = await write('record: create', {

@@ -198,11 +198,11 @@ describe('the rows of a file', () => {
 		expect(stored[0]!.text).toContain('r9,4,');
 	});
 
-	test('Stop After Rejected Rows', async () => {
+	test('Rejected Rows Limit', async () => {
 		const text = 'name,age\nA,x\nB,2\n';
 		const { error, records } = await importFile(text, { options: { stopAfterRejected: 1 } });
 		expect(error?.message).toBe(
-			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Stop After Rejected Rows' allows no more",
+			"'people.csv' is imported through row 3 only: 1 row was rejected, and 'Rejected Rows Limit' allows no more",
 		);
 		expect(records).toHaveLength(2);
 		const more = await importFile(`${text}C,y\n`, { options: { stopAfterRejected: 2 } });
@@ -267,7 +267,7 @@ describe('what keeps a file from being imported', () => {
 				[
 					'stopAfterRejected',
 					-1,
-					"'Stop After Rejected Rows' must be a whole number from 0 to 4294967295, not -1",
+					"'Rejected Rows Limit' must be a whole number from 0 to 4294967295, not -1",
 				],
 			] as Array<[string, string | number, string | RegExp]>
 		).map(([option, value, message]): [string, string, Import, string, IDataObject] => [
@@ -565,7 +565,7 @@ describe('portions of rows', () => {
 		expect(names).toEqual([]);
 		expect(result.brokenOff).toEqual({
 			error: undefined,
-			message: "2 rows were rejected, and 'Stop After Rejected Rows' allows no more",
+			message: "2 rows were rejected, and 'Rejected Rows Limit' allows no more",
 		});
 		expect(result.confirmedThroughRow).toBe(3);
 		expect(result.rejectedFile).toBeDefined();

@@ -24,7 +24,7 @@ export const AUTOMATIC = 0;
 export const MAX_BATCH_SIZE = 1000;
 export const MAX_PARALLEL_REQUESTS = 12;
 export const DEFAULT_MAX_BATCH_SIZE_MIB = 4;
-/** The value of Stop If More Than % Fail that sets no limit. */
+/** The value of Max Failures (%) that sets no limit. */
 export const NO_FAILURE_LIMIT = 100;
 
 const batchSize: Parameter<'batchSize'> = {
@@ -119,7 +119,7 @@ const importKey: Parameter<'importKey'> = {
 };
 
 const maxFailedShare: Parameter<'maxFailedShare'> = {
-	displayName: 'Stop If More Than % Fail',
+	displayName: 'Max Failures (%)',
 	name: 'maxFailedShare',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },

@@ -77,7 +77,7 @@ export const emptyValues: Parameter<'emptyValues'> = {
 };
 
 export const unknownFields: Parameter<'unknownFields'> = {
-	displayName: 'Unknown Input Fields',
+	displayName: 'Unknown Fields',
 	name: 'unknownFields',
 	type: 'options',
 	options: [

@@ -253,7 +253,7 @@ const endAtRow: Parameter<'endAtRow'> = {
 };
 
 const stopAfterRejected: Parameter<'stopAfterRejected'> = {
-	displayName: 'Stop After Rejected Rows',
+	displayName: 'Rejected Rows Limit',
 	name: 'stopAfterRejected',
 	type: 'number',
 	typeOptions: { minValue: 0, numberPrecision: 0 },

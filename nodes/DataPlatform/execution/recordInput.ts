@@ -222,7 +222,7 @@ export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) =>
 	),
 	unknownFields: requireChoice<PlanOptions['unknownFields']>(
 		run.option<unknown>('options.unknownFields', index, 'error'),
-		'Unknown Input Fields',
+		'Unknown Fields',
 		['error', 'ignore'],
 	),
 });

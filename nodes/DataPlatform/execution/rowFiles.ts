@@ -149,6 +149,6 @@ export function rowRangeOf(run: ImportFormRun, index: number) {
 	return {
 		startAt,
 		endAt,
-		stopAfterRejected: number('stopAfterRejected', 'Stop After Rejected Rows', 0),
+		stopAfterRejected: number('stopAfterRejected', 'Rejected Rows Limit', 0),
 	};
 }

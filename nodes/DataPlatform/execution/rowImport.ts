@@ -72,7 +72,7 @@ export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportR
 const ERRORS_SHOWN = 10;
 
 const tooMany = (count: number) =>
-	`${count === 1 ? '1 row was' : `${count} rows were`} rejected, and 'Stop After Rejected Rows' allows no more`;
+	`${count === 1 ? '1 row was' : `${count} rows were`} rejected, and 'Rejected Rows Limit' allows no more`;
 
 /** An outcome in words of rows: the messages of many-record writes speak of items. */
 const inRowWords = (message: string) =>

@@ -138,7 +138,7 @@ export class RowReader {
 		);
 		throw wrongColumns(
 			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${quoted(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
-			`Rename the column, choose 'Map Each Column Manually' under 'Mapping Column Mode', or set 'Unknown Input Fields' in the options to 'Ignore'. The file's columns are: ${quoted(names.filter((name) => name !== ''))}.`,
+			`Rename the column, choose 'Map Each Column Manually' under 'Mapping Column Mode', or set 'Unknown Fields' in the options to 'Ignore'. The file's columns are: ${quoted(names.filter((name) => name !== ''))}.`,
 		);
 	}
 

@@ -241,6 +241,28 @@ test('rare options stand in sub-collections', async () => {
 	await page.getByText('Parallel Requests').waitFor();
 });
 
+/** The labels of the panel that are wider than the place the editor leaves them. */
+const cutLabels = async (): Promise<string[]> =>
+	await byId('ndv').evaluate((panel) =>
+		Array.from(panel.querySelectorAll('[data-test-id="input-label"] *'))
+			.filter((element) => getComputedStyle(element).overflow === 'hidden')
+			.filter((element) => element.scrollWidth > element.clientWidth)
+			.map((element) => element.textContent ?? ''),
+	);
+
+test('no label is cut', async () => {
+	const all = { settings: {} };
+	const options = { requests: all, inputValues: all, matching: all };
+	await openPanel('upsertMany', undefined, { options });
+	await page.getByText('Parallel Requests').waitFor();
+	await byId('mapping-fields-container').getByText('Photo (web address)').waitFor();
+	assert.deepEqual(await cutLabels(), []);
+
+	await openPanel('importFromFile', undefined, { options: { ...options, file: all } });
+	await page.getByText('Rejected Rows Limit').waitFor();
+	assert.deepEqual(await cutLabels(), []);
+});
+
 test('a record is searched for and picked from the list', async () => {
 	await openPanel('get');
 	await byId('resource-locator-recordId').getByTestId('rlc-input').click();

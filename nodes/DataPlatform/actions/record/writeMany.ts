@@ -171,7 +171,7 @@ export function writeManyOptions(
 	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
 	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
 	const share = run.option<unknown>('options.maxFailedShare', index, NO_FAILURE_LIMIT);
-	const maxShare = requireNumber(share, 'Stop If More Than % Fail', { min: 0, max: 100 });
+	const maxShare = requireNumber(share, 'Max Failures (%)', { min: 0, max: 100 });
 	const maxFailedShare = maxShare === NO_FAILURE_LIMIT ? undefined : maxShare;
 	return {
 		mode,

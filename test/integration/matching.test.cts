@@ -306,6 +306,18 @@ describe('on the import key, as the platform itself does it', () => {
 			expect((await harness.writes()).map(({ records }) => records)).toEqual([3]);
 		},
 	);
+
+	test('items with only the key are told apart by whether there is a record, without a write', async () => {
+		await harness.fill('orders', ...numbered(2));
+		const items = numbered(4).map(({ number }) => ({ number }));
+		const options = { ifFound: 'skip', ifMissing: 'skip' };
+		const result = await harness.run('upsertMany', { items, options });
+		expect(outcomes(result)).toEqual(['found', 'found', 'skipped', 'skipped']);
+		expect(result.json()[1]).toMatchObject({ buyer: 'Buyer 2' });
+		expect(result.json()[3]).toMatchObject(items[3]!);
+		expect(await harness.writes()).toEqual([]);
+		expect(await harness.records()).toHaveLength(2);
+	});
 });
 
 describe('on the record ID', () => {

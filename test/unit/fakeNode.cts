@@ -240,8 +240,11 @@ export function fakeExecution({
 			name: string,
 			index: number,
 			fallback?: unknown,
-			options?: { rawExpressions?: boolean },
+			options?: { rawExpressions?: boolean; skipValidation?: boolean },
 		) => {
+			if (name === 'columns.value' && !options?.skipValidation) {
+				throw new Error('n8n checks the values by the table as it was when the workflow was saved');
+			}
 			const value = valueAt(node.parameters, name) ?? fallback;
 			if (value === undefined) throw new Error(`Could not get parameter '${name}'`);
 			return options?.rawExpressions ? value : resolved(value, items[index]?.json ?? {}, index);

@@ -305,11 +305,11 @@ describe('several items with links', () => {
 
 	test('of another table are looked up with theirs', async () => {
 		const items = asItems(
-			{ name: 'Dane', staff: ['Ada'], table: 'companies' },
-			{ name: 'C', company: 'Birch', table: 'people' },
+			{ name: 'Dane', staff: ['Ada'], company: 'Zed', table: 'companies' },
+			{ name: 'C', company: 'Birch', staff: ['Zed'], table: 'people' },
 			{ name: 'D', company: 'Acorn', table: 'people' },
 		);
-		const { requests, error } = await run('record: create', {
+		const { requests, error, sent } = await run('record: create', {
 			parameters: {
 				...parameters,
 				table: locator('={{ $json.table }}'),
@@ -322,17 +322,18 @@ describe('several items with links', () => {
 			...['POST people/data/filter', 'POST companies/data'],
 			...[LOOK_UP, WRITE, WRITE],
 		]);
+		expect(JSON.stringify(sent.map(({ body }) => body))).not.toContain('Zed');
 	});
 
 	test('of another application are looked up with theirs', async () => {
 		const items = asItems(
 			{ name: 'B', company: 'Acorn', app: 'sales' },
-			{ name: 'C', company: 'Birch', app: '' },
+			{ name: 'C', company: 'Birch', app: 'other' },
 		);
 		const { sent } = await run('record: create', {
 			parameters: {
 				...parameters,
-				application: locator('={{ $json.app || undefined }}'),
+				application: locator('={{ $json.app }}'),
 				options: { ...parameters.options, unknownFields: 'ignore' },
 			},
 			items,

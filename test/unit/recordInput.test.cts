@@ -164,6 +164,7 @@ describe('a field is found by its header', () => {
 		[{ 'E-Mail (import key)': 'a@b.c' }, { mail: 'a@b.c' }],
 		[{ 'E-Mail (import key) 2': 'a@b.c' }, { 'E-Mail (import key) 2': 'a@b.c' }],
 		[{ 'E-Mail (a) (b)': 'a@b.c' }, { 'E-Mail (a) (b)': 'a@b.c' }],
+		[{ 'E- (x)Mail': 'a@b.c' }, { 'E- (x)Mail': 'a@b.c' }],
 		[{ Phone: '1' }, { Phone: '1' }],
 		[{ name: 'Fox' }, { name: 'Fox' }],
 		[{ NAME: 'Vienna' }, { city: 'Vienna' }],
@@ -235,6 +236,12 @@ describe('a record that is not simplified', () => {
 			having('fields'),
 			{ ...READ, fields: { name: 'Wolf', fields: 'x' } },
 			{ name: 'Wolf', fields: 'x' },
+		],
+		[
+			'where a field is called fields, beside what the output says',
+			having('fields'),
+			{ ...READ, outcome: 'updated', before: {}, fields: { fields: 'x' } },
+			{ fields: 'x' },
 		],
 		[
 			'not where it has another key',

@@ -3,7 +3,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { GrowingFile } from '../../nodes/DataPlatform/execution/binaryStore.ts';
 import { LinkResolver } from '../../nodes/DataPlatform/bulk/links.ts';
-import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
+import { WritePipeline, type OutcomeSink } from '../../nodes/DataPlatform/bulk/pipeline.ts';
+import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
+import type { Plan, PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { ProgressLog } from '../../nodes/DataPlatform/execution/progressLog.ts';
 import { certainThrough, importRows } from '../../nodes/DataPlatform/execution/rowImport.ts';
 import { RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';
@@ -148,6 +150,38 @@ describe('the rows of a file', () => {
 		expect(stored[0]!.text).toContain('"row":3');
 	});
 
+	test('are of CSV where that is said, though they begin like JSON', async () => {
+		const { records } = await importFile('{x},name\n1,Bob\n', {
+			parameters: { format: 'csv' },
+			options: { unknownFields: 'ignore' },
+		});
+		expect(records[1]).toEqual({ name: 'Bob' });
+	});
+
+	test('may be a single one', async () => {
+		const { result } = await importFile('name\nA\nB\nC\n', {
+			options: { startAtRow: 3, endAtRow: 3 },
+		});
+		expect(result).toMatchObject({ rows: 1, confirmedThroughRow: 3 });
+	});
+
+	test('that are created match none, whatever is left of matching', async () => {
+		const { records, result } = await importFile('age\n5\n', {
+			parameters: { importMode: 'create' },
+		});
+		expect(result.errors).toEqual([]);
+		expect(records[1]).toEqual({ age: 5 });
+	});
+
+	test('that only update create none, whatever is left of creating', async () => {
+		const { records, result } = await importFile('name,age\nNew,5\nAda,6\n', {
+			parameters: { importMode: 'update', matchOn: 'importKey' },
+			options: { ifMissing: 'create' },
+		});
+		expect(records).toEqual([{ name: 'Ada', age: 6 }]);
+		expect(result).toMatchObject({ notFound: 1, updated: 1, rejected: 1 });
+	});
+
 	test('are written from a row to a row', async () => {
 		const { result, records } = await importFile('name\nA\nB\nC\nD\n', {
 			options: { startAtRow: 3, endAtRow: 4 },
@@ -256,6 +290,8 @@ describe('what keeps a file from being imported', () => {
 				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false"],
 				['dateFormat', 'qq', /^'Date Format' /],
 				['timeZone', 'Mars/One', /^'Time Zone' /],
+				['dateFormat', true, "'Date Format' must be text, not a boolean"],
+				['timeZone', true, "'Time Zone' must be text, not a boolean"],
 				['startAtRow', 0, "'Start at Row' must be a whole number from 1 to 4294967295, not 0"],
 				[
 					'startAtRow',
@@ -269,7 +305,7 @@ describe('what keeps a file from being imported', () => {
 					-1,
 					"'Rejected Rows Limit' must be a whole number from 0 to 4294967295, not -1",
 				],
-			] as Array<[string, string | number, string | RegExp]>
+			] as Array<[string, string | number | boolean, string | RegExp]>
 		).map(([option, value, message]): [string, string, Import, string, IDataObject] => [
 			`${option} ${value}`,
 			'name\nBob\n',
@@ -297,6 +333,13 @@ describe('what keeps a file from being imported', () => {
 		expect(openStreams).toBe(0);
 	});
 
+	test('an end before the start says what to do', async () => {
+		const { error } = await importFile('name\n', { options: { startAtRow: 3, endAtRow: 2 } });
+		expect(error?.description).toBe(
+			"Correct one of the two, or set 'End at Row' to 0 for the end of the file.",
+		);
+	});
+
 	test('a list separator that is no text says what to do', async () => {
 		const { error } = await importFile('name\n', { options: { listSeparator: 5 } });
 		expect(error?.description).toBe('Choose it from the list, or correct the expression in it.');
@@ -308,9 +351,9 @@ describe('how a file is read', () => {
 		['by its first row', 'name;age\nBob;2\n', {}, { name: 'Bob', age: 2 }],
 		[
 			'as it is said',
-			'name;x,age\nBob,2\n',
+			'name,x;y;z;w\nBob,2\n',
 			{ delimiter: ',', unknownFields: 'ignore' },
-			{ age: 2 },
+			{ name: 'Bob' },
 		],
 		[
 			'in an encoding',
@@ -388,6 +431,20 @@ describe('an import that breaks off', () => {
 	});
 });
 
+/** Rows that come to these outcomes. */
+const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
+	({
+		plan: async (inputs: PlanInput[]) => ({
+			records: inputs.map(({ index }) => ({ index, fields: {} })),
+			...{ problems: [], merged: new Map(), ignored: new Set() },
+		}),
+		write: async ({ records }: Plan, { onOutcomes }: OutcomeSink) => {
+			for (const { index } of records)
+				if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
+			return { stopped };
+		},
+	}) as unknown as WritePipeline;
+
 /** What `importRows` is given in portions, and what it says of them. */
 async function importPortions(
 	portions: Array<FileRow[] | Error>,
@@ -400,6 +457,8 @@ async function importPortions(
 		batchSize = 0,
 		parallelRequests = 1,
 		isById = false,
+		outcomes,
+		stopped,
 	}: {
 		respond?: Parameters<StubTables['client']>[0];
 		rejectsDuplicates?: boolean;
@@ -409,6 +468,10 @@ async function importPortions(
 		batchSize?: number;
 		parallelRequests?: number;
 		isById?: boolean;
+		/** What the rows come to, in place of what the platform makes of them. */
+		outcomes?: Record<number, ItemOutcome[]>;
+		/** Why nothing more was sent behind those. */
+		stopped?: ServiceError;
 	} = {},
 ) {
 	const tables = new StubTables({ people: isById ? { r1: {}, r2: {} } : {} }, { people });
@@ -435,6 +498,7 @@ async function importPortions(
 		...{ planning, linkRules: new Map() },
 	};
 	const target = { client, at: { table: 'people' }, table: people };
+	const pipeline = new WritePipeline(target, links, options, Promise.resolve(undefined));
 	let isReturned = false;
 	async function* all() {
 		try {
@@ -450,7 +514,7 @@ async function importPortions(
 		name: 'people.csv',
 		portions: all(),
 		reader,
-		pipeline: new WritePipeline(target, links, options, Promise.resolve(undefined)),
+		pipeline: outcomes ? stubPipeline(outcomes, stopped) : pipeline,
 		lines: new RejectedLines(header, ',', true, (name) => reader.isField(name)),
 		rejected: new GrowingFile(run, 'rejected.csv', 'text/csv'),
 		hasHeader: true,
@@ -599,6 +663,92 @@ describe('portions of rows', () => {
 			counts: { unknown: 1, rejected: 1, inserted: 2 },
 		});
 		expect(certainThrough(result)).toBe(2);
+	});
+
+	const stop = new ServiceError('the token expired', { delivery: 'rejected', status: 401 });
+	const ROWS = [row(2, 'A', '1'), row(3, 'B', '1'), row(4, 'C', '1')];
+	const written: ItemOutcome[] = [{ outcome: 'inserted' }];
+
+	test('what stops the import is why it broke off', async () => {
+		const { result, isReturned } = await importPortions([ROWS], { outcomes: {}, stopped: stop });
+		expect(result.brokenOff).toEqual({ error: stop, message: 'the token expired' });
+		expect(result).toMatchObject({ confirmedThroughRow: 1, counts: { rows: 0, rejected: 0 } });
+		expect(isReturned).toBe(true);
+	});
+
+	type Counts = [rows: number, rejected: number, unknown: number, confirmed: number];
+	test.each<[string, ItemOutcome, boolean, Counts]>([
+		['written', { outcome: 'inserted' }, true, [3, 0, 0, 4]],
+		['of unknown outcome', { outcome: 'unknown', message: 'lost' }, true, [3, 0, 1, 2]],
+		['of unknown outcome, where nothing stopped', { outcome: 'unknown' }, false, [3, 1, 1, 4]],
+		['not sent because of others', { outcome: 'failed', isDerived: true }, true, [2, 0, 0, 2]],
+		[
+			'part of one that failed',
+			{ outcome: 'failed', isDerived: true, mergedInto: 4 },
+			true,
+			[3, 1, 0, 4],
+		],
+		[
+			'not sent because of others, where nothing stopped',
+			{ outcome: 'failed', isDerived: true },
+			false,
+			[3, 1, 0, 4],
+		],
+		[
+			'rejected by what stopped it',
+			{ outcome: 'failed', message: 'No: the token expired' },
+			true,
+			[2, 0, 0, 2],
+		],
+		['rejected', { outcome: 'failed', message: 'too long' }, true, [3, 1, 0, 4]],
+		['rejected without a reason', { outcome: 'failed' }, true, [3, 1, 0, 4]],
+		['of no record', { outcome: 'notFound', isDerived: true }, true, [3, 1, 0, 4]],
+	])('a row that is %s', async (_, outcome, isStopped, counts) => {
+		const { result } = await importPortions([ROWS], {
+			outcomes: { 2: written, 3: [outcome], 4: written },
+			stopped: isStopped ? stop : undefined,
+		});
+		const { rows, rejected, unknown } = result.counts;
+		expect([rows, rejected, unknown, result.confirmedThroughRow]).toEqual(counts);
+		const hasGap = result.confirmedThroughRow === 2;
+		expect(result.writtenAfter).toBe(hasGap ? 1 : 0);
+		expect(result.unknownAfter).toBe(hasGap ? unknown : 0);
+		expect(result.firstUnknownRow).toBe(outcome.outcome === 'unknown' ? 3 : undefined);
+	});
+
+	test('a row of several records failed where one of them did', async () => {
+		const { result } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [...written, { outcome: 'failed', message: 'too long' }] },
+		});
+		expect(result).toMatchObject({
+			counts: { failed: 1 },
+			errors: [{ row: 2, error: 'too long' }],
+		});
+	});
+
+	test.each<[string | undefined, string]>([
+		['Item 12 was not sent: too long', 'too long'],
+		['as Item 12 was not sent: too long', 'as Row 12 was not sent: too long'],
+		['Item 3 has it, and item 45', 'Row 3 has it, and row 45'],
+		[
+			'the item is too long, the lineitem 5 and Item A',
+			'the item is too long, the lineitem 5 and Item A',
+		],
+		[undefined, 'The record was not written'],
+	])('%j is said of a row as %j', async (message, error) => {
+		const { result, seen } = await importPortions([[ROWS[0]!]], {
+			outcomes: { 2: [{ outcome: 'failed', message, field: '' }] },
+		});
+		expect(result.errors).toEqual([{ row: 2, error }]);
+		expect(seen.stored[0]!.text).toContain(error.slice(0, 8));
+	});
+
+	test('a row that can’t be read has failed', async () => {
+		const { result } = await importPortions([[row(2, 'A'), row(3, 'B', '1')]]);
+		expect(result).toMatchObject({
+			counts: { rows: 2, failed: 1, inserted: 1, rejected: 1 },
+			errors: [{ row: 2, error: 'the row has 1 cell, the header has 2' }],
+		});
 	});
 
 	test('a line in n8n’s log says how far a long import is', async () => {

@@ -191,6 +191,12 @@ describe('records are found', () => {
 			false,
 		],
 		[
+			'by a look-up, where another field is named beside its key',
+			{ name: 'Ada', mail: 'a@x', age: 5 },
+			{ matchOn: 'fields', matchFields: ['name', 'mail'] },
+			false,
+		],
+		[
 			'by a look-up, where found ones are left',
 			{ name: 'Ada' },
 			{ options: { ifFound: 'skip' } },

@@ -82,8 +82,6 @@ export interface ExecutionData {
 		}>;
 	};
 	resultData: ResultData;
-	/** Until when it waits; gone once it has gone on. */
-	waitTill?: string;
 }
 
 export interface N8nApi {
@@ -250,8 +248,9 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		if (['new', 'running', 'waiting', 'unknown'].includes(execution.status)) return undefined;
 		const data = parseExecutionData(execution.data) as Execution['data'] | undefined;
 		// n8n 1 reports that an execution has ended a moment before it stores the result: until then
-		// there is none, or that from before it waited.
-		const isStored = data && !(execution.status === 'success' && data.waitTill);
+		// there is none or, where it has waited, the one from before that, with nodes still to run.
+		const isOpen = (data?.executionData?.nodeExecutionStack.length ?? 0) > 0;
+		const isStored = data && !(execution.status === 'success' && isOpen);
 		return isStored ? { ...execution, data } : undefined;
 	};
 

@@ -68,6 +68,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 	],
+	'bulk/batches.ts': [
+		{
+			from: 'if (this.first === this.waiting.length) { this.waiting = []; this.first = 0; }',
+			to: 'if (this.first === this.waiting.length) {}',
+			why: 'Only saves memory: what was taken is not taken again.',
+		},
+	],
 	'bulk/diff.ts': [
 		{
 			from: "const name = `'${key ?? sharedKey?.text}'`;",
@@ -92,8 +99,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'A problem without an index is of no item.',
 		},
 		{
-			from: "this.keys = on === 'recordId' ? [] : keyFields(table, { matchOn: on });",
-			to: 'this.keys = on === \'recordId\' ? ["Stryker was here"] : keyFields(table, { matchOn: on });',
+			from: "this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });",
+			to: 'this.keys = on === \'recordId\' ? ["Stryker was here"] : keyFields(target.table, { matchOn: on });',
 			why: 'No record has a value in a field without a name.',
 		},
 		{
@@ -169,6 +176,30 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'next[j] = replaced < added ? replaced : added;',
 			to: 'next[j] = replaced <= added ? replaced : added;',
 			why: 'The smaller of two equal numbers is either.',
+		},
+	],
+	'bulk/reconcile.ts': [
+		{
+			from: "const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';",
+			to: "const loads = this.mode === 'replace' ? \"\" : 'sentFields';",
+			why: 'Without names all fields are loaded.',
+		},
+		{
+			from: 'if (written && isSuccess(written)) proven.add(prepared);',
+			to: 'if (true) proven.add(prepared);',
+			why: 'What did not succeed is whole as it is.',
+		},
+		...[
+			[
+				'const isAgain = id !== undefined && groups.has(id) && rewritten.has(id);',
+				'const isAgain = true && groups.has(id) && rewritten.has(id);',
+			],
+			['if (id !== undefined) rewritten.add(id);', 'if (true) rewritten.add(id);'],
+		].map(([from, to]) => ({ from: from!, to: to!, why: 'No group is of no ID.' })),
+		{
+			from: "const updateMode = this.mode === 'replace' ? 'replace' : 'partial';",
+			to: "const updateMode = this.mode === 'replace' ? 'replace' : \"\";",
+			why: 'Any mode but replace updates in part.',
 		},
 	],
 	'bulk/resolve.ts': [

@@ -115,6 +115,7 @@ async function write({
 		keys: writes.map(keysOf),
 		requests: fake.sent.length,
 		stopped: stopped?.message,
+		delivery: stopped?.delivery,
 		mostUnderWay,
 	};
 }
@@ -287,7 +288,7 @@ describe('a platform that reads but takes no write', () => {
 		['create', 0],
 		['upsert', 0],
 	])('stops a run that sends no batch again: %s, %d ms to wait', async (mode, retryBudgetMs) => {
-		const { outcomes, batches, stopped } = await write({
+		const { outcomes, batches, stopped, delivery } = await write({
 			count: 1000,
 			serve: failing(2),
 			options: { mode, batchSize: 1, parallelRequests: 1 },
@@ -296,6 +297,7 @@ describe('a platform that reads but takes no write', () => {
 		expect(batches).toHaveLength(16);
 		expect(outcomes).toEqual(['inserted', ...times(15, 'unknown'), ...times(984, 'not sent')]);
 		expect(stopped).toContain('15 requests in a row may have written their records or not');
+		expect(delivery).toBe('ambiguous');
 		// And why: what the last one failed with.
 		expect(stopped).toContain(': The platform');
 	});

@@ -97,6 +97,17 @@ describe('items with an id or a key', () => {
 		expect(bodies).toMatchObject([{ loadFields: ['code', 'n'] }]);
 	});
 
+	test('not found, where the response lists the record of an item that has no key', async () => {
+		const { outcomes } = await resolve({
+			mode: 'upsert',
+			items: [byKey, sendableOf({ index: 2, fields: { n: 5 } })],
+			unresolved: {
+				response: responseOf({ bulk: { successCount: 1 }, data: [{ id: 'z' }] }, 2),
+			},
+		});
+		expect(outcomes[0]).toMatchObject({ item: 1, outcome: 'failed' });
+	});
+
 	test('five hundred, found whole, take one request: a round number may be a page that was cut', async () => {
 		const codes = Array.from({ length: 500 }, (_, at) => `k${at}`);
 		const { outcomes, requests } = await resolve({
@@ -232,6 +243,40 @@ describe('an item of which what is stored proves nothing', () => {
 			platform: stored,
 		});
 		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+		expect(requests).toEqual(['GET /x']);
+	});
+
+	test('is updated where nobody has a version', async () => {
+		const { outcomes } = await resolve({
+			mode: 'update',
+			items: [file],
+			platform: {
+				'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: undefined }),
+				'PATCH /x': written(),
+			},
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'updated' }]);
+	});
+
+	test.each<[string, UnresolvedContext]>([
+		['there is a response', silent],
+		['there is none', {}],
+		['others were rejected', { rejections: new Map() }],
+	])('is not written again where looking it up fails, and %s', async (_, unresolved) => {
+		const { outcomes, requests } = await resolve({
+			mode: 'update',
+			items: [file],
+			unresolved,
+			platform: { 'GET /x': no(400) },
+		});
+		expect(outcomes).toMatchObject([
+			{
+				outcome: 'unknown',
+				message: expect.stringContaining(
+					'the response did not mention it; looking it up failed: no',
+				) as string,
+			},
+		]);
 		expect(requests).toEqual(['GET /x']);
 	});
 

@@ -547,6 +547,22 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 		].map(([from, to]) => ({ from: from!, to: to!, why: 'An empty piece adds nothing.' })),
 	],
 	'rows/csv.ts': [
+		...[
+			['private hasNul = false;', 'private hasNul = true;'],
+			["this.hasNul ||= text.includes('\\0');", 'this.hasNul ||= text.includes("");'],
+		].map(([from, to]) => ({
+			from: from!,
+			to: to!,
+			why: 'Only saves time: no cell has what no text had.',
+		})),
+		...[
+			['for (; at < text.length; at++) {', 'for (; at <= text.length; at++) {'],
+			['for (let at = 0; at < text.length; at++) {', 'for (let at = 0; at <= text.length; at++) {'],
+		].map(([from, to]) => ({
+			from: from!,
+			to: to!,
+			why: 'Behind the last character is none that ends anything.',
+		})),
 		{
 			from: 'const plain = line.replace(/"[^"]*"?/g, \'\');',
 			to: 'const plain = line.replace(/"[^"]*"?/g, "Stryker was here!");',

@@ -780,11 +780,11 @@ describe('the option', () => {
 		expect(await company([])).toEqual({ type: 'string', values: undefined });
 	});
 
-	test('the mapper says what each link field takes', async () => {
+	test('the mapper says what each link field takes, where no list of records does', async () => {
 		const labels = async (link: unknown) =>
 			(await columns(link)).map(({ displayName }) => displayName);
 		expect(await labels([])).toEqual(
-			expect.arrayContaining(['company (record ID)', 'clients (record IDs to add)']),
+			expect.arrayContaining(['company', 'memo (record ID)', 'clients (record IDs to add)']),
 		);
 		const links = [byName, { field: 'memo', valueType: 'field', linkedField: 'text' }];
 		expect(await labels(links)).toEqual(
@@ -794,8 +794,6 @@ describe('the option', () => {
 				"memo (linked 'text')",
 			]),
 		);
-		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain(
-			'company (record ID)',
-		);
+		expect(await labels([{ ...byName, valueType: '={{ $json.x }}' }])).toContain('company');
 	});
 });

@@ -36,8 +36,8 @@ function label(
 	{ isKey, isChosen }: { isKey: boolean; isChosen: boolean },
 	rule?: LinkRule,
 ): string {
-	const typed = rule ? linkHint(field, rule) : typeOf(field).editor.hint;
-	const hint = isKey ? IMPORT_KEY_MARK : isChosen ? undefined : typed;
+	const typed = isChosen ? undefined : typeOf(field).editor.hint;
+	const hint = isKey ? IMPORT_KEY_MARK : rule ? linkHint(field, rule) : typed;
 	return hint ? `${field.header} (${hint})` : field.header;
 }
 

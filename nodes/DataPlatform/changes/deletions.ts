@@ -4,12 +4,12 @@
  * its id, says that it has none.
  */
 import { countRecords } from '../api/aggregates';
-import { readPage, readRecord, readRecords, type RecordQuery } from '../api/records';
+import { findRecord, readPage, readRecords, type RecordQuery } from '../api/records';
 import { readTable } from '../api/tables';
 import type { TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
-import { failureAsValue, InputError, isNotFound, ServiceError } from '../transport/errors';
+import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 
 /** As many records as a watched table may have: each check lists them all, and all ids are stored. */
 export const MAX_WATCHED = 50_000;
@@ -115,16 +115,11 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
  * @throws {ServiceError}
  */
 async function isGone({ client, at }: DeletionCheck, id: string): Promise<boolean> {
-	try {
-		await readRecord(client, at, id);
-		return false;
-	} catch (error) {
-		const failure = failureAsValue(error);
-		if (isNotFound(failure)) return true;
-		// There, but not for this token.
-		if (failure.status === 403) return false;
-		throw error;
-	}
+	const found = await findRecord(client, at, id).catch(failureAsValue);
+	if (!(found instanceof ServiceError)) return found === null;
+	// There, but not for this token.
+	if (found.status === 403) return false;
+	throw found;
 }
 
 /** What a check came to. */

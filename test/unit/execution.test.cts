@@ -102,6 +102,12 @@ describe('the text of a parameter', () => {
 		['recordId', url(`${PLATFORM}/data/data/x`), 'x'],
 		['recordId', url(`${PLATFORM}/data/x/`), 'x'],
 		['recordId', url(`${PLATFORM}/data/x/history`), 'x'],
+		['table', url('https://tables/tables/people'), 'people'],
+		['table', url('HTTPS://a.b/tables/%20people%20'), 'people'],
+		['application', url('https://apps/apps/sales'), 'sales'],
+		['application', url('https://x/apps/sales?to=/apps/other/tables/x'), 'sales'],
+		['application', url('svn+ssh2.x-y://apps/apps/sales'), 'sales'],
+		['application', url('x/https://y/apps/sales'), 'sales'],
 	])('%s %j is %s', (parameter, value, text) => {
 		expect(parameterText(value, parameter, 'Table')).toBe(text);
 	});
@@ -109,6 +115,16 @@ describe('the text of a parameter', () => {
 	test.each<[unknown, string, string]>([
 		[
 			url(`${PLATFORM}/people`),
+			"The address in 'Table' does not lead to one",
+			'Addresses look like https://',
+		],
+		[
+			url('https://tables/people'),
+			"The address in 'Table' does not lead to one",
+			'Addresses look like https://',
+		],
+		[
+			url('h://tables/tables/'),
 			"The address in 'Table' does not lead to one",
 			'Addresses look like https://',
 		],
@@ -138,6 +154,11 @@ describe('the text of a parameter', () => {
 	test('an application may be left empty, but not by its expression', () => {
 		expect(pickedApplication('sales', '=x')).toBe('sales');
 		expect(pickedApplication('', '')).toBeUndefined();
+		const address = { __rl: true, mode: 'url', value: `${PLATFORM}/apps/sales/tables/people` };
+		expect(pickedApplication(address, address)).toBe('sales');
+		expect(thrownBy(() => pickedApplication(true, ''))).toMatchObject({
+			message: "'Application' must be text, not a boolean",
+		});
 		expect(thrownBy(() => pickedApplication('', '=x'))).toMatchObject({
 			message: "'Application' is empty: its expression returned nothing",
 			field: 'Application',
@@ -374,6 +395,14 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	[undefined, undefined],
 	['as it is', 'as it is'],
 	[{ code: 'chooseApplication' }, "Choose one in 'Application'."],
+	[
+		{ code: 'useAndConditions', besides: 'savedView' },
+		'Leave the saved view out, or use conditions that must all hold.',
+	],
+	[
+		{ code: 'shortenFilter', besides: 'linkedTo' },
+		"Leave 'Linked To' out, or use fewer or shorter values.",
+	],
 	[
 		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },
 		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",

@@ -278,6 +278,43 @@ describe('a second try of the node', () => {
 		expect(Object.keys(store)).toHaveLength(2);
 	});
 
+	test('knows what else the first has done', async () => {
+		const store: IDataObject = {};
+		const given = {
+			...{ store, node: RETRY },
+			parameters: {
+				...{ filterMode: 'none', maxShareToRemove: 100 },
+				...{ missingRecords: 'delete', removeDespiteFailures: true },
+			},
+		};
+		const items = [{ name: 'Ada' }, { name: 'Cy' }];
+		const tables = new StubTables(
+			{ people: { r1: { name: 'Ada' }, r2: { name: 'Bob' } } },
+			definitions,
+		);
+		const locked = httpResponse(400, { errors: [{ message: 'locked' }] });
+		const first = await write('record: syncMany', items, {
+			...{ ...given, tables },
+			respond: (request) => (request.endsWith('bulk') ? locked : undefined),
+		});
+		expect(first.error?.message).toContain('locked');
+		const { json } = await write('record: syncMany', items, { ...given, tables });
+		expect(json.map(({ outcome, id }) => `${outcome as string} ${id as string}`)).toEqual([
+			...['unchanged r1', 'inserted new1', 'deleted r2'],
+		]);
+	});
+
+	test('in which all is summarized is not kept', async () => {
+		const store: IDataObject = {};
+		const summary = { options: { output: 'summary' } };
+		const items = [{ name: TOO_LONG }, { name: 'A' }];
+		const node = { ...RETRY, ...CONTINUE };
+		await write('record: createMany', items, { store, node, parameters: summary });
+		expect(store).toEqual({});
+		await write('record: createMany', items, { store, node });
+		expect(Object.keys(store)).toHaveLength(1);
+	});
+
 	test('knows nothing of a dry run', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: 'B', age: 'x' }];

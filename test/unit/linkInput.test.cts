@@ -191,6 +191,21 @@ describe('Link Values', () => {
 		);
 	});
 
+	test('a linked field that is no name is refused', async () => {
+		const link = [{ field: '*', valueType: 'field', linkedField: { a: 1 } }];
+		const { run: context } = await fakeRun({ options: { linkValues: { link } } });
+		expect(() => linkRules(context, 0, definitions.people)).toThrow(
+			expect.objectContaining({
+				message: "'Linked Field Name or ID' must be text, not an object",
+			}),
+		);
+	});
+
+	test('hold for link fields only', async () => {
+		const { run: context } = await fakeRun({ options: { linkValues: { link: [{}] } } });
+		expect([...linkRules(context, 0, definitions.companies).keys()]).toEqual(['staff']);
+	});
+
 	test('an entry that is no list is one entry', async () => {
 		const { run: context } = await fakeRun({
 			options: { linkValues: { link: { field: 'boss' } } },
@@ -432,11 +447,13 @@ describe('Linked To', () => {
 			EMPTY,
 		],
 		['text', "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
-		...['staff', '.staff', 'companies.'].map((linkField): [unknown, string, string] => [
-			{ linkField, recordId: 'a' },
-			`'${linkField}' is no table and link field, such as deals.people`,
-			CHOOSE,
-		]),
+		...['staff', '.staff', 'companies.', '.companies.staff'].map(
+			(linkField): [unknown, string, string] => [
+				{ linkField, recordId: 'a' },
+				`'${linkField}' is no table and link field, such as deals.people`,
+				CHOOSE,
+			],
+		),
 		[
 			{ linkField: 'companies.city', recordId: 'a' },
 			"Table 'Companies' has no link field 'city'",
@@ -580,6 +597,11 @@ describe('Include Linked Records', () => {
 		],
 		[
 			[{ field: 'company', include: 'fields' }],
+			"No field of the linked table 'Companies' is chosen",
+			'Include Linked Records',
+		],
+		[
+			[{ field: 'company', include: 'fields', linkedFields: 5 }],
 			"No field of the linked table 'Companies' is chosen",
 			'Include Linked Records',
 		],

@@ -358,6 +358,7 @@ describe('the credential', () => {
 			...{ baseUrl: '', webhookOrigins: '', token: { type: 'role' } },
 			...{ requestsPerMinute: 0, ignoreSslIssues: false },
 		});
+		expect(clientSettings({}).redactToken('a text')).toBe('a text');
 		expect(clientSettings({ requestsPerMinute: '' }).requestsPerMinute).toBe(0);
 		expect(clientSettings({ ignoreSslIssues: 'true' }).ignoreSslIssues).toBe(false);
 	});

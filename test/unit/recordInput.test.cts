@@ -435,6 +435,31 @@ describe('one record', () => {
 	});
 });
 
+test('a record that is created with files does not get their field from the item', async () => {
+	const withFile = {
+		...tableOf(fieldOf('name'), fieldOf('file', 'file', { required: true })),
+		id: 'people',
+	};
+	const tables = new StubTables({ people: {} }, { people: withFile });
+	const binary = { data: { data: 'YQ==', mimeType: 'text/plain', fileName: 'a.txt' } };
+	const { json, sent } = await runNode('attachment: upload', {
+		parameters: { ...TABLE, target: 'new', fileField: 'file', columns: columns() },
+		items: [
+			{ json: { name: 'Bob', file: 'x', ids: 5 }, binary },
+			{ json: { name: 'Bob', file: 'x' }, binary },
+		],
+		node: { onError: 'continueRegularOutput' },
+		serve: (options) => tables.serve(options),
+	});
+	expect(json).toMatchObject([
+		{ error: "Nothing was sent: table 'People' has no field 'ids'" },
+		{ id: 'new1', name: 'Bob', uploaded: ['a.txt'] },
+	]);
+	const bodies = sent.map(({ body }) => body).filter(Boolean);
+	expect(bodies).toEqual([{ fields: { name: 'Bob', file: expect.anything() } }]);
+	expect(JSON.stringify(bodies)).toContain('a.txt');
+});
+
 describe('fields that are only read', () => {
 	const sums = (count: number) =>
 		Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));

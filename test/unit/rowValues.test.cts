@@ -81,6 +81,24 @@ describe('columns', () => {
 		],
 		[['id', 'age'], { hasId: true, planning: { mode: 'update' } }, { age: 'age' }, ['id']],
 		[
+			['id', 'created', 'modified', 'ver', 'event', 'email'],
+			{},
+			{ email: 'email' },
+			['id', 'created', 'modified', 'ver', 'event'],
+		],
+		[['a', 'b', 'b'], { mapping: [['a', 'email']] }, { a: 'email' }, ['b', 'b']],
+		[
+			['a', 'b', 'c', 'c'],
+			{
+				mapping: [
+					['a', 'email'],
+					['b', 'age'],
+				],
+			},
+			{ a: 'email', b: 'age' },
+			['c', 'c'],
+		],
+		[
 			['age', 'surname'],
 			{ planning: { mode: 'update', matchOn: ['age'] } },
 			{ age: 'age', surname: 'surname' },
@@ -113,19 +131,37 @@ describe('columns', () => {
 				"The file's columns are: 'email', 'sirname', 'age'.",
 			],
 		],
-		[['email', 'x', 'y'], {}, ["no field for the columns 'x', 'y'"]],
+		[['email', 'xyzzy', 'y'], {}, ["no field for the columns 'xyzzy', 'y' | Rename"]],
+		[['email', 'id', 'event'], {}, ["no field for the column 'event'"]],
+		[
+			['email', '', 'fulName'],
+			{},
+			["no field for the column 'fulName', did you mean 'surname'? |", "are: 'email', 'fulName'."],
+		],
+		[['email', ...Array.from({ length: 10 }, (_, at) => `x${at}`)], {}, ["'x8', 'x9' |"]],
 		[
 			['email', ...Array.from({ length: 30 }, (_, at) => `x${at}`)],
 			{},
 			["'x9' and 20 more", "'x8' and 21 more."],
 		],
-		[['email', 'age', 'age'], {}, ["the file has several columns called 'age'"]],
+		[
+			['email', 'age', 'age'],
+			{},
+			["the file has several columns called 'age'", 'Rename or remove one of them in the file.'],
+		],
 		[
 			['surname', 'Last Name', 'email'],
 			{},
-			["the columns 'surname' and 'Last Name' are the same field"],
+			[
+				"the columns 'surname' and 'Last Name' are the same field",
+				'Rename or remove one of them in the file.',
+			],
 		],
-		[['age'], {}, ["no column for 'email', by which records are found", "Its columns are: 'age'."]],
+		[
+			['age', ''],
+			{},
+			["no column for 'email', by which records are found", "Its columns are: 'age'."],
+		],
 		[
 			['email', 'age'],
 			{ planning: { mode: 'update', matchOn: ['surname'] } },
@@ -144,7 +180,11 @@ describe('columns', () => {
 		[['id'], { hasId: true, planning: { mode: 'update' } }, ['no column of the file is a field']],
 		[['Mail'], { mapping: [['mail', 'email']] }, ["no column 'mail'", "Its columns are: 'Mail'."]],
 		[['a', 'a'], { mapping: [['a', 'email']] }, ["several columns called 'a'"]],
-		[['a'], { mapping: [['a', 'Email']] }, ["has no field 'Email'"]],
+		[
+			['a'],
+			{ mapping: [['a', 'Email']] },
+			["has no field 'Email'", "Choose it under 'Column Mapping'."],
+		],
 		[['a'], { mapping: [['a', 'fullName']] }, ["'fullName' is read-only"]],
 	])('%j %j is an error', (header, setup, parts) => {
 		const message = messageOf(() => readerOf(header, setup));
@@ -182,10 +222,16 @@ describe('rows of CSV', () => {
 		[row('a@x'), 'the row has 1 cell, the header has 4'],
 		[row('a@x', '7', ''), 'the row has 3 cells, the header has 4'],
 		[row('a@x', '7', '', '', 'more'), 'the row has 5 cells, the header has 4'],
+		[row('a@x', '7', '', '', '', 'more'), 'the row has 6 cells, the header has 4'],
 		[row('a@x', '7', '', 'stray'), 'the row has a value in column 4, which has no name'],
 		[{ row: 5, cells: ['a'], problem: 'has NUL characters' }, 'the row has NUL characters'],
 	])('%j is rejected', (given, error) => {
 		expect(readerOf(header).read(given)).toEqual({ error });
+	});
+
+	test('a value in a column without a name is left, where unknown ones are', () => {
+		const reader = readerOf(header, { planning: { unknownFields: 'ignore' } });
+		expect(reader.read(row('a@x', '7', '', 'stray'))).toMatchObject({ values: { email: 'a@x' } });
 	});
 
 	test('the ID comes from its column', () => {
@@ -258,7 +304,7 @@ describe('the entries of a mapping list', () => {
 		[[{ column: ' ', field: 'age' }], "An entry of 'Column Mapping' names no column of the file"],
 		[[{ column: 5, field: 'age' }], "An entry of 'Column Mapping' names no column of the file"],
 		[[{ column: 'a' }], "'Column Mapping' names no field for the column 'a'"],
-		[[{ column: 'a', field: '' }], "'Column Mapping' names no field for the column 'a'"],
+		[[{ column: 'a', field: ' ' }], "'Column Mapping' names no field for the column 'a'"],
 		[
 			[
 				{ column: 'a', field: 'age' },
@@ -267,6 +313,11 @@ describe('the entries of a mapping list', () => {
 			"'Column Mapping' has two columns for 'age'",
 		],
 	])('%j is an error', (given, message) => {
-		expect(messageOf(() => columnEntries(given))).toContain(message);
+		expect(messageOf(() => columnEntries(given))).toBe(
+			`${message} | Correct it, or remove the entry.`,
+		);
+		expect(() => columnEntries(given)).toThrow(
+			expect.objectContaining({ field: 'Column Mapping' }),
+		);
 	});
 });

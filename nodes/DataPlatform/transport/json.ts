@@ -92,7 +92,7 @@ export function withExactNumbers(json: string): string {
 		exact += `${json.slice(end, at)}"${text}"`;
 		end = at + text.length;
 	}
-	return end === 0 ? json : exact + json.slice(end);
+	return exact + json.slice(end);
 }
 
 /** As `parseJson`, but numbers that would lose digits are text. */

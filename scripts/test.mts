@@ -52,6 +52,8 @@ async function runCommand([name = '', ...args]: string[], print: Print) {
 		env: {
 			// The project's own Node and tools first, however this script was started.
 			PATH: [BIN, process.env.PATH].join(delimiter),
+			// Many processes load the same modules: sandboxes, n8n's engine, the tools.
+			NODE_COMPILE_CACHE: join(ROOT, '.cache', 'compiled'),
 			...(isBuilt && { PACKAGE_IS_BUILT: 'true' }),
 		},
 	});
@@ -174,35 +176,17 @@ const alone = (check: Check): Check => ({ ...check, isAlone: true });
 // (`npm run test:faults`, `npm run test:trigger`) they choose one.
 const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
-	// It takes longest, and waits most of the time.
-	integration: jest('integration'),
-	lint: command('Lint with the rules of n8n', ['n8n-node', 'lint']),
-	openapi: command('Lint of the contract', [
-		'redocly',
-		'lint',
-		'contract/openapi.yaml',
-		'--config=contract/redocly.yaml',
-	]),
-	format: command('Format', ['prettier', '--check', '.']),
-	types: command('Types', ['npm', 'run', '--silent', 'types']),
-	boundaries: command('Import boundaries', [
-		'depcruise',
-		'nodes',
-		'credentials',
-		'sandbox',
-		'--config=.dependency-cruiser.cjs',
-	]),
-	licences: program('Licences', ['node', 'scripts/licences.mts']),
-	unit: jest('unit'),
-	contract: jest('contract'),
-	package: jest('package'),
-	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
-	sync: program('Sync Many, at random', ['node', 'test/property/sync/run.mts', '--seed', '1']),
-	import: program('Imports, killed and continued', [
+	// The longest first, so that none runs alone in the end.
+	matrix: program('Every operation under every fault', [
 		'node',
-		'test/property/import/run.mts',
-		'--rounds=4',
-		'--rows=20000',
+		'test/property/matrix/run.mts',
+		'--seed=1',
+		'--each=1',
+	]),
+	integration: jest('integration'),
+	malformed: program('Malformed responses, at random', [
+		'node',
+		'test/property/malformed/run.mts',
 		'--seed=1',
 	]),
 	trigger: program('The trigger, at random', [
@@ -213,17 +197,35 @@ const checks: Record<string, Check> = {
 		'--seed',
 		'1',
 	]),
+	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
+	contract: jest('contract'),
 	bench: program('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
-	matrix: program('Every operation under every fault', [
+	unit: jest('unit'),
+	types: command('Types', ['node', 'scripts/types.mts']),
+	sync: program('Sync Many, at random', ['node', 'test/property/sync/run.mts', '--seed', '1']),
+	import: program('Imports, killed and continued', [
 		'node',
-		'test/property/matrix/run.mts',
+		'test/property/import/run.mts',
+		'--rounds=4',
+		'--rows=20000',
 		'--seed=1',
-		'--each=1',
 	]),
-	malformed: program('Malformed responses, at random', [
-		'node',
-		'test/property/malformed/run.mts',
-		'--seed=1',
+	format: command('Format', ['prettier', '--check', '.']),
+	lint: command('Lint with the rules of n8n', ['n8n-node', 'lint']),
+	boundaries: command('Import boundaries', [
+		'depcruise',
+		'nodes',
+		'credentials',
+		'sandbox',
+		'--config=.dependency-cruiser.cjs',
+	]),
+	package: jest('package'),
+	licences: program('Licences', ['node', 'scripts/licences.mts']),
+	openapi: command('Lint of the contract', [
+		'redocly',
+		'lint',
+		'contract/openapi.yaml',
+		'--config=contract/redocly.yaml',
 	]),
 	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	e2e: nodeTest('e2e/n8n'),

@@ -8,6 +8,7 @@ import {
 	readWatchedIds,
 	type DeletionCheck,
 } from '../../nodes/DataPlatform/changes/deletions.ts';
+import { anyText } from '../support/anyText.cts';
 import { fakePlatform, httpResponse, networkError, type Serve } from './stubPlatform.cts';
 
 const notFound = httpResponse(404, {
@@ -281,7 +282,7 @@ describe('ids as they are stored', () => {
 			fc.oneof(
 				fc.uuid(),
 				fc.uuid().map((id) => id.toUpperCase()),
-				fc.string({ unit: 'binary' }),
+				anyText(),
 			),
 		);
 		fc.assert(

@@ -45,14 +45,18 @@ export interface SandboxOptions {
 	nodeArgs?: readonly string[];
 }
 
-export interface RunningSandbox {
-	pid: number;
+/** A sandbox that runs anywhere. */
+export interface ConnectedSandbox {
 	/** The origin of the service, without a trailing slash. */
 	baseUrl: string;
 	tokens: SandboxTokens;
 	admin: SandboxAdmin;
 	/** An independent client of the API with a token; it returns the response whatever its status. */
 	client(token?: string): HttpClient;
+}
+
+export interface RunningSandbox extends ConnectedSandbox {
+	pid: number;
 	/** Resolves with its exit code, or null when a signal ended it. */
 	exited: Promise<number | null>;
 	/** The last 64 KiB that it printed. */
@@ -60,6 +64,15 @@ export interface RunningSandbox {
 	/** Ends it as Ctrl-C does, or at once with SIGKILL; resolves when it is gone. */
 	stop(signal?: NodeJS.Signals): Promise<void>;
 }
+
+/** The clients of a sandbox that runs. */
+export const connectSandbox = (baseUrl: string, tokens: SandboxTokens): ConnectedSandbox => ({
+	baseUrl,
+	tokens,
+	admin: createSandboxAdmin(baseUrl),
+	client: (token = tokens.role) =>
+		httpClient(`${baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
+});
 
 /**
  * Starts a sandbox and waits until it is ready.
@@ -99,12 +112,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 	}
 	const { baseUrl, tokens } = JSON.parse(line) as Pick<RunningSandbox, 'baseUrl' | 'tokens'>;
 	return {
+		...connectSandbox(baseUrl, tokens),
 		pid: child.pid ?? -1,
-		baseUrl,
-		tokens,
-		admin: createSandboxAdmin(baseUrl),
-		client: (token = tokens.role) =>
-			httpClient(`${baseUrl}/api/v2`, { Authorization: `Bearer ${token}` }),
 		exited,
 		output: () => output,
 		stop,

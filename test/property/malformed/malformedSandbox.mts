@@ -1,7 +1,7 @@
 /** A sandbox that the node sees through a gateway which makes its responses malformed. */
 import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
+import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 import { FAULT } from '../matrix/assertOutcome.mts';
 import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
@@ -25,7 +25,7 @@ export class MalformedSandbox extends MatrixSandbox {
 	/** Whether what runs shows the definitions of tables as they are. */
 	showsTables = false;
 
-	constructor(sandbox: RunningSandbox, gateway: Gateway) {
+	constructor(sandbox: ConnectedSandbox, gateway: Gateway) {
 		super(sandbox);
 		this.gateway = gateway;
 	}

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { runCase, type Verdict } from '../matrix/runCase.mts';
 import { SHORT_TIMEOUT_S } from '../matrix/faultCases.mts';
-import { startSandbox } from '../../../harness/sandboxProcess.mts';
+import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { EVENTS, runPolls } from '../matrix/runPolls.mts';
 import { scenarios } from '../matrix/scenarios/index.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
@@ -116,11 +116,11 @@ function* jobs(): Generator<Job> {
 	}
 }
 
+const thread = await startSandboxThread(whole('slots', values.slots));
 const slots = await Promise.all(
-	Array.from({ length: whole('slots', values.slots) }, async () => {
-		const sandbox = await startSandbox({ seeded: false });
-		return new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open());
-	}),
+	thread.sandboxes.map(
+		async (sandbox) => new MalformedSandbox(sandbox, await new Gateway(sandbox.baseUrl).open()),
+	),
 );
 
 let struck = 0;
@@ -193,12 +193,8 @@ await Promise.all(
 		for (const job of queue) await runJob(slot, job);
 	}),
 );
-await Promise.all(
-	slots.map(async ({ sandbox, gateway }) => {
-		gateway.close();
-		await sandbox.stop();
-	}),
-);
+for (const { gateway } of slots) gateway.close();
+await thread.stop();
 
 for (const crash of crashes) console.log(`\n✗ An error that nobody caught: ${crash}`);
 failed += crashes.length;

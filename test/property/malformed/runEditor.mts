@@ -10,7 +10,7 @@ import {
 	nodeTypes,
 	searchList,
 } from '../../support/engine/outsideJest.mts';
-import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
+import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 import { APP, TABLE, idOf } from '../matrix/matrixSandbox.mts';
 import { tableParameters } from '../matrix/scenarios/scenario.mts';
 import { messageErrors } from '../matrix/parseResult.mts';
@@ -50,7 +50,7 @@ async function fill(credential: MalformedSandbox['credential'], name: string): P
 /** @param sandbox what the gateway leads to */
 export async function runEditor(
 	slot: MalformedSandbox,
-	sandbox: RunningSandbox,
+	sandbox: ConnectedSandbox,
 	name: string,
 ): Promise<Verdict> {
 	const records = [0, 1, 2].map((number) => ({

@@ -1,4 +1,4 @@
-/** A sandbox process for one run at a time: what is set up before, what is true after. */
+/** A sandbox for one run at a time: what is set up before, what is true after. */
 import type {
 	FaultRule,
 	LoggedRequest,
@@ -7,7 +7,7 @@ import type {
 	StoredVersion,
 	WorkflowRun,
 } from '../../../harness/sandboxAdmin.mts';
-import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
+import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 
 import { OTHER_WRITER } from '../faults/constants.mts';
 
@@ -46,12 +46,12 @@ const fieldsOf = (isKeyed: boolean): NewTable['table']['fields'] => [
 ];
 
 export class MatrixSandbox {
-	readonly sandbox: RunningSandbox;
+	readonly sandbox: ConnectedSandbox;
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
 	#otherToken: Promise<string> | undefined;
 
-	constructor(sandbox: RunningSandbox) {
+	constructor(sandbox: ConnectedSandbox) {
 		this.sandbox = sandbox;
 	}
 

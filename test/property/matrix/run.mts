@@ -1,6 +1,6 @@
 /**
  * Every operation of the node, and the trigger's poll, under every fault that the sandbox knows,
- * through n8n's engine against sandbox processes: the node's outcomes must agree with the stored records.
+ * through n8n's engine against sandboxes: the node's outcomes must agree with the stored records.
  *
  *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--slots N] [--table FILE]
  *
@@ -12,7 +12,7 @@ import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { runCase, TIMINGS, type Plan, type Verdict } from './runCase.mts';
 import { faultCases, type FaultCase } from './faultCases.mts';
-import { startSandbox } from '../../../harness/sandboxProcess.mts';
+import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { jsonResponse, startStubServer } from '../../support/stubServer.mts';
 import { MOMENTS, runBesideOther } from './runBesideOther.mts';
 import { MatrixSandbox } from './matrixSandbox.mts';
@@ -124,12 +124,8 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 
 const started = Date.now();
 const size = whole('slots', values.slots);
-const slots = await Promise.all(
-	Array.from(
-		{ length: size },
-		async () => new MatrixSandbox(await startSandbox({ seeded: false })),
-	),
-);
+const thread = await startSandboxThread(size);
+const slots = thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox));
 const queue = jobs();
 let passed = 0;
 let failed = 0;
@@ -161,7 +157,7 @@ async function runSlot(slot: MatrixSandbox): Promise<void> {
 
 console.log(`${rows.length} rows × ${cases.length} faults from seed ${seed} on, ${size} sandboxes`);
 await Promise.all(slots.map(runSlot));
-await Promise.all(slots.map(async ({ sandbox }) => await sandbox.stop()));
+await thread.stop();
 await elsewhere.stop();
 
 const strays = elsewhere.requests.map(

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { FaultRule, StoredRecord, StoredVersion } from '../../../harness/sandboxAdmin.mts';
-import { startSandbox } from '../../../harness/sandboxProcess.mts';
+import { startSandboxThread } from '../../support/sandboxThread.mts';
 import { automatic, runOperation } from '../../support/engine/outsideJest.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { POISON } from '../faults/constants.mts';
@@ -277,12 +277,8 @@ function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 
 const schedules = Number(values.schedules);
 const firstSeed = Number(values.seed);
-const slots = await Promise.all(
-	Array.from(
-		{ length: Math.min(Number(values.slots), schedules) },
-		async () => new MatrixSandbox(await startSandbox({ seeded: false })),
-	),
-);
+const thread = await startSandboxThread(Math.min(Number(values.slots), schedules));
+const slots = thread.sandboxes.map((sandbox) => new MatrixSandbox(sandbox));
 const counts = { removed: 0, left: 0, stopped: 0, refused: 0, faults: 0, beside: 0, items: 0 };
 const failed: number[] = [];
 let next = 0;
@@ -318,7 +314,7 @@ async function runSlot(slot: MatrixSandbox) {
 }
 
 await Promise.all(slots.map(runSlot));
-await Promise.all(slots.map(async ({ sandbox }) => await sandbox.stop()));
+await thread.stop();
 const seen = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
 console.log(`\n${schedules} schedules from seed ${firstSeed} on: ${seen.join(', ')}`);
 const unseen = schedules >= 500 ? Object.entries(counts).filter(([, count]) => count === 0) : [];

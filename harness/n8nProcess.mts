@@ -72,7 +72,10 @@ export async function makeUserFolder(): Promise<string> {
 async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	const configuresN8n =
 		/^(N8N|DB|EXECUTIONS|OFFLOAD|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
-	const inherited = Object.entries(process.env).filter(([name]) => !configuresN8n.test(name));
+	// Where Node keeps what it compiled is no matter of n8n's, and makes it start faster.
+	const inherited = Object.entries(process.env).filter(
+		([name]) => !configuresN8n.test(name) || name === 'NODE_COMPILE_CACHE',
+	);
 	return {
 		...Object.fromEntries(inherited),
 		N8N_USER_FOLDER: options.userFolder,

@@ -525,7 +525,7 @@ describe('an import that breaks off', () => {
 			});
 			const { details } = error!.context as { details: IDataObject };
 			expect(details).toMatchObject({ confirmedThroughRow: 601, startAtRow: 602, inserted: 600 });
-			expect(details.unknown).toBe(importMode === 'create' ? 1000 : 100);
+			expect(details.unknown).toBe(importMode === 'create' ? 1500 : 100);
 			expect(details.rows).toBe(600 + Number(details.unknown));
 			expect(error!.description).toContain(`${String(details.unknown)} rows after that may`);
 		},

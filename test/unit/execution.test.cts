@@ -9,6 +9,7 @@ import {
 	parameterText,
 	pickedApplication,
 } from '../../nodes/DataPlatform/execution/locator.ts';
+import { queryHint } from '../../nodes/DataPlatform/execution/recordQuery.ts';
 import { restoreProgress, saveProgress } from '../../nodes/DataPlatform/execution/retryProgress.ts';
 import { isTool, requireNumber, RunContext } from '../../nodes/DataPlatform/execution/run.ts';
 import { InputError } from '../../nodes/DataPlatform/transport/errors.ts';
@@ -404,6 +405,10 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 		"Leave 'Linked To' out, or use fewer or shorter values.",
 	],
 	[
+		{ code: 'correctQuery', parts: ['filter', 'linkedTo'] },
+		"Check 'Filter', 'Linked To': what is named there may have been renamed or deleted.",
+	],
+	[
 		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },
 		"If this address belongs to your platform, add https://a.example.com to 'Webhook Origins' in the credential, under 'More Settings'.",
 	],
@@ -421,6 +426,22 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	],
 ])('the hint %j', (hint, text) => {
 	expect(hintText(hint)).toBe(text);
+});
+
+describe('what to check where a query is rejected', () => {
+	const condition = { field: 'a', operator: 'eq' as const, value: '1' };
+	test.each<[Parameters<typeof queryHint>[0], string[]]>([
+		[{ filter: { filter: [condition], filterOperator: 'and' } }, ['filter']],
+		[{ sort: 'a', savedView: 'v', fields: ['a'] }, ['sort', 'savedView', 'fields']],
+		[{ linkedTo: { id: 'x', tableId: 't', field: 'f' }, fields: [] }, ['linkedTo']],
+	])('%j', (query, parts) => {
+		expect(queryHint(query)).toEqual({ code: 'correctQuery', parts });
+	});
+
+	test('nothing, where it names nothing', () => {
+		const filter = { filter: [], filterOperator: 'and' as const };
+		expect(queryHint({ filter, sort: '', savedView: '', fields: [] })).toBeUndefined();
+	});
 });
 
 describe('a second try of the node', () => {

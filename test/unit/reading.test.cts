@@ -1,5 +1,6 @@
 /** Reading page after page: what is requested when, and what happens where it ends early. */
-import { readRecords } from '../../nodes/DataPlatform/api/records.ts';
+import { readPage, readRecords } from '../../nodes/DataPlatform/api/records.ts';
+import type { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, type Serve } from './stubPlatform.cts';
 
 const TABLE = { application: 'crm', table: 't' };
@@ -311,6 +312,19 @@ test('whoever stops early goes on when the request that is under way has ended',
 		break;
 	}
 	expect(ended).toBe(2);
+});
+
+test.each([
+	[400, true],
+	[404, false],
+])('a query that is rejected with %d says what to check: %s', async (status, isNamed) => {
+	const rejection = httpResponse(status, { errors: [{ message: 'no' }] });
+	const { connection } = fakePlatform(() => rejection);
+	const reading = { hint: 'Check the names.' };
+	const page = readPage(connection, TABLE, reading, { limit: 1, skip: 0 });
+	const failure = (await page.catch((error: unknown) => error)) as ServiceError;
+	expect(failure.status).toBe(status);
+	expect(failure.hint === reading.hint).toBe(isNamed);
 });
 
 test('no more records than were asked for, whatever the platform sends', async () => {

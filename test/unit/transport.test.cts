@@ -503,7 +503,12 @@ describe('a response', () => {
 		[
 			'500',
 			parse(500, ''),
-			{ message: 'The platform failed (500)', delivery: 'ambiguous', mayStillApply: false },
+			{
+				hint: 'Check the platform and the network, then run it again.',
+				message: 'The platform failed (500)',
+				delivery: 'ambiguous',
+				mayStillApply: false,
+			},
 		],
 		['503', parse(503, ''), { delivery: 'ambiguous' }],
 		[

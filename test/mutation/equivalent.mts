@@ -367,6 +367,151 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'No position comes after it.',
 		})),
 	],
+	'execution/changeInput.ts': [
+		{
+			from: '} catch { return undefined; }',
+			to: '} catch {}',
+			why: 'A function that returns nothing returns undefined.',
+		},
+	],
+	'execution/itemResults.ts': [
+		{
+			from: 'if (data[key] === undefined) {',
+			to: 'if (true) {',
+			why: 'Only saves copies of what has no undefined value.',
+		},
+	],
+	'execution/linkInput.ts': [
+		{
+			from: ".map((name: unknown) => parameterText(name, 'linkedFields', 'Linked Field Names or IDs'))",
+			to: `.map((name: unknown) => parameterText(name, "", 'Linked Field Names or IDs'))`,
+			why: 'No form of addresses is known of either name.',
+		},
+		{
+			from: "const [, table = '', field = ''] = /^([^.]+)\\.(.+)$/.exec(path) ?? [];",
+			to: `const [, table = '', field = "Stryker was here!"] = /^([^.]+)\\.(.+)$/.exec(path) ?? [];`,
+			why: 'Without a table the field is not looked at.',
+		},
+		{
+			from: "const [, table = '', field = ''] = /^([^.]+)\\.(.+)$/.exec(path) ?? [];",
+			to: `const [, table = '', field = ''] = /^([^.]+)\\.(.+)$/.exec(path) ?? ["Stryker was here"];`,
+			why: 'Without a table the field is not looked at.',
+		},
+		{
+			from: "const field = parameterText(values.field ?? ALL_LINK_FIELDS, 'field', label);",
+			to: 'const field = parameterText(values.field ?? ALL_LINK_FIELDS, "", label);',
+			why: 'No form of addresses is known of either name.',
+		},
+		{
+			from: "const name = parameterText(linkedField, 'linkedField', 'Linked Field Name or ID');",
+			to: `const name = parameterText(linkedField, "", 'Linked Field Name or ID');`,
+			why: 'No form of addresses is known of either name.',
+		},
+		{
+			from: 'if (!isElsewhere || application === undefined) throw error;',
+			to: 'if (!isElsewhere || false) throw error;',
+			why: 'Without an application the table elsewhere is the same one, and the run knows that it is not there.',
+		},
+	],
+	'execution/locator.ts': [
+		{
+			from: "if (typeof value === 'number' && Number.isFinite(value)) return String(value);",
+			to: 'if (true && Number.isFinite(value)) return String(value);',
+			why: 'What is no number is not finite.',
+		},
+	],
+	'execution/matchingInput.ts': [
+		{
+			from: "const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;",
+			to: 'const isKey = on !== "" && on.length === 1 && on[0] === key;',
+			why: 'The name of that choice is longer than one.',
+		},
+		{
+			from: "const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;",
+			to: 'const isKey = true && on.length === 1 && on[0] === key;',
+			why: 'The name of that choice is longer than one.',
+		},
+	],
+	'execution/recordInput.ts': [
+		{
+			from: "const plan = planRecords(table, rows, { ...planOptions(run, index, mode, 'error'), matchOn });",
+			to: 'const plan = planRecords(table, rows, { ...planOptions(run, index, mode, ""), matchOn });',
+			why: 'One row has no duplicates.',
+		},
+		{
+			from: 'field: problems[0]?.field,',
+			to: 'field: problems[0].field,',
+			why: 'Where there is no record there is a problem.',
+		},
+		{
+			from: "if (isOwnKey(name)) return 'own';",
+			to: 'if (isOwnKey(name)) return "";',
+			why: 'Whatever is neither a field nor unknown is left out without a word.',
+		},
+		{
+			from: 'if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);',
+			to: 'if (rules.size >= 0 && run.items.length > 1) await lookAhead(run, at, definition);',
+			why: 'Only saves time: without rules nothing is looked up.',
+		},
+		{
+			from: 'if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);',
+			to: 'if (true && run.items.length > 1) await lookAhead(run, at, definition);',
+			why: 'Only saves time: without rules nothing is looked up.',
+		},
+		{
+			from: 'return added.length === 0 ? nested : { ...nested, ...Object.fromEntries(added) };',
+			to: 'return false ? nested : { ...nested, ...Object.fromEntries(added) };',
+			why: 'Only saves a copy.',
+		},
+		{
+			from: 'return prefixed !== name && Object.hasOwn(json, prefixed) && !isField.has(prefixed);',
+			to: 'return true && Object.hasOwn(json, prefixed) && !isField.has(prefixed);',
+			why: 'A name without a prefix is a field here, so it is not free.',
+		},
+	],
+	'execution/recordOutput.ts': [
+		{
+			from: 'if (!names.some((name) => PREFIXED.test(name))) return fields;',
+			to: 'if (false) return fields;',
+			why: 'Only saves a copy.',
+		},
+	],
+	'execution/recordQuery.ts': [
+		{
+			from: "const field = parameterText(name, 'sort', 'Sort');",
+			to: `const field = parameterText(name, "", 'Sort');`,
+			why: 'No form of addresses is known of either name.',
+		},
+	],
+	'execution/rowValues.ts': [
+		{
+			from: "const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');",
+			to: "const isTooLong = cells.length >= width && cells.slice(width).some((cell) => cell !== '');",
+			why: 'Only saves time: a row that is no longer has no cells behind the header’s.',
+		},
+		{
+			from: "const isTooLong = cells.length > width && cells.slice(width).some((cell) => cell !== '');",
+			to: "const isTooLong = true && cells.slice(width).some((cell) => cell !== '');",
+			why: 'Only saves time: a row that is no longer has no cells behind the header’s.',
+		},
+		{
+			from: 'const names = header?.slice(0, own) ?? [];',
+			to: 'const names = header?.slice(0, own) ?? ["Stryker was here"];',
+			why: 'Without a header no column is looked for.',
+		},
+	],
+	'execution/syncInput.ts': [
+		{
+			from: "const isClearing = run.option<unknown>('options.emptyValues', index, 'leave') === 'clear';",
+			to: `const isClearing = run.option<unknown>('options.emptyValues', index, "") === 'clear';`,
+			why: 'Neither clears.',
+		},
+		{
+			from: "const name = parameterText(given, 'field', LABEL);",
+			to: 'const name = parameterText(given, "", LABEL);',
+			why: 'No form of addresses is known of either name.',
+		},
+	],
 	'fields/textForm.ts': [
 		...[
 			['if (offset === undefined) {', 'if (true) {'],

@@ -29,6 +29,7 @@ describe('a number within bounds', () => {
 		[1, 1],
 		[10, 10],
 		['5', 5],
+		['1.25', 1.25],
 		[' 5 ', 5],
 		[1.5, 1.5],
 		['1.5', 1.5],
@@ -192,7 +193,16 @@ function runOf(
 
 describe('a parameter', () => {
 	const { run } = runOf(
-		{ name: ' Fox ', empty: ' ', nothing: null, on: true, off: false, odd: 'yes', list: 'a, b,,c' },
+		{
+			name: ' Fox ',
+			empty: ' ',
+			nothing: null,
+			on: true,
+			off: false,
+			odd: 'yes',
+			number: 5,
+			list: 'a, b,,c',
+		},
 		{ empty: '=x', list: '=y', missing: '=z' },
 	);
 	test.each<[string, () => unknown, unknown]>([
@@ -205,6 +215,12 @@ describe('a parameter', () => {
 		['a switch that is not set', () => run.flag('nothing', 'On', 0), false],
 		['names', () => run.names('list', 'List', 0), ['a', 'b', 'c']],
 		['no names', () => run.names('nothing', 'List', 0), []],
+		['a name of digits', () => run.names('number', 'List', 0), ['5']],
+		[
+			'a text that narrows, of an expression',
+			() => run.narrowingText('list', 'List', 0),
+			'a, b,,c',
+		],
 		['a default', () => run.option('options.size', 0, 5), 5],
 		['a reader', () => run.readerOf(0)('nothing'), undefined],
 		['a value', () => run.readerOf(0)('name'), ' Fox '],
@@ -498,6 +514,20 @@ describe('a second try of the node', () => {
 		saveProgress(tryOf(store), nothing, true);
 		expect(store).toEqual({});
 		expect(restored(store)).toEqual([false, false]);
+	});
+
+	test('knows what was done that is of no item', () => {
+		const store: IDataObject = {};
+		const deleted = [{ json: { outcome: 'deleted' } }];
+		const first = new ItemResults(2);
+		first.done(0, [{ json: { id: 'x' } }]);
+		first.failed(1, failed);
+		first.add(deleted);
+		saveProgress(tryOf(store), first, true);
+		const second = new ItemResults(2);
+		restoreProgress(tryOf(store), second);
+		expect(second.hasResult(0)).toBe(true);
+		expect(second.otherProgress()).toEqual([deleted]);
 	});
 
 	test('does what may have been done again only where that does no harm', () => {

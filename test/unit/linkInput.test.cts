@@ -646,6 +646,13 @@ describe('Include Linked Records', () => {
 		expect(error?.context.details).toMatchObject({ field });
 	});
 
+	test('of a link of which the platform does not say where to are refused', async () => {
+		const { error } = await get({ field: 'lost' });
+		expect(error?.message).toContain("does not say which table 'lost' links to");
+		expect(error?.description).toBe('Give record IDs, or leave the field out.');
+		expect(error?.context.details).toMatchObject({ field: 'lost' });
+	});
+
 	test('reads each linked record once in a run', async () => {
 		const link = [{ field: 'company', include: 'fields', linkedFields: ['city'] }];
 		const { requests } = await run('record: getAll', {

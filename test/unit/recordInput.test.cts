@@ -393,6 +393,11 @@ describe('one record', () => {
 			"'Empty Values' must be one of 'leave', 'clear', 'error', not \"drop\"",
 		],
 		['unknownFields', 'drop', "'Unknown Fields' must be one of 'error', 'ignore', not \"drop\""],
+		[
+			'emptyValues',
+			'={{ undefined }}',
+			"'Empty Values' must be one of 'leave', 'clear', 'error', it is empty",
+		],
 		['skipAudit', 'yes', "'Skip Audit' must be true or false"],
 	])('is not created with %s %j', async (option, value, message) => {
 		const { error } = await write('record: create', {
@@ -442,7 +447,7 @@ test('a record that is created with files does not get their field from the item
 	};
 	const tables = new StubTables({ people: {} }, { people: withFile });
 	const binary = { data: { data: 'YQ==', mimeType: 'text/plain', fileName: 'a.txt' } };
-	const { json, sent } = await runNode('attachment: upload', {
+	const { json, sent, hints } = await runNode('attachment: upload', {
 		parameters: { ...TABLE, target: 'new', fileField: 'file', columns: columns() },
 		items: [
 			{ json: { name: 'Bob', file: 'x', ids: 5 }, binary },
@@ -458,6 +463,7 @@ test('a record that is created with files does not get their field from the item
 	const bodies = sent.map(({ body }) => body).filter(Boolean);
 	expect(bodies).toEqual([{ fields: { name: 'Bob', file: expect.anything() } }]);
 	expect(JSON.stringify(bodies)).toContain('a.txt');
+	expect(hints).toEqual([]);
 });
 
 describe('fields that are only read', () => {

@@ -86,6 +86,17 @@ describe('columns', () => {
 			{ email: 'email' },
 			['id', 'created', 'modified', 'ver', 'event'],
 		],
+		[
+			['a'],
+			{
+				mapping: [
+					['a', 'email'],
+					['a', 'surname'],
+				],
+			},
+			{ a: 'surname' },
+			[],
+		],
 		[['a', 'b', 'b'], { mapping: [['a', 'email']] }, { a: 'email' }, ['b', 'b']],
 		[
 			['a', 'b', 'c', 'c'],

@@ -287,6 +287,12 @@ const isNew = {
 describe('records that are missing from the input', () => {
 	test.each<[string, INodeParameters, string[], IDataObject]>([
 		['are left', { missingRecords: 'leave' }, ['r1', 'r2', 'r3'], {}],
+		[
+			'are left where nothing is said',
+			{ missingRecords: '={{ undefined }}' },
+			['r1', 'r2', 'r3'],
+			{},
+		],
 		['are deleted', { ...NONE, missingRecords: 'delete' }, ['r1'], {}],
 		[
 			'are deleted among those that a filter selects',
@@ -471,6 +477,17 @@ describe('records that are missing from the input', () => {
 		expect(Object.keys(records)).toHaveLength(3);
 	});
 
+	test('are not removed where the filter restricts nothing', async () => {
+		const { error, records } = await write(SYNC, [{ name: 'Ada' }], {
+			parameters: {
+				...{ missingRecords: 'delete', maxShareToRemove: 100, filterMode: 'conditions' },
+				conditions: { condition: [{ field: 'mail', operator: 'contains', value: ' ' }] },
+			},
+		});
+		expect(error?.message).toContain('mail');
+		expect(Object.keys(records)).toHaveLength(3);
+	});
+
 	test('may be none or all', async () => {
 		const parameters = {
 			...NONE,
@@ -588,6 +605,21 @@ describe('a filter on choices', () => {
 		const { error, sent } = await count(condition);
 		expect(error?.message).toContain('Condition 1 of the filter');
 		expect(sent).toEqual([]);
+	});
+
+	test('is checked where other conditions are as well', async () => {
+		const both = (value: string) => ({
+			parameters: {
+				conditions: {
+					condition: [
+						{ field: 'state', operator: 'contains', value: 'x' },
+						{ field: 'state', operator: 'eq', value },
+					],
+				},
+			},
+		});
+		expect((await count({}, both('new'))).error).toBeUndefined();
+		expect((await count({}, both('x'))).error?.message).toContain("(eq) compares with 'x'");
 	});
 
 	test('is checked in groups as well', async () => {

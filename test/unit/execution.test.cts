@@ -9,7 +9,6 @@ import {
 	parameterText,
 	pickedApplication,
 } from '../../nodes/DataPlatform/execution/locator.ts';
-import { queryHint } from '../../nodes/DataPlatform/execution/recordQuery.ts';
 import { restoreProgress, saveProgress } from '../../nodes/DataPlatform/execution/retryProgress.ts';
 import { isTool, requireNumber, RunContext } from '../../nodes/DataPlatform/execution/run.ts';
 import { InputError } from '../../nodes/DataPlatform/transport/errors.ts';
@@ -442,22 +441,6 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	],
 ])('the hint %j', (hint, text) => {
 	expect(hintText(hint)).toBe(text);
-});
-
-describe('what to check where a query is rejected', () => {
-	const condition = { field: 'a', operator: 'eq' as const, value: '1' };
-	test.each<[Parameters<typeof queryHint>[0], string[]]>([
-		[{ filter: { filter: [condition], filterOperator: 'and' } }, ['filter']],
-		[{ sort: 'a', savedView: 'v', fields: ['a'] }, ['sort', 'savedView', 'fields']],
-		[{ linkedTo: { id: 'x', tableId: 't', field: 'f' }, fields: [] }, ['linkedTo']],
-	])('%j', (query, parts) => {
-		expect(queryHint(query)).toEqual({ code: 'correctQuery', parts });
-	});
-
-	test('nothing, where it names nothing', () => {
-		const filter = { filter: [], filterOperator: 'and' as const };
-		expect(queryHint({ filter, sort: '', savedView: '', fields: [] })).toBeUndefined();
-	});
 });
 
 describe('a second try of the node', () => {

@@ -16,8 +16,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'api/filters.ts': [
 		{
-			from: "const list = text.trimStart().startsWith('[') ? parseJson(text) : undefined;",
-			to: 'const list = text.trimStart().startsWith("") ? parseJson(text) : undefined;',
+			from: "const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;",
+			to: 'const list = text.trimStart().startsWith("") ? parseExactJson(text) : undefined;',
 			why: 'Only saves time: no other JSON is a list.',
 		},
 		{
@@ -46,7 +46,19 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Only saves time: a text is no longer than what it is encoded as.',
 		},
 	],
+	'api/idSet.ts': [
+		...['true', 'this.uuids >= 0'].map((condition) => ({
+			from: 'return this.uuids > 0 && !this.isFree(this.find(words));',
+			to: `return ${condition} && !this.isFree(this.find(words));`,
+			why: 'Only saves time: an empty table has no place that is taken.',
+		})),
+	],
 	'api/records.ts': [
+		{
+			from: 'const text = conditions.length > 0 ? toQuery(conditions) : undefined;',
+			to: 'const text = conditions.length >= 0 ? toQuery(conditions) : undefined;',
+			why: 'A parameter without a value is left out of the query.',
+		},
 		{
 			from: 'const text = conditions.length > 0 ? toQuery(conditions) : undefined;',
 			to: 'const text = true ? toQuery(conditions) : undefined;',

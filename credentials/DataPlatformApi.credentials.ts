@@ -116,7 +116,7 @@ export class DataPlatformApi implements ICredentialType {
 			typeOptions: { password: true },
 			required: true,
 			default: '',
-			hint: 'Create it in the platform, usually an API token with assigned role, whose role has the rights that your workflows need',
+			hint: 'Created in the platform: an API token with an assigned role, which has the rights that your workflows need',
 		},
 		{
 			displayName: 'More Settings',

@@ -17,6 +17,7 @@ module.exports = class extends TestEnvironment {
 		require('../harness/compileCommonJs.mts');
 		// For engineModule.cjs.
 		this.global.requireByNode = require;
+		this.exitListeners = new Set(process.listeners('exit'));
 	}
 
 	async teardown() {
@@ -24,6 +25,10 @@ module.exports = class extends TestEnvironment {
 			if (ANEW.some((folder) => file.startsWith(folder))) delete require.cache[file];
 		}
 		require('@n8n/di').Container.reset();
+		// The engine adds one for each container.
+		for (const listener of process.listeners('exit')) {
+			if (!this.exitListeners.has(listener)) process.off('exit', listener);
+		}
 		await super.teardown();
 	}
 };

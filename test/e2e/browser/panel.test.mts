@@ -169,9 +169,7 @@ test('the credential connects, and its token is not shown', async () => {
 	assert.ok(values.includes(environment.sandbox.baseUrl), values.join());
 	assert.ok(!values.includes(environment.sandbox.tokens.role));
 
-	await dialog
-		.getByText('Create it in the platform, usually an API token with assigned role')
-		.waitFor();
+	await dialog.getByText('Created in the platform: an API token with an assigned role').waitFor();
 	const limit = dialog.getByTestId('parameter-input-requestsPerMinute');
 	assert.equal(await limit.count(), 0, 'what few credentials need is not shown');
 	await dialog.getByTestId('parameter-input-moreSettings').locator('.el-switch').click();

@@ -233,6 +233,23 @@ describe('after a batch was sent, a failure', () => {
 		expect(attempts).toEqual([lostButRunning, lost, lost]);
 	});
 
+	test.each([
+		['itself', lost, false],
+		['an earlier attempt that may still be applied', lostButRunning, true],
+	])('that lists some records leaves with the others %s', (_, earlier, isKept) => {
+		const result = failure('ambiguous', 500, { body: { data: listed('a') } });
+		const { work } = afterSend(
+			{ kind: 'send', records: [a, open(b, earlier)] },
+			result,
+			context('update'),
+			true,
+		);
+		expect(work).toHaveLength(1);
+		const [{ records }] = work as [Step['work'][number]];
+		expect(letters(records)).toBe('b');
+		expect(records[0]!.previousAttempt).toBe(isKept ? earlier : result);
+	});
+
 	test('keeps what an item was rejected for, in case it was not written before', () => {
 		const [work] = afterSend(
 			{ kind: 'send', records: [open(a)] },

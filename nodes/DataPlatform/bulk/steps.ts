@@ -176,11 +176,7 @@ function afterAttempt(
 	}
 	const partial = result.body && parseBulkResponse(result.body, records.length);
 	if (partial && partial.data.length > 0) {
-		const open = attempted.map((record) => ({
-			...record,
-			previousAttempt: record.previousAttempt ?? result,
-		}));
-		return afterResponse(open, partial, context);
+		return afterResponse(withAttempt(attempted, result), partial, context);
 	}
 	if (result.delivery === 'ambiguous') {
 		const open = withAttempt(attempted, result);

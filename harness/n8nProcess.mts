@@ -72,7 +72,7 @@ export async function makeUserFolder(): Promise<string> {
 async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	const configuresN8n =
 		/^(N8N|DB|EXECUTIONS|OFFLOAD|QUEUE|WEBHOOK|CREDENTIALS|GENERIC|NODES|NODE)_/;
-	// Where Node keeps what it compiled is no matter of n8n's, and makes it start faster.
+	// Node's compile cache does not configure n8n, and lets it start faster.
 	const inherited = Object.entries(process.env).filter(
 		([name]) => !configuresN8n.test(name) || name === 'NODE_COMPILE_CACHE',
 	);

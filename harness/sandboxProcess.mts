@@ -39,7 +39,7 @@ export interface SandboxOptions {
 	https?: boolean;
 	/** Whether it begins with the demo data; true by default. */
 	seeded?: boolean;
-	/** The process that started it may end before it, which then ends too. */
+	/** Whether the process that started it may exit while it runs; the sandbox then ends as well. */
 	isUnreferenced?: boolean;
 	/** Options of Node itself, such as `--cpu-prof`. */
 	nodeArgs?: readonly string[];

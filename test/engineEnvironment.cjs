@@ -25,7 +25,7 @@ module.exports = class extends TestEnvironment {
 			if (ANEW.some((folder) => file.startsWith(folder))) delete require.cache[file];
 		}
 		require('@n8n/di').Container.reset();
-		// The engine adds one for each container.
+		// The engine adds a listener with each container.
 		for (const listener of process.listeners('exit')) {
 			if (!this.exitListeners.has(listener)) process.off('exit', listener);
 		}

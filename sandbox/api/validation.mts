@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { Static, TSchema } from 'typebox';
 import { invalid, ApiError, type ErrorItem } from './errors.mts';
 
-// The schemas are this repository's own: what would check them takes half of the time of a start.
+// The schemas are this repository's own; checking them would take half of the start.
 const ajv = new Ajv2020({ strict: false, discriminator: true, validateSchema: false });
 
 /** A schema's validation, compiled when it is first needed: most are not in one run. */

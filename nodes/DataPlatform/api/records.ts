@@ -70,8 +70,8 @@ export const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
 /**
- * One page of records; the service may cut it below the size that is asked for. What it gives beyond
- * that size is left out: it was not counted on, and comes with the next page.
+ * One page of records; the service may cut it below the size that is asked for. Records beyond
+ * that size are left out: they come with the next page.
  */
 export async function readPage(
 	client: ApiClient,

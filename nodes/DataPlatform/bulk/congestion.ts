@@ -22,7 +22,7 @@ const FAST_RESPONSE_MS = 2000;
 
 const MAX_PARALLEL = 12;
 
-/** Over so many requests few records are spread, before batches become as large as they may be. */
+/** At the start of a run, records are spread over so many requests, until each batch has its full size. */
 const FIRST_REQUESTS = 8;
 
 const PAYLOAD_TOO_LARGE = 413;

@@ -287,12 +287,7 @@ const isNew = {
 describe('records that are missing from the input', () => {
 	test.each<[string, INodeParameters, string[], IDataObject]>([
 		['are left', { missingRecords: 'leave' }, ['r1', 'r2', 'r3'], {}],
-		[
-			'are left where nothing is said',
-			{ missingRecords: '={{ undefined }}' },
-			['r1', 'r2', 'r3'],
-			{},
-		],
+		['are left where nothing is said', {}, ['r1', 'r2', 'r3'], {}],
 		['are deleted', { ...NONE, missingRecords: 'delete' }, ['r1'], {}],
 		[
 			'are deleted among those that a filter selects',
@@ -367,7 +362,14 @@ describe('records that are missing from the input', () => {
 		[
 			'an unknown choice',
 			{ ...NONE, missingRecords: 'drop' },
-			"Nothing was written or removed: 'Records Missing From Input' is none of 'leave', 'setFields' and 'delete'",
+			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', not \"drop\"",
+			'Records Missing From Input',
+			LIST,
+		],
+		[
+			'an expression that gives nothing',
+			{ ...NONE, missingRecords: '={{ null }}' },
+			"'Records Missing From Input' must be one of 'leave', 'setFields', 'delete', it is empty",
 			'Records Missing From Input',
 			LIST,
 		],

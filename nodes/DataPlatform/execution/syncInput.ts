@@ -53,16 +53,11 @@ function removalOf(
 	table: TableDefinition,
 	keys: FieldDefinition[],
 ): Removal | undefined {
-	const kind = run.parameter('missingRecords', index) ?? 'leave';
-	if (kind === 'leave') return undefined;
-	if (kind === 'delete') return 'delete';
-	if (kind === 'setFields') return { set: fieldsToSet(run, index, table, keys) };
 	const label = SHARED_SYNC_LABELS.missingRecords;
-	throw wrong(
-		`'${label}' is none of 'leave', 'setFields' and 'delete'`,
-		'Choose it from the list, or correct the expression in it.',
-		label,
-	);
+	const choices = ['leave', 'setFields', 'delete'] as const;
+	const kind = run.choice('missingRecords', label, index, choices, 'leave');
+	if (kind === 'leave') return undefined;
+	return kind === 'delete' ? kind : { set: fieldsToSet(run, index, table, keys) };
 }
 
 /** @throws {InputError} where a value can't be written, or nothing is set */

@@ -39,6 +39,8 @@ export interface SandboxOptions {
 	https?: boolean;
 	/** Whether it begins with the demo data; true by default. */
 	seeded?: boolean;
+	/** What differs from the default settings, also after a reset; docs/sandbox.md, "Settings". */
+	settings?: Record<string, unknown>;
 	/** Whether the process that started it may exit while it runs; the sandbox then ends as well. */
 	isUnreferenced?: boolean;
 	/** Options of Node itself, such as `--cpu-prof`. */
@@ -84,6 +86,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Runnin
 	if (options.db !== undefined) args.push('--db', options.db);
 	if (options.https) args.push('--https');
 	if (options.seeded === false) args.push('--no-seed');
+	if (options.settings) args.push('--settings', JSON.stringify(options.settings));
 	const child = spawn(process.execPath, [...(options.nodeArgs ?? []), ...args]);
 	let output = '';
 	for (const stream of [child.stdout, child.stderr]) {

@@ -1,15 +1,18 @@
 import { parseArgs } from 'node:util';
 import { generate } from 'selfsigned';
 import { openSandbox } from './sandbox.mts';
+import { bodyValidator } from './api/validation.mts';
 import type { Certificate } from './http/server.mts';
+import { settingsSchema, type Settings } from './state/settings.mts';
 
-const usage = `node sandbox/main.mts [--port N] [--db FILE] [--https] [--json] [--no-seed]
+const usage = `node sandbox/main.mts [options]
 
-  --port N    the port on 127.0.0.1 (default 5999; with --json a free one)
-  --db FILE   keep everything in this file; without it all lives in memory
-  --https     with a certificate made at start
-  --json      print one line when ready: {"baseUrl", "tokens"}
-  --no-seed   start without applications and records`;
+  --port N         the port on 127.0.0.1 (default 5999; with --json a free one)
+  --db FILE        keep everything in this file; without it all lives in memory
+  --https          with a certificate made at start
+  --json           print one line when ready: {"baseUrl", "tokens"}
+  --no-seed        start without applications and records
+  --settings JSON  settings that differ from their defaults, such as '{"timePrecisionMs": 1000}'`;
 const defaultPort = 5999;
 
 async function main(): Promise<void> {
@@ -20,6 +23,7 @@ async function main(): Promise<void> {
 			https: { type: 'boolean', default: false },
 			json: { type: 'boolean', default: false },
 			'no-seed': { type: 'boolean', default: false },
+			settings: { type: 'string', default: '{}' },
 			help: { type: 'boolean', default: false },
 		},
 	});
@@ -32,6 +36,7 @@ async function main(): Promise<void> {
 		file: values.db,
 		seeded: !values['no-seed'],
 		https: values.https ? await certificate() : undefined,
+		settings: settingsFrom(values.settings),
 	});
 	const { baseUrl, tokens } = sandbox;
 	console.log(
@@ -52,6 +57,14 @@ function portFrom(text: string): number {
 	const port = Number(text);
 	if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
 	throw new Error(`--port must be a number from 0 to 65535, not '${text}'.`);
+}
+
+function settingsFrom(text: string): Partial<Settings> {
+	try {
+		return bodyValidator(settingsSchema)(JSON.parse(text));
+	} catch (error) {
+		throw new Error(`--settings must be a JSON object of settings: ${(error as Error).message}`);
+	}
 }
 
 async function certificate(): Promise<Certificate> {

@@ -5,6 +5,7 @@ import { seedGeo } from './seed/geo.mts';
 import { seedWorkflows } from './seed/workflows.mts';
 import { createServer, type Certificate } from './http/server.mts';
 import { SandboxState } from './state/sandboxState.mts';
+import type { Settings } from './state/settings.mts';
 
 export interface SandboxOptions {
 	/** 0 for a free one. */
@@ -14,6 +15,8 @@ export interface SandboxOptions {
 	/** With the sample applications. */
 	seeded: boolean;
 	https?: Certificate | undefined;
+	/** What differs from the default settings, also after a reset. */
+	settings?: Partial<Settings>;
 }
 
 export interface Sandbox {
@@ -25,8 +28,10 @@ export interface Sandbox {
 /** Starts a sandbox on loopback. The same file opened again has the same data and tokens. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 	const state = new SandboxState(options.file);
+	const { settings = {} } = options;
 	const seed = () => {
 		state.clear();
+		state.updateSettings(settings);
 		state.database.transaction(() => {
 			seedAccess(state);
 			if (!options.seeded) return;
@@ -36,6 +41,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 		});
 	};
 	if (state.isNew) seed();
+	else state.updateSettings(settings);
 	const server = createServer(state, seed, options.https);
 	await server.listen({ host: '127.0.0.1', port: options.port });
 	const { port } = server.server.address() as AddressInfo;

@@ -24,7 +24,8 @@ export interface ParseContext {
 
 /** What serializing a value may depend on. */
 export interface SerializeContext {
-	timeZone: string;
+	/** A record's `created` or `modified` in the form of the platform's API. */
+	time(instant: number): string;
 	/** The table's URL, without a trailing slash. */
 	apiUrl: string;
 	table: Table;

@@ -1,13 +1,12 @@
 import { getOwn } from '../state/model.mts';
-import { withOffset } from './time.mts';
 import type { Codec } from './codec.mts';
 
 /** `system_type`: shows a property of the record (`metadata.source`). */
 export const systemType: Codec = {
-	serialize(_value, field, { record, timeZone }) {
+	serialize(_value, field, { record, time }) {
 		const source = field.metadata.source ?? 'ver';
 		const isTime = source === 'created' || source === 'modified';
-		return isTime ? withOffset(record[source], timeZone) : record[source];
+		return isTime ? time(record[source]) : record[source];
 	},
 };
 

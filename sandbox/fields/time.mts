@@ -15,10 +15,17 @@ export function isTimeZone(zone: string): boolean {
 	return IANAZone.isValidZone(zone);
 }
 
-/** ISO 8601 with milliseconds and the time zone's offset, as in `created` and `modified`. */
-export function withOffset(instant: number, zone: string): string {
+/**
+ * ISO 8601 with the time zone's offset, as in `created` and `modified`; with milliseconds, unless the
+ * precision is whole seconds.
+ */
+export function withOffset(instant: number, zone: string, precisionMs: number): string {
 	const offset = FixedOffsetZone.instance(offsetAt(instant, zone));
-	const local = DateTime.fromMillis(instant, { zone: offset }).toISO({ includeOffset: false });
+	const suppressMilliseconds = precisionMs % 1000 === 0;
+	const local = DateTime.fromMillis(instant, { zone: offset }).toISO({
+		includeOffset: false,
+		suppressMilliseconds,
+	});
 	return `${local}${offset.formatOffset(instant, 'short')}`;
 }
 

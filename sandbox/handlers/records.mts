@@ -27,7 +27,8 @@ interface WriteBody {
 /** GET T/data. */
 export const listRecords: Handler = (request) => {
 	const table = requireTable(request, 'read');
-	return pageResponse(request, table, selectionFromQuery(request, table));
+	const cap = request.state.settings.maxListedRecords;
+	return pageResponse(request, table, cap, selectionFromQuery(request, table));
 };
 
 /** POST T/data/filter. */
@@ -38,7 +39,9 @@ export const filterRecords: Handler = (request) => {
 	if (unknown !== undefined) {
 		throw invalid(`Table '${table.internalName}' has no field '${unknown}' to load.`);
 	}
-	return pageResponse(request, table, where(request, table, filterFromBody(body)), body.loadFields);
+	const selected = where(request, table, filterFromBody(body));
+	const cap = request.state.settings.maxFilteredRecords;
+	return pageResponse(request, table, cap, selected, body.loadFields);
 };
 
 /** GET T/data/count. */
@@ -142,13 +145,16 @@ function requireRecord(request: ApiRequest, table: Table): StoredRecord {
 	return record;
 }
 
+/** A page has at most `cap` records, however many are asked for. */
 function pageResponse(
 	request: ApiRequest,
 	table: Table,
+	cap: number | null,
 	selected?: Sql,
 	names?: string[],
 ): ApiResponse {
-	const { limit, skip, sort } = request.query as { limit: number; skip: number; sort?: string };
+	const { skip, sort, ...asked } = request.query as { limit: number; skip: number; sort?: string };
+	const limit = Math.min(asked.limit, cap ?? Infinity);
 	const order = sortToSql(table, sort);
 	const records = request.state.records.select(table, { where: selected, order, limit, skip });
 	const serializer = new RecordSerializer(request.state, request.origin, table, names);

@@ -37,16 +37,18 @@ export const summarizeRecords: Handler = (request) => {
 		['COUNT(*) AS count', ...expressions].join(', '),
 		where,
 	);
+	const { timePrecisionMs } = request.state.settings;
+	const time = (instant: number) => withOffset(instant, app.timeZone, timePrecisionMs);
 	const fields = Object.create(null) as { [name: string]: JsonObject };
 	wanted.forEach(({ name, aggregation, column }, at) => {
 		const value: Json = row[`a${at}`] ?? null;
-		(fields[name] ??= {})[aggregation] = serialize(value, column.as, app.timeZone);
+		(fields[name] ??= {})[aggregation] = serialize(value, column.as, time);
 	});
 	return { status: 200, body: { data: { count: row.count ?? 0, fields } } };
 };
 
 /** A day is returned as its midnight. */
-function serialize(value: Json, as: Column['as'], timeZone: string): Json {
+function serialize(value: Json, as: Column['as'], time: (instant: number) => string): Json {
 	if (as === 'date' && value !== null) return `${String(value)}T00:00:00Z`;
-	return as === 'instant' && typeof value === 'number' ? withOffset(value, timeZone) : value;
+	return as === 'instant' && typeof value === 'number' ? time(value) : value;
 }

@@ -16,7 +16,7 @@ export class RecordSerializer {
 	readonly #state: SandboxState;
 	readonly #origin: string;
 	readonly #table: Table;
-	readonly #timeZone: string;
+	readonly #time: (instant: number) => string;
 	readonly #names: ReadonlySet<string> | undefined;
 
 	/** With `names` only these fields, for `loadFields`. */
@@ -24,7 +24,9 @@ export class RecordSerializer {
 		this.#state = state;
 		this.#origin = origin;
 		this.#table = table;
-		this.#timeZone = appOf(state, table).timeZone;
+		const { timeZone } = appOf(state, table);
+		const { timePrecisionMs } = state.settings;
+		this.#time = (instant) => withOffset(instant, timeZone, timePrecisionMs);
 		this.#names = names && new Set(names);
 	}
 
@@ -36,8 +38,8 @@ export class RecordSerializer {
 	metadata(record: StoredRecord): JsonObject {
 		return {
 			id: record.id,
-			created: withOffset(record.created, this.#timeZone),
-			modified: withOffset(record.modified, this.#timeZone),
+			created: this.#time(record.created),
+			modified: this.#time(record.modified),
 			ver: record.ver,
 		};
 	}
@@ -61,7 +63,7 @@ export class RecordSerializer {
 	#context(record: StoredRecord): SerializeContext {
 		const state = this.#state;
 		return {
-			timeZone: this.#timeZone,
+			time: this.#time,
 			apiUrl: tableUrl(state, this.#origin, this.#table),
 			table: this.#table,
 			record,

@@ -106,7 +106,9 @@ export class SandboxState {
 	}
 
 	#applySettings(): void {
-		this.records.keepsHistory = this.settings.history;
-		this.files.maxBytes = this.settings.maxFileBytes;
+		const { history, timePrecisionMs, maxFileBytes } = this.settings;
+		this.records.keepsHistory = history;
+		this.records.timePrecisionMs = timePrecisionMs;
+		this.files.maxBytes = maxFileBytes;
 	}
 }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 0 });
+const pageCap = Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]);
 
 const settings = Type.Object({
 	/** Requests per token and window; null for no limit. */
@@ -26,6 +27,12 @@ const settings = Type.Object({
 	updatedCount: Type.Boolean(),
 	/** Whether an upsert of an unknown id inserts the record with that id (if it is a UUID). */
 	upsertKeepsId: Type.Boolean(),
+	/** `created` and `modified` of records are multiples of this; with 1, an update is always later. */
+	timePrecisionMs: Type.Integer({ minimum: 1 }),
+	/** The most records in a page of GET T/data, whatever its `limit`; null for no cap. */
+	maxListedRecords: pageCap,
+	/** The same for POST T/data/filter. */
+	maxFilteredRecords: pageCap,
 	/** Whether every version of every record is stored. */
 	history: Type.Boolean(),
 });
@@ -48,5 +55,8 @@ export const defaultSettings: Readonly<Settings> = {
 	maxFileBytes: null,
 	updatedCount: true,
 	upsertKeepsId: true,
+	timePrecisionMs: 1,
+	maxListedRecords: null,
+	maxFilteredRecords: null,
 	history: true,
 };

@@ -37,6 +37,8 @@ const columns = 'r.seq, r.id, r.ver, r.created, r.modified, r.fields';
 export class RecordStore {
 	/** Whether every version is stored for GET /sandbox/tables/{app}/{table}/history. */
 	keepsHistory = true;
+	/** Times are multiples of this. */
+	timePrecisionMs = 1;
 	readonly #database: Database;
 	#latest: number;
 
@@ -215,11 +217,14 @@ export class RecordStore {
 	}
 
 	/**
-	 * The time of a write: never before an earlier write, whatever the system clock does, and after
-	 * `created`, because a record with the same `created` and `modified` has never been updated.
+	 * The time of a write: never before an earlier write, whatever the system clock does. In
+	 * milliseconds an update is always after `created`; a coarser clock may show the same time.
 	 */
 	#now(created = -Infinity): number {
-		this.#latest = Math.max(this.#latest, Date.now(), created + 1);
+		const precision = this.timePrecisionMs;
+		const clock = Math.floor(Date.now() / precision) * precision;
+		const latest = Math.ceil(this.#latest / precision) * precision;
+		this.#latest = Math.max(latest, clock, precision === 1 ? created + 1 : -Infinity);
 		return this.#latest;
 	}
 

@@ -1,0 +1,129 @@
+import type { HttpClient } from '../../harness/sandboxAdmin.mts';
+import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
+import { checkedClient } from './contract.cts';
+
+const data = '/apps/shop/tables/items/data';
+const fields = [
+	{ name: 'code', type: 'text', metadata: { importKey: true } },
+	{ name: 'name', type: 'text' },
+	{ name: 'seen', type: 'system_type', metadata: { source: 'modified' } },
+];
+const codes = ['a', 'b', 'c', 'd', 'e'];
+const records = codes.map((code) => ({ fields: { code } }));
+
+interface ListedRecord {
+	created: string;
+	modified: string;
+	ver: number;
+	fields: { code: string; seen: string };
+}
+
+let sandbox: RunningSandbox;
+let client: HttpClient;
+
+beforeAll(async () => {
+	sandbox = await startSandbox({ seeded: false, settings: { maxListedRecords: 4 } });
+	client = checkedClient(sandbox);
+});
+afterAll(() => sandbox.stop());
+beforeEach(() => sandbox.admin.reset());
+
+const createTable = () =>
+	sandbox.admin.createTable({ app: 'shop', table: { internalName: 'items', fields }, records });
+const codesOf = (response: { data: { data: ListedRecord[] } }) =>
+	response.data.data.map((record) => record.fields.code).join('');
+
+test('settings of the command line hold until they are changed, and again after a reset', async () => {
+	const current = async () => (await sandbox.admin.http.get('/settings')).data.data;
+	expect(await current()).toMatchObject({ maxListedRecords: 4, maxFilteredRecords: null });
+	await sandbox.admin.settings({ maxListedRecords: null });
+	expect(await current()).toMatchObject({ maxListedRecords: null });
+	await sandbox.admin.reset();
+	expect(await current()).toMatchObject({ maxListedRecords: 4, timePrecisionMs: 1 });
+});
+
+test.each([
+	{ maxListedRecords: 2, maxFilteredRecords: null },
+	{ maxListedRecords: null, maxFilteredRecords: 3 },
+	{ maxListedRecords: 1, maxFilteredRecords: 7 },
+])('a page has at most as many records as %j says', async (caps) => {
+	await createTable();
+	await sandbox.admin.settings(caps);
+	const pageOf = (cap: number | null, skip: number, limit: number) =>
+		codes.slice(skip, skip + Math.min(limit, cap ?? Infinity)).join('');
+	for (const [skip, limit] of [
+		[0, 1000],
+		[2, 3],
+		[4, 2],
+		[5, 1],
+		[0, 1],
+	] as const) {
+		const params = { skip, limit };
+		const listed = codesOf(await client.get(data, { params }));
+		expect(listed).toBe(pageOf(caps.maxListedRecords, skip, limit));
+		const filtered = codesOf(await client.post(`${data}/filter`, { filter: [] }, { params }));
+		expect(filtered).toBe(pageOf(caps.maxFilteredRecords, skip, limit));
+	}
+	expect((await client.get(`${data}/count`)).data.data.count).toBe(5);
+});
+
+describe('timePrecisionMs', () => {
+	const list = async (): Promise<ListedRecord[]> =>
+		(await client.post(`${data}/filter`, { filter: [] })).data.data;
+	const update = (name: string) =>
+		client.post(`${data}/bulk`, {
+			bulk: codes.map((code) => ({ fields: { code, name } })),
+			useUpsert: true,
+		});
+
+	test.each([
+		[1, /T\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/],
+		[40, /T\d\d:\d\d:\d\d\.\d{2}0[+-]\d\d:\d\d$/],
+		[1000, /T\d\d:\d\d:\d\d[+-]\d\d:\d\d$/],
+		[60_000, /T\d\d:\d\d:00[+-]\d\d:\d\d$/],
+	])('times are multiples of %d ms', async (timePrecisionMs, form) => {
+		await sandbox.admin.settings({ timePrecisionMs });
+		await createTable();
+		await update('changed');
+		for (const { created, modified, fields: shown } of await list()) {
+			for (const time of [created, modified]) {
+				expect(Date.parse(time) % timePrecisionMs).toBe(0);
+				expect(time).toMatch(form);
+			}
+			expect(shown.seen).toBe(modified);
+		}
+		const body = { fields: { modified: { aggregations: ['max'] } } };
+		const summary = (await client.post(`${data}/summary`, body)).data.data;
+		expect(summary.fields.modified.max).toBe((await list()).at(-1)?.modified);
+		const stored = await sandbox.admin.records('shop', 'items');
+		expect(stored.map(({ modified }) => Date.parse(modified))).toEqual(
+			(await list()).map(({ modified }) => Date.parse(modified)),
+		);
+	});
+
+	test('an update within the same tick shows in the version only', async () => {
+		await sandbox.admin.settings({ timePrecisionMs: 365 * 24 * 3_600_000 });
+		await createTable();
+		await update('changed');
+		const shown = await list();
+		expect(shown.map(({ ver }) => ver)).toEqual([1, 1, 1, 1, 1]);
+		for (const { created, modified } of shown) expect(modified).toBe(created);
+		const [{ modified }] = shown as [ListedRecord];
+		const since = { filter: [{ field: 'modified', operator: 'gte', value: modified }] };
+		const after = { filter: [{ field: 'modified', operator: 'gt', value: modified }] };
+		expect(codesOf(await client.post(`${data}/filter`, since))).toBe('abcde');
+		expect(codesOf(await client.post(`${data}/filter`, after))).toBe('');
+	});
+
+	test('no write is before an earlier one, even if the clock becomes coarser', async () => {
+		await createTable();
+		const before = await sandbox.admin.records('shop', 'items');
+		await sandbox.admin.settings({ timePrecisionMs: 500 });
+		await update('changed');
+		const after = await sandbox.admin.records('shop', 'items');
+		for (const { modified } of after) {
+			expect(Date.parse(modified) % 500).toBe(0);
+			expect(Date.parse(modified)).toBeGreaterThanOrEqual(Date.parse(before[4]!.modified));
+		}
+	});
+});

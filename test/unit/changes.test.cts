@@ -206,7 +206,7 @@ describe('the overlap', () => {
 		expect(table.asked).toEqual([51, 1000]);
 	});
 
-	test.each([25, 50, 100])(
+	test.each([1, 2, 3, 7, 10, 20, 25, 30, 40, 50, 60, 100, 120, 149, 150, 151])(
 		'pages that the platform cuts to %d records lose nothing',
 		async (largest) => {
 			const table = new Table('asText', LIMITS, largest);
@@ -219,16 +219,19 @@ describe('the overlap', () => {
 		},
 	);
 
-	test('after a burst an idle poll is one request', async () => {
-		const limits = small();
-		const table = new Table('asText', limits);
-		const follower = new Follower(table, {}, limits);
-		for (let count = 0; count < 40; count += 1) table.create();
-		await follower.drain();
-		table.requests = 0;
-		await follower.poll();
-		expect(table.requests).toBe(1);
-	});
+	test.each([Infinity, 3, 1])(
+		'after a burst an idle poll is one request, with pages of %d records',
+		async (largest) => {
+			const limits = small({ settleMs: 0 });
+			const table = new Table('asText', limits, largest);
+			const follower = new Follower(table, {}, limits);
+			for (let count = 0; count < 40; count += 1) table.create();
+			await follower.drain();
+			table.requests = 0;
+			await follower.poll();
+			expect(table.requests).toBe(1);
+		},
+	);
 });
 
 describe('watched fields', () => {

@@ -24,6 +24,9 @@ const at = (id: string, modified: number, created = modified, ver?: number): Pla
 
 const hash = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 6);
 
+/** By our own clock. */
+const NOW = 1_000_000;
+
 function poll(
 	state: ChangeState,
 	read: Partial<ReadResult>,
@@ -32,7 +35,7 @@ function poll(
 ) {
 	const selection = selectChanges(
 		structuredClone(state),
-		{ records: [], isWhole: true, ...read },
+		{ records: [], isWhole: true, readAt: NOW, ...read },
 		{
 			kinds: new Set<ChangeKind>(['created', 'updated']),
 			overlapMs: 500,
@@ -41,9 +44,11 @@ function poll(
 		},
 		{ ...LIMITS, ...limits },
 	);
+	const { cursorReadAt, ...rest } = selection.state;
 	return {
 		emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`),
-		state: selection.state,
+		state: rest as ChangeState,
+		cursorReadAt,
 	};
 }
 
@@ -287,13 +292,28 @@ describe('what is stored', () => {
 		],
 		[
 			'half a page, after a poll without anything new',
-			few,
+			{ ...few, cursorReadAt: NOW - LIMITS.settleMs },
 			{},
 			{},
 			{ page: 4 },
 			{ cursor: 4, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
 		],
-		['what fits into half a page, after such a poll', few, {}, {}, { page: 8 }, few],
+		[
+			'all of it, as long as more may change at the last moment',
+			{ ...few, cursorReadAt: NOW - LIMITS.settleMs + 1 },
+			{},
+			{},
+			{ page: 4 },
+			few,
+		],
+		[
+			'what fits into half a page, after such a poll',
+			{ ...few, cursorReadAt: 1 },
+			{},
+			{},
+			{ page: 8 },
+			few,
+		],
 		[
 			'more than half a page, as long as there is something new',
 			few,
@@ -304,6 +324,16 @@ describe('what is stored', () => {
 		],
 	])('%s', (_, before, read, options, limits, after) => {
 		expect(poll(before, read, options, limits).state).toEqual(after);
+	});
+
+	test.each<[string, ChangeState, PlatformRecord[], number | undefined]>([
+		['of the newest change, when it was read', { emitted: {} }, [at('a', 60)], NOW],
+		['where there is none, nothing', { emitted: {} }, [], undefined],
+		['as it was, where it is still the newest', { cursor: 60, cursorReadAt: 7, emitted: {} }, [], 7],
+		['now, where that was not stored', { cursor: 60, emitted: {} }, [], NOW],
+		['of a newer one', { cursor: 60, cursorReadAt: 7, emitted: {} }, [at('a', 61)], NOW],
+	])('%s', (_, before, records, expected) => {
+		expect(poll(before, { records }).cursorReadAt).toBe(expected);
 	});
 
 	test('nothing of what was read and is emitted already', () => {

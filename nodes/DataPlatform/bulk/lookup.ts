@@ -6,7 +6,7 @@ import type { KeyForm } from '../fields/fieldType';
 import { typeOf } from '../fields';
 import { keyForm } from '../fields/values';
 import { getOwn } from '../transport/json';
-import { oneOf, oneOfCombinations, type Group } from '../api/filters';
+import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../api/filters';
 import { findRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
@@ -36,38 +36,42 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
+/** @param isEnough whether no more records matter, once those of a page were found */
 async function readAll(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	fields: string[] | undefined,
-	isEnough: (found: PlatformRecord[]) => boolean = () => false,
+	isEnough: (page: PlatformRecord[]) => boolean = () => false,
 ): Promise<PlatformRecord[]> {
 	const found: PlatformRecord[] = [];
 	for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
 		found.push(...page);
-		if (isEnough(found)) break;
+		if (isEnough(page)) break;
 	}
 	return found;
 }
 
-/** Whether each of some keys has so many records that more of them don't matter. */
-const haveEach = (fields: FieldDefinition[], keys: RecordKey[], enough: number) => {
-	const counts = new Map(keys.map(({ text }) => [text, 0]));
+/** Whether each of some keys has so many records by now that more of them don't matter. */
+const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: number) => {
+	const counts = new Map<string, number>();
+	for (const text of texts) counts.set(text, 0);
 	let open = counts.size;
-	let seen = 0;
-	return (found: PlatformRecord[]) => {
-		for (const record of found.slice(seen)) {
+	return (page: PlatformRecord[]) => {
+		for (const record of page) {
 			const text = recordKey(fields, record.fields)?.text ?? '';
 			const count = counts.get(text);
 			if (count === undefined) continue;
 			counts.set(text, count + 1);
 			if (count + 1 === enough) open -= 1;
 		}
-		seen = found.length;
 		return open === 0;
 	};
 };
+
+/** The keys that one of several filters asks for; undefined where that is not known. */
+const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
+	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 
 /**
  * Records by the values of their key fields, by the key's text; several may have the same. Keys are
@@ -99,10 +103,10 @@ async function lookUpByKeys(
 		filter,
 		found: [] as PlatformRecord[],
 	}));
-	// Of several filters it is not known which keys each is about.
-	const isBounded = enough < Infinity && pages.length === 1;
-	const isEnough = isBounded ? haveEach(keys, [...certain.values()], enough) : undefined;
 	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
+		const texts = pages.length === 1 ? certain.keys() : keysIn(page.filter, keys);
+		// Often that proves that the page is whole: no further one is requested.
+		const isEnough = texts && enough < Infinity ? haveEach(keys, texts, enough) : undefined;
 		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
 	// A combination of values may match in two of the filters.
@@ -121,14 +125,12 @@ async function lookUpByKeys(
 	}
 	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
 		const isMatch = (record: PlatformRecord) => mayHaveKey(keys, record.fields, key);
-		const equal = await readAll(
-			client,
-			at,
-			equalTo(keys, key),
-			fields,
-			(read) => read.filter(isMatch).length >= enough,
-		);
-		found.set(key.text, equal.filter(isMatch));
+		const matches: PlatformRecord[] = [];
+		await readAll(client, at, equalTo(keys, key), fields, (page) => {
+			matches.push(...page.filter(isMatch));
+			return matches.length >= enough;
+		});
+		found.set(key.text, matches);
 	});
 	return found;
 }

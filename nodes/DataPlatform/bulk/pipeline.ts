@@ -73,6 +73,8 @@ export class WritePipeline {
 		private readonly watermark: Promise<Watermark | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
+		// Look-ups count too: several run within one piece of work.
+		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
 	}
 
 	/** How many linked records were created so far. */

@@ -24,6 +24,8 @@ export interface Position {
 export interface ChangeState {
 	/** The time of the newest change that was emitted, or that was there when watching began. */
 	cursor?: number;
+	/** When that was read, by our own clock: how long ago it is says whether its moment is over. */
+	cursorReadAt?: number;
 	/** Changes up to here count as emitted; never moves back. */
 	watermark?: Position;
 	/** Version and time of what was emitted after the watermark, by record id. */
@@ -58,8 +60,8 @@ export interface Limits {
 	/** How many changes are expected since the last poll: a first request reads no more of them. */
 	expected: number;
 	/**
-	 * How many of them repeat the page before, which shows that nothing slipped between. Fewer than any
-	 * page that may have been cut: one with nothing new ends the reading.
+	 * How many of them repeat the page before, which shows that nothing slipped between; half of them at
+	 * most, where the platform gives small pages.
 	 */
 	pageOverlap: number;
 	/** How many records one poll holds, however many changed. */
@@ -68,6 +70,11 @@ export interface Limits {
 	maxTracked: number;
 	/** How many more are remembered by their ids' hashes while there is a backlog. */
 	hashes: number;
+	/**
+	 * After so long, nothing changes any more at a time that was read, in ms: longer than any moment that
+	 * a platform's clock distinguishes, which may be a second.
+	 */
+	settleMs: number;
 }
 
 export const LIMITS: Readonly<Limits> = {
@@ -77,6 +84,7 @@ export const LIMITS: Readonly<Limits> = {
 	maxBuffered: 20_000,
 	maxTracked: 5000,
 	hashes: 50_000,
+	settleMs: 10_000,
 };
 
 /** What was read in one go. */
@@ -89,6 +97,8 @@ export interface ReadResult {
 	newest?: number;
 	/** Where reading began, by the order of changes. */
 	offset?: number;
+	/** When it was read, by our own clock. */
+	readAt: number;
 }
 
 const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;
@@ -122,6 +132,16 @@ const hashOf = (id: string) =>
 function* hashesIn(text: string) {
 	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
 }
+
+/**
+ * Whether no change can get the time of the newest one any more that was emitted. Only how long ago that
+ * was read counts: our clock may be any hour.
+ */
+export const hasSettled = (
+	{ cursorReadAt }: ChangeState,
+	now: number,
+	{ settleMs }: Pick<Limits, 'settleMs'>,
+): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
 
 /** Reads a state: what it says about a record, and the state after more is emitted. */
 export class EmittedIndex {
@@ -194,7 +214,7 @@ export class EmittedIndex {
 	 * @param known up to where everything that can be seen is emitted for certain
 	 */
 	nextState(
-		{ newest, offset }: ReadResult,
+		{ newest, offset, readAt }: ReadResult,
 		{ end, known }: { end: 'idle' | 'complete' | 'more'; known?: Position },
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
@@ -216,7 +236,8 @@ export class EmittedIndex {
 		// After a burst the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
 		const last = positions[positions.length - most - 1];
-		if (end === 'idle' && last) raise({ time: last.time + 1, id: '' });
+		const isOver = end === 'idle' && hasSettled(state, readAt, limits);
+		if (isOver && last) raise({ time: last.time + 1, id: '' });
 
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const dropped = positions.filter((position) => !isKept(position));
@@ -227,7 +248,10 @@ export class EmittedIndex {
 		const backlog = end === 'more' ? (state.backlog ?? begun) : undefined;
 		const earlier = backlog && [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
 		return {
-			...(cursor !== undefined && { cursor }),
+			...(cursor !== undefined && {
+				cursor,
+				cursorReadAt: cursor === state.cursor ? (state.cursorReadAt ?? readAt) : readAt,
+			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
 			...(backlog && {

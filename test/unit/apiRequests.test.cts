@@ -1,6 +1,10 @@
 /** What each function of api/ requests, what it makes of the response, and of a failure. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { countLinked, countRecords, summarizeRecords } from '../../nodes/DataPlatform/api/aggregates.ts';
+import {
+	countLinked,
+	countRecords,
+	summarizeRecords,
+} from '../../nodes/DataPlatform/api/aggregates.ts';
 import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import {

@@ -16,7 +16,7 @@ import type {
 } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
-import { httpResponse } from './stubPlatform.cts';
+import { httpResponse, pageResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
 const people = {
@@ -226,8 +226,8 @@ describe('the outcomes of a portion', () => {
 		const ada = { id: 'a', fields: { at: '2026-11-21T09:30:00Z' } };
 		const { write } = setUp({
 			matching: { ...onName, on: ['at'] },
-			respond: (request) =>
-				request === 'POST people filter' ? httpResponse(200, { data: [ada] }) : undefined,
+			respond: (request, options) =>
+				request === 'POST people filter' ? pageResponse(options, [ada]) : undefined,
 		});
 		const { outcomes, records } = await write([
 			{ at: '2026-11-21T09:30:00', n: 1 },
@@ -243,12 +243,9 @@ describe('the outcomes of a portion', () => {
 	});
 
 	test('all of them, where a row means several records', async () => {
-		const respond: Setup['respond'] = (request) =>
-			request === 'POST people filter'
-				? httpResponse(200, {
-						data: ['a', 'b'].map((id) => ({ id, fields: { n: 1 } })),
-					})
-				: undefined;
+		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
+		const respond: Setup['respond'] = (request, options) =>
+			request === 'POST people filter' ? pageResponse(options, found) : undefined;
 		const { write } = setUp({
 			matching: { ...onName, on: ['n'], multipleMatches: 'all' },
 			respond,

@@ -329,7 +329,12 @@ describe('what is stored', () => {
 	test.each<[string, ChangeState, PlatformRecord[], number | undefined]>([
 		['of the newest change, when it was read', { emitted: {} }, [at('a', 60)], NOW],
 		['where there is none, nothing', { emitted: {} }, [], undefined],
-		['as it was, where it is still the newest', { cursor: 60, cursorReadAt: 7, emitted: {} }, [], 7],
+		[
+			'as it was, where it is still the newest',
+			{ cursor: 60, cursorReadAt: 7, emitted: {} },
+			[],
+			7,
+		],
 		['now, where that was not stored', { cursor: 60, emitted: {} }, [], NOW],
 		['of a newer one', { cursor: 60, cursorReadAt: 7, emitted: {} }, [at('a', 61)], NOW],
 	])('%s', (_, before, records, expected) => {

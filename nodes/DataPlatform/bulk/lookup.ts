@@ -69,6 +69,10 @@ const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: nu
 	};
 };
 
+/** Whether no two records share a key: the platform keeps import keys unique. */
+const isUnique = (keys: FieldDefinition[]) =>
+	keys.length === 1 && keys[0]!.metadata.importKey === true;
+
 /** The keys that one of several filters asks for; undefined where that is not known. */
 const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
 	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
@@ -91,6 +95,7 @@ async function lookUpByKeys(
 	enough: number,
 ): Promise<Map<string, PlatformRecord[]>> {
 	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
+	const needed = isUnique(keys) ? 1 : enough;
 	const certain = new Map<string, RecordKey>();
 	const uncertain = new Map<string, RecordKey>();
 	for (const record of records) {
@@ -106,7 +111,7 @@ async function lookUpByKeys(
 	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
 		const texts = pages.length === 1 ? certain.keys() : keysIn(page.filter, keys);
 		// Often that proves that the page is whole: no further one is requested.
-		const isEnough = texts && enough < Infinity ? haveEach(keys, texts, enough) : undefined;
+		const isEnough = texts && needed < Infinity ? haveEach(keys, texts, needed) : undefined;
 		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
 	// A combination of values may match in two of the filters.
@@ -128,7 +133,7 @@ async function lookUpByKeys(
 		const matches: PlatformRecord[] = [];
 		await readAll(client, at, equalTo(keys, key), fields, (page) => {
 			matches.push(...page.filter(isMatch));
-			return matches.length >= enough;
+			return matches.length >= needed;
 		});
 		found.set(key.text, matches);
 	});
@@ -231,13 +236,23 @@ class ValueLookup {
 		return ids.length > 0 ? { ids } : { ids, similar: this.similar.get(similarText(text)) };
 	}
 
-	/** @returns how many records there were */
-	private async read(filter: Group, limit: number, asked?: string): Promise<number> {
+	/**
+	 * @param values what the filter asks for
+	 * @returns how many records there were
+	 */
+	private async read(
+		filter: Group,
+		limit: number,
+		values: string[],
+		asked?: string,
+	): Promise<number> {
 		const { client, at, field } = this;
+		const isEnough = () => isUnique([field]) && values.every((text) => this.found.has(text));
 		let count = 0;
 		for await (const page of readRecords(client, at, { filter, fields: [field.name] }, limit)) {
 			count += page.length;
 			for (const record of page) this.note(record, asked);
+			if (isEnough()) break;
 		}
 		return count;
 	}
@@ -258,7 +273,7 @@ class ValueLookup {
 			const { value } = filter.filter[0] as { value: string[] };
 			// Fewer than two for each: then all were read, and none is missed.
 			const limit = 2 * value.length;
-			if ((await this.read(filter, limit)) < limit) continue;
+			if ((await this.read(filter, limit, value)) < limit) continue;
 			const open = value.filter((text) => (this.found.get(text)?.length ?? 0) < 2);
 			const half = Math.ceil(open.length / 2);
 			if (value.length === 1) await this.searchExactly(open);
@@ -271,13 +286,13 @@ class ValueLookup {
 		const { name: field } = this.field;
 		const operator = typeOf(this.field).comparison === 'text' ? '===' : 'eq';
 		for (const value of values) {
-			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2);
+			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2, [value]);
 		}
 	}
 
 	/** Looks one value up whose stored form only the platform knows. */
 	async searchAlone(text: string) {
-		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, text);
+		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, [text], text);
 	}
 }
 

@@ -69,7 +69,9 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 		FORMAT,
 		digest(table, SOURCE_LENGTH),
 		digest(selection, SOURCE_LENGTH),
-		[cursor, cursorReadAt].flatMap((time) => (time === undefined ? [] : packNumber(time))).join('~'),
+		[cursor, cursorReadAt]
+			.flatMap((time) => (time === undefined ? [] : packNumber(time)))
+			.join('~'),
 		packPosition(watermark),
 		packEmitted(emitted),
 		...(backlog

@@ -234,6 +234,86 @@ describe('the overlap', () => {
 	);
 });
 
+describe('a clock that does not distinguish what is written in one second', () => {
+	const write = (table: Table, count: number) => {
+		for (let done = 0; done < count; done += 1) table.create();
+	};
+	const sizes: Array<[size: number, largest: number]> = [
+		[3, Infinity],
+		[600, Infinity],
+		[1500, Infinity],
+		[60, 7],
+		[600, 20],
+	];
+
+	test.each(sizes)(
+		'what changes again after %d records were emitted, in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			const follower = new Follower(table, { maximum: 5000 });
+			write(table, size);
+			expect(await follower.poll()).toHaveLength(size);
+			// A poll without anything new must not make it forget.
+			expect(await follower.poll()).toEqual([]);
+			table.update('1');
+			table.update(String(size));
+			table.create();
+			const changes = ['u1/2', `u${size}/2`, `c${size + 1}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+			table.now += 1000;
+			table.update('1');
+			expect(await follower.poll()).toEqual(['u1/3']);
+		},
+	);
+
+	test.each(sizes)(
+		'what changes in the second in which watching begins, after %d records in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			write(table, 1);
+			table.now += 1000;
+			write(table, size);
+			const follower = new Follower(table);
+			await follower.startNow();
+			table.update('2');
+			table.update(String(size));
+			table.create();
+			const changes = ['u2/2', `u${size}/2`, `c${size + 2}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+		},
+	);
+
+	test('where more than can be remembered changed in it, all of them count as emitted', async () => {
+		const limits = small({ maxTracked: 20 });
+		const table = new Table('asText', limits);
+		write(table, 60);
+		const follower = new Follower(table, {}, limits);
+		await follower.startNow();
+		expect(follower.state.emitted).toEqual({});
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1000;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/2']);
+	});
+
+	test('nothing is forgotten or read twice while a backlog is emitted', async () => {
+		const table = new Table('backwards', LIMITS, 30);
+		const follower = new Follower(table, { maximum: 70, overlapMs: 0 });
+		write(table, 400);
+		await follower.poll();
+		table.update('1');
+		table.update('400');
+		write(table, 3);
+		await follower.drain();
+		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
+		const emitted = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);
+		expect(emitted).toEqual(expect.arrayContaining(latest));
+		expect(new Set(emitted).size).toBe(emitted.length);
+	});
+});
+
 describe('watched fields', () => {
 	const digest = ({ fields }: { fields: Record<string, unknown> }) => String(fields.state);
 

@@ -88,9 +88,11 @@ export class ChangePages {
 		let reached = since;
 		let atReached = new Set<string>();
 		for (let stepsBack = 0; ; ) {
-			// A page that only repeats what was read would be no way forward.
-			const overlap = Math.min(this.limits.pageOverlap, Math.floor(this.sizes.atLeast / 2));
-			const distance = stepsBack === 0 ? 0 : this.sizes.atLeast * 2 ** (stepsBack - 1);
+			const { atLeast } = this.sizes;
+			// Of small pages less: a page that only repeats what was read would be no way forward.
+			const most = Math.min(Math.ceil(atLeast / 4), Math.floor(atLeast / 2));
+			const overlap = Math.min(this.limits.pageOverlap, most);
+			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
 			const skip = Math.max(0, next - overlap - distance);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const first = page[0];
@@ -286,7 +288,7 @@ export async function readChanges(
 }
 
 /** Pages read at most to see all that changed at one time, when watching begins. */
-const MAX_START_PAGES = 50;
+const MAX_START_PAGES = 100;
 
 /** All that changed from a time on; undefined where it is too much to be remembered. */
 async function changedSince(

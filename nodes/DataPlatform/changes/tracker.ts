@@ -60,8 +60,8 @@ export interface Limits {
 	/** How many changes are expected since the last poll: a first request reads no more of them. */
 	expected: number;
 	/**
-	 * How many of them repeat the page before, which shows that nothing slipped between; half of them at
-	 * most, where the platform gives small pages.
+	 * How many of them repeat the page before, which shows that nothing slipped between; fewer, where the
+	 * platform gives small pages.
 	 */
 	pageOverlap: number;
 	/** How many records one poll holds, however many changed. */

@@ -154,6 +154,36 @@ const names = (count: number, prefix = 'New') =>
 	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
 
+test.each([
+	[0, 12],
+	[3, 3],
+])(
+	'with %d parallel requests, %d at most are under way, look-ups included',
+	async (given, most) => {
+		let underWay = 0;
+		let mostUnderWay = 0;
+		const { write } = setUp({
+			// Keys that only the platform can compare: each takes a look-up of its own.
+			table: {
+				...people,
+				...tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number')),
+			},
+			options: { parallelRequests: given, dryRun: true },
+			respond: async () => {
+				underWay += 1;
+				mostUnderWay = Math.max(mostUnderWay, underWay);
+				await new Promise((resolve) => setImmediate(resolve));
+				underWay -= 1;
+				return httpResponse(200, { data: [] });
+			},
+		});
+		const minute = (at: number) => new Date(at * 60_000).toISOString().slice(0, 19);
+		const rows = Array.from({ length: 4000 }, (_, at) => ({ at: minute(at), n: 1 }));
+		expect((await write(rows)).results).toHaveLength(4000);
+		expect(mostUnderWay).toBe(most);
+	},
+);
+
 describe('the outcomes of a portion', () => {
 	test('one for each row, with the record as it was planned', async () => {
 		const { write } = setUp();

@@ -234,6 +234,26 @@ describe('pages from a time on', () => {
 	});
 });
 
+test.each([
+	['from the beginning', 0],
+	['from a time on', 2],
+])('a platform that gives the same page again and again is an error: %s', async (_, since) => {
+	const { connection, sent } = fakePlatform(({ url }) => {
+		const limit = Number(new URL(url).searchParams.get('limit'));
+		return httpResponse(200, { data: list(1, 2, 3).slice(0, limit) });
+	});
+	const state: ChangeState = {
+		emitted: {},
+		...(since > 0 && { watermark: { time: since, id: '' } }),
+	};
+	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
+	const pages = new ChangePages(connection, { table: 't' }, {});
+	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow(
+		'no steady list of changes',
+	);
+	expect(sent.length).toBeLessThan(150);
+});
+
 describe('one poll', () => {
 	const state = (more: Partial<ChangeState> = {}): ChangeState => ({ emitted: {}, ...more });
 

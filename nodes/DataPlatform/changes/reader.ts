@@ -17,11 +17,21 @@ import {
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
 import type { PageSizes } from '../api/pageSizes';
+import { invalidResponse } from '../api/decoders';
 import { pageSizesOf, readPage, type RecordQuery } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';
+
+/** No table has more records. */
+const MAX_OFFSET = 2 ** 31;
+
+/** So many pages may repeat what was read, though records are still to come. */
+const MAX_PAGES_IN_VAIN = 100;
+
+/** A service that gives the same records wherever a page begins. */
+const notSteady = () => invalidResponse('steady list of changes', 200);
 
 /** Reads the order of changes of one table. */
 export class ChangePages {
@@ -87,6 +97,8 @@ export class ChangePages {
 		/** The newest time that was read, and the versions read at it. */
 		let reached = since;
 		let atReached = new Set<string>();
+		let furthest = 0;
+		let pagesInVain = 0;
 		for (let stepsBack = 0; ; ) {
 			const { atLeast } = this.sizes;
 			// Of small pages less: a page that only repeats what was read would be no way forward.
@@ -102,6 +114,12 @@ export class ChangePages {
 				continue;
 			}
 			stepsBack = 0;
+			const isKnown = (record: PlatformRecord) =>
+				timeOf(record) < reached || atReached.has(versionKey(record));
+			// Beyond what was read there is something new, or the end.
+			if (skip + page.length > furthest && page.every(isKnown)) pagesInVain += 1;
+			if (pagesInVain > MAX_PAGES_IN_VAIN) throw notSteady();
+			furthest = Math.max(furthest, skip + page.length);
 			const last = page.at(-1);
 			if (last && timeOf(last) > reached) {
 				reached = timeOf(last);
@@ -126,6 +144,7 @@ export class ChangePages {
 	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
 		const { page } = this.limits;
+		const distance = Math.min(page, this.sizes.atLeast || page) / 2;
 		const isBefore = async (index: number) => {
 			const [record] = await this.page(OLDEST_FIRST, index, 1);
 			return record !== undefined && timeOf(record) < time;
@@ -135,9 +154,10 @@ export class ChangePages {
 		while (await isBefore(low + step - 1)) {
 			low += step;
 			step *= 2;
+			if (low > MAX_OFFSET) throw notSteady();
 		}
 		let high = low + step - 1;
-		while (high - low > page / 2) {
+		while (high - low > distance) {
 			const middle = Math.floor((low + high) / 2);
 			if (await isBefore(middle)) low = middle + 1;
 			else high = middle;

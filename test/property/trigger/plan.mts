@@ -61,6 +61,8 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			pageOverlap: isSmall ? random.between(1, 3) : 20,
 			maxBuffered: isSmall ? random.of(6, 15, 20_000) : 20_000,
 			maxTracked: isSmall ? random.of(6, 12, 5000) : 5000,
+			// The sandbox's clock distinguishes milliseconds.
+			settleMs: 5,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
 		},

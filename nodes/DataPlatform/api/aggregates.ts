@@ -40,7 +40,7 @@ export async function countRecords(
  * linked records is open, and one that does not would count the whole table.
  *
  * @throws {ServiceError}
- * @throws {InputError} where the filter can't be combined with a link
+ * @throws {InputError} if the filter can't be combined with a link
  */
 export async function countLinked(
 	client: ApiClient,

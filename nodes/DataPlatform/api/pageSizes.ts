@@ -14,7 +14,7 @@ const LEAST_SAMPLE = 100;
 
 /** What an execution learned about the pages of one endpoint. */
 export class PageSizes {
-	/** The platform cuts no page below this number of records: so many came in one. */
+	/** The platform gives at least so many records in a page: they came in one. */
 	atLeast = 0;
 	private vainRequests = 0;
 	private isLearned = false;
@@ -44,19 +44,19 @@ export class PageSizes {
 	async learn(count: number, readSample: (size: number) => Promise<unknown[]>): Promise<void> {
 		if (this.isLearned || this.vainRequests < VAIN_REQUESTS) return;
 		const size = Math.min(MAX_PAGE_SIZE, Math.max(LEAST_SAMPLE, 2 * count));
-		// Where that fails, each page is still followed by an empty one.
+		// If that fails, each short page is followed by an empty one, as before.
 		const sample = await readSample(size).catch(() => []);
 		this.isLearned = sample.length < size;
 	}
 }
 
-const known = new WeakMap<ApiClient, Map<string, PageSizes>>();
+const byClient = new WeakMap<ApiClient, Map<string, PageSizes>>();
 
-/** @param path the endpoint's, with the table in it: each may cut its pages differently */
+/** What is known of an endpoint's pages. @param path the endpoint's: each may cut its pages differently */
 export function pageSizes(client: ApiClient, path: string): PageSizes {
-	const ofClient = known.get(client) ?? new Map<string, PageSizes>();
-	known.set(client, ofClient);
-	const sizes = ofClient.get(path) ?? new PageSizes();
-	ofClient.set(path, sizes);
+	const byPath = byClient.get(client) ?? new Map<string, PageSizes>();
+	byClient.set(client, byPath);
+	const sizes = byPath.get(path) ?? new PageSizes();
+	byPath.set(path, sizes);
 	return sizes;
 }

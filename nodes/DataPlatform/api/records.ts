@@ -206,7 +206,7 @@ const MAX_AHEAD = 4;
 /** Of so many full pages in a row, one more is requested ahead: few are requested in vain. */
 const PAGES_PER_AHEAD = 2;
 
-/** As much of a page is repeated at most, where records go away while a table is read. */
+/** How much of a page is repeated at most, while records go away. */
 const MAX_OVERLAP = 0.5;
 
 const OVERLAP_GROWTH = 10;
@@ -304,7 +304,7 @@ class PagesAhead {
 	/** How many records of the order come before the end of the page that reaches furthest. */
 	private reached: number;
 	private fullPages = 0;
-	/** How many records of the page before each page repeats, where pages hold so many. */
+	/** How many records of the page before each page repeats, if pages hold so many. */
 	private overlap = 1;
 	private readonly query: RecordQuery;
 
@@ -335,7 +335,7 @@ class PagesAhead {
 		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
 	}
 
-	/** Notes where a page ends; whether no other reached so far. */
+	/** Notes the end of a page; returns whether no other page reached so far. */
 	hasReached(end: number): boolean {
 		const isFurther = end > this.reached;
 		if (isFurther) this.reached = end;

@@ -73,7 +73,7 @@ const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: nu
 const isUnique = (keys: FieldDefinition[]) =>
 	keys.length === 1 && keys[0]!.metadata.importKey === true;
 
-/** The keys that one of several filters asks for; undefined where that is not known. */
+/** The keys that one of several filters asks for; undefined if that is not known. */
 const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
 	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 

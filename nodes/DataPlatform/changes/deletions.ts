@@ -67,7 +67,7 @@ const notWhole = (missing: number) =>
  *
  * @param isEnough whether no others are needed, once those of a page were found
  * @throws {ServiceError}
- * @throws {InputError} where they are too many
+ * @throws {InputError} if they are too many
  */
 async function listIds(
 	check: DeletionCheck,

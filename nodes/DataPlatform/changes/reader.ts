@@ -310,7 +310,7 @@ export async function readChanges(
 /** Pages read at most to see all that changed at one time, when watching begins. */
 const MAX_START_PAGES = 100;
 
-/** All that changed from a time on; undefined where it is too much to be remembered. */
+/** All that changed from a time on; undefined if it is too much to be remembered. */
 async function changedSince(
 	pages: ChangePages,
 	time: number,

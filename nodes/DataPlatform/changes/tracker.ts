@@ -60,7 +60,7 @@ export interface Limits {
 	/** How many changes are expected since the last poll: a first request reads no more of them. */
 	expected: number;
 	/**
-	 * How many of them repeat the page before, which shows that nothing slipped between; fewer, where the
+	 * How many of them repeat the page before, which shows that nothing slipped between; fewer if the
 	 * platform gives small pages.
 	 */
 	pageOverlap: number;

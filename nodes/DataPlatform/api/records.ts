@@ -214,6 +214,9 @@ const OVERLAP_GROWTH = 10;
 /** A table that changes faster than it can be read, or a service that gives pages at random. */
 const MAX_STEPS_BACK = 100;
 
+/** So many pages with something new make up for a step back. */
+const PAGES_PER_STEP_BACK = 10;
+
 export interface ReadNotes {
 	/** The order of the table changed between two pages: what moved may be missing. */
 	hasShifted: boolean;
@@ -272,6 +275,7 @@ export async function* readRecords(
 			// A service that repeats what it gave has no end.
 			if (pages.hasReached(skip + page.length) && fresh.length === 0) stepsBack += 1;
 			if (wasShort && fresh.length === 0) sizes.noteVainRequest();
+			if (fresh.length > 0) stepsBack -= Math.min(stepsBack, 1 / PAGES_PER_STEP_BACK);
 			const isShort = page.length < size;
 			const isLast = isShort && sizes.isWhole(page.length);
 			// All of the list came in one page: nothing can have moved between two.

@@ -27,8 +27,8 @@ const OLDEST_FIRST = 'modified,id';
 /** No table has more records. */
 const MAX_OFFSET = 2 ** 31;
 
-/** So many pages may repeat what was read, though records are still to come. */
-const MAX_PAGES_IN_VAIN = 100;
+/** So many requests may bring nothing new, though records are still to come. */
+const MAX_IN_VAIN = 100;
 
 /** A service that gives the same records wherever a page begins. */
 const notSteady = () => invalidResponse('steady list of changes', 200);
@@ -98,7 +98,8 @@ export class ChangePages {
 		let reached = since;
 		let atReached = new Set<string>();
 		let furthest = 0;
-		let pagesInVain = 0;
+		/** How many requests in a row brought nothing new. */
+		let inVain = 0;
 		for (let stepsBack = 0; ; ) {
 			const { atLeast } = this.sizes;
 			// Of small pages less: a page that only repeats what was read would be no way forward.
@@ -109,16 +110,18 @@ export class ChangePages {
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const first = page[0];
 			const meets = first && (timeOf(first) < reached || atReached.has(versionKey(first)));
+			if (inVain > MAX_IN_VAIN) throw notSteady();
 			if (skip > 0 && overlap > 0 && !meets) {
 				stepsBack += 1;
+				inVain += 1;
 				continue;
 			}
 			stepsBack = 0;
 			const isKnown = (record: PlatformRecord) =>
 				timeOf(record) < reached || atReached.has(versionKey(record));
-			// Beyond what was read there is something new, or the end.
-			if (skip + page.length > furthest && page.every(isKnown)) pagesInVain += 1;
-			if (pagesInVain > MAX_PAGES_IN_VAIN) throw notSteady();
+			// What was read before comes again after a step back; beyond it there is something new.
+			if (!page.every(isKnown)) inVain = 0;
+			else if (skip + page.length > furthest) inVain += 1;
 			furthest = Math.max(furthest, skip + page.length);
 			const last = page.at(-1);
 			if (last && timeOf(last) > reached) {

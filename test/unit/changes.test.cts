@@ -298,6 +298,21 @@ describe('a clock that does not distinguish what is written in one second', () =
 		expect(await follower.poll()).toEqual(['u1/2']);
 	});
 
+	test('what is created while pages are read, and stands before what was read', async () => {
+		const table = new Table('backwards');
+		const follower = new Follower(table, { overlapMs: 5 });
+		write(table, 1);
+		table.onRequest = () => {
+			// The newest page, whether that is all, the first page of all, the second.
+			if (table.requests === 2 || table.requests === 4) write(table, 1);
+			if (table.requests !== 4) return;
+			table.now += 1000;
+			write(table, 1);
+		};
+		await follower.drain();
+		expect(follower.emitted.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4']);
+	});
+
 	test('nothing is forgotten or read twice while a backlog is emitted', async () => {
 		const table = new Table('backwards', LIMITS, 30);
 		const follower = new Follower(table, { maximum: 70, overlapMs: 0 });

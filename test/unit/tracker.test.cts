@@ -163,8 +163,16 @@ describe('what is stored', () => {
 			{ cursor: 2000, watermark: { time: 2000, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
-			'what it was, where the newest change is older',
+			'no later than the newest change was as reading began',
 			nothing,
+			{ records: [b], newest: 1000 },
+			{},
+			{},
+			{ cursor: 2000, watermark: { time: 1000, id: '' }, emitted: { b: [1, 2000] } },
+		],
+		[
+			'what it was, where the newest change is gone',
+			{ cursor: 1900, emitted: {} },
 			{ records: [b], newest: 1000 },
 			{},
 			{},
@@ -260,6 +268,18 @@ describe('what is stored', () => {
 				watermark: { time: 5, id: '' },
 				emitted: { z: [1, 9] },
 				backlog: { createdWatermark: { time: 5, id: '' }, earlier: '', offset: 3 },
+			},
+		],
+		[
+			'up to the newest change as reading began: others may have the same time',
+			{ emitted: {} },
+			{ records: [at('a', 1000), at('b', 2000)], newest: 1000 },
+			{ overlapMs: 0 },
+			{},
+			{
+				cursor: 2000,
+				watermark: { time: 1000, id: '' },
+				emitted: { a: [1, 1000], b: [1, 2000] },
 			},
 		],
 		[

@@ -93,7 +93,10 @@ export interface ReadResult {
 	records: PlatformRecord[];
 	/** Whether that is everything. */
 	isWhole: boolean;
-	/** When the newest change of all was, which is as near to the platform's clock as can be. */
+	/**
+	 * When the newest change of all was as reading began, which is as near to the platform's clock as can
+	 * be: what changes from then on has that time or a later one.
+	 */
 	newest?: number;
 	/** Where reading began, by the order of changes. */
 	offset?: number;
@@ -228,7 +231,9 @@ export class EmittedIndex {
 		if (cursor !== undefined) {
 			// What is older than the overlap can't become visible any more, however far behind we are.
 			const late = Math.max(cursor, newest ?? -Infinity) - overlapMs;
-			raise({ time: Math.min(cursor, late), id: '' });
+			// What changed while pages were read may stand before them, at the newest time known by then.
+			const newestBefore = Math.max(newest ?? cursor, state.cursor ?? -Infinity);
+			raise({ time: Math.min(cursor, late, newestBefore), id: '' });
 		}
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const excess = positions[positions.length - limits.maxTracked - 1];

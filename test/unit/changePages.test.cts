@@ -287,9 +287,12 @@ describe('one poll', () => {
 
 	test('that reads nothing but what was emitted is one request, cut or not', async () => {
 		const emitted = Object.fromEntries(count(50).map(({ id }, at) => [id, [1, at + 1] as const]));
-		const before = { watermark, emitted: emitted as unknown as ChangeState['emitted'] };
-		const { ids, requests } = await poll([count(50), { largest: 50 }], before);
+		const before = state({ watermark, emitted: emitted as unknown as ChangeState['emitted'] });
+		const given: Parameters<typeof pagesOf> = [count(50), { largest: 50 }];
+		const { ids, requests } = await poll(given, { ...before, cursor: 2 });
 		expect({ ids, requests }).toEqual({ ids: [], requests: ['-0 100'] });
+		// From the cursor on, what is not known may stand behind.
+		expect((await poll(given, { ...before, cursor: 1 })).requests.length).toBeGreaterThan(1);
 	});
 
 	test('with little to read is one request of that much', async () => {

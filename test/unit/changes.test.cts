@@ -313,6 +313,49 @@ describe('a clock that does not distinguish what is written in one second', () =
 		expect(follower.emitted.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4']);
 	});
 
+	describe('on a platform with small pages, a minute later', () => {
+		let now = Date.now();
+		beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+		afterEach(() => void jest.restoreAllMocks());
+
+		test('what was written in the second that was read, right after it was read', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table);
+			write(table, 60);
+			expect(await follower.poll()).toHaveLength(60);
+			// Not among the seven newest: '1' and '10' to '15' are.
+			write(table, 1);
+			now += 60_000;
+			expect(await follower.poll()).toEqual(['c61/1']);
+			// Now that second is over.
+			table.requests = 0;
+			expect(await follower.poll()).toEqual([]);
+			expect(table.requests).toBe(1);
+		});
+
+		test('what appeared while pages were read, before many that are newer', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table, { overlapMs: 0 });
+			write(table, 30);
+			table.onRequest = () => {
+				// The newest page, whether that is all, and two pages of all are read.
+				if (table.requests !== 5) return;
+				write(table, 1);
+				table.now += 1000;
+				write(table, 20);
+			};
+			const passed = 'c31/1';
+			const first = await follower.poll();
+			expect(first).toHaveLength(50);
+			expect(first).not.toContain(passed);
+			now += 60_000;
+			expect(await follower.poll()).toEqual([passed]);
+			now += 60_000;
+			await follower.drain();
+			expect(follower.emitted).toHaveLength(51);
+		});
+	});
+
 	test('nothing is forgotten or read twice while a backlog is emitted', async () => {
 		const table = new Table('backwards', LIMITS, 30);
 		const follower = new Follower(table, { maximum: 70, overlapMs: 0 });

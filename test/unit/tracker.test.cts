@@ -33,9 +33,18 @@ function poll(
 	options: Partial<ChangeOptions> = {},
 	limits: Partial<Limits> = {},
 ) {
+	const times = (read.records ?? []).map(({ modified }) => Date.parse(modified!));
+	const newest = Math.max(state.cursor ?? -Infinity, ...times);
 	const selection = selectChanges(
 		structuredClone(state),
-		{ records: [], isWhole: true, readAt: NOW, ...read },
+		{
+			records: [],
+			isWhole: true,
+			...(newest > -Infinity && { newest }),
+			startedAt: NOW,
+			readAt: NOW + 100,
+			...read,
+		},
 		{
 			kinds: new Set<ChangeKind>(['created', 'updated']),
 			overlapMs: 500,
@@ -155,12 +164,12 @@ describe('what is stored', () => {
 			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
-			'no more than the newest change, where that is far ahead',
+			'up to where the newest change was, if that is gone before it is read',
 			nothing,
-			{ records: [a, b], newest: 9000 },
+			{ records: [a, b], newest: 2300 },
 			{},
 			{},
-			{ cursor: 2000, watermark: { time: 2000, id: '' }, emitted: { b: [1, 2000] } },
+			{ cursor: 2300, watermark: { time: 1800, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
 			'no later than the newest change was as reading began',
@@ -168,15 +177,15 @@ describe('what is stored', () => {
 			{ records: [b], newest: 1000 },
 			{},
 			{},
-			{ cursor: 2000, watermark: { time: 1000, id: '' }, emitted: { b: [1, 2000] } },
+			{ cursor: 1000, watermark: { time: 500, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
-			'what it was, where the newest change is gone',
-			{ cursor: 1900, emitted: {} },
+			'from where it was, if the newest change is gone',
+			{ cursor: 1901, emitted: {} },
 			{ records: [b], newest: 1000 },
 			{},
 			{},
-			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } },
+			{ cursor: 1901, watermark: { time: 1400, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
 			'where to go on, where there is more',
@@ -186,7 +195,7 @@ describe('what is stored', () => {
 			{},
 			{
 				cursor: 2000,
-				watermark: { time: 1500, id: '' },
+				watermark: { time: 2000, id: '' },
 				emitted: { b: [1, 2000] },
 				backlog: { earlier: hash('a') },
 			},
@@ -199,7 +208,7 @@ describe('what is stored', () => {
 			{},
 			{
 				cursor: 1000,
-				watermark: { time: 500, id: '' },
+				watermark: { time: 1000, id: '' },
 				emitted: { a: [1, 1000] },
 				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: '', offset: 7 },
 			},
@@ -277,7 +286,7 @@ describe('what is stored', () => {
 			{ overlapMs: 0 },
 			{},
 			{
-				cursor: 2000,
+				cursor: 1000,
 				watermark: { time: 1000, id: '' },
 				emitted: { a: [1, 1000], b: [1, 2000] },
 			},
@@ -316,7 +325,7 @@ describe('what is stored', () => {
 			{},
 			{},
 			{ page: 4 },
-			{ cursor: 4, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
+			{ cursor: 5, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
 		],
 		[
 			'all of it, as long as more may change at the last moment',
@@ -332,7 +341,7 @@ describe('what is stored', () => {
 			{},
 			{},
 			{ page: 8 },
-			few,
+			{ ...few, cursor: 5 },
 		],
 		[
 			'more than half a page, as long as there is something new',
@@ -346,19 +355,55 @@ describe('what is stored', () => {
 		expect(poll(before, read, options, limits).state).toEqual(after);
 	});
 
-	test.each<[string, ChangeState, PlatformRecord[], number | undefined]>([
-		['of the newest change, when it was read', { emitted: {} }, [at('a', 60)], NOW],
-		['where there is none, nothing', { emitted: {} }, [], undefined],
+	const at60: ChangeState = { cursor: 60, emitted: {} };
+	const before = NOW - LIMITS.settleMs;
+	const late = at('z', 70);
+	type CursorRow = [
+		what: string,
+		before: ChangeState,
+		read: Partial<ReadResult>,
+		cursor: number | undefined,
+		cursorReadAt: number | undefined,
+	];
+	test.each<CursorRow>([
+		['of the newest change, when it was read', nothing, { records: [at('a', 60)] }, 60, NOW + 100],
+		['where there is none, nothing', nothing, {}, undefined, undefined],
 		[
-			'as it was, where it is still the newest',
-			{ cursor: 60, cursorReadAt: 7, emitted: {} },
-			[],
-			7,
+			'as it was, while its time may go on',
+			{ ...at60, cursorReadAt: before + 1 },
+			{},
+			60,
+			before + 1,
 		],
-		['now, where that was not stored', { cursor: 60, emitted: {} }, [], NOW],
-		['of a newer one', { cursor: 60, cursorReadAt: 7, emitted: {} }, [at('a', 61)], NOW],
-	])('%s', (_, before, records, expected) => {
-		expect(poll(before, { records }).cursorReadAt).toBe(expected);
+		['one further, when its time is over', { ...at60, cursorReadAt: before }, {}, 61, NOW + 100],
+		[
+			'the same, with newer changes that appeared while pages were read',
+			{ ...at60, cursorReadAt: before },
+			{ records: [late], newest: 60 },
+			61,
+			NOW + 100,
+		],
+		[
+			'as it was, while not all of its time is emitted',
+			{ ...at60, cursorReadAt: before },
+			{ records: [late], newest: 60, isWhole: false },
+			60,
+			before,
+		],
+		['as it was, if nothing is newer', { ...at60, cursorReadAt: 7 }, { newest: 59 }, 60, 7],
+		['as it was, if all is gone', { ...at60, cursorReadAt: 7 }, { newest: undefined }, 60, 7],
+		['now, where that was not stored', at60, {}, 60, NOW + 100],
+		['of a newer one', { ...at60, cursorReadAt: 7 }, { records: [at('a', 61)] }, 61, NOW + 100],
+		[
+			'no further than the newest change was as reading began',
+			nothing,
+			{ records: [at('a', 60), late], newest: 60 },
+			60,
+			NOW + 100,
+		],
+	])('how far all is known: %s', (_, state, read, cursor, cursorReadAt) => {
+		const after = poll(state, read);
+		expect([after.state.cursor, after.cursorReadAt]).toEqual([cursor, cursorReadAt]);
 	});
 
 	test('nothing of what was read and is emitted already', () => {

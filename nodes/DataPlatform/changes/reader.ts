@@ -5,7 +5,6 @@
 import {
 	byPosition,
 	EmittedIndex,
-	hasSettled,
 	LIMITS,
 	timeOf,
 	versionOf,
@@ -283,10 +282,10 @@ export async function readChanges(
 	const { since, trackedCount } = emittedIndex;
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
 	const few = isCaughtUp ? trackedCount + limits.expected : Infinity;
-	const isSettled = hasSettled(state, Date.now(), limits);
+	const startedAt = Date.now();
+	// Nothing new stands behind a record from before the cursor.
 	const isNothingNew = (records: PlatformRecord[]) =>
-		// What changes at the newest time of all may come before or after what changed at it already.
-		(isSettled || timeOf(records[0]!) > timeOf(records.at(-1)!)) &&
+		timeOf(records.at(-1)!) < (state.cursor ?? -Infinity) &&
 		records.every((record) => emittedIndex.isEmitted(record));
 	let last = await pages.newest(since, few, isCaughtUp ? isNothingNew : undefined);
 	if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
@@ -294,12 +293,13 @@ export async function readChanges(
 	const newest = latest && timeOf(latest);
 	if (last.isCovered) {
 		const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
-		return { records: fresh, isWhole: true, newest, readAt: Date.now() };
+		return { records: fresh, isWhole: true, newest, startedAt, readAt: Date.now() };
 	}
 	const offset = await pages.offsetBefore(since, state.backlog?.offset);
 	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const part = (time: number, isWhole: boolean): ReadResult => {
-		return { records: buffer.before(time), isWhole, newest, offset, readAt: Date.now() };
+		const records = buffer.before(time);
+		return { records, isWhole, newest, offset, startedAt, readAt: Date.now() };
 	};
 	for await (const { page, reached } of pages.from(since, offset)) {
 		buffer.add(page);
@@ -351,7 +351,7 @@ export async function startFromNow(
 	const time = same ? cursor : from;
 	const known = (same ?? records).filter((record) => timeOf(record) >= time);
 	return {
-		cursor: Math.max(cursor, ...known.map(timeOf)),
+		cursor,
 		cursorReadAt: Date.now(),
 		watermark: { time, id: '' },
 		emitted: Object.fromEntries(

@@ -22,9 +22,9 @@ export interface Position {
 
 /** What is stored from one poll to the next: small, and bounded by `Limits`. */
 export interface ChangeState {
-	/** The time of the newest change that was emitted, or that was there when watching began. */
+	/** Every change before this time is known, unless it becomes visible late; never moves back. */
 	cursor?: number;
-	/** When that was read, by our own clock: how long ago it is says whether its moment is over. */
+	/** When the cursor got here, by our own clock: much later, nothing changes at that time any more. */
 	cursorReadAt?: number;
 	/** Changes up to here count as emitted; never moves back. */
 	watermark?: Position;
@@ -100,7 +100,8 @@ export interface ReadResult {
 	newest?: number;
 	/** Where reading began, by the order of changes. */
 	offset?: number;
-	/** When it was read, by our own clock. */
+	/** When reading began and ended, by our own clock. */
+	startedAt: number;
 	readAt: number;
 }
 
@@ -137,14 +138,22 @@ function* hashesIn(text: string) {
 }
 
 /**
- * Whether no change can get the time of the newest one any more that was emitted. Only how long ago that
- * was read counts: our clock may be any hour.
+ * Whether no change can get the time of the cursor any more. Only how long ago the cursor got there
+ * counts: our clock may be any hour.
  */
-export const hasSettled = (
+const hasSettled = (
 	{ cursorReadAt }: ChangeState,
 	now: number,
 	{ settleMs }: Pick<Limits, 'settleMs'>,
 ): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
+
+/** How far what was read and emitted goes. */
+interface ReadingEnd {
+	/** `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is. */
+	end: 'idle' | 'complete' | 'more';
+	/** Up to where everything that can be seen is emitted for certain. */
+	known?: Position;
+}
 
 /** Reads a state: what it says about a record, and the state after more is emitted. */
 export class EmittedIndex {
@@ -153,14 +162,12 @@ export class EmittedIndex {
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
 	private readonly digests: Map<string, string>;
-	private cursor?: number;
 
 	constructor(private readonly state: ChangeState) {
 		this.since = state.watermark?.time ?? -Infinity;
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
-		this.cursor = state.cursor;
 	}
 
 	/** How many records are known to be emitted after the watermark. */
@@ -200,7 +207,6 @@ export class EmittedIndex {
 	/** Marks a version as emitted; whether it is worth emitting, by the watched fields. */
 	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
-		this.cursor = Math.max(this.cursor ?? -Infinity, timeOf(record));
 		if (!digest) return true;
 		const now = digest(record);
 		const last = this.digests.get(record.id);
@@ -210,30 +216,40 @@ export class EmittedIndex {
 		return kind === 'created' || last !== now;
 	}
 
-	/**
-	 * The state after the changes that were read.
-	 *
-	 * @param end `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is
-	 * @param known up to where everything that can be seen is emitted for certain
-	 */
+	/** The cursor after the changes that were read. */
+	private nextCursor(
+		{ newest = -Infinity, startedAt }: ReadResult,
+		{ end, known }: ReadingEnd,
+		limits: Limits,
+	): number | undefined {
+		const { cursor = -Infinity } = this.state;
+		// What appears while pages are read may stand before them, at the newest time as reading began.
+		const reached = Math.min(newest, known?.time ?? -Infinity);
+		const isOver = end !== 'more' && hasSettled(this.state, startedAt, limits);
+		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
+		return next === -Infinity ? undefined : next;
+	}
+
+	/** The state after the changes that were read. */
 	nextState(
-		{ newest, offset, readAt }: ReadResult,
-		{ end, known }: { end: 'idle' | 'complete' | 'more'; known?: Position },
+		read: ReadResult,
+		{ end, known }: ReadingEnd,
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
 	): ChangeState {
-		const { state, cursor } = this;
+		const { state } = this;
+		const { newest, offset, readAt } = read;
+		const cursor = this.nextCursor(read, { end, known }, limits);
 		let watermark = state.watermark;
 		const raise = (to: Position) => {
 			const position = known && compare(to, known) > 0 ? known : to;
 			if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;
 		};
 		if (cursor !== undefined) {
+			// Once a time is over the cursor is one past it.
+			const latest = Math.max(newest ?? -Infinity, cursor - 1);
 			// What is older than the overlap can't become visible any more, however far behind we are.
-			const late = Math.max(cursor, newest ?? -Infinity) - overlapMs;
-			// What changed while pages were read may stand before them, at the newest time known by then.
-			const newestBefore = Math.max(newest ?? cursor, state.cursor ?? -Infinity);
-			raise({ time: Math.min(cursor, late, newestBefore), id: '' });
+			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
 		}
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const excess = positions[positions.length - limits.maxTracked - 1];
@@ -241,8 +257,8 @@ export class EmittedIndex {
 		// After a burst the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
 		const last = positions[positions.length - most - 1];
-		const isOver = end === 'idle' && hasSettled(state, readAt, limits);
-		if (isOver && last) raise({ time: last.time + 1, id: '' });
+		const isOver = end === 'idle' && cursor !== undefined && (newest ?? -Infinity) < cursor;
+		if (isOver && last) raise({ time: Math.min(last.time + 1, cursor), id: '' });
 
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const dropped = positions.filter((position) => !isKept(position));
@@ -303,12 +319,9 @@ export function selectChanges(
 		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
 	}
 	const last = fresh[taken - 1];
-	const end =
+	const end: ReadingEnd =
 		read.isWhole && taken === fresh.length
-			? {
-					end: taken === 0 ? ('idle' as const) : ('complete' as const),
-					known: { time: Infinity, id: '' },
-				}
-			: { end: 'more' as const, known: last && positionOf(last) };
+			? { end: taken === 0 ? 'idle' : 'complete', known: { time: Infinity, id: '' } }
+			: { end: 'more', known: last && positionOf(last) };
 	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
 }

@@ -1,5 +1,6 @@
 /** Which record an item means, and what becomes of it: the rules as a table, then on tables in memory. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import {
 	decide,
 	writeMatched,
@@ -18,6 +19,7 @@ import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
+import { LAST } from './outcomeFixtures.cts';
 import { httpResponse, notFound } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
@@ -130,7 +132,7 @@ interface Setup {
 	) => ReturnType<typeof httpResponse> | undefined;
 	ids?: string[];
 	prepare?: (plan: Plan) => Promise<void>;
-	watermark?: string | ServiceError;
+	lastChange?: LastChange | ServiceError;
 	mode?: 'update' | 'replace';
 }
 
@@ -147,7 +149,7 @@ async function write(
 		respond,
 		ids,
 		prepare,
-		watermark,
+		lastChange,
 		mode = 'update',
 	}: Setup = {},
 ) {
@@ -182,7 +184,7 @@ async function write(
 			stopAtFailure: false,
 			...options,
 		},
-		watermark ?? '2026-02-01T00:00:00Z',
+		lastChange ?? LAST,
 		{
 			prepare,
 			onOutcomes: ({ index }, all) => {
@@ -287,10 +289,10 @@ describe('on fields', () => {
 		expect((await write([])).stub.requests).toEqual([]);
 	});
 
-	test('a watermark that could not be read stops before anything is written', async () => {
-		const watermark = new ServiceError('down', { delivery: 'notApplied' });
+	test('a last change that could not be read stops before anything is written', async () => {
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
 		const { outcomes, stub, stopped } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			watermark,
+			lastChange,
 		});
 		expect(stub.requests).toEqual(['POST people filter']);
 		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'failed']);

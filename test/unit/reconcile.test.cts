@@ -197,7 +197,6 @@ describe('an item of which what is stored proves nothing', () => {
 		['has the same version: it held this before', written(4), { outcome: 'unchanged', ver: 4 }],
 		['has no version', written(), { outcome: 'updated' }],
 		['rejects it', no(400), { outcome: 'failed', message: 'no', status: 400 }],
-		['is lost', lost(), { outcome: 'unknown', id: 'x' }],
 	])('is written again alone, and the response %s', async (_, reply, expected) => {
 		const { outcomes, requests, bodies } = await resolve({
 			mode: 'update',
@@ -207,6 +206,16 @@ describe('an item of which what is stored proves nothing', () => {
 		expect(outcomes).toMatchObject([expected]);
 		expect(requests).toEqual(['GET /x', 'PATCH /x']);
 		expect(bodies[1]).toEqual({ fields: file.fields });
+	});
+
+	test('is looked up once more if the response is lost', async () => {
+		const { outcomes, requests } = await resolve({
+			mode: 'update',
+			items: [file],
+			platform: { ...stored, 'PATCH /x': lost() },
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'unknown', id: 'x' }]);
+		expect(requests).toEqual(['GET /x', 'PATCH /x', 'GET /x']);
 	});
 
 	test('has the times and the version of what was written', async () => {

@@ -443,6 +443,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 				if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
 			return { stopped };
 		},
+		addsTwice: () => false,
 	}) as unknown as WritePipeline;
 
 /** What `importRows` is given in portions, and what it says of them. */
@@ -790,7 +791,7 @@ describe('Export to File', () => {
 			parameters: { ...TABLE, ...parameters, options },
 		});
 	};
-	const TIMES = '2026-01-01T00:00:00Z,2026-01-01T00:00:00Z,0';
+	const TIMES = '2026-01-01T00:00:00.500Z,2026-01-01T00:00:00.500Z,0';
 
 	test.each<[string, INodeParameters, string, string]>([
 		[

@@ -362,7 +362,10 @@ describe('after a look-up', () => {
 		['that failed', failure('notApplied'), ['unknown a', 'stop: notApplied']],
 		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
 	])('%s', (_, error, follows) => {
-		const step = afterReconcile({ outcomes: found, incomplete: [], failure: error });
+		const step = afterReconcile(
+			{ outcomes: found, incomplete: [], unapplied: [], failure: error },
+			context('update'),
+		);
 		expect(describeStep(step)).toEqual(follows);
 	});
 });

@@ -4,6 +4,7 @@
  */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
@@ -12,16 +13,16 @@ import {
 	pairByPosition,
 	resolveUnreported,
 	type UnresolvedContext,
-	type Watermark,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import {
 	BEFORE,
+	LAST,
+	LAST_CHANGE,
 	LATER,
 	SINCE,
-	WATERMARK,
 	context,
 	fields,
 	responseOf,
@@ -537,9 +538,9 @@ describe('an item that shares its record with another', () => {
 	);
 });
 
-describe('without a watermark', () => {
+describe('without a last change', () => {
 	const resolve = (mode: WriteMode, found: PlatformRecord, prepared = lost) =>
-		resolveUnreported(prepared, [found], nothing, { ...context(mode), watermark: undefined })
+		resolveUnreported(prepared, [found], nothing, { ...context(mode), lastChangeBefore: undefined })
 			.outcome;
 	test('nothing counts as new, or as changed', () => {
 		expect(resolve('create', sameNew)).toBe('unknown');
@@ -557,56 +558,53 @@ describe('an upsert that the response lists', () => {
 		prepared: PreparedRecord,
 		metadata: object,
 		counts: typeof mixed,
-		watermark: Watermark,
+		lastChangeBefore: LastChange,
 	) =>
-		confirmedItem(prepared, { id: 'r1', ...metadata }, { ...context('upsert'), watermark }, counts)
-			.outcome;
+		confirmedItem(
+			prepared,
+			{ id: 'r1', ...metadata },
+			{ ...context('upsert'), lastChangeBefore },
+			counts,
+		).outcome;
 	const present = { ...sent, before: storedOf({ id: 'r1', created: BEFORE }) };
 	const absent = { ...lost, before: null };
 	const isOld = { created: BEFORE, modified: BEFORE };
 	const inserted = { allInserted: true, allUpdated: false };
 
-	test.each<[string, PreparedRecord, object, typeof mixed, Watermark, string]>([
+	test.each<[string, PreparedRecord, object, typeof mixed, LastChange, string]>([
 		[
 			'the counts are of the second attempt',
 			lost,
 			{ created: BEFORE, modified: SINCE },
 			inserted,
-			WATERMARK,
+			LAST,
 			'updated',
 		],
 		[
-			'created just at the watermark',
+			'created just at the last change',
 			sent,
-			{ created: WATERMARK, modified: WATERMARK },
+			{ created: LAST_CHANGE, modified: LAST_CHANGE },
 			mixed,
-			WATERMARK,
+			LAST,
 			'updated',
 		],
 		['another record of the same age', present, { ...isOld, id: 'r2' }, mixed, 'none', 'inserted'],
-		['created, never changed', sent, { created: SINCE }, mixed, WATERMARK, 'inserted'],
-		['created before, of unknown change', sent, { created: BEFORE }, mixed, WATERMARK, 'updated'],
-		['changed, first version', sent, { modified: SINCE, ver: 0 }, mixed, WATERMARK, 'inserted'],
-		['changed, later version', sent, { modified: SINCE, ver: 1 }, mixed, WATERMARK, 'updated'],
-		['first version, no times', sent, { ver: 0 }, mixed, WATERMARK, 'inserted'],
+		['created, never changed', sent, { created: SINCE }, mixed, LAST, 'inserted'],
+		['created before, of unknown change', sent, { created: BEFORE }, mixed, LAST, 'updated'],
+		['changed, first version', sent, { modified: SINCE, ver: 0 }, mixed, LAST, 'inserted'],
+		['changed, later version', sent, { modified: SINCE, ver: 1 }, mixed, LAST, 'updated'],
+		['first version, no times', sent, { ver: 0 }, mixed, LAST, 'inserted'],
+		['present, of unknown creation', present, { modified: SINCE, ver: 0 }, mixed, LAST, 'updated'],
 		[
-			'present, of unknown creation',
-			present,
-			{ modified: SINCE, ver: 0 },
-			mixed,
-			WATERMARK,
-			'updated',
-		],
-		[
-			'absent, lost, no watermark',
+			'absent, lost, no last change',
 			absent,
 			{ created: SINCE, modified: LATER },
 			mixed,
 			undefined,
 			'inserted',
 		],
-	])('%s', (_, prepared, metadata, counts, watermark, outcome) => {
-		expect(upsert(prepared, metadata, counts, watermark)).toBe(outcome);
+	])('%s', (_, prepared, metadata, counts, last, outcome) => {
+		expect(upsert(prepared, metadata, counts, last)).toBe(outcome);
 	});
 });
 

@@ -374,7 +374,7 @@ describe('checklists and chats', () => {
 	test.each<[JsonValue, boolean | undefined]>([
 		[{ messages: [message] }, true],
 		[{ messages: [{ text: 'Hello' }] }, undefined],
-		[{ messages: [{ ...message, text: 'Bye' }] }, undefined],
+		[{ messages: [{ ...message, text: 'Bye' }] }, false],
 		[{ messages: [message, message] }, undefined],
 	])('%j: holds it %s', (sent, holds) => {
 		const chat = { lastChange: '2026-11-21T09:30:00Z', messages: [message] };

@@ -71,14 +71,18 @@ async function deleteOneByOne(
 		);
 		const before = tried.size;
 		const untried = page.filter(({ id }) => !tried.has(id));
-		await forEachConcurrent(untried, PARALLEL_DELETES, async ({ id }) => {
+		const remove = async ({ id }: PlatformRecord) => {
 			if (failures.length > 0) return;
 			tried.add(id);
 			const problem = await tryDeleteRecord(client, at, id);
 			if (!problem) deleted += 1;
 			else if (problem.status === 404) gone.set(id, problem);
 			else failures.push(problem);
-		});
+		};
+		// A platform that refuses all of them alike is asked once.
+		const alone = before === 0 ? 1 : 0;
+		for (const record of untried.slice(0, alone)) await remove(record);
+		await forEachConcurrent(untried.slice(alone), PARALLEL_DELETES, remove);
 		// What may have been deleted weighs more than what was rejected.
 		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
 		if (failure) throw withCount(failure, deleted, matched);

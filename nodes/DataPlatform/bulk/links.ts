@@ -13,7 +13,8 @@ import { getOwn, isObject } from '../transport/json';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
-import { readWatermark, writeMany, type WriteManyOptions } from './write';
+import { readLastChange } from './lastChange';
+import { writeMany, type WriteManyOptions } from './write';
 
 /** The table that a link leads to. */
 export interface LinkTarget {
@@ -418,7 +419,7 @@ export class LinkResolver {
 				dryRun: false,
 				stopAtFailure: false,
 			},
-			await readWatermark(this.client, at),
+			await readLastChange(this.client, at, table),
 			({ index }, outcome) => {
 				if (outcome.outcome === 'inserted') this.createdCount += 1;
 				setResult(index, isSuccess(outcome) ? outcome : { ...outcome, id: undefined });

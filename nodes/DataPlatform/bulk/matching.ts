@@ -16,7 +16,8 @@ import {
 	type PlannedRecord,
 	type PlanOptions,
 } from './plan';
-import { failedItem, type Watermark } from './resolve';
+import type { LastChange } from './lastChange';
+import { failedItem } from './resolve';
 import {
 	afterFailure,
 	writeMany,
@@ -227,7 +228,7 @@ class MatchedWriter {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly options: MatchedWriteOptions,
-		private readonly watermark: Watermark | ServiceError,
+		private readonly lastChangeBefore: LastChange | ServiceError,
 		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
 	) {
@@ -356,8 +357,8 @@ class MatchedWriter {
 			matchOn: on === 'recordId' ? undefined : on,
 			isMissingExpected: ifMissing !== 'error',
 		};
-		const { target, watermark, session } = this;
-		const known = this.stopped ?? watermark;
+		const { target, lastChangeBefore, session } = this;
+		const known = this.stopped ?? lastChangeBefore;
 		return await writeMany(target, records, options, known, onOutcome, session);
 	}
 
@@ -421,16 +422,16 @@ class MatchedWriter {
  * Finds the record of each planned item, then updates and creates as the rules say.
  *
  * @param plan gets the items that turn out to mean the same record
- * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+ * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
  * @returns why it stopped before the end, where it did
  */
 export async function writeMatched(
 	target: WriteTarget,
 	plan: Plan,
 	options: MatchedWriteOptions,
-	watermark: Watermark | ServiceError,
+	lastChangeBefore: LastChange | ServiceError,
 	sink: MatchedSink,
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
-	return await new MatchedWriter(target, options, watermark, sink, session).run(plan);
+	return await new MatchedWriter(target, options, lastChangeBefore, sink, session).run(plan);
 }

@@ -4,7 +4,7 @@
  */
 import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
-import { updateRecord, type WriteOptions } from '../api/records';
+import type { WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { contradictsItself, countsAll, type BulkResponse } from './response';
@@ -17,11 +17,16 @@ import {
 	failedItem,
 	holdsWhole,
 	unknownItem,
+	unreadItem,
 	resolveUnreported,
+	isAppending,
+	isUnapplied,
+	listsAllInserts,
 	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
+import { updateOne } from './single';
 import type { Resolution, ResolvedItem } from './steps';
 
 /** How many records are written by themselves at a time. */
@@ -113,32 +118,42 @@ export class OutcomeResolver {
 		const listsUnknownRecord =
 			rest.length === 0 &&
 			listsOthers(unresolved.response, batch.length, [...stored.values()].flat());
-		const resolved = known.map(
-			(prepared): ResolvedItem => [
-				prepared,
-				failure
-					? unknownItem(
-							this.mode,
-							`${reasonOf(prepared, unresolved)}; looking it up failed: ${failure.message}`,
-						)
-					: resolveUnreported(
-							prepared,
-							stored.get(prepared.record) ?? [],
-							{ ...unresolved, sharing, listsUnknownRecord },
-							context,
-						),
-			],
-		);
+		const { response } = unresolved;
+		const facts = {
+			...unresolved,
+			sharing,
+			listsUnknownRecord,
+			// For each item anew the work would grow by the square.
+			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
+		};
+		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
+		const unapplied = failure
+			? []
+			: known.filter((one) => this.isToSendAgain(one, found(one), facts, context));
+		const again = new Set(unapplied);
+		const resolved = known
+			.filter((prepared) => !again.has(prepared))
+			.map(
+				(prepared): ResolvedItem => [
+					prepared,
+					failure
+						? unreadItem(prepared, reasonOf(prepared, unresolved), failure, context)
+						: resolveUnreported(prepared, found(prepared), facts, context),
+				],
+			);
 		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
-			const [prepared, { outcome, id, ver }] = entry;
+			const [prepared, { outcome, id }] = entry;
+			const before = found(prepared).find((record) => record.id === id);
 			// The response came and rejected nothing, but what is stored proves nothing either.
-			const isUnproven = outcome === 'unknown' && id !== undefined && unresolved.response;
+			const isUnproven = outcome === 'unknown' && before && unresolved.response;
 			if (!isUnproven || prepared.previousAttempt) return;
+			if (isAppending(prepared, context) && !isUnapplied(prepared, found(prepared), context))
+				return;
 			const overwritten = sharing.get(prepared);
 			const fields = Object.entries(prepared.record.fields).filter(
 				([name]) => !overwritten?.has(name),
 			);
-			const written = await this.writeAlone(Object.fromEntries(fields), { id, ver });
+			const written = await this.writeAlone(Object.fromEntries(fields), before, context);
 			entry[1] = written ?? entry[1];
 			if (written && isSuccess(written)) proven.add(prepared);
 		});
@@ -151,7 +166,8 @@ export class OutcomeResolver {
 			const isAgain = id !== undefined && groups.has(id) && rewritten.has(id);
 			const isWhole =
 				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
-			if (isWhole && !isAgain) {
+			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
+			if ((isWhole && !isAgain) || isLeft) {
 				outcomes.push(item);
 				continue;
 			}
@@ -160,7 +176,23 @@ export class OutcomeResolver {
 		}
 		if (rest.length > 0)
 			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
-		return { outcomes, incomplete, failure };
+		return { outcomes, incomplete, unapplied, failure };
+	}
+
+	/**
+	 * Whether an item is to be sent once more: nothing of a request without a response was applied to
+	 * it, and it was in no batch that was repeated because of that.
+	 */
+	private isToSendAgain(
+		prepared: PreparedRecord,
+		found: PlatformRecord[],
+		{ response, rejections }: UnresolvedContext,
+		context: WriteContext,
+	): boolean {
+		const { previousAttempt, isSentAgain } = prepared;
+		if (response || rejections?.has(prepared) || isSentAgain) return false;
+		if (!previousAttempt || previousAttempt.mayStillApply) return false;
+		return isAppending(prepared, context) && isUnapplied(prepared, found, context);
 	}
 
 	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
@@ -188,16 +220,19 @@ export class OutcomeResolver {
 	 */
 	private async writeAlone(
 		fields: FieldValues,
-		stored: { id: string; ver?: number },
+		stored: PlatformRecord,
+		context: WriteContext,
 	): Promise<ItemOutcome | undefined> {
-		const updateMode = this.mode === 'replace' ? 'replace' : 'partial';
-		const written = await updateRecord(
-			this.client,
-			this.at,
+		const mode = this.mode === 'replace' ? 'replace' : 'update';
+		const single = { ...context, mode } as const;
+		const { client, at, options } = this;
+		const written = await updateOne(
+			{ client, at },
 			stored.id,
 			fields,
-			updateMode,
-			this.options,
+			stored,
+			single,
+			options,
 		).catch(failureAsValue);
 		if (written instanceof ServiceError) {
 			return written.delivery === 'rejected' ? failedItem(written) : undefined;

@@ -239,10 +239,11 @@ export class ItemResults {
 	}
 
 	/** All outcomes, those of previous attempts included. */
-	*outcomes(): Generator<string> {
+	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
 		for (const result of [...this.results, ...this.others]) {
-			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;
-			if (typeof outcome === 'string') yield outcome;
+			const json = Array.isArray(result) ? result[0]?.json : result?.details;
+			if (typeof json?.outcome !== 'string') continue;
+			yield { outcome: json.outcome, isMerged: json.mergedInto !== undefined };
 		}
 	}
 

@@ -48,6 +48,8 @@ export interface BreakOff {
 export interface ImportResult {
 	/** How many rows came to each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
+	/** How many of them share the record of a later row, by outcome. */
+	merged: Partial<Record<Outcome, number>>;
 	/** The row through which each is written or rejected. */
 	confirmedThroughRow: number;
 	/** How many rows after that are written all the same: requests at once don't end in their order. */
@@ -62,6 +64,8 @@ export interface ImportResult {
 	firstUnknownRow?: number;
 	rejectedFile?: IBinaryData;
 	brokenOff?: BreakOff;
+	/** Whether writing its rows once more could add something a second time. */
+	addsTwice: boolean;
 }
 
 /** The row through which everything is certain: rows of unknown outcome are in the file of rejected rows. */
@@ -93,11 +97,13 @@ class RowImport {
 		const confirmedThroughRow = parts.before;
 		this.result = {
 			counts,
+			merged: {},
 			confirmedThroughRow,
 			writtenAfter: 0,
 			unknownAfter: 0,
 			errors: [],
 			readOnly: new Set(),
+			addsTwice: false,
 		};
 		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
 	}
@@ -162,6 +168,7 @@ class RowImport {
 		}
 		const plan = await pipeline.plan(inputs);
 		this.rejectKnownKeys(plan);
+		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
 		const { stopped } = await pipeline.write(plan, {
 			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
@@ -191,7 +198,7 @@ class RowImport {
 		stopped: ServiceError | undefined,
 	) {
 		const { result } = this;
-		const { counts } = result;
+		const { counts, merged } = result;
 		let hasGap = false;
 		let text = '';
 		for (const row of rows) {
@@ -208,6 +215,9 @@ class RowImport {
 			}
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
+			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
+				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
+			}
 			if (!hasGap) result.confirmedThroughRow = row.row;
 			else if (isSuccess(outcome)) result.writtenAfter += 1;
 			if (!isSuccess(outcome)) text += this.reject(row, outcome);

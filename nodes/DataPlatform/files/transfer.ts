@@ -41,6 +41,8 @@ export interface UploadTarget {
 	existing: 'keep' | 'remove' | { remove: string[] };
 	/** A new record's import key, where it has one. */
 	key?: RecordKey;
+	/** Whether one of the other fields would get something a second time. */
+	addsTwice?: boolean;
 }
 
 /** The files that are in a field of a record. */
@@ -90,13 +92,17 @@ export async function uploadFiles(
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),
 		stream: async () => await streamBody(body, uploads),
-		retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',
+		retryMode:
+			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
 		purpose: 'attachments',
 	});
 	if (!(result instanceof ServiceError)) {
 		const record = changedRecord(result.body.data, id);
 		// What the token may not read, the response need not show.
 		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
+	} else if (result.previousAttempt) {
+		// Rejected in the end, but an attempt before may have stored them.
+		return await confirmUpload(client, target, uploads, result.message, result);
 	} else if (result.status === 413) {
 		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
 			...result,
@@ -123,12 +129,17 @@ const unknown = (message: string) =>
 		hint: { code: 'skipExistingFiles' },
 	});
 
-/** Resolves an upload of unknown result by what the record holds now. */
+/**
+ * Resolves an upload of unknown result by what the record holds now.
+ *
+ * @param rejection of a later attempt: the record does not hold the files because of it
+ */
 async function confirmUpload(
 	client: ApiClient,
 	{ at, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
 	why: string,
+	rejection?: ServiceError,
 ): Promise<PlatformRecord> {
 	if (!id) {
 		const trace = key ? await describeExisting(client, at, key) : '';
@@ -146,6 +157,7 @@ async function confirmUpload(
 	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
 		return record;
 	}
+	if (rejection && !rejection.previousAttempt?.mayStillApply) throw rejection;
 	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
 	// What is at work on it may be slower than the look at the record.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
@@ -260,9 +272,21 @@ export async function removeFiles(
 		alreadyDoneStatus: 400,
 	});
 	if (result instanceof ServiceError) {
-		if (result.delivery !== 'ambiguous') throw result;
-		throw new ServiceError(`Unknown whether the files were removed: ${result.message}`, {
-			...result,
+		const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
+		if (!open) throw result;
+		const now = await readRecord(client, at, id).catch(failureAsValue);
+		if (!(now instanceof ServiceError)) {
+			const isLeft = filesOf(now, field).some(({ fileId }) => fileIds.includes(fileId));
+			if (!isLeft) return now;
+			if (result !== open && !open.mayStillApply) throw result;
+		}
+		const found =
+			now instanceof ServiceError
+				? `reading the record did not work: ${now.message}`
+				: 'the record still has them';
+		throw new ServiceError(`Unknown whether the files were removed: ${result.message}; ${found}`, {
+			delivery: 'ambiguous',
+			status: result.status,
 			hint: 'Look at the record in the platform before you run it again.',
 		});
 	}

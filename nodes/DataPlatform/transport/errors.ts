@@ -26,7 +26,9 @@ export type Hint =
 	| { code: 'correctImportKey' }
 	| { code: 'correctMatchFields' }
 	| { code: 'createIfMissing' }
+	| { code: 'keepFieldsNotSent' }
 	| { code: 'markImportKey' }
+	| { code: 'lookBeforeAddingAgain' }
 	| { code: 'lookBeforeCreatingAgain' }
 	| { code: 'lookBeforeCreatingManyAgain' }
 	| { code: 'updateInstead' }
@@ -70,6 +72,8 @@ export interface ServiceErrorDetails {
 	mayStillApply?: boolean;
 	/** An earlier attempt that may have been done. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked an earlier attempt to wait: a gateway may do so though it was done. */
+	wasPostponed?: boolean;
 	/** Doing it again could do it twice. */
 	isFinal?: boolean;
 	/** It would have been sent again, if the execution might still wait. */
@@ -86,6 +90,7 @@ export class ServiceError extends Error {
 	readonly body?: IDataObject;
 	readonly mayStillApply?: boolean;
 	readonly previousAttempt?: ServiceError;
+	readonly wasPostponed?: boolean;
 	readonly isFinal?: boolean;
 	readonly isRetryBudgetSpent?: boolean;
 
@@ -100,6 +105,7 @@ export class ServiceError extends Error {
 		this.body = details.body;
 		this.mayStillApply = details.mayStillApply;
 		this.previousAttempt = details.previousAttempt;
+		this.wasPostponed = details.wasPostponed;
 		this.isFinal = details.isFinal;
 		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
 	}

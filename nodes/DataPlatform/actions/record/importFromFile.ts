@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
+import { readLastChange } from '../../bulk/lastChange';
 import { WritePipeline } from '../../bulk/pipeline';
-import { readWatermark } from '../../bulk/write';
 import { importOptions } from '../../descriptions/bulkOptions';
 import { tableParameters } from '../../descriptions/common';
 import { rowMatchingParameters } from '../../descriptions/matching';
@@ -133,7 +133,9 @@ async function writeRows(
 		format === 'csv' ? header : undefined,
 	);
 	const rules = linkRules(run, index, table);
-	const watermark = writing.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+	const lastChangeBefore = writing.dryRun
+		? Promise.resolve(undefined)
+		: readLastChange(client, at, table);
 	const links = linkResolver(run, at);
 	const options = { ...writing, planning, linkRules: rules, matching };
 	const linksBefore = links.createdCount;
@@ -144,7 +146,7 @@ async function writeRows(
 		name,
 		portions: portionsOf(rows, range.startAt, range.endAt),
 		reader,
-		pipeline: new WritePipeline({ client, at, table }, links, options, watermark),
+		pipeline: new WritePipeline({ client, at, table }, links, options, lastChangeBefore),
 		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
 		rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
 		hasHeader: format === 'csv',
@@ -193,7 +195,7 @@ function reportOn(
 	});
 	const rejected = counts.rejected > 0 ? ` The rejected rows are in '${outputName}'.` : '';
 	run.context.addExecutionHints({
-		message: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort })}${rejected}`,
+		message: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort }, result.merged)}${rejected}`,
 		type: counts.rejected > 0 ? 'warning' : 'info',
 		location: 'outputPane',
 	});
@@ -201,7 +203,10 @@ function reportOn(
 		json,
 		binary: rejectedFile ? { [outputName]: rejectedFile } : {},
 		result,
-		isFinal: mode === 'create' && !effort.dryRun && counts.inserted + counts.unknown > 0,
+		isFinal:
+			(mode === 'create' || result.addsTwice) &&
+			!effort.dryRun &&
+			counts.inserted + counts.updated + counts.unknown > 0,
 	};
 }
 

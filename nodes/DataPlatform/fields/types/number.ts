@@ -72,6 +72,7 @@ export const decimal: FieldType = {
 		return number === undefined ? undefined : { text: String(number), isCertain: true };
 	},
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'number', hint: undefined, choices: noChoices },
 	comparison: 'order',
 	aggregations: ['avg', 'max', 'min', 'sum'],

@@ -42,6 +42,7 @@ export const text: FieldType = {
 	key: (value) =>
 		typeof value === 'object' ? undefined : { text: String(value), isCertain: true },
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'string', hint: undefined, choices: noChoices },
 	comparison: 'text',
 	aggregations: [],

@@ -133,6 +133,7 @@ export const date: FieldType = {
 		return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
 	},
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'dateTime', hint: undefined, choices: noChoices },
 	comparison: 'order',
 	aggregations: ['max', 'min'],

@@ -78,6 +78,14 @@ export interface ServiceErrorDetails {
 	isFinal?: boolean;
 	/** It would have been sent again, if the execution might still wait. */
 	isRetryBudgetSpent?: boolean;
+	/** How many records were deleted before it failed. */
+	deletion?: DeletedCount;
+}
+
+/** How many records were deleted for certain, and how many there may be with those of unknown result. */
+export interface DeletedCount {
+	deleted: number;
+	atMost: number;
 }
 
 /** A request to the service that did not succeed; `message` says what happened, in the user's words. */
@@ -93,6 +101,7 @@ export class ServiceError extends Error {
 	readonly wasPostponed?: boolean;
 	readonly isFinal?: boolean;
 	readonly isRetryBudgetSpent?: boolean;
+	readonly deletion?: DeletedCount;
 
 	constructor(message: string, details: ServiceErrorDetails) {
 		super(message);
@@ -108,6 +117,7 @@ export class ServiceError extends Error {
 		this.wasPostponed = details.wasPostponed;
 		this.isFinal = details.isFinal;
 		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
+		this.deletion = details.deletion;
 	}
 }
 

@@ -83,7 +83,7 @@ const redirected = (code: number, elsewhere: string): [string, Entry] => [
 
 /** What the random schedules do not try. */
 const more = (elsewhere: string): Record<string, Entry> => ({
-	...Object.fromEntries([400, 403, 404, 408, 409, 410, 413, 415, 422].map(refused)),
+	...Object.fromEntries([400, 403, 404, 409, 410, 413, 415, 422].map(refused)),
 	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
 	// The clock of a run jumps over the minute that this asks for.
 	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
@@ -96,6 +96,13 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 		family: 'asked to wait',
 		effect: 'waits',
 		fault: status(503, { retryAfterDate: 2 }),
+	},
+	// A gateway may say so though it passed all on.
+	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
+	status408After: {
+		family: 'no response in time',
+		effect: 'ambiguous',
+		fault: status(408, { afterWrite: true }),
 	},
 	gateway502After: {
 		family: 'failed (5xx)',

@@ -16,6 +16,8 @@ export interface PreparedRecord {
 	json: string;
 	/** Why an earlier request may have written it already, or may do so yet. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked to wait with it: a gateway may do so though it was written. */
+	wasPostponed?: boolean;
 	/** Whether it is sent once more because a look-up showed that it was not written. */
 	isSentAgain?: boolean;
 	/** Whether an earlier request of this run, which sent some of its fields only, inserted it. */

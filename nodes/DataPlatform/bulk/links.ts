@@ -230,6 +230,39 @@ export class LinkResolver {
 		}
 	}
 
+	/**
+	 * The records of the table itself that rows link to, by links that create what is missing.
+	 *
+	 * @throws {ServiceError} where looking up fails
+	 */
+	async createdLinks(
+		table: TableDefinition,
+		rows: PlanInput[],
+		rules: LinkRules,
+	): Promise<string[]> {
+		const own: FieldDefinition[] = [];
+		for (const field of writableLinks(table)) {
+			if (rules.get(field.name)?.ifNotFound !== 'create') continue;
+			const target = await this.targetOf(field).catch(unavailable);
+			if (typeof target === 'object' && target.table.id === table.id) own.push(field);
+		}
+		if (own.length === 0) return [];
+		const names = new Set(own.map(({ name }) => name));
+		const resolved = await this.resolve(
+			table,
+			rows,
+			new Map([...rules].filter(([name]) => names.has(name))),
+		);
+		return resolved.flatMap(({ values }) =>
+			own.flatMap((field) => {
+				const value = parseLinkValue(field, givenValue(field, values));
+				return (value?.add ?? []).flatMap((link) =>
+					'id' in link ? [link.id] : [String(link.value)],
+				);
+			}),
+		);
+	}
+
 	/** What is known of the values in the linked table; in words, why they can't be looked up. */
 	private async lookUp(
 		field: FieldDefinition,

@@ -82,6 +82,11 @@ export class WritePipeline {
 		return this.links.createdCount;
 	}
 
+	/** The records of the table itself that rows link to, by links that create what is missing. */
+	async createdLinks(rows: PlanInput[]): Promise<string[]> {
+		return await this.links.createdLinks(this.target.table, rows, this.options.linkRules);
+	}
+
 	/** Whether writing some of the records a second time could add something twice. */
 	addsTwice(records: PlannedRecord[]): boolean {
 		const appendable = appendableFields(this.target.table.fields);

@@ -32,6 +32,10 @@ import type { Resolution, ResolvedItem } from './steps';
 /** How many records are written by themselves at a time. */
 const PARALLEL_WRITES = 4;
 
+/** The rejection of an item that was only asked to wait before. */
+const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
+	prepared.wasPostponed && !prepared.previousAttempt ? rejections?.get(prepared) : undefined;
+
 const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
 	rejections?.get(prepared)?.message ??
 	(response ? undefined : prepared.previousAttempt?.message) ??
@@ -137,7 +141,8 @@ export class OutcomeResolver {
 				(prepared): ResolvedItem => [
 					prepared,
 					failure
-						? unreadItem(prepared, reasonOf(prepared, unresolved), failure, context)
+						? (rejectedForCertain(prepared, unresolved) ??
+							unreadItem(prepared, reasonOf(prepared, unresolved), failure, context))
 						: resolveUnreported(prepared, found(prepared), facts, context),
 				],
 			);

@@ -114,20 +114,30 @@ const reconcile = (
 ): Step =>
 	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
 
+/**
+ * Whether an earlier attempt may have written an item. After one that was asked to wait, that is looked
+ * into only where many items need one request: a key that is taken by then may be taken by it.
+ */
+const isOpen = (prepared: PreparedRecord, isRejected: boolean) => {
+	const { previousAttempt, wasPostponed, record } = prepared;
+	if (previousAttempt !== undefined) return true;
+	return isRejected && wasPostponed === true && record.id === undefined && record.key !== undefined;
+};
+
 /** Looks up each item that an earlier attempt may have written; the others get an outcome. */
 function resolveUnwritten(
 	records: PreparedRecord[],
 	outcomeOf: (record: PreparedRecord) => ItemOutcome,
 	isRejected: boolean,
 ): Step {
-	const open = records.filter(({ previousAttempt }) => previousAttempt !== undefined);
+	const open = records.filter((prepared) => isOpen(prepared, isRejected));
 	const rejections = isRejected
 		? new Map(open.map((record) => [record, outcomeOf(record)]))
 		: undefined;
 	return join(
 		step({
 			outcomes: records
-				.filter(({ previousAttempt }) => previousAttempt === undefined)
+				.filter((prepared) => !isOpen(prepared, isRejected))
 				.map((record) => [record, outcomeOf(record)]),
 		}),
 		reconcile(open, open, { rejections }),
@@ -173,7 +183,11 @@ function afterAttempt(
 	context: WriteContext,
 	canDivide: boolean,
 ): Step {
-	const attempted = withAttempt(records, result.previousAttempt);
+	const { previousAttempt, wasPostponed } = result;
+	const attempted = withAttempt(
+		wasPostponed ? records.map((record) => ({ ...record, wasPostponed })) : records,
+		previousAttempt,
+	);
 	if (!(result instanceof ServiceError)) {
 		return afterResponse(attempted, parseBulkResponse(result.body, records.length), context);
 	}

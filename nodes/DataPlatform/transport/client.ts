@@ -96,6 +96,8 @@ export interface ApiResponse extends ParsedResponse {
 	repeated: boolean;
 	/** What became of that try. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked an earlier attempt to wait. */
+	wasPostponed?: boolean;
 	/** How long the last attempt took, in milliseconds. */
 	durationMs: number;
 }
@@ -167,7 +169,8 @@ export class ApiClient {
 			const durationMs = Date.now() - sentAt;
 			if (!(result instanceof ServiceError)) {
 				const repeated = ambiguous !== undefined;
-				return { ...result, repeated, previousAttempt: ambiguous, durationMs };
+				const wasPostponed = rateLimitCount > 0;
+				return { ...result, repeated, previousAttempt: ambiguous, wasPostponed, durationMs };
 			}
 			const { status } = result;
 			const isDone = status === request.alreadyDoneStatus && isFromPlatform(result);

@@ -401,6 +401,10 @@ function resolveFromStored(
 	const isInserted =
 		prepared.isInserted ?? (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
 	const { different, unproven } = differences(prepared, stored, context, overwritten);
+	// Later items write all that it does: what is stored says nothing of it.
+	const isHidden =
+		isShared &&
+		Object.keys(prepared.fields).every((name) => name === context.key || overwritten.has(name));
 	const changed = wasChanged(prepared, stored, context);
 	const isChanged = !isUntouched && changed === true;
 	const name = different[0];
@@ -432,6 +436,10 @@ function resolveFromStored(
 		};
 	}
 	if (mode === 'create') return { outcome: 'inserted', ...written };
+	if (isHidden && !isChanged && (rejection ?? cause)) {
+		const why = cause && `${cause.message}; another item writes the same fields`;
+		return why === undefined ? { ...rejection!, id } : { ...unknownItem(mode, why), id };
+	}
 	if (unproven.length > 0 && !isChanged) {
 		const why = cause?.message ?? 'the response did not mention it';
 		const name = unproven[0]!;

@@ -2,13 +2,20 @@
  * Writing one record. What a failure leaves open is judged by what is stored, as for an item of many.
  */
 import {
+	createRecord,
 	findRecord,
 	readRecord,
 	tryUpdateRecord,
 	tryUpsertRecord,
 	type WriteOptions,
 } from '../api/records';
-import type { FieldValues, PlatformRecord, TableAddress, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	PlatformRecord,
+	TableAddress,
+	TableDefinition,
+} from '../api/types';
 import { appendableFields } from '../fields/values';
 import type { ApiClient } from '../transport/client';
 import { failureAsValue, ServiceError } from '../transport/errors';
@@ -149,4 +156,32 @@ export async function upsertOne(
 	const isUnapplied = repeatCheck(prepared, read, context);
 	const result = await tryUpsertRecord(client, at, record.fields, options, isUnapplied);
 	return await settle(result, prepared, read, context);
+}
+
+/**
+ * Creates a record that nothing matched. If the response is lost, it is looked up: one that is there
+ * by then and holds what was sent is this one.
+ *
+ * @param keys the fields that it was looked for by
+ * @throws {ServiceError}
+ */
+export async function createMissing(
+	{ client, at }: Target,
+	record: PlannedRecord,
+	keys: FieldDefinition[],
+	context: WriteContext,
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	const field = keys.length === 1 ? keys[0]!.name : undefined;
+	const key = field && record.key !== undefined ? { field, value: record.key } : undefined;
+	const created = await createRecord(client, at, record.fields, options, key).catch(failureAsValue);
+	if (!(created instanceof ServiceError)) return created;
+	if (created.delivery !== 'ambiguous' || keys.length === 0) throw created;
+	const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);
+	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
+	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
+	const item = resolveUnreported(prepared, found, {}, { ...context, mode: 'create' });
+	const its = found.find(({ id }) => id === item.id);
+	if (isSuccess(item) && its) return its;
+	throw created;
 }

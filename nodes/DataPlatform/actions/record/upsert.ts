@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { createRecord, type WriteOptions } from '../../api/records';
+import type { WriteOptions } from '../../api/records';
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../../api/types';
 import { decide, findMatches, type Matching } from '../../bulk/matching';
 import type { ItemOutcome, Outcome } from '../../bulk/outcome';
 import { keyFields, type PlannedRecord } from '../../bulk/plan';
 import { upsertOutcome, type WriteContext } from '../../bulk/resolve';
-import { singleContext, updateOne, upsertOne } from '../../bulk/single';
+import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import { matchingOf } from '../../execution/matchingInput';
 import { createLinkedRecords, plannedRecord, writeOptions } from '../../execution/recordInput';
@@ -56,7 +56,7 @@ class MatchedUpsert {
 		if (updates.length + creates.length > 0) await this.prepare();
 		const writing = async () => {
 			for (const update of updates) written.push(await this.update(update, before));
-			for (const { fields } of creates) written.push(await this.create(fields, record));
+			for (const missing of creates) written.push(await this.create(missing));
 		};
 		const failure = await writing().then(
 			() => undefined,
@@ -92,12 +92,10 @@ class MatchedUpsert {
 		return { outcome: isSame ? 'unchanged' : 'updated', record };
 	}
 
-	private async create(fields: PlatformRecord['fields'], { key }: PlannedRecord): Promise<Written> {
-		const { client, at, options, keys } = this;
-		const field = keys.length === 1 ? keys[0]!.name : undefined;
-		const recordKey = field && key !== undefined ? { field, value: key } : undefined;
-		const record = await createRecord(client, at, fields, options, recordKey);
-		return { outcome: 'inserted', record };
+	private async create(record: PlannedRecord): Promise<Written> {
+		const { context, options, keys } = this;
+		const created = await createMissing(this, record, keys, context, options);
+		return { outcome: 'inserted', record: created };
 	}
 }
 

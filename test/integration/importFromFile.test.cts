@@ -440,7 +440,8 @@ describe('options of many-record writes', () => {
 	test('the rows of one record: the last one counts, or the first one is written', async () => {
 		const text = 'number,buyer\n1,a\n2,b\n1,c\n';
 		const merged = await imported(text);
-		expect(merged.json).toMatchObject({ rows: 3, rejected: 0 });
+		expect(merged.json).toMatchObject({ rows: 3, rejected: 0, inserted: 3 });
+		expect(merged.hints[0]).toContain('2 inserted, 1 merged');
 		expect(await fieldsOf('number', 'buyer')).toEqual([
 			['1', 'c'],
 			['2', 'b'],

@@ -156,6 +156,12 @@ const names = (count: number, prefix = 'New') =>
 	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
 
+test('a plan takes the problems of any number of rows', async () => {
+	const { pipeline } = setUp();
+	const problems = Array.from({ length: 200_000 }, (_, index) => ({ index, message: 'no' }));
+	expect((await pipeline.plan([], problems)).problems).toHaveLength(200_000);
+});
+
 describe('the outcomes of a portion', () => {
 	test('one for each row, with the record as it was planned', async () => {
 		const { write } = setUp();

@@ -193,7 +193,7 @@ export class LinkResolver {
 				const name = JSON.stringify(rule);
 				const same = byRule.get(name) ?? { rule, values: [] };
 				byRule.set(name, same);
-				same.values.push(...valuesOf(links));
+				for (const value of valuesOf(links)) same.values.push(value);
 			}
 			for (const { rule, values } of byRule.values()) {
 				if (values.length > 0) {

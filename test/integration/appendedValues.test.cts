@@ -238,7 +238,7 @@ describe('Retry On Fail', () => {
 			const records = await fill({ code: 'a' }, { code: 'b' });
 			const items = records.map(({ id, fields }) => ({
 				id,
-				code: fields.code,
+				code: String(fields.code),
 				...adding('a.txt'),
 			}));
 			// Refused in the first try.

@@ -70,8 +70,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'No record is another one where none was asked for.',
 		},
 		{
-			from: "const result = await client.tryRequest({ ...request, retryMode: 'idempotent' });",
-			to: 'const result = await client.tryRequest({ ...request, retryMode: "" });',
+			from: "const retryMode = isUnapplied ? 'notIdempotent' : 'idempotent';",
+			to: 'const retryMode = isUnapplied ? \'notIdempotent\' : "";',
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -92,6 +92,18 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: "const name = `'${key ?? sharedKey?.text}'`;",
 			to: "const name = `'${key ?? sharedKey.text}'`;",
 			why: 'A record without a key of its own is here because it shares one.',
+		},
+	],
+	'bulk/lastChange.ts': [
+		{
+			from: "export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'export const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
+		},
+		{
+			from: "export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'export const isSameTime = (one = \'\', other = "Stryker was here!") => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
 		},
 	],
 	'bulk/matching.ts': [
@@ -208,23 +220,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			],
 			['if (id !== undefined) rewritten.add(id);', 'if (true) rewritten.add(id);'],
 		].map(([from, to]) => ({ from: from!, to: to!, why: 'No group is of no ID.' })),
-		{
-			from: "const updateMode = this.mode === 'replace' ? 'replace' : 'partial';",
-			to: "const updateMode = this.mode === 'replace' ? 'replace' : \"\";",
-			why: 'Any mode but replace updates in part.',
-		},
 	],
 	'bulk/resolve.ts': [
-		{
-			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
-			to: 'const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
-			why: 'Neither text is a time.',
-		},
-		{
-			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
-			to: 'const isSameTime = (one = \'\', other = "Stryker was here!") => Date.parse(one) === Date.parse(other);',
-			why: 'Neither text is a time.',
-		},
 		{
 			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
 			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
@@ -236,6 +233,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'if (insertedCount === undefined) return false;',
 			to: 'if (false) return false;',
 			why: 'No comparison with an unknown number holds.',
+		},
+	],
+	'bulk/single.ts': [
+		{
+			from: "const updateMode = context.mode === 'replace' ? 'replace' : 'partial';",
+			to: "const updateMode = context.mode === 'replace' ? 'replace' : \"\";",
+			why: 'Any mode but replace updates in part.',
 		},
 	],
 	'bulk/steps.ts': [
@@ -299,8 +303,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Putting nothing back changes nothing.',
 		},
 		{
-			from: "retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',",
-			to: "retryMode: mode === 'create' ? 'notIdempotent' : \"\",",
+			from: "retryMode: isOnce ? 'notIdempotent' : 'idempotent',",
+			to: 'retryMode: isOnce ? \'notIdempotent\' : "",',
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -643,8 +647,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'A member without a value is not in the JSON.',
 		},
 		{
-			from: "retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',",
-			to: "retryMode: id && target.existing === 'remove' ? \"\" : 'notIdempotent',",
+			from: "id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',",
+			to: "id && target.existing === 'remove' && !target.addsTwice ? \"\" : 'notIdempotent',",
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -857,13 +861,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'if (this.sent.length > this.perMinute) this.sent.shift();',
 			to: 'if (this.sent.length > this.perMinute) ;',
 			why: 'Only saves memory: places are counted from the end.',
-		},
-	],
-	'transport/response.ts': [
-		{
-			from: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {",
-			to: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause.syscall === 'connect')) {",
-			why: 'A code that is not empty is that of a cause.',
 		},
 	],
 	'transport/streams.ts': [

@@ -2,6 +2,7 @@
 import { parseBulkResponse } from '../../nodes/DataPlatform/bulk/response.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
+import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
 import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
@@ -34,6 +35,7 @@ export const context = (mode: WriteMode, lastChangeBefore: LastChange = LAST): W
 	mode,
 	lastChangeBefore,
 	fields,
+	appendable: appendableFields(fields.values()),
 });
 
 export const timedOut = new ServiceError('No response', { delivery: 'ambiguous' });

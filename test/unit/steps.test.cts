@@ -370,6 +370,49 @@ describe('after a look-up', () => {
 	});
 });
 
+test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
+	const { unsent } = afterReconcile(
+		{ outcomes: [], incomplete: [], unapplied: [open(a)] },
+		context('update'),
+	);
+	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);
+});
+
+describe('an item with a file, of which only the changes were sent, beside another writer', () => {
+	const added = { add: [{ filename: 'a' }] };
+	const partial = (fields: PreparedRecord['fields']): PreparedRecord => ({
+		...sendableOf({ index: 0, id: 'x', fields: { n: 1, file: added } }),
+		fields,
+		before: storedOf({ id: 'x', ver: 1, fields: { n: 0 } }),
+	});
+	const after = (prepared: PreparedRecord) =>
+		afterSend(
+			{ kind: 'send', records: [prepared] },
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
+			context('update'),
+			true,
+		);
+
+	test('is written again without it', () => {
+		const { work, outcomes } = after(partial({ file: added }));
+		expect(outcomes).toEqual([]);
+		expect(work).toMatchObject([{ kind: 'send', records: [{ fields: { n: 1 } }] }]);
+		expect((work[0] as SendWork).records[0]!.json).not.toContain('filename');
+	});
+
+	test('is written again with it, if it was not sent', () => {
+		const { work } = after(partial({ n: 1 }));
+		expect((work[0] as SendWork).records[0]!.fields).toEqual({ n: 1, file: added });
+	});
+
+	test('is done if it holds nothing else', () => {
+		const record = { index: 0, id: 'x', fields: { file: added } };
+		const { work, outcomes } = after({ ...partial({ file: added }), record });
+		expect(work).toEqual([]);
+		expect(outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 5 }]]);
+	});
+});
+
 describe('a record that was deleted between the look-up and the write', () => {
 	const record = { index: 0, key: 'a', fields: { code: 'a', n: 1 } };
 	const change: PreparedRecord = {

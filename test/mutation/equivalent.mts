@@ -82,6 +82,16 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'bulk/batches.ts': [
 		{
+			from: 'private readonly isApart: (record: PreparedRecord) => boolean = () => false,',
+			to: 'private readonly isApart: (record: PreparedRecord) => boolean = () => true,',
+			why: 'If all are of one kind it does not matter of which.',
+		},
+		{
+			from: 'private readonly isApart: (record: PreparedRecord) => boolean = () => false,',
+			to: 'private readonly isApart: (record: PreparedRecord) => boolean = () => undefined,',
+			why: 'If all are of one kind it does not matter of which.',
+		},
+		{
 			from: 'if (this.first === this.waiting.length) { this.waiting = []; this.first = 0; }',
 			to: 'if (this.first === this.waiting.length) {}',
 			why: 'Only saves memory: what was taken is not taken again.',
@@ -95,6 +105,21 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 		},
 	],
 	'bulk/lastChange.ts': [
+		{
+			from: 'if (now !== undefined && now - Date.parse(time) >= PAST_MS) {',
+			to: 'if (true && now - Date.parse(time) >= PAST_MS) {',
+			why: 'No time is no number of milliseconds ago.',
+		},
+		{
+			from: 'return difference === 0 || Number.isNaN(difference) ? undefined : difference > 0;',
+			to: 'return difference === 0 || Number.isNaN(difference) ? undefined : difference >= 0;',
+			why: 'It is not 0 by then.',
+		},
+		{
+			from: 'if (one.modified === undefined || !isSameTime(one.modified, other.modified)) return false;',
+			to: 'if (false || !isSameTime(one.modified, other.modified)) return false;',
+			why: 'An unknown time is the same as none.',
+		},
 		{
 			from: "export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
 			to: 'export const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
@@ -223,6 +248,26 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'bulk/resolve.ts': [
 		{
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => true && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
+		},
+		{
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => appendable.length >= 0 && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (names.length === 0) return stored.fields;',
+			to: 'if (false) return stored.fields;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (added.size === 0) return record.fields;',
+			to: 'if (false) return record.fields;',
+			why: 'A copy of all fields is the same.',
+		},
+		{
 			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
 			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
 			why: 'Any mode but replace and upsert compares alike.',
@@ -236,6 +281,21 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 		},
 	],
 	'bulk/single.ts': [
+		{
+			from: "const found = await lookUp(client, at, keys, [record], 'allFields', 1);",
+			to: 'const found = await lookUp(client, at, keys, [record], "", 1);',
+			why: 'No other word names fields either.',
+		},
+		{
+			from: "const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);",
+			to: 'const stored = await lookUp(client, at, keys, [record], "").catch(failureAsValue);',
+			why: 'No other word names fields either.',
+		},
+		{
+			from: "const context = singleContext(table, 'upsert', { key: keys[0]?.name, lastChangeBefore });",
+			to: "const context = singleContext(table, 'upsert', { key: keys[0].name, lastChangeBefore });",
+			why: 'Without an import key nothing is planned.',
+		},
 		{
 			from: "const updateMode = context.mode === 'replace' ? 'replace' : 'partial';",
 			to: "const updateMode = context.mode === 'replace' ? 'replace' : \"\";",

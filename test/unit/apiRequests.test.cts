@@ -517,7 +517,12 @@ describe('a request whose response is lost', () => {
 			6,
 			'ambiguous',
 		],
-		['a deletion: again, then it is looked up', (client) => deleteRecord(client, at, 'x'), 12, 'ambiguous'],
+		[
+			'a deletion: again, then it is looked up',
+			(client) => deleteRecord(client, at, 'x'),
+			12,
+			'ambiguous',
+		],
 		['a read: again', (client) => readRecord(client, at, 'x'), 6, 'notApplied'],
 		['a page: again', (client) => readPage(client, at, {}, { limit: 1, skip: 0 }), 6, 'notApplied'],
 		[

@@ -34,11 +34,12 @@ describe('the newest change is read', () => {
 			headers,
 		}));
 		const last = await readLastChange(connection, { table: 'people' }, people);
-		return { last: last as NewestVersions, requests: sent.length };
+		const bodies = sent.map(({ body }) => body && (JSON.parse(String(body)) as object));
+		return { last: last as NewestVersions, requests: sent.length, bodies };
 	};
 
 	test('none in an empty table', async () => {
-		expect(await read([])).toEqual({ last: 'none', requests: 1 });
+		expect(await read([])).toMatchObject({ last: 'none', requests: 1 });
 	});
 
 	test('with the versions of its time, if an older one shows that these are all', async () => {
@@ -59,8 +60,10 @@ describe('the newest change is read', () => {
 	});
 
 	test('with more of them, if all that were read have the time and the clock may be coarse', async () => {
-		const { last, requests } = await read([...records(30), record('old', EARLIER)]);
+		const { last, requests, bodies } = await read([...records(30), record('old', EARLIER)]);
 		expect([last.versions.size, last.areOthersLater, requests]).toEqual([30, true, 2]);
+		// One field of each: nothing of them is needed.
+		expect(bodies).toEqual([undefined, { loadFields: ['email'] }]);
 	});
 
 	test('the table may have no others', async () => {
@@ -71,7 +74,7 @@ describe('the newest change is read', () => {
 
 	test('so many that not all of them are read', async () => {
 		const { last, requests } = await read(records(4000));
-		expect([last.areOthersLater, requests]).toEqual([undefined, 4]);
+		expect([last.versions.size, last.areOthersLater, requests]).toEqual([3010, undefined, 4]);
 	});
 
 	test('once, if the clock is finer', async () => {
@@ -160,6 +163,7 @@ test.each<[one: object, other: object, same: boolean | undefined]>([
 	[{ modified: FINE }, { ver: 2, modified: FINE }, true],
 	[{ modified: COARSE }, { ver: 2, modified: COARSE }, undefined],
 	[{ modified: COARSE }, { modified: LATER }, false],
+	[{ ver: 1, modified: FINE }, { modified: FINE }, true],
 	[{}, {}, false],
 ])('%j and %j are one version: %s', (one, other, same) => {
 	expect(isSameVersion({ id: 'x', ...one }, { id: 'x', ...other })).toBe(same);

@@ -1101,7 +1101,11 @@ describe('what is missing may be one record, as only the platform knows', () => 
 	});
 
 	test('if none is found, each is created', async () => {
-		const { results, stub } = await write(items, { ...setup, respond: undefined });
+		const { results, stub } = await write(items, {
+			...setup,
+			respond: undefined,
+			duplicates: 'error',
+		});
 		expect(results).toEqual([['inserted new2'], ['inserted new1'], ['inserted new3']]);
 		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(3);
 	});
@@ -1120,6 +1124,17 @@ describe('what is missing may be one record, as only the platform knows', () => 
 		expect(results.slice(0, 1)).toEqual([['inserted new1']]);
 		const sizes = stub.bodies.flatMap(({ bulk }) => (bulk ? [bulk.length] : []));
 		expect(sizes).toEqual([3, 1, 1]);
+	});
+
+	test('matched on their ID, what their key says does not matter', async () => {
+		const keyed = tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number'));
+		const { results } = await write(items, {
+			table: keyed,
+			stored: {},
+			on: 'recordId',
+			ids: ['x', 'y', 'z'],
+		});
+		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
 	});
 
 	test('a dry run creates them all', async () => {

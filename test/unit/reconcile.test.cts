@@ -187,6 +187,43 @@ describe('items with an id or a key', () => {
 	});
 });
 
+test('an item that was only asked to wait before it was rejected is rejected if it can’t be looked up', async () => {
+	const item = { ...sendableOf({ index: 0, key: 'k', fields: { code: 'k' } }), wasPostponed: true };
+	const rejection = { outcome: 'failed' as const, message: 'too young' };
+	const platform = { 'POST /filter': no(403) };
+	const run = async (prepared: PreparedRecord) =>
+		await resolve({
+			mode: 'create',
+			items: [prepared],
+			unresolved: { rejections: new Map([[prepared, rejection]]) },
+			platform,
+		});
+	expect((await run(item)).outcomes).toMatchObject([rejection]);
+	expect((await run(attempted(item))).outcomes).toMatchObject([{ outcome: 'unknown' }]);
+});
+
+test.each([
+	[1, 'unchanged'],
+	[2, 'inserted'],
+])('a new record, if %i was inserted and one is listed, was %s', async (insertedCount, outcome) => {
+	const item = sendableOf({ index: 0, key: 'k', fields: { code: 'k' } });
+	const listed = { id: 'y', created: SINCE, modified: SINCE, ver: 0 };
+	const { outcomes } = await resolve({
+		mode: 'upsert',
+		items: [item],
+		batch: [item, sendableOf({ index: 1, key: 'l', fields: { code: 'l' } })],
+		unresolved: { response: responseOf({ bulk: { insertedCount }, data: [listed] }, 2) },
+		platform: {
+			'POST /filter': httpResponse(200, {
+				data: [
+					storedOf({ id: 'x', created: SINCE, modified: SINCE, ver: 0, fields: { code: 'k' } }),
+				],
+			}),
+		},
+	});
+	expect(outcomes).toMatchObject([{ outcome }]);
+});
+
 describe('an item that adds a file, and no response', () => {
 	const file = sendableOf({ index: 0, id: 'x', fields: { file: { add: [{ filename: 'a' }] } } });
 	const has = (more: object = {}) => record('x', { file: [{ fileId: 'f', fileName: 'a' }] }, more);

@@ -5,8 +5,10 @@ import {
 	alignByContent,
 	confirmedItem,
 	failedItem,
+	isUnapplied,
 	pairByPosition,
 	rejectedItem,
+	resolveUnreported,
 	upsertOutcome,
 	type WriteContext,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
@@ -140,6 +142,15 @@ describe('a confirmed item', () => {
 		['present when looked up', present, isChanged, mixed, undefined, 'updated'],
 		['present, not modified since', present, isOld, mixed, 'none', 'updated'],
 		['present, but deleted since', present, isNew, mixed, LAST, 'inserted'],
+		[
+			'present, and its version went back',
+			present,
+			{ ...isOld, ver: 0 },
+			mixed,
+			'none',
+			'inserted',
+		],
+		['present, of the same version', present, { ...isOld, ver: 1 }, mixed, 'none', 'updated'],
 		['without times, absent', absent, {}, mixed, undefined, 'inserted'],
 		['without times, present', present, { ver: 0 }, mixed, undefined, 'updated'],
 		['without times, first version', prepared, { ver: 0 }, mixed, undefined, 'inserted'],
@@ -157,6 +168,7 @@ describe('a confirmed item', () => {
 });
 
 describe('what a single upsert did', () => {
+	const isSecond = { created: '2026-03-01T00:00:00Z', modified: '2026-03-01T00:00:00Z' };
 	const isNew = { created: SINCE, modified: SINCE };
 	const isChanged = { created: BEFORE, modified: SINCE };
 	const isOld = { created: BEFORE, modified: BEFORE };
@@ -188,9 +200,78 @@ describe('what a single upsert did', () => {
 		['written before, a later time', isNew, LAST, isOld, 'updated'],
 		['written before, the same time', isNew, LAST, isNew, 'unchanged'],
 		['written before, and neither is known', {}, LAST, {}, 'updated'],
+		['written before, in the same second', isSecond, LAST, isSecond, undefined],
 	])('%s', (_, metadata, last, earlier, outcome) => {
 		const before = earlier && { id: 'r1', ...earlier };
 		expect(upsertOutcome({ id: 'r1', ...metadata }, last, before)).toBe(outcome);
+	});
+});
+
+describe('an item that adds a file', () => {
+	const added = { file: { add: [{ filename: 'a' }] } };
+	const item = { ...sendableOf({ id: 'r1', fields: added }), previousAttempt: timedOut };
+	const files = (...ids: string[]) => ({
+		file: ids.map((fileId) => ({ fileId, fileName: 'a' })),
+	});
+	const at = (fields: FieldValues, more = {}) => storedOf({ id: 'r1', fields, ...more });
+
+	test.each<[string, PlatformRecord | undefined, PlatformRecord[], LastChange, boolean]>([
+		['no record', undefined, [], undefined, true],
+		['an older record', undefined, [at({})], LAST, true],
+		['one that was changed since', undefined, [at({}, { modified: SINCE })], LAST, false],
+		['nobody knows since when', undefined, [at({})], undefined, false],
+		['the version that was read', at({}), [at({}, { modified: SINCE })], LAST, true],
+		['another version', at({}), [at({}, { ver: 2 })], LAST, false],
+		['no version was read', at({}, { ver: undefined }), [at({}, { ver: 2 })], LAST, true],
+		['it shows no version', at({}), [at({}, { ver: undefined })], LAST, true],
+		['another record was read', at({}, { id: 'r2' }), [at({}, { ver: 2 })], LAST, true],
+		['one of two', undefined, [at({}), at({}, { modified: SINCE })], LAST, false],
+	])('was not applied: %s', (_, before, found, last, expected) => {
+		expect(
+			isUnapplied({ ...item, before }, found, {
+				...context('update'),
+				lastChangeBefore: last,
+			}),
+		).toBe(expected);
+	});
+
+	test.each<[string, FieldValues, FieldValues, string]>([
+		['none of its name before, one now', {}, files('f'), 'updated'],
+		['one of its name before, two now', files('f'), files('f', 'g'), 'updated'],
+		['one of its name before and now', files('f'), files('f'), 'unknown'],
+		['another one of its name now', files('f'), files('g'), 'updated'],
+		['what is no file before and now', { file: ['x'] }, { file: ['x'] }, 'unknown'],
+	])('with %s', (_, before, now, outcome) => {
+		const prepared = { ...item, before: at(before) };
+		const found = [at(now, { ver: 2 })];
+		expect(resolveUnreported(prepared, found, {}, context('update'))).toMatchObject({ outcome });
+	});
+
+	test('is final only if its outcome is unknown', () => {
+		const [unknown, updated] = [{}, files('f')].map((fields) =>
+			resolveUnreported(item, [at(fields, { modified: SINCE })], {}, context('update')),
+		);
+		expect(unknown).toMatchObject({ outcome: 'unknown', isFinal: true });
+		expect(updated).toEqual({
+			outcome: 'updated',
+			id: 'r1',
+			modified: SINCE,
+			created: BEFORE,
+			ver: 1,
+		});
+	});
+
+	test('to a new record is looked for as any other', () => {
+		const { hint, isFinal } = resolveUnreported(item, [], {}, context('create'));
+		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingManyAgain' }, undefined]);
+	});
+
+	test('and one that adds none is safe to repeat', () => {
+		const plain = { ...sendableOf({ id: 'r1', fields: { n: 1 } }), previousAttempt: timedOut };
+		const found = [at({ n: 2 })];
+		const outcome = resolveUnreported(plain, found, {}, context('update'));
+		expect(outcome).toMatchObject({ outcome: 'unknown', hint: 'It is safe to run it again.' });
+		expect(outcome).not.toHaveProperty('isFinal');
 	});
 });
 

@@ -172,7 +172,7 @@ describe('an update that adds a file', () => {
 
 	test.each<[string, FieldValues, Reply[], object | undefined, number]>([
 		['is read before', { files: added }, [ok(old)], { id: 'x', ver: 1 }, 1],
-		['may not be read', { files: added }, [no(403)], {}, 1],
+		['may not be read', { files: added }, [no(403)], { id: undefined, ver: undefined }, 1],
 		['is not there', { files: added }, [notFound()], { status: 404 }, 1],
 		['adds nothing: not read', { name: 'a' }, [], {}, 0],
 		['adds an empty list: not read', { files: { add: [] } }, [], {}, 0],
@@ -185,6 +185,7 @@ describe('an update that adds a file', () => {
 			replies,
 		);
 		expect(result).toMatchObject(expected!);
+		expect(result instanceof ServiceError).toBe('status' in expected!);
 		expect(requests).toHaveLength(count);
 	});
 });
@@ -220,6 +221,16 @@ describe('an upsert', () => {
 			[lost(), no(403), ok([])],
 			{ delivery: 'rejected', status: 403 },
 			[POST, POST, FIND],
+		],
+		[
+			'is never answered; there is none',
+			{ name: 'a' },
+			[...Array.from({ length: 6 }, lost), ok([])],
+			{
+				...unknown,
+				hint: 'It is safe to run it again: with the same import key nothing is doubled.',
+			},
+			[...Array.from({ length: 6 }, () => POST), FIND],
 		],
 		[
 			'adds a file, is lost; there is none: again',
@@ -267,7 +278,22 @@ describe('creating what nothing matched', () => {
 		['is confirmed', [ok(stored({ name: 'a' }))], { id: 'x' }, 1],
 		['is refused', [no(400)], { message: 'no 400' }, 1],
 		['is lost, and found', [lost(), ok([]), ok([stored({ name: 'a' })])], { id: 'x' }, 3],
-		['is lost, and not found', [lost(), ok([]), ok([])], { ...unknown, isFinal: true }, 3],
+		[
+			'is lost, and not found',
+			[lost(), ok([]), ok([])],
+			{
+				...unknown,
+				isFinal: true,
+				message: expect.stringContaining("the table has no record with 'a' in 'name' yet"),
+			},
+			3,
+		],
+		[
+			'is lost, and another one is found',
+			[lost(), ok([]), ok([stored({ name: 'b' })])],
+			unknown,
+			3,
+		],
 		['is lost, and can’t be looked up', [lost(), no(403), no(403)], unknown, 3],
 	])('%s', async (_, replies, expected, count) => {
 		const { result, requests } = await create(replies);

@@ -529,8 +529,7 @@ describe('files that are taken off a record', () => {
 			'is lost',
 			lost(),
 			{
-				message:
-					expect.stringContaining(
+				message: expect.stringContaining(
 					'Unknown whether the files were removed: The connection broke before the response was complete (ECONNRESET)',
 				),
 				delivery: 'ambiguous',

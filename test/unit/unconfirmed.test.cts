@@ -25,6 +25,7 @@ import {
 	SINCE,
 	context,
 	fields,
+	lastChangeAt,
 	responseOf,
 	timedOut,
 } from './outcomeFixtures.cts';
@@ -448,7 +449,43 @@ describe('the stored record holds what was sent', () => {
 	]);
 });
 
+test('of many reasons that may be an item’s only some are named', () => {
+	const errors = Array.from({ length: 7 }, (_, index) => ({ message: `reason ${index}` }));
+	const { message } = resolveUnreported(sent, [], responds({ errors }), context('upsert'));
+	expect(message).toContain('reason 4');
+	expect(message).not.toContain('reason 5');
+});
+
+describe('an item of which the response says nothing, and the record holds something else', () => {
+	const outcome = (last: LastChange, record = other) =>
+		resolveUnreported(sent, [record], silent, { ...context('update'), lastChangeBefore: last })
+			.outcome;
+
+	test.each<[string, LastChange, string]>([
+		['it is older than the run', lastChangeAt(SINCE), 'failed'],
+		['it was changed since', 'none', 'unknown'],
+		['nobody knows when that was', undefined, 'failed'],
+		[
+			'it has the time of the last change before',
+			{ ...lastChangeAt(BEFORE), areOthersLater: undefined },
+			'unknown',
+		],
+	])('%s', (_, last, expected) => {
+		expect(outcome(last)).toBe(expected);
+	});
+});
+
 describe('an item that shares its record with another', () => {
+	test.each<[string[], string]>([
+		[['n'], 'unknown'],
+		[[], 'unchanged'],
+		[['code'], 'unchanged'],
+	])('that writes %j, of which the key says nothing: %s', (fields, outcome) => {
+		const sharing = new Map([[lost, new Set(fields)]]);
+		const withKey = { ...context('upsert'), key: 'code' };
+		expect(resolveUnreported(lost, [same], { sharing }, withKey).outcome).toBe(outcome);
+	});
+
 	const isNew = { id: 'r1', created: SINCE, modified: LATER, ver: 1 };
 	const shares = (
 		prepared: PreparedRecord,

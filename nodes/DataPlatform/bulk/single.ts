@@ -176,11 +176,11 @@ export async function createMissing(
 	const key = field && record.key !== undefined ? { field, value: record.key } : undefined;
 	const created = await createRecord(client, at, record.fields, options, key).catch(failureAsValue);
 	if (!(created instanceof ServiceError)) return created;
-	if (created.delivery !== 'ambiguous' || keys.length === 0) throw created;
+	if (created.delivery !== 'ambiguous') throw created;
 	const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);
 	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
 	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
-	const item = resolveUnreported(prepared, found, {}, { ...context, mode: 'create' });
+	const item = resolveUnreported(prepared, found, {}, context);
 	const its = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && its) return its;
 	throw created;

@@ -1,7 +1,7 @@
 /** A table, times and responses for the tests of outcomes. */
 import { parseBulkResponse } from '../../nodes/DataPlatform/bulk/response.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
+import type { LastChange, NewestVersions } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
 import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
@@ -14,7 +14,7 @@ export const SINCE = '2026-03-01T00:00:00.500Z';
 export const LATER = '2026-03-01T00:00:01.500Z';
 
 /** The newest change before a run, on a clock that had moved on when it was read. */
-export const lastChangeAt = (time: string): LastChange => ({
+export const lastChangeAt = (time: string): NewestVersions => ({
 	time,
 	versions: new Map(),
 	areOthersLater: false,

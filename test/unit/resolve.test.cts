@@ -157,7 +157,7 @@ describe('a confirmed item', () => {
 		['without times, later version', prepared, { ver: 1 }, mixed, undefined, 'updated'],
 		['inserted before, completed now', whole(prepared), isBoth, mixed, LAST, 'inserted'],
 	])('of an upsert, %s', (_, item, times, counts, lastChangeBefore, outcome) => {
-		const upsert: WriteContext = { mode: 'upsert', lastChangeBefore, fields };
+		const upsert: WriteContext = { ...context('upsert'), lastChangeBefore };
 		expect(confirmedItem(item, { id: 'r1', ...times }, upsert, counts).outcome).toBe(outcome);
 	});
 

@@ -64,13 +64,13 @@ export interface WriteContext {
 	lastChangeBefore: LastChange;
 	fields: ReadonlyMap<string, FieldDefinition>;
 	/** The fields whose values may be added to what is stored. */
-	appendable?: FieldDefinition[];
+	appendable: FieldDefinition[];
 }
 
 /** Whether sending a record again could add something a second time. */
 export const isAppending = (
 	{ fields }: Pick<PreparedRecord, 'fields'>,
-	{ appendable = [] }: Pick<WriteContext, 'appendable'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;
 
 type Counts = Pick<BulkResponse, 'allInserted' | 'allUpdated'>;
@@ -202,7 +202,7 @@ function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) 
 function asAdded(
 	{ before, fields }: { before?: PlatformRecord | null; fields: FieldValues },
 	stored: PlatformRecord,
-	{ appendable = [] }: Pick<WriteContext, 'appendable'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): FieldValues {
 	const names = before && before.id === stored.id ? appendedFields(appendable, fields) : [];
 	if (names.length === 0) return stored.fields;
@@ -243,7 +243,7 @@ function differences(
  */
 export function withoutAdded(
 	{ record, fields }: Pick<PreparedRecord, 'record' | 'fields'>,
-	{ appendable = [] }: Pick<WriteContext, 'appendable'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): FieldValues {
 	const added = new Set(appendedFields(appendable, fields));
 	if (added.size === 0) return record.fields;
@@ -506,7 +506,7 @@ export function alignByContent(
 	fields: WriteContext['fields'],
 ): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
 	const fits = (prepared: PreparedRecord, record: PlatformRecord) =>
-		differences(prepared, record, { mode: 'create', fields }).different.length === 0;
+		differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length === 0;
 	const first: number[] = [];
 	for (const record of created) {
 		let at = (first.at(-1) ?? -1) + 1;

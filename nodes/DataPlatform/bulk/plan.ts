@@ -173,7 +173,11 @@ export function keyFields(
 	return key ? [key] : [];
 }
 
-const NO_ID = 'the record id is missing';
+/** What is wrong with a record's ID. */
+const idProblem = (id: unknown) =>
+	typeof id === 'string' && id.trim() !== ''
+		? recordIdProblem(id.trim())
+		: 'the record id is missing';
 
 const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	message: 'no field has a value, so every field of the record would be cleared',
@@ -259,10 +263,8 @@ class Planner {
 			}
 		}
 		const needsId = this.identity === 'id';
-		if (needsId) {
-			const why = typeof id === 'string' && id.trim() !== '' ? recordIdProblem(id.trim()) : NO_ID;
-			if (why !== undefined) problem(why, 'id');
-		}
+		const wrongId = needsId ? idProblem(id) : undefined;
+		if (wrongId !== undefined) problem(wrongId, 'id');
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;

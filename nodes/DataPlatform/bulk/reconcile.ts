@@ -68,6 +68,23 @@ function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
 	return overwritten;
 }
 
+/** The items of a look-up that failed. */
+const unreadItems = (
+	items: PreparedRecord[],
+	unresolved: UnresolvedContext,
+	failure: ServiceError,
+	context: WriteContext,
+): Resolution => ({
+	outcomes: items.map((prepared) => [
+		prepared,
+		rejectedForCertain(prepared, unresolved) ??
+			unreadItem(prepared, reasonOf(prepared, unresolved), failure, context),
+	]),
+	incomplete: [],
+	unapplied: [],
+	failure,
+});
+
 /** Whether a response lists a record that is not among those: another writer may have deleted it. */
 const listsOthers = (
 	response: BulkResponse | undefined,
@@ -113,48 +130,74 @@ export class OutcomeResolver {
 			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
 		const known = items.filter(isLookedUp);
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
-		const proven = new Set<PreparedRecord>();
 		const read = await this.lookUp(known.map(({ record }) => record));
-		const failure = read instanceof ServiceError ? read : undefined;
-		const stored: Stored = read instanceof ServiceError ? new Map() : read;
-		const groups = this.mode === 'upsert' ? findSharing(known, stored) : new Map();
+		let resolution: Resolution;
+		if (read instanceof ServiceError) resolution = unreadItems(known, unresolved, read, context);
+		else {
+			const all = [...read.values()].flat();
+			const listsUnknownRecord =
+				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
+			const facts = { ...unresolved, listsUnknownRecord };
+			resolution = await this.judge(known, read, facts, context);
+		}
+		if (rest.length === 0) return resolution;
+		const others = await this.withoutKey(rest, batch, unresolved, context);
+		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
+	}
+
+	/** What became of items, from the records that were found for them. */
+	private async judge(
+		items: PreparedRecord[],
+		stored: Stored,
+		unresolved: UnresolvedContext,
+		context: WriteContext,
+	): Promise<Resolution> {
+		const groups = this.mode === 'upsert' ? findSharing(items, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
-		const listsUnknownRecord =
-			rest.length === 0 &&
-			listsOthers(unresolved.response, batch.length, [...stored.values()].flat());
 		const { response } = unresolved;
 		const facts = {
 			...unresolved,
 			sharing,
-			listsUnknownRecord,
 			// For each item anew the work would grow by the square.
 			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
 		};
 		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
-		const unapplied = failure
-			? []
-			: known.filter((one) => this.isToSendAgain(one, found(one), facts, context));
-		const again = new Set(unapplied);
-		const resolved = known
-			.filter((prepared) => !again.has(prepared))
+		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts, context);
+		const unapplied = new Set(items.filter(isAgain));
+		const resolved = items
+			.filter((prepared) => !unapplied.has(prepared))
 			.map(
 				(prepared): ResolvedItem => [
 					prepared,
-					failure
-						? (rejectedForCertain(prepared, unresolved) ??
-							unreadItem(prepared, reasonOf(prepared, unresolved), failure, context))
-						: resolveUnreported(prepared, found(prepared), facts, context),
+					resolveUnreported(prepared, found(prepared), facts, context),
 				],
 			);
+		const proven = await this.writeUnproven(resolved, stored, facts, context);
+		const parts = this.divide(resolved, proven, stored, sharing, context);
+		return { ...parts, unapplied: [...unapplied] };
+	}
+
+	/**
+	 * Writes items by themselves of which neither the response nor what is stored says anything, and
+	 * notes their outcomes.
+	 *
+	 * @returns those that succeeded
+	 */
+	private async writeUnproven(
+		resolved: ResolvedItem[],
+		stored: Stored,
+		{ response, sharing }: UnresolvedContext,
+		context: WriteContext,
+	): Promise<Set<PreparedRecord>> {
+		const proven = new Set<PreparedRecord>();
 		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
 			const [prepared, { outcome, id }] = entry;
-			const before = found(prepared).find((record) => record.id === id);
-			// The response came and rejected nothing, but what is stored proves nothing either.
-			const isUnproven = outcome === 'unknown' && before && unresolved.response;
+			const found = stored.get(prepared.record) ?? [];
+			const before = found.find((record) => record.id === id);
+			const isUnproven = outcome === 'unknown' && before && response;
 			if (!isUnproven || prepared.previousAttempt) return;
-			if (isAppending(prepared, context) && !isUnapplied(prepared, found(prepared), context))
-				return;
-			const overwritten = sharing.get(prepared);
+			if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return;
+			const overwritten = sharing?.get(prepared);
 			const fields = Object.entries(prepared.record.fields).filter(
 				([name]) => !overwritten?.has(name),
 			);
@@ -162,13 +205,24 @@ export class OutcomeResolver {
 			entry[1] = written ?? entry[1];
 			if (written && isSuccess(written)) proven.add(prepared);
 		});
+		return proven;
+	}
+
+	/** Which items are done, and which have to be written again with all that they hold. */
+	private divide(
+		resolved: ResolvedItem[],
+		proven: ReadonlySet<PreparedRecord>,
+		stored: Stored,
+		sharing: Sharing,
+		context: WriteContext,
+	): Pick<Resolution, 'outcomes' | 'incomplete'> {
 		const outcomes: ResolvedItem[] = [];
 		const incomplete: ResolvedItem[] = [];
 		/** Records of which an item is written again: what comes after it must be, too. */
 		const rewritten = new Set<string>();
 		for (const item of resolved) {
 			const [prepared, { id }] = item;
-			const isAgain = id !== undefined && groups.has(id) && rewritten.has(id);
+			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
 			const isWhole =
 				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
 			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
@@ -179,9 +233,7 @@ export class OutcomeResolver {
 			incomplete.push(item);
 			if (id !== undefined) rewritten.add(id);
 		}
-		if (rest.length > 0)
-			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
-		return { outcomes, incomplete, unapplied, failure };
+		return { outcomes, incomplete };
 	}
 
 	/**

@@ -64,10 +64,13 @@ export const metFaults = ({ requests }: Evidence): FaultName[] => requests.flatM
 const HARMLESS = ['waits', 'nothing'];
 
 /** Operations of which a request may be sent again when nobody knows what became of it. */
-const isRepeatable = ({ operation, matchOn, matching }: Case) =>
-	['update', 'delete', 'remove', 'updateMany'].includes(operation) ||
-	(['upsert', 'upsertMany'].includes(operation) && matchOn === 'importKey') ||
-	(['upsert', 'upsertMany'].includes(operation) && matching.ifMissing !== 'create');
+const isRepeatable = ({ operation, matchOn, matching }: Case) => {
+	if (['update', 'delete', 'remove', 'updateMany'].includes(operation)) return true;
+	if (!['upsert', 'upsertMany'].includes(operation)) return false;
+	const { ifFound, ifMissing } = matching;
+	const isUpsert = matchOn === 'importKey' && ifFound === 'update' && ifMissing === 'create';
+	return isUpsert || ifMissing !== 'create';
+};
 
 /**
  * Whether all that went wrong could be mended by asking again, so that every item must come to what

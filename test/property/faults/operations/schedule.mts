@@ -445,8 +445,14 @@ function itemOf(
 	);
 	// What is idle has no mark, so only its ID or the text of its key shows it in a request.
 	const isTraceable = id !== undefined || keyType === 'text';
+	const isCreate = ['create', 'createMany'].includes(operation);
 	const isIdle =
-		drawnItem.isIdle && !isEmpty && known !== undefined && isTraceable && !schedule.isFull;
+		drawnItem.isIdle &&
+		!isEmpty &&
+		!isCreate &&
+		known !== undefined &&
+		isTraceable &&
+		!schedule.isFull;
 	const values = isEmpty
 		? { raw: {}, stored: {}, files: undefined, messages: undefined }
 		: isIdle

@@ -20,6 +20,7 @@ import { execute as executeOperation } from './operations/execute.mts';
 import {
 	type Drawn as DrawnOperation,
 	drawn as drawnOperation,
+	OPERATIONS,
 	toCase as toOperationCase,
 } from './operations/schedule.mts';
 import { OperationTrial } from './operations/trial.mts';
@@ -30,6 +31,8 @@ const { values } = parseArgs({
 		seed: { type: 'string' },
 		slots: { type: 'string', default: '48' },
 		shrink: { type: 'string', default: '3' },
+		/** One of the operations, such as `deleteMany`. */
+		only: { type: 'string' },
 	},
 });
 
@@ -89,7 +92,10 @@ const bulk: Generator<Drawn> = {
 };
 
 const operations: Generator<DrawnOperation> = {
-	drawn: drawnOperation,
+	drawn: drawnOperation.map((schedule) => ({
+		...schedule,
+		operation: OPERATIONS.find((name) => name === values.only) ?? schedule.operation,
+	})),
 	async run(slot, schedule) {
 		const testCase = toOperationCase(schedule);
 		const trial = new OperationTrial(testCase, await executeOperation(slot, testCase));
@@ -103,7 +109,7 @@ const operations: Generator<DrawnOperation> = {
 
 /** Bulk writes in detail, and all operations that write, in turns: a seed says which. */
 const generatorOf = (seed: number) =>
-	(seed % 2 === 0 ? bulk : operations) as Generator<Drawn | DrawnOperation>;
+	(seed % 2 === 0 && !values.only ? bulk : operations) as Generator<Drawn | DrawnOperation>;
 
 /** Runs one schedule; where it fails, again and again with less in it. */
 async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
@@ -149,7 +155,8 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 		return;
 	}
 	failed.push(seed);
-	const again = `npm run test:faults -- --schedules 1 --seed ${seed}`;
+	const only = values.only ? ` --only ${values.only}` : '';
+	const again = `npm run test:faults -- --schedules 1 --seed ${seed}${only}`;
 	if (failed.length > SHRUNK) {
 		console.log(`\nSeed ${seed} failed: ${last?.wrong.join('; ') ?? String(result.errorInstance)}`);
 		console.log(`  ${again}`);

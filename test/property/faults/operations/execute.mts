@@ -7,6 +7,7 @@ import { onVirtualClock } from '../../matrix/virtualClock.mts';
 import { parseResult, type ParsedResult } from '../../matrix/parseResult.mts';
 import { conditions } from '../../matrix/scenarios/scenario.mts';
 import { APP, TABLE } from '../constants.mts';
+import { SHORT_TIMEOUT_S } from '../faults.mts';
 import { openGateway } from '../otherWriter.mts';
 import type { SandboxSlot, Truth } from '../sandboxSlot.mts';
 import { FILE_SERVER, type Case } from './schedule.mts';
@@ -22,9 +23,8 @@ export interface Evidence extends Truth {
 /** The value that Sync Many sets in records that are missing from its input. */
 export const REMOVED_MARK = 'removed';
 
-/** Long enough for a busy machine, and shorter than the faults without a response. */
+/** Long enough for a busy machine. */
 const TIMEOUT_S = 30;
-const SHORT_TIMEOUT_S = 0.3;
 
 const RECORD = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
 

@@ -74,15 +74,18 @@ const isRepeatable = ({ operation, matchOn, matching }: Case) => {
 
 /**
  * Whether all that went wrong could be mended by asking again, so that every item must come to what
- * it would have come to without a fault. Files that are added are no such thing.
+ * it would have come to without a fault. Files and messages that are added are no such thing.
  */
 export function isMendable(testCase: Case, evidence: Evidence): boolean {
 	const names = metFaults(evidence);
 	if (testCase.isHasty && names.length > 0) return false;
 	const effects = names.map((name) => FAULTS[name].effect);
 	if (effects.every((effect) => HARMLESS.includes(effect))) return true;
-	const addsFiles = testCase.items.some(({ files }) => files?.kind === 'add');
-	const isSafe = isRepeatable(testCase) && !addsFiles;
+	const isAppended = testCase.settings.chatWrites === 'append';
+	const addsSomething = testCase.items.some(
+		({ files, messages }) => files?.kind === 'add' || (messages && isAppended),
+	);
+	const isSafe = isRepeatable(testCase) && !addsSomething;
 	return evidence.requests.every((request) =>
 		faultsOf(request).every((name) => {
 			const { effect } = FAULTS[name];

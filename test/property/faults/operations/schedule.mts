@@ -54,6 +54,8 @@ interface DrawnItem {
 export interface FaultSequence {
 	/** The item, or -1 for any write. */
 	item: number;
+	/** In a sync, a record that is missing from the input, in place of an item. */
+	isOnMissing: boolean;
 	/** The first request that is struck. */
 	nth: number;
 	names: FaultName[];
@@ -182,6 +184,7 @@ const any = weighted<FaultName>(
 const sequence: fc.Arbitrary<FaultSequence> = fc
 	.record({
 		item: fc.constantFrom(-1, 0, 0, 1, 1, 2, 3, 4),
+		isOnMissing: chance(40),
 		nth: fc.constantFrom(1, 1, 1, 1, 1, 2),
 		first: fc.oneof({ weight: 3, arbitrary: lost }, { weight: 2, arbitrary: any }),
 		others: fc.oneof(
@@ -217,6 +220,7 @@ const settings = fc.record({
 	updatedCount: fc.boolean(),
 	maxBulkRecords: weighted<number | null>([9, null], [1, 2]),
 	...platformSettings,
+	chatWrites: weighted<string>([4, 'replace'], [1, 'append']),
 });
 
 export const drawn: fc.Arbitrary<Drawn> = fc.noBias(
@@ -508,10 +512,22 @@ const LOOK_UPS = {
 
 /** One rule for each method: a rule counts the requests that it matches. */
 function rulesOf(
-	{ item, nth, names }: FaultSequence,
+	{ item, isOnMissing, nth, names }: FaultSequence,
 	number: number,
-	{ operation, items }: Pick<Case, 'operation' | 'items'>,
+	{ operation, items, records }: Pick<Case, 'operation' | 'items' | 'records'>,
 ): FaultRule[] {
+	const missing = records.filter(({ fields }) => fields.group === 'b').at(item);
+	if (operation === 'syncMany' && isOnMissing && missing) {
+		return names.flatMap((name, at) => {
+			const when = { nth: [nth + at] };
+			const fault = FAULTS[name].fault(1) as FaultRule['fault'];
+			const id = `${name} ${number}.${at}`;
+			return [
+				{ id: `${id} DELETE`, match: { method: 'DELETE', path: missing.id }, when, fault },
+				{ id: `${id} PATCH`, match: { method: 'PATCH', bodyContains: missing.id }, when, fault },
+			];
+		});
+	}
 	const { trace } = items[item % items.length] ?? { trace: { path: '' } };
 	const isAny = item < 0 || operation === 'deleteMany';
 	return names.flatMap((name, at) =>
@@ -588,7 +604,7 @@ export function toCase(schedule: Drawn): Case {
 		.map((item, index) => itemOf(item, index, schedule, shared, records));
 	const otherWrite = otherWriteOf(schedule, items, records);
 	const rules = schedule.sequences.flatMap((entry, number) =>
-		rulesOf(entry, number, { operation, items }),
+		rulesOf(entry, number, { operation, items, records }),
 	);
 	const readRules = schedule.readFaults.map(readRuleOf);
 	const names = [
@@ -627,8 +643,8 @@ export function toCase(schedule: Drawn): Case {
 		isHasty: names.some((name) => TOO_LATE.includes(name)),
 		faults: [
 			...schedule.sequences.map(
-				({ item, nth, names: list }) =>
-					`${item < 0 ? 'writes' : `item ${item % items.length}`} from request ${nth} on: ${list.join(', ')}`,
+				({ item, isOnMissing, nth, names: list }) =>
+					`${isOnMissing && operation === 'syncMany' ? 'a missing record' : item < 0 ? 'writes' : `item ${item % items.length}`} from request ${nth} on: ${list.join(', ')}`,
 			),
 			...schedule.readFaults.map(({ on, nth, name }) => `${on} ${nth}: ${name}`),
 		],

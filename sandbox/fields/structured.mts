@@ -91,9 +91,7 @@ export const chat: Codec = {
 			},
 		);
 		const written = new Set<Json | undefined>(messages.map(({ id }) => id));
-		const others = context.appendsMessages
-			? before.filter(({ id }) => !written.has(id))
-			: [];
+		const others = context.appendsMessages ? before.filter(({ id }) => !written.has(id)) : [];
 		const all = [...others, ...messages];
 		return { lastChange: all.at(-1)?.created ?? null, messages: all };
 	},

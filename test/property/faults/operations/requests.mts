@@ -1,5 +1,5 @@
 /** The requests of a run: which of them work on an item, and what they leave open. */
-import type { LoggedRequest } from '../../../../harness/sandboxAdmin.mts';
+import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
 import { FAULTS, faultsOf, hasEffect, isAmbiguous, type FaultName } from '../faults.mts';
 import type { Evidence } from './execute.mts';
 import { markOf, type Case, type CaseItem } from './schedule.mts';
@@ -32,11 +32,13 @@ export function writesOf({ before, history, requests }: Evidence, item: CaseItem
 /**
  * Whether the platform may still apply it when the node looks. It had applied at once what a fault
  * struck after the write, and a look-up shows that; unless the platform refused it.
+ *
+ * @param versions what was written for the item
  */
-export function isPending(request: LoggedRequest, { written }: Evidence): boolean {
+export function isPending(request: LoggedRequest, versions: StoredVersion[]): boolean {
 	const names = faultsOf(request);
 	if (names.some((name) => name === 'hang' || name === 'late')) return true;
-	const isApplied = written.some((version) => version.request === request.number);
+	const isApplied = versions.some((version) => version.request === request.number);
 	const isSlow =
 		request.status === 504 ||
 		names.includes('hangAfter') ||
@@ -47,11 +49,10 @@ export function isPending(request: LoggedRequest, { written }: Evidence): boolea
 /** The requests of which nobody can know from the response what they did. */
 export const openOf = (writes: LoggedRequest[]): LoggedRequest[] => writes.filter(isAmbiguous);
 
-/** Whether a read that may have been a look-up failed after a request. */
-export const isBlindAfter = ({ requests }: Evidence, first: LoggedRequest): boolean =>
+/** Whether a read failed that may have been a look-up, or told what the table was like before. */
+export const isBlind = ({ requests }: Evidence): boolean =>
 	requests.some(
 		(request) =>
-			request.number > first.number &&
 			!isWrite(request) &&
 			(request.outcome !== 'completed' ||
 				(request.status ?? 0) >= 400 ||

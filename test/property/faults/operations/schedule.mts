@@ -635,7 +635,7 @@ export function toCase(schedule: Drawn): Case {
 		// n8n tries again only what stopped.
 		tries: isStop ? schedule.tries : 1,
 		canRead,
-		options: schedule.options,
+		options: { ...schedule.options, ...(!canRead && { skipUnchanged: false }) },
 		settings,
 		table: tableOf(schedule.keyType, isKeyed),
 		records,

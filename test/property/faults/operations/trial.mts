@@ -4,7 +4,7 @@ import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAd
 import type { ItemResult } from '../../matrix/parseResult.mts';
 import { foresee, matchesOf, missingFrom, sharers, type Foreseen } from './foreseen.mts';
 import { REMOVED_MARK, type Evidence } from './execute.mts';
-import { isBlindAfter, isMendable, isPending, openOf, writesOf } from './requests.mts';
+import { isBlind, isMendable, isPending, openOf, writesOf } from './requests.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
 
@@ -147,8 +147,8 @@ export class OperationTrial {
 	reason(item: CaseItem): Reason | undefined {
 		const { testCase, evidence } = this;
 		const writes = this.writes(item);
-		// What is deleted by a filter is known by counting after it.
-		if (item.group !== undefined && writes[0] && isBlindAfter(evidence, writes[0])) {
+		// What a response does not mention is looked up, and what a filter deletes is counted.
+		if (writes.length > 0 && isBlind(evidence)) {
 			return 'looking it up failed';
 		}
 		const [first, ...others] = openOf(writes);
@@ -158,14 +158,14 @@ export class OperationTrial {
 				: undefined;
 		}
 		const open = [first, ...others];
+		const versions = this.versions(item);
 		if (!testCase.canRead) return 'the token may not read';
-		if (isBlindAfter(evidence, first)) return 'looking it up failed';
 		if (this.isTouched(item)) return 'another writer changed the record';
 		const isHeld = evidence.records.some(
 			(record) => this.#mayBeOf(item, record.id) && this.holds(item, record.fields),
 		);
-		const isDone = item.stored.mark === undefined ? this.versions(item).length > 0 : isHeld;
-		if (open.some((request) => isPending(request, this.evidence))) return 'it may still be applied';
+		const isDone = item.stored.mark === undefined ? versions.length > 0 : isHeld;
+		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
 		if (!isDone && open.includes(writes.at(-1)!)) {
 			return 'it is not there, but the last request may still be applied';
 		}
@@ -503,9 +503,10 @@ export class OperationTrial {
 				(!this.testCase.removal.isDelete && method === 'PATCH' && path.endsWith('/bulk')),
 		);
 		const open = openOf(writes);
+		const versions = this.evidence.written.filter((version) => version.id === id);
 		if (!open[0]) return undefined;
-		if (isBlindAfter(this.evidence, open[0])) return 'looking it up failed';
-		if (open.some((request) => isPending(request, this.evidence))) return 'it may still be applied';
+		if (isBlind(this.evidence)) return 'looking it up failed';
+		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
 		const isLast = open.includes(writes.at(-1)!);
 		return isLast && !isGone
 			? 'it is not there, but the last request may still be applied'

@@ -65,6 +65,8 @@ let passed = 0;
 
 /** What is known about a run: what is wrong with it, and all of it for a person to read. */
 interface Verdict {
+	/** What ran. */
+	title: string;
 	wrong: string[];
 	describe(): string;
 	/** Counts what happened in it. */
@@ -84,6 +86,7 @@ const bulk: Generator<Drawn> = {
 		const evidence = await execute(slot, testCase);
 		const trial = new Trial(testCase, evidence);
 		return {
+			title: `${testCase.mode} many`,
 			wrong: trial.findErrors(),
 			describe: () => describeTrial(trial),
 			count: () => coverage.add(testCase, evidence),
@@ -100,6 +103,7 @@ const operations: Generator<DrawnOperation> = {
 		const testCase = toOperationCase(schedule);
 		const trial = new OperationTrial(testCase, await executeOperation(slot, testCase));
 		return {
+			title: `${testCase.operation} by ${testCase.matchOn}`,
 			wrong: trial.findErrors(),
 			describe: () => describeOperation(trial),
 			count: () => operationCoverage.add(trial),
@@ -158,7 +162,8 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	const only = values.only ? ` --only ${values.only}` : '';
 	const again = `npm run test:faults -- --schedules 1 --seed ${seed}${only}`;
 	if (failed.length > SHRUNK) {
-		console.log(`\nSeed ${seed} failed: ${last?.wrong.join('; ') ?? String(result.errorInstance)}`);
+		const wrong = last?.wrong.join('; ') ?? String(result.errorInstance);
+		console.log(`\nSeed ${seed} failed (${last?.title ?? 'no run'}): ${wrong}`);
 		console.log(`  ${again}`);
 		return;
 	}

@@ -444,8 +444,8 @@ function itemOf(
 	const identity = hasKeys(testCase) ? JSON.stringify(key.stored) : undefined;
 	const isEmpty =
 		drawnItem.isEmpty && ['update', 'updateMany'].includes(operation) && isById(testCase);
-	const known = records.find(({ id: known, fields }) =>
-		id === undefined ? JSON.stringify(fields[KEY]) === identity : known === id,
+	const [known, ...more] = records.filter((record) =>
+		id === undefined ? JSON.stringify(record.fields[KEY]) === identity : record.id === id,
 	);
 	// What is idle has no mark, so only its ID or the text of its key shows it in a request.
 	const isTraceable = id !== undefined || keyType === 'text';
@@ -455,6 +455,7 @@ function itemOf(
 		!isEmpty &&
 		!isCreate &&
 		known !== undefined &&
+		more.length === 0 &&
 		isTraceable &&
 		!schedule.isFull;
 	const values = isEmpty

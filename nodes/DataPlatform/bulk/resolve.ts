@@ -6,7 +6,7 @@
 import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
 import { isWritable } from '../fields';
 import { show } from '../fields/convert';
-import type { ErrorEntry } from '../transport/errorEntries';
+import { joinedMessages, type ErrorEntry } from '../transport/errorEntries';
 import type { Hint, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { holdsValue } from '../fields/values';
@@ -375,7 +375,7 @@ function resolveNotFound(
 	}
 	const entry =
 		response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
-	const reasons = response?.unattributedErrors.map(({ message }) => message).join('; ');
+	const reasons = joinedMessages(response?.unattributedErrors ?? []);
 	return failure(
 		entry,
 		reasons

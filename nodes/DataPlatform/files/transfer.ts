@@ -25,6 +25,7 @@ import {
 } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
+import { nameList, shortened } from '../transport/text';
 import { streamBody, type Upload } from './uploadStream';
 
 export interface UploadTarget {
@@ -98,7 +99,7 @@ export async function uploadFiles(
 		// What the token may not read, the response need not show.
 		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
 	} else if (result.status === 413) {
-		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
+		throw new ServiceError(`${result.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...result,
 			hint: 'The platform takes no files of this size. Nothing was written.',
 		});
@@ -146,7 +147,7 @@ async function confirmUpload(
 	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
 		return record;
 	}
-	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
+	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
 	// What is at work on it may be slower than the look at the record.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
 }
@@ -216,7 +217,7 @@ export async function downloadFile(
 			const type = headers['content-type'];
 			const mediaType = typeof type === 'string' ? type : undefined;
 			if (!isFile && mediaType && NO_PICTURE.test(mediaType)) {
-				throw new ServiceError(`The response is not a picture but ${mediaType}`, {
+				throw new ServiceError(`The response is not a picture but ${shortened(mediaType, 100)}`, {
 					delivery: 'ambiguous',
 				});
 			}
@@ -224,7 +225,7 @@ export async function downloadFile(
 		},
 	});
 	if (!(result instanceof ServiceError)) return;
-	const what = `${isFile ? '' : 'The thumbnail of '}'${file.fileName}'`;
+	const what = `${isFile ? '' : 'The thumbnail of '}${nameList([file.fileName])}`;
 	throw downloadFailure(result, what, from.to?.url);
 }
 
@@ -273,7 +274,7 @@ export async function removeFiles(
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
-		`The platform left ${left.map(({ fileName }) => `'${fileName}'`).join(', ')} on the record`,
+		`The platform left ${nameList(left.map(({ fileName }) => fileName))} on the record`,
 		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

@@ -278,7 +278,10 @@ export class ApiClient {
 		const result = request.receive
 			? await receiveBytes(response, request, this.settings, () => abortResponse.abort())
 			: parseResponse(redact(response, this.settings), request.bodyRequirement ?? 'json');
-		if (!(result instanceof ServiceError) || request.to?.withToken === false) return result;
+		if (!(result instanceof ServiceError)) return result;
+		// Bytes that break off change nothing, whatever the network says of it.
+		if (request.receive && this.isCanceled()) return canceled();
+		if (request.to?.withToken === false) return result;
 		const hint = tokenHint(result.status, this.settings.token, request.purpose ?? 'data');
 		return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 	}

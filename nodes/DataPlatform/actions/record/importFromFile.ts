@@ -227,11 +227,12 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
 	].filter((sentence) => sentence !== false);
 	const isUnknown = isFinal || counts.unknown > 0;
+	const what = json.dryRun ? 'checked' : 'imported';
 	return {
 		...failure,
 		message: isAnyCertain
-			? `'${json.file as string}' is imported through row ${through} only: ${why.message}`
-			: `No row of '${json.file as string}' was imported${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
+			? `'${json.file as string}' is ${what} through row ${through} only: ${why.message}`
+			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
 		hint: [failure?.hint, ...goOn].filter(Boolean).join(' '),
 		details: omitUndefined({
 			...failure?.details,
@@ -257,8 +258,6 @@ function toOutput(
 	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
 }
 
-const REJECTED_ARE_LOST = " The rejected rows come out only if 'On Error' is set to continue.";
-
 /**
  * The failure of an item of which one file failed: with the rejected rows of all its files, and the
  * names of those that are done and those whose turn did not come.
@@ -268,6 +267,7 @@ function itemFailure(
 	done: FileReport[],
 	failed: FileReport | undefined,
 	notImported: string[],
+	isOutputLost: boolean,
 ): Failure {
 	const binary: IBinaryKeyData = {};
 	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
@@ -283,10 +283,11 @@ function itemFailure(
 		failure.hint,
 		before.length > 0 && `Imported before: ${nameList(before)}.`,
 		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
+		isOutputLost && "The rejected rows come out only if 'On Error' is set to continue.",
 	];
 	return {
 		...failure,
-		hint: hints.filter(Boolean).join(' '),
+		hint: hints.filter(Boolean).join(' ') || undefined,
 		isFinal,
 		details: {
 			...failure.details,
@@ -314,10 +315,10 @@ async function importItem(
 	let fields: string[] = [];
 	const fail = (failure: Failure, failed?: FileReport) => {
 		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
-		const whole = itemFailure(failure, done, failed, others);
 		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
 		// An error that stops the node leaves it no output.
-		if (hasRejected && !run.context.continueOnFail()) whole.hint += REJECTED_ARE_LOST;
+		const isLost = hasRejected && !run.context.continueOnFail();
+		const whole = itemFailure(failure, done, failed, others, isLost);
 		report.failed(index, whole);
 		return whole;
 	};

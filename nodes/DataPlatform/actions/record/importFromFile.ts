@@ -316,8 +316,8 @@ async function importItem(
 	const fail = (failure: Failure, failed?: FileReport) => {
 		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
 		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
-		// An error that stops the node leaves it no output.
-		const isLost = hasRejected && !run.context.continueOnFail();
+		// An error that stops the node leaves it no output; of a canceled execution there is none at all.
+		const isLost = hasRejected && !run.context.continueOnFail() && !run.client.cancellation;
 		const whole = itemFailure(failure, done, failed, others, isLost);
 		report.failed(index, whole);
 		return whole;

@@ -520,11 +520,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Where there is no record there is a problem.',
 		},
 		{
-			from: "if (isOwnKey(name)) return 'own';",
-			to: 'if (isOwnKey(name)) return "";',
-			why: 'Whatever is neither a field nor unknown is left out without a word.',
-		},
-		{
 			from: 'if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);',
 			to: 'if (rules.size >= 0 && run.items.length > 1) await lookAhead(run, at, definition);',
 			why: 'Only saves time: without rules nothing is looked up.',
@@ -609,12 +604,7 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Only saves time or memory: a zone has the same offset at the same time.',
 		})),
 		{
-			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
-			to: 'day = dayForm === form ? undefined : pattern(dayForm);',
-			why: 'Reads what the whole form reads.',
-		},
-		{
-			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
+			from: 'day = dayForm === wholeForm ? undefined : pattern(dayForm);',
 			to: 'day = false ? undefined : pattern(dayForm);',
 			why: 'Reads what the whole form reads.',
 		},
@@ -891,13 +881,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'The number of an empty text is 0.',
 		},
 		{
-			from: 'const power = Number(exponent) - fraction.length + (digits.length - end);',
-			to: 'const power = Number(exponent) - fraction.length + (digits.length + end);',
+			from: 'const power = Number(exponent) - fraction.length + (digits.length - significant.length);',
+			to: 'const power = Number(exponent) - fraction.length + (digits.length + significant.length);',
 			why: 'Forms are compared only with each other: with the same digits, both powers shift alike.',
 		},
 		{
-			from: "if (end === 0) return '0';",
-			to: 'if (end === 0) return "";',
+			from: "if (significant === '') return '0';",
+			to: 'if (significant === \'\') return "";',
 			why: 'Zero has one form, whichever; no other number has it.',
 		},
 		{

@@ -233,7 +233,7 @@ describe('an upload', () => {
 			'too large',
 			httpResponse(413, ''),
 			{
-				message: 'The platform found the request too large (a.txt, b.txt)',
+				message: "The platform found the request too large ('a.txt', 'b.txt')",
 				delivery: 'rejected',
 				status: 413,
 				hint: 'The platform takes no files of this size. Nothing was written.',

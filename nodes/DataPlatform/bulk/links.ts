@@ -10,6 +10,7 @@ import { canBeKey, keyForm, toFieldValue } from '../fields/values';
 import type { ApiClient } from '../transport/client';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
+import { detached } from '../transport/text';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
@@ -523,9 +524,6 @@ async function lookUpMissing(
 	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
 	for (const [text, match] of found) known.set(detached(text), match);
 }
-
-/** The same text in memory of its own: a part of another text holds all of that. */
-const detached = (text: string) => ` ${text}`.slice(1);
 
 /** Why a linked table can't be used, where that is so for its links only. */
 function unavailable(error: unknown): string {

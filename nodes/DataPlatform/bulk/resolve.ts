@@ -12,7 +12,7 @@ import type {
 } from '../api/types';
 import { isWritable } from '../fields';
 import { show } from '../fields/convert';
-import type { ErrorEntry } from '../transport/errorEntries';
+import { joinedMessages, type ErrorEntry } from '../transport/errorEntries';
 import type { Hint, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 import { appendedFields, holdsValue } from '../fields/values';
@@ -451,7 +451,6 @@ function resolveFromStored(
 }
 
 /** How many reasons are named that may be an item's. */
-const REASONS_SHOWN = 5;
 
 function resolveNotFound(
 	{ record }: PreparedRecord,
@@ -480,10 +479,7 @@ function resolveNotFound(
 	}
 	const entry =
 		response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
-	const reasons = response?.unattributedErrors
-		.slice(0, REASONS_SHOWN)
-		.map(({ message }) => message)
-		.join('; ');
+	const reasons = joinedMessages(response?.unattributedErrors ?? []);
 	return failure(
 		entry,
 		reasons

@@ -2,7 +2,7 @@
  * What a bulk response says, read without trusting it. Pure. Facts: contract/openapi.yaml.
  */
 import type { RecordMetadata } from '../api/types';
-import { toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
+import { joinedMessages, toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
 import { metadataList } from '../api/records';
 import { isObject } from '../transport/json';
 
@@ -26,7 +26,7 @@ export interface BulkResponse {
 const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
 	...entry,
 	...known,
-	message: [known?.message, entry.message].filter(Boolean).join('; ') || undefined,
+	message: joinedMessages(known ? [known, entry] : [entry]),
 });
 
 /** Reads a bulk response, or the body of an error that says what was written all the same. */

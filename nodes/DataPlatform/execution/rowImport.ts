@@ -11,6 +11,7 @@ import { KeyIndex } from '../rows/keyIndex';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import type { ServiceError } from '../transport/errors';
+import { shortened } from '../transport/text';
 import type { GrowingFile } from './binaryStore';
 import { toFailure } from './itemResults';
 import type { ProgressLog } from './progressLog';
@@ -74,6 +75,9 @@ export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportR
 
 /** How many rejected rows the report names; the file has them all. */
 const ERRORS_SHOWN = 10;
+
+/** How much of the rejected rows is held back: short rows may be many columns wide there. */
+const TEXT_HELD = 1024 * 1024;
 
 const tooMany = (count: number) =>
 	`${count === 1 ? '1 row was' : `${count} rows were`} rejected, and 'Rejected Rows Limit' allows no more`;
@@ -183,9 +187,10 @@ class RowImport {
 		if (!keys) return;
 		const isFirst = ({ index, id, key }: PlannedRecord) => {
 			const identity = parts.isById ? id : key;
-			const first = identity === undefined ? undefined : keys.firstRow(identity, index);
+			if (identity === undefined) return true;
+			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;
-			const message = `it means the same record as row ${first}, by '${identity}'`;
+			const message = `it means the same record as row ${first}, by '${shortened(identity, 100)}'`;
 			plan.problems.push({ index, message });
 			return false;
 		};
@@ -220,7 +225,11 @@ class RowImport {
 			}
 			if (!hasGap) result.confirmedThroughRow = row.row;
 			else if (isSuccess(outcome)) result.writtenAfter += 1;
-			if (!isSuccess(outcome)) text += this.reject(row, outcome);
+			if (isSuccess(outcome)) continue;
+			text += this.reject(row, outcome);
+			if (text.length < TEXT_HELD) continue;
+			await this.parts.rejected.write(text);
+			text = '';
 		}
 		if (text !== '') await this.parts.rejected.write(text);
 	}

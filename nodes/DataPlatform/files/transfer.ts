@@ -25,6 +25,7 @@ import {
 } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
+import { nameList, shortened } from '../transport/text';
 import { streamBody, type Upload } from './uploadStream';
 
 export interface UploadTarget {
@@ -104,7 +105,7 @@ export async function uploadFiles(
 		// Rejected in the end, but an attempt before may have stored them.
 		return await confirmUpload(client, target, uploads, result.message, result);
 	} else if (result.status === 413) {
-		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
+		throw new ServiceError(`${result.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...result,
 			hint: 'The platform takes no files of this size. Nothing was written.',
 		});
@@ -158,7 +159,7 @@ async function confirmUpload(
 		return record;
 	}
 	if (rejection && !rejection.previousAttempt?.mayStillApply) throw rejection;
-	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
+	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
 	// What is at work on it may be slower than the look at the record.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
 }
@@ -228,7 +229,7 @@ export async function downloadFile(
 			const type = headers['content-type'];
 			const mediaType = typeof type === 'string' ? type : undefined;
 			if (!isFile && mediaType && NO_PICTURE.test(mediaType)) {
-				throw new ServiceError(`The response is not a picture but ${mediaType}`, {
+				throw new ServiceError(`The response is not a picture but ${shortened(mediaType, 100)}`, {
 					delivery: 'ambiguous',
 				});
 			}
@@ -236,7 +237,7 @@ export async function downloadFile(
 		},
 	});
 	if (!(result instanceof ServiceError)) return;
-	const what = `${isFile ? '' : 'The thumbnail of '}'${file.fileName}'`;
+	const what = `${isFile ? '' : 'The thumbnail of '}${nameList([file.fileName])}`;
 	throw downloadFailure(result, what, from.to?.url);
 }
 
@@ -297,7 +298,7 @@ export async function removeFiles(
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
-		`The platform left ${left.map(({ fileName }) => `'${fileName}'`).join(', ')} on the record`,
+		`The platform left ${nameList(left.map(({ fileName }) => fileName))} on the record`,
 		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

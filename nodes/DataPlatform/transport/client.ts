@@ -294,7 +294,10 @@ export class ApiClient {
 		const result = request.receive
 			? await receiveBytes(response, request, this.settings, () => abortResponse.abort())
 			: parseResponse(redact(response, this.settings), request.bodyRequirement ?? 'json');
-		if (!(result instanceof ServiceError) || request.to?.withToken === false) return result;
+		if (!(result instanceof ServiceError)) return result;
+		// Bytes that break off change nothing, whatever the network says of it.
+		if (request.receive && this.isCanceled()) return canceled();
+		if (request.to?.withToken === false) return result;
 		const hint = tokenHint(result.status, this.settings.token, request.purpose ?? 'data');
 		return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 	}
@@ -371,6 +374,8 @@ async function receiveBytes(
 		if (isFile) await receive!(bytes, headers);
 		else {
 			const asText = { ...response, body: (await readText(bytes)) as never };
+			// The rest of a long one would keep the connection open.
+			abortResponse();
 			return parseResponse(redact(asText, settings), 'anything');
 		}
 		return { status, body: {} };

@@ -7,6 +7,7 @@ import { toErrorEntries } from './errorEntries';
 import { ServiceError, type Hint } from './errors';
 import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
+import { shortened } from './text';
 
 export interface ParsedResponse {
 	status: number;
@@ -110,10 +111,13 @@ export function toServiceError(error: unknown): ServiceError {
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
-	return new ServiceError(`The connection broke before the response was complete (${reason})`, {
-		delivery: 'ambiguous',
-		hint: CHECK,
-	});
+	return new ServiceError(
+		`The connection broke before the response was complete (${shortened(reason, 1000)})`,
+		{
+			delivery: 'ambiguous',
+			hint: CHECK,
+		},
+	);
 }
 
 const NOT_THE_PLATFORM =
@@ -187,7 +191,7 @@ export function parseResponse(
 		if (expect === 'anything') return { ...parsed, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
-			`The platform's response could not be read (${type}, ${body.length} characters)`,
+			`The platform's response could not be read (${shortened(type, 100)}, ${body.length} characters)`,
 			{
 				delivery: 'ambiguous',
 				status,

@@ -57,7 +57,7 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 }
 
 function bearerOf(header: unknown): string {
-	const [, token = ''] = /^Bearer +(.*)$/i.exec(String(header ?? '').trim()) ?? [];
+	const [, token = ''] = /^Bearer (.*)$/i.exec(String(header ?? '').trim()) ?? [];
 	return token.trim();
 }
 

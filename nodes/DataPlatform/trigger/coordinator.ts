@@ -6,6 +6,7 @@
  * execution that stored its own old copy of the workflow's static data has overwritten it. A copy
  * does not say which.
  */
+import { setMostRecent } from './recent';
 import type { SavedState } from './savedState';
 
 /** How long n8n may take to store what a poll has returned. */
@@ -106,12 +107,6 @@ export class PollCoordinator {
 	}
 
 	private memoryOf(node: string): NodeMemory {
-		const memory = this.nodes.get(node) ?? {};
-		// To the end: the order is that of use.
-		this.nodes.delete(node);
-		this.nodes.set(node, memory);
-		const [oldest] = this.nodes.keys();
-		if (this.nodes.size > MAX_NODES) this.nodes.delete(oldest!);
-		return memory;
+		return setMostRecent(this.nodes, node, this.nodes.get(node) ?? {}, MAX_NODES);
 	}
 }

@@ -25,6 +25,8 @@ export interface Watched {
 	staticData?: Record<string, IDataObject>;
 	workflowId?: string;
 	nodeId?: string;
+	/** The ids of the workflow's nodes, which not every version of n8n tells. */
+	nodeIds?: string[];
 	mode?: WorkflowExecuteMode;
 }
 
@@ -46,6 +48,7 @@ function fakeContext(
 		staticData = {},
 		workflowId = 'workflow',
 		nodeId = 'node',
+		nodeIds,
 		mode,
 	}: Watched,
 ) {
@@ -73,6 +76,9 @@ function fakeContext(
 				return result;
 			},
 		},
+		...(nodeIds && {
+			workflow: { nodes: Object.fromEntries(nodeIds.map((id) => [`Node ${id}`, { id }])) },
+		}),
 		logger: { debug: log, info: log, warn: log, error: log },
 		getCredentials: async () => ({
 			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },

@@ -413,6 +413,32 @@ describe('Trigger and Wait', () => {
 		expect(await runs()).toEqual([]);
 	});
 
+	test('the editor is told where the execution can be continued', async () => {
+		const { run } = await wait(await workflow(ECHO));
+		const [{ payload }] = (await runs()) as [WorkflowRun];
+		const [{ metadata }] = run.data.resultData.runData['Data Platform']!;
+		expect(metadata).toMatchObject({ resumeUrl: payload.resumeUrl });
+	});
+
+	test("a start that is unknown is not repeated by n8n's Retry On Fail", async () => {
+		const url = await workflow('throw new Error("no")');
+		const { error, run } = await wait(url, { retry: { maxTries: 3 } });
+		expect(error?.message).toContain('Unknown whether the workflow started');
+		expect(run.waitTill).toBeFalsy();
+		expect(await runs()).toHaveLength(1);
+	});
+
+	test("a start that was refused is tried again by n8n's Retry On Fail, and waited for", async () => {
+		const url = await workflow(ECHO);
+		await sandbox.admin.faults([
+			{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } },
+		]);
+		const { error, run } = await wait(url, { retry: { maxTries: 2 } });
+		expect(error).toBeUndefined();
+		expect(run.waitTill).toBeTruthy();
+		expect(await runs()).toHaveLength(1);
+	});
+
 	test('a workflow that does not start is not waited for', async () => {
 		const result = await wait(`${sandbox.baseUrl}/webhooks/unknown`);
 		expect(result.error).toMatchObject({ httpCode: '404' });

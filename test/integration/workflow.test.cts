@@ -416,8 +416,8 @@ describe('Trigger and Wait', () => {
 	test('the editor is told where the execution can be continued', async () => {
 		const { run } = await wait(await workflow(ECHO));
 		const [{ payload }] = (await runs()) as [WorkflowRun];
-		const [{ metadata }] = run.data.resultData.runData['Data Platform']!;
-		expect(metadata).toMatchObject({ resumeUrl: payload.resumeUrl });
+		const [task] = run.data.resultData.runData['Data Platform']!;
+		expect(task?.metadata).toMatchObject({ resumeUrl: payload.resumeUrl });
 	});
 
 	test("a start that is unknown is not repeated by n8n's Retry On Fail", async () => {

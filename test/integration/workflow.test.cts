@@ -214,6 +214,13 @@ describe('failures', () => {
 		expect(sent).toHaveLength(1);
 	});
 
+	test('of a token of another type name the types that start workflows', async () => {
+		const credential = { token: sandbox.tokens.short, accessType: 'short' as const };
+		const { error } = await start(await workflow(ECHO), { credential });
+		expect(error).toMatchObject({ httpCode: '403' });
+		expect(error?.description).toMatch(/Starting workflows .*'Workflow Execution Token'/);
+	});
+
 	test('that ask to wait are repeated', async () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([

@@ -1,10 +1,27 @@
 /** What a poll leaves behind: timers, and static data. */
 import type { IDataObject } from 'n8n-workflow';
 import { poll } from '../../nodes/DataPlatform/trigger/poll.ts';
+import { locator } from './fakeNode.cts';
 import { fakePoll, type Watched } from './fakeTrigger.cts';
 import { httpResponse, networkError, pageResponse, type Serve } from './stubPlatform.cts';
 
-const serveNothing: Serve = (options) => pageResponse(options, []);
+const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({
+	...{ id, ver: 0, fields: {} },
+	...{ created: modified, modified },
+});
+
+const sortedBy = (sort: string | null, records: Array<ReturnType<typeof recordOf>>) => {
+	const newestLast = [...records].sort((a, b) => (a.modified < b.modified ? -1 : 1));
+	return sort?.includes('(desc)') ? newestLast.reverse() : newestLast;
+};
+
+/** A table of these records. */
+const serveTable =
+	(...records: Array<ReturnType<typeof recordOf>>): Serve =>
+	(options) =>
+		pageResponse(options, sortedBy(new URL(options.url).searchParams.get('sort'), records));
+
+const serveNothing = serveTable();
 
 const start = async (given: Partial<Watched> & { pollBudgetMs?: number }) =>
 	await poll(
@@ -30,11 +47,7 @@ describe('the timer of a poll ends with it', () => {
 		['that emits', { parameters: { startFrom: 'beginning' } }],
 		['in the editor', { mode: 'manual' }],
 	])('%s', async (_, given) => {
-		const record = {
-			...{ id: '1', ver: 0, fields: {} },
-			...{ created: '2026-11-21T09:30:00Z', modified: '2026-11-21T09:30:00Z' },
-		};
-		await start({ serve: (options) => pageResponse(options, [record]), ...given });
+		await start({ serve: serveTable(recordOf('1')), ...given });
 		expect(jest.getTimerCount()).toBe(0);
 	});
 
@@ -69,12 +82,59 @@ describe('the timer of a poll ends with it', () => {
 	});
 });
 
+const ids = (outputs: Awaited<ReturnType<typeof poll>>) =>
+	outputs && outputs[0]!.map(({ json }) => json.id);
+
+describe('where watching begins', () => {
+	const before = recordOf('before');
+	const meanwhile = recordOf('meanwhile', '2026-11-21T09:31:00Z');
+	const after = recordOf('after', '2026-11-21T09:32:00Z');
+
+	test('is stored again if n8n dropped the poll that found it', async () => {
+		const task = { pollBudgetMs: 36_000 };
+		const serve = serveTable(before);
+		expect(ids(await start({ ...task, serve, staticData: {} }))).toEqual([]);
+		const staticData: Record<string, IDataObject> = {};
+		expect(ids(await start({ ...task, serve, staticData }))).toEqual([]);
+		expect(staticData.node).toHaveProperty('watch');
+		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
+		// Nothing is lost if n8n is killed now.
+		const restarted = { ...task, staticData, workflowId: 'restarted' };
+		expect(ids(await start({ ...restarted, serve: serveTable(before, after) }))).toEqual(['after']);
+	});
+
+	test('is stored again if n8n dropped it, with what is emitted', async () => {
+		const task = { pollBudgetMs: 36_000 };
+		await start({ ...task, serve: serveTable(before), staticData: {} });
+		const serve = serveTable(before, after);
+		const staticData: Record<string, IDataObject> = {};
+		expect(ids(await start({ ...task, serve, staticData }))).toEqual(['after']);
+		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
+	});
+
+	test('is stored by an activation without an execution', async () => {
+		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
+	});
+
+	test.each([undefined, 36_000])(
+		'begins anew with a table that was watched before another one, budget %s',
+		async (pollBudgetMs) => {
+			const staticData = {};
+			const watching = { staticData, pollBudgetMs };
+			const other = { table: locator('orders') };
+			await start({ ...watching, serve: serveTable(before) });
+			await start({ ...watching, serve: serveTable(before), parameters: other });
+			// By Start From: Now, what changed meanwhile is not emitted.
+			const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
+			expect(ids(back) ?? []).toEqual([]);
+			const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });
+			expect(ids(later)).toEqual(['after']);
+		},
+	);
+});
+
 describe('what is stored for nodes that are gone', () => {
-	const record = {
-		...{ id: '1', ver: 0, fields: {} },
-		...{ created: '2026-11-21T09:30:00Z', modified: '2026-11-21T09:30:00Z' },
-	};
-	const serve: Serve = (options) => pageResponse(options, [record]);
+	const serve = serveTable(recordOf('1'));
 	const stored = () => ({
 		dataPlatformTrigger: { gone: { revision: 1 }, other: { revision: 2 } },
 		'dataPlatformTriggerData:gone': { watch: {} },

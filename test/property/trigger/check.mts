@@ -51,8 +51,11 @@ export function problemsOf(
 	const problems: string[] = [
 		...deletionProblems(plan, executions, { records, written }, existing),
 	];
+	// A deletion may have the time of the version that it deletes.
 	const versions = new Map(
-		written.map((version) => [versionKey(version.id, version.ver, version.at), version]),
+		written
+			.filter(({ action }) => action !== 'deleted')
+			.map((version) => [versionKey(version.id, version.ver, version.at), version]),
 	);
 	const inserted = new Set(
 		written

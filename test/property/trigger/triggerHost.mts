@@ -141,7 +141,7 @@ export class TriggerHost {
 	 * One scheduled poll; whether it emitted anything or may have left something.
 	 *
 	 * @param discard whether n8n drops its result: a commit that was rejected
-	 * @param budgetMs how long n8n waits for it before it drops its result
+	 * @param budgetMs what n8n grants it; n8n may abandon it before that, or a little later
 	 */
 	async poll(discard = false, budgetMs = BUDGET_MS): Promise<'nothing' | 'something' | 'failed'> {
 		this.#polls += 1;
@@ -229,7 +229,8 @@ export class TriggerHost {
 	async #runWithin(workflow: Watching, budgetMs: number) {
 		if (budgetMs === Infinity) return await this.#run(workflow);
 		const run = this.#run(workflow);
-		const result = await Promise.race([run, sleep(budgetMs, 'abandoned' as const)]);
+		const patienceMs = this.#random.between(Math.ceil(budgetMs / 3), budgetMs + 10);
+		const result = await Promise.race([run, sleep(patienceMs, 'abandoned' as const)]);
 		if (result !== 'abandoned') return result;
 		this.note('n8n abandons a poll');
 		this.abandoned += 1;

@@ -112,6 +112,18 @@ describe('where watching begins', () => {
 		expect(ids(await start({ ...task, serve, staticData }))).toBeNull();
 	});
 
+	test.each(['beginning', 'date'])(
+		'is not stored if it can be found again: %s',
+		async (startFrom) => {
+			const parameters = { startFrom, triggerOn: 'updated', startDate: '2026-11-21T00:00:00Z' };
+			for (let polls = 0; polls < 3; polls += 1) {
+				const serve = serveTable(before);
+				const task = { pollBudgetMs: 36_000, parameters, serve, staticData: {} };
+				expect(ids(await start(task))).toBeNull();
+			}
+		},
+	);
+
 	test('is stored by an activation without an execution', async () => {
 		expect(ids(await start({ serve: serveTable(before) }))).toBeNull();
 	});

@@ -193,11 +193,10 @@ async function pollOnce(
 		];
 		const emits = items.length > 0;
 		const parts = watched(state, found.saved);
-		// What begins here can't be found again; a start at a date, or at the beginning, can. A start that
-		// n8n dropped, or that another execution overwrote, is stored again.
-		const begins = known
-			? own === undefined || isMissing(known, parts)
-			: watch.deletions !== undefined;
+		// What begins here can't be found again; a start at a date, or at the beginning, can. It is stored
+		// once more if n8n dropped it, or another execution overwrote it.
+		const isUnique = startFrom === 'now' || watch.deletions !== undefined;
+		const begins = known && own ? isMissing(known, parts) : isUnique;
 		const mustStore = !emits && (found.mustStore || (begins && budget.isScheduledTask));
 		const next =
 			emits || mustStore || begins || !known

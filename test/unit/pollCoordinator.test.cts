@@ -135,6 +135,18 @@ test('a poll that could not find it leaves it to the next one', async () => {
 	expect(isOwn).toBe(true);
 });
 
+test('a poll that waits for another one to find it does not fail with that one', async () => {
+	const canceled = coordinator.begin(NODE, () => Promise.reject(new Error('canceled')));
+	const find = jest.fn(() => Promise.resolve(saved(1)));
+	const waiting = [1, 2].map(() => coordinator.begin(NODE, find));
+	await expect(canceled).rejects.toThrow('canceled');
+	expect(await Promise.all(waiting)).toEqual([
+		{ start: saved(1), isOwn: true },
+		{ start: saved(1), isOwn: false },
+	]);
+	expect(find).toHaveBeenCalledTimes(1);
+});
+
 test('the nodes polled least recently are forgotten', () => {
 	run(saved(1), saved(1, 700), false);
 	for (let number = 0; number < 1000; number += 1)

@@ -89,12 +89,15 @@ export class PollCoordinator {
 		find: () => Promise<SavedState>,
 	): Promise<{ start: SavedState; isOwn: boolean }> {
 		const memory = this.memoryOf(watching);
-		if (memory.latest) return { start: memory.latest, isOwn: false };
 		const isOwn = memory.starting === undefined;
 		memory.starting ??= find().finally(() => {
 			memory.starting = undefined;
 		});
-		const start = await memory.starting;
+		const start = await memory.starting.catch((error: unknown) => {
+			if (isOwn) throw error;
+		});
+		// Another poll's failure is its own: its time may be over.
+		if (!start) return await this.begin(watching, find);
 		memory.latest ??= start;
 		return { start, isOwn };
 	}

@@ -450,8 +450,6 @@ function resolveFromStored(
 	return { outcome: isChanged ? 'updated' : 'unchanged', ...written };
 }
 
-/** How many reasons are named that may be an item's. */
-
 function resolveNotFound(
 	{ record }: PreparedRecord,
 	found: PlatformRecord[],
@@ -502,7 +500,8 @@ export function alignByContent(
 	fields: WriteContext['fields'],
 ): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
 	const fits = (prepared: PreparedRecord, record: PlatformRecord) =>
-		differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length === 0;
+		differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length ===
+		0;
 	const first: number[] = [];
 	for (const record of created) {
 		let at = (first.at(-1) ?? -1) + 1;

@@ -147,7 +147,9 @@ const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })
 
 const textsOf = (value: JsonValue): unknown[] => {
 	const messages = isPlainObject(value) ? getOwn(value, 'messages') : undefined;
-	return (Array.isArray(messages) ? messages : []).map((entry) => isPlainObject(entry) && entry.text);
+	return (Array.isArray(messages) ? messages : []).map(
+		(entry) => isPlainObject(entry) && entry.text,
+	);
 };
 
 export const chat: FieldType = {

@@ -57,7 +57,7 @@ before(async () => {
 	sandboxUrl = sandbox;
 	browser = await openBrowser();
 	({ page, errors } = await openPage(browser));
-	page.setDefaultTimeout(20_000);
+	page.setDefaultTimeout(60_000);
 	newcomer = new Newcomer(page, (url) =>
 		url.replace('https://platform.example.com', sandboxUrl).replace(N8N_ADDRESS, n8nUrl),
 	);

@@ -99,6 +99,10 @@ export class Newcomer {
 		await onCanvas.dblclick();
 		await this.#byId('ndv').waitFor();
 		this.#lastNode = node;
+		// n8n may still complete what is stored, when it has the fields.
+		await this.#editor.waitForTimeout(1000);
+		const loading = this.#byId('ndv').getByText(/^Fetching /);
+		while (await loading.count()) await this.#editor.waitForTimeout(100);
 	}
 
 	async closePanel(): Promise<void> {
@@ -139,11 +143,9 @@ export class Newcomer {
 				return await this.#byId('node-creator').getByRole('textbox').waitFor();
 			case 'Execute workflow':
 				await this.closePanel();
-				await this.#byId('execute-workflow-button').click();
-				return await this.#waitForRun();
+				return await this.#run(async () => await this.#byId('execute-workflow-button').click());
 			case 'Execute step':
-				await this.#byId('node-execute-button').click();
-				await this.#waitForRun();
+				await this.#run(async () => await this.#byId('node-execute-button').click());
 				return await this.#byId('output-panel')
 					.getByText(/^\d+ items?$/)
 					.first()
@@ -160,7 +162,14 @@ export class Newcomer {
 		await this.#editor.getByRole('button', { name }).filter({ visible: true }).last().click();
 	}
 
-	/** Waits until the execution has ended, or a form has opened. */
+	/** Starts an execution, and waits until it has ended, or a form has opened. */
+	async #run(start: () => Promise<void>): Promise<void> {
+		const begun = this.#editor.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
+		await start();
+		await begun;
+		await this.#waitForRun();
+	}
+
 	async #waitForRun(): Promise<void> {
 		// n8n shows a moment later that it has begun.
 		await this.#editor.waitForTimeout(500);
@@ -212,7 +221,7 @@ export class Newcomer {
 	}
 
 	async #chat(message: string): Promise<void> {
-		const replies = this.#editor.locator('.chat-message-from-bot');
+		const replies = this.#editor.locator('.chat-message-from-bot:not(.chat-message-typing)');
 		const before = await replies.count();
 		await this.#editor.locator('.chat-wrapper textarea').fill(message);
 		await this.#editor.keyboard.press('Enter');

@@ -89,7 +89,13 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 		const workflow = await readExample(name, environment.services.addresses);
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length > 0, `${name} has no note`);
-		for (const { credentials } of workflow.nodes) {
+		for (const { credentials, parameters } of workflow.nodes) {
+			// Else n8n's editor adds these, and says that the node's parameters have changed.
+			const columns = parameters.columns as JsonObject | undefined;
+			if (columns?.mappingMode !== undefined) {
+				const { attemptToConvertTypes, convertFieldsToString } = columns;
+				assert.deepEqual([attemptToConvertTypes, convertFieldsToString], [false, false], name);
+			}
 			const used = credentials?.[CREDENTIAL_TYPE];
 			if (used) assert.deepEqual(used, { id: 'data-platform-demo', name: CREDENTIAL_NAME });
 		}

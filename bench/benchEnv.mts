@@ -39,7 +39,8 @@ export interface BenchEnv {
 	changeSettings(settings: SandboxSettings): Promise<void>;
 	/** Replaces the table with an empty one, or with one of so many records. */
 	resetTable(records?: number): Promise<void>;
-	countRecords(): Promise<number>;
+	/** Counts the table's records, or those that match a filter such as `city(eq)Lyon`. */
+	countRecords(filter?: string): Promise<number>;
 	/** Does the work and counts what it costs the platform. */
 	observe<Result>(work: () => Promise<Result>): Promise<Observed<Result>>;
 	/** Starts a worker that ends with this environment. */
@@ -56,6 +57,23 @@ async function fetchCertificate(port: number): Promise<string> {
 		});
 		socket.on('error', reject);
 	});
+}
+
+/** Measures on each of the wires, with an environment of its own. */
+export async function onWires<Result>(
+	wires: readonly Wire[],
+	work: (env: BenchEnv, wire: Wire) => Promise<Result[]>,
+): Promise<Result[]> {
+	const results: Result[] = [];
+	for (const wire of wires) {
+		const env = await startBenchEnv({ wire });
+		try {
+			results.push(...(await work(env, wire)));
+		} finally {
+			await env.stop();
+		}
+	}
+	return results;
 }
 
 /** @param options `db`: a file with the sandbox's data; in memory by default */
@@ -115,11 +133,10 @@ export async function startBenchEnv({
 					});
 				}
 			},
-			async countRecords() {
-				const { data } = await admin.http.get<{
-					data: Array<{ table: string; records: number }>;
-				}>('/tables');
-				return data.data.find(({ table }) => table === TABLE)?.records ?? 0;
+			async countRecords(filter) {
+				const path = `/apps/${APP}/tables/${TABLE}/data/count`;
+				return (await api.get<{ data: { count: number } }>(path, { params: { filter } })).data.data
+					.count;
 			},
 			async observe(work) {
 				const first = await nextRequestNumber();

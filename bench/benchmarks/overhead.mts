@@ -11,6 +11,9 @@ const MAX_MICROSECONDS = 50;
 /** How much longer an item may take among a million than among a thousand. */
 const MAX_GROWTH = 1.5;
 
+/** Also of a million items. */
+const MAX_MEMORY_MB = 1024;
+
 interface Round {
 	size: number;
 	runs: number;
@@ -41,9 +44,10 @@ export const overhead: Benchmark = {
 				}
 				const title = `overhead of ${size.toLocaleString('en')} items, no network`;
 				const row = createRow(title, { ours: { measurements } });
-				const microseconds = (row.ours / size) * 1e6;
+				const microseconds = (row.ours.seconds! / size) * 1e6;
 				row.note = `${microseconds.toFixed(1)} µs an item`;
 				addGoal(row, `≤ ${MAX_MICROSECONDS} µs an item`, microseconds <= MAX_MICROSECONDS);
+				addGoal(row, `≤ ${MAX_MEMORY_MB} MB`, row.ours.memoryMB! <= MAX_MEMORY_MB);
 				rows.push(row);
 				perItem.push(microseconds);
 			}
@@ -54,7 +58,7 @@ export const overhead: Benchmark = {
 			);
 			return rows;
 		} finally {
-			node.stop();
+			await node.stop();
 		}
 	},
 };

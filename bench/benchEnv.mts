@@ -24,8 +24,8 @@ export interface Observed<Result> {
 	result: Result;
 	/** How many requests the platform received. */
 	requests: number;
-	/** The sandbox's processor time; undefined on other systems than Linux. */
-	sandboxSeconds?: number;
+	/** The sandbox's processor time; NaN on other systems than Linux. */
+	sandboxSeconds: number;
 }
 
 export interface BenchEnv {
@@ -66,7 +66,7 @@ export async function onWires<Result>(
 ): Promise<Result[]> {
 	const results: Result[] = [];
 	for (const wire of wires) {
-		const env = await startBenchEnv({ wire });
+		const env = await startBenchEnv(wire);
 		try {
 			results.push(...(await work(env, wire)));
 		} finally {
@@ -76,40 +76,31 @@ export async function onWires<Result>(
 	return results;
 }
 
-/** @param options `db`: a file with the sandbox's data; in memory by default */
-export async function startBenchEnv({
-	wire = HTTP,
-	db,
-}: { wire?: Wire; db?: string } = {}): Promise<BenchEnv> {
+/** Starts a sandbox behind a wire. */
+export async function startBenchEnv(wire: Wire = HTTP): Promise<BenchEnv> {
 	const cleanups: Array<() => Promise<void> | void> = [];
 	const stop = async () => {
 		for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
 	};
 	try {
-		const sandbox = await startSandbox({
-			db,
-			https: wire.https,
-			nodeArgs: profileArgs('sandbox'),
-		});
+		const nodeArgs = profileArgs('sandbox');
+		const sandbox = await startSandbox({ https: wire.https, nodeArgs });
 		cleanups.push(sandbox.stop);
 		const url = new URL(sandbox.baseUrl);
-		let certificate: string | undefined;
 		let certificateFile: string | undefined;
 		if (wire.https) {
 			const folder = await mkdtemp(join(tmpdir(), 'bench-certificate-'));
 			cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-			certificate = await fetchCertificate(Number(url.port));
 			certificateFile = join(folder, 'certificate.pem');
-			await writeFile(certificateFile, certificate);
+			await writeFile(certificateFile, await fetchCertificate(Number(url.port)));
 		}
 		if (wire.roundTripMs > 0) {
 			const proxy = await startLatencyProxy(Number(url.port), wire.roundTripMs);
 			cleanups.push(proxy.stop);
 			url.port = String(proxy.port);
 		}
-		const { tokens } = sandbox;
 		// Past the proxy: preparations need not wait for the wire.
-		const { admin } = sandbox;
+		const { admin, tokens } = sandbox;
 		const api = sandbox.client(tokens.jwt);
 		/** Sends a request only to learn its number in the log. */
 		const nextRequestNumber = async () => {
@@ -142,13 +133,8 @@ export async function startBenchEnv({
 				const first = await nextRequestNumber();
 				const cpuBefore = readCpuSeconds(sandbox.pid);
 				const result = await work();
-				const cpuAfter = readCpuSeconds(sandbox.pid);
-				return {
-					result,
-					requests: (await nextRequestNumber()) - first - 1,
-					...(cpuBefore !== undefined &&
-						cpuAfter !== undefined && { sandboxSeconds: cpuAfter - cpuBefore }),
-				};
+				const sandboxSeconds = readCpuSeconds(sandbox.pid) - cpuBefore;
+				return { result, requests: (await nextRequestNumber()) - first - 1, sandboxSeconds };
 			},
 			async spawnWorker(name) {
 				const worker = await spawnWorker(name, certificateFile);

@@ -48,7 +48,7 @@ export async function compete<Name extends string, Details = object>(
 		await prepare();
 		const { result, requests, sandboxSeconds } = await env.observe(run);
 		series.measurements.push(result);
-		if (sandboxSeconds !== undefined) series.sandboxSeconds.push(sandboxSeconds);
+		series.sandboxSeconds.push(sandboxSeconds);
 		const records = await count(result);
 		Object.assign(series, { requests, records, details: result });
 		if (expected === undefined || records === expected) return;

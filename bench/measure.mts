@@ -44,14 +44,14 @@ export async function measure(work: () => Promise<void>): Promise<Measurement> {
 /** Linux counts the processor time of other processes in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-/** The processor time that another process has used so far; undefined on other systems than Linux. */
-export function readCpuSeconds(pid: number): number | undefined {
+/** The processor time that another process has used so far; NaN on other systems than Linux. */
+export function readCpuSeconds(pid: number): number {
 	try {
 		const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
 		// The command's name, in parentheses, may hold spaces: utime and stime are 12th and 13th after it.
 		const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 		return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 	} catch {
-		return undefined;
+		return NaN;
 	}
 }

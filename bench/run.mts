@@ -5,10 +5,10 @@
  *   node bench/run.mts [--only NAME [--work TEXT]] [--quick] [--json FILE] [--from FILE] [--write]
  *                      [--smoke] [--profile FOLDER]
  *
- * `--work` chooses among the work of `n8n` by a part of its title. `--json` saves the rows, `--from` reads them from such a file instead of measuring, `--write` puts
- * them into docs/performance.md. `--quick` takes smaller sizes, once each, to try a change. `--smoke`
- * only checks that every benchmark runs, of which `n8n` needs n8n itself and runs only by name.
- * `--profile` writes CPU profiles of what is measured.
+ * `--work` chooses among the work of `n8n` by a part of its title. `--json` saves the rows, `--from`
+ * reads them from such a file instead of measuring, `--write` puts them into docs/performance.md.
+ * `--quick` takes smaller sizes, once each, to try a change. `--smoke` only checks that every benchmark
+ * runs; `n8n` needs n8n itself, so it runs only by name then. `--profile` writes CPU profiles.
  *
  * The package must be built (`npm run build`). Times of one run on one machine can be compared;
  * those of two machines cannot, only their ratios.

@@ -167,7 +167,7 @@ export const n8n: Benchmark = {
 			cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
 			const envs: Array<[Wire, BenchEnv]> = [];
 			for (const wire of options.scale === 'smoke' ? [HTTP] : [HTTP, HTTPS_25]) {
-				const env = await startBenchEnv({ wire });
+				const env = await startBenchEnv(wire);
 				cleanups.push(env.stop);
 				envs.push([wire, env]);
 			}

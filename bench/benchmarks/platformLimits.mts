@@ -2,10 +2,11 @@
  * Upserts with the default options against platforms with limits that the node does not know, beside
  * the same node with fixed batch sizes: what must be found out must not cost much.
  */
-import { startBenchEnv, type BenchEnv, type SandboxSettings } from '../benchEnv.mts';
+import { onWires, type BenchEnv, type SandboxSettings } from '../benchEnv.mts';
 import { compete } from '../compete.mts';
 import { addGoal, createRow, type Benchmark, type Row } from '../report/row.mts';
 import { startSlowPlatform } from '../servers/slowPlatform.mts';
+import { HTTP } from '../wires.mts';
 import type { UpsertDetails } from '../workers/node.mts';
 
 interface Platform {
@@ -95,16 +96,13 @@ async function measurePlatform(
 export const platformLimits: Benchmark = {
 	name: 'platformLimits',
 	async run({ isSmoke }) {
-		const env = await startBenchEnv();
-		try {
+		return await onWires([HTTP], async (env) => {
 			const rows: Row[] = [];
 			for (const platform of PLATFORMS) {
 				const small = { size: 120, ...(platform.msPerRecord && { msPerRecord: 1 }) };
 				rows.push(await measurePlatform(env, { ...platform, ...(isSmoke && small) }));
 			}
 			return rows;
-		} finally {
-			await env.stop();
-		}
+		});
 	},
 };

@@ -24,8 +24,8 @@ export interface Result {
 	requests?: number;
 	/** How many records it wrote or read. */
 	records?: number;
-	/** Median processor seconds of the sandbox. */
-	sandboxSeconds?: number;
+	/** Median processor seconds of the sandbox; null if unknown. */
+	sandboxSeconds: number | null;
 	/** Why it failed, in the words of what failed. */
 	failure?: string;
 	/** What it does otherwise, so that its time is shown but not compared. */
@@ -108,16 +108,15 @@ function toResult(series: Series): Result {
 	};
 	return {
 		seconds: seconds.length > 0 ? round(median(seconds), 4) : null,
-		spread:
-			seconds.length > 0 ? [round(Math.min(...seconds), 4), round(Math.max(...seconds), 4)] : null,
+		spread: seconds.length > 0 ? [Math.min(...seconds), Math.max(...seconds)] : null,
 		runs: measurements.length,
 		memoryMB: most(measurements.map(({ memoryMB }) => memoryMB)),
 		blockMs: most(measurements.map(({ blockMs }) => blockMs)),
-		...(requests !== undefined && { requests }),
-		...(records !== undefined && { records }),
-		...(sandboxSeconds.length > 0 && { sandboxSeconds: round(median(sandboxSeconds), 3) }),
-		...(failure !== undefined && { failure }),
-		...(differs !== undefined && { differs }),
+		sandboxSeconds: sandboxSeconds.length > 0 ? round(median(sandboxSeconds), 3) : null,
+		requests,
+		records,
+		failure,
+		differs,
 	};
 }
 
@@ -132,8 +131,8 @@ export function createRow(
 ): Row {
 	const results = {
 		ours: toResult(ours),
-		...(limit && { limit: toResult(limit) }),
-		...(floor && { floor: toResult(floor) }),
+		limit: limit && toResult(limit),
+		floor: floor && toResult(floor),
 		peers: Object.fromEntries(
 			Object.entries(peers).map(([peer, series]) => [peer, toResult(series)]),
 		),

@@ -28,9 +28,9 @@ const block = (result?: Result) => (result?.blockMs == null ? NONE : `${result.b
 
 /** A processor's time as a share of the time that passed. */
 const busy = (result?: Result) =>
-	result?.sandboxSeconds === undefined || !result.seconds
-		? NONE
-		: `${Math.round((100 * result.sandboxSeconds) / result.seconds)} %`;
+	Number.isFinite(result?.sandboxSeconds) && result?.seconds
+		? `${Math.round((100 * result.sandboxSeconds!) / result.seconds)} %`
+		: NONE;
 
 const goals = (row: Row) =>
 	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || NONE;

@@ -49,18 +49,18 @@ function createClient({ baseUrl, token }: Target) {
 	const agent = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true });
 	const start = isHttps ? requestHttps : requestHttp;
 
-	/** Sends a request whose body `write` writes; returns the response, not yet read. */
+	/** Sends a request with a body, or with what a function writes; the response is not yet read. */
 	const request = async (
 		method: string,
 		url: string,
 		headers: object = {},
-		write?: (body: NodeJS.WritableStream) => Promise<void>,
+		body?: string | ((outgoing: NodeJS.WritableStream) => Promise<void>),
 	) => {
 		const all = { authorization: `Bearer ${token}`, accept: 'application/json', ...headers };
 		const outgoing = start(url, { method, agent, headers: all });
 		const responded = once(outgoing, 'response') as Promise<[IncomingMessage]>;
-		await write?.(outgoing);
-		outgoing.end();
+		if (typeof body === 'function') await body(outgoing);
+		outgoing.end(typeof body === 'string' ? body : undefined);
 		const [response] = await responded;
 		if (response.statusCode === 200) return response;
 		const text = (await buffer(response)).toString().slice(0, 300);
@@ -70,24 +70,11 @@ function createClient({ baseUrl, token }: Target) {
 	const send = async (method: string, path: string, body?: string): Promise<unknown> => {
 		const length = body === undefined ? 0 : Buffer.byteLength(body);
 		const headers = length ? { 'content-type': 'application/json', 'content-length': length } : {};
-		const response = await request(method, `${baseUrl}${path}`, headers, async (outgoing) => {
-			if (body !== undefined) outgoing.write(body);
-		});
+		const response = await request(method, `${baseUrl}${path}`, headers, body);
 		return JSON.parse((await buffer(response)).toString());
 	};
 
-	/** The same pages as the node's: each repeats the last record of the one before. */
-	async function* pages(pageSize: number) {
-		for (let page = pageSize, skip = 0; page === pageSize; ) {
-			const path = `${DATA_PATH}?limit=${pageSize}&skip=${skip}&sort=created,id`;
-			const { data } = (await send('GET', path)) as DataResponse;
-			yield skip === 0 ? data : data.slice(1);
-			page = data.length;
-			skip += page - 1;
-		}
-	}
-
-	return { request, send, pages };
+	return { request, send };
 }
 
 interface DataResponse {
@@ -121,10 +108,17 @@ serveTasks<BareClientTasks>({
 	},
 
 	async getMany({ pageSize, ...target }) {
-		const { pages } = createClient(target);
+		const { send } = createClient(target);
 		return async () => {
 			const records: unknown[] = [];
-			for await (const page of pages(pageSize)) records.push(...page);
+			for (let page = pageSize, skip = 0; page === pageSize; ) {
+				// The same pages as the node's: each repeats the last record of the one before.
+				const path = `${DATA_PATH}?limit=${pageSize}&skip=${skip}&sort=created,id`;
+				const { data } = (await send('GET', path)) as DataResponse;
+				records.push(...(skip === 0 ? data : data.slice(1)));
+				page = data.length;
+				skip += page - 1;
+			}
 			return { records: records.length };
 		};
 	},

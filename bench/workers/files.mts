@@ -4,7 +4,7 @@ import type { IBinaryData, IDataObject, INodeParameters } from 'n8n-workflow';
 import type * as Core from 'n8n-core';
 import { picked } from '../../test/support/engine/outsideJest.mts';
 import { FILE_LOCATION, type AttachmentTask } from '../fileTable.mts';
-import { runNode, tableParameters, type Target } from './engine.mts';
+import { recordOperation, runNode, type Target } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';
 
 export interface FileTasks {
@@ -40,13 +40,6 @@ async function run(target: Target, parameters: INodeParameters, data?: IBinaryDa
 	return { json: json as IDataObject, bytes: binary?.data?.bytes };
 }
 
-const onRecords = (operation: string, parameters: INodeParameters = {}): INodeParameters => ({
-	resource: 'record',
-	operation,
-	...tableParameters,
-	...parameters,
-});
-
 const onAttachment = (operation: string, { record }: AttachmentTask): INodeParameters => ({
 	resource: 'attachment',
 	operation,
@@ -61,13 +54,14 @@ const onAttachment = (operation: string, { record }: AttachmentTask): INodeParam
 serveTasks<FileTasks>({
 	async importFile({ path, options = {}, ...target }) {
 		const data = await (await openStore())(path, 'text/csv');
-		return async () => (await run(target, onRecords('importFromFile', { options }), data)).json;
+		return async () =>
+			(await run(target, recordOperation('importFromFile', { options }), data)).json;
 	},
 
 	async exportFile(target) {
 		await openStore();
 		return async () => {
-			const { json, bytes } = await run(target, onRecords('exportToFile'));
+			const { json, bytes } = await run(target, recordOperation('exportToFile'));
 			return { ...json, bytes };
 		};
 	},

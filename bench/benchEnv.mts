@@ -14,20 +14,6 @@ import { spawnWorker, type Worker, type WorkerTasks } from './workers/spawnWorke
 
 const MAX_BATCH_SIZE = 1000;
 
-export type SandboxSettings = {
-	rateLimitPerMinute?: number | null;
-	rateLimitWindowMs?: number;
-	maxBulkRecords?: number | null;
-};
-
-export interface Observed<Result> {
-	result: Result;
-	/** How many requests the platform received. */
-	requests: number;
-	/** The sandbox's processor time; NaN on other systems than Linux. */
-	sandboxSeconds: number;
-}
-
 export interface BenchEnv {
 	/** The platform's origin, over the wire. */
 	baseUrl: string;
@@ -36,13 +22,14 @@ export interface BenchEnv {
 	certificateFile?: string;
 	/** A client of the sandbox's administration. */
 	admin: SandboxAdmin;
-	changeSettings(settings: SandboxSettings): Promise<void>;
 	/** Replaces the table with an empty one, or with one of so many records. */
 	resetTable(records?: number): Promise<void>;
 	/** Counts the table's records, or those that match a filter such as `city(eq)Lyon`. */
 	countRecords(filter?: string): Promise<number>;
-	/** Does the work and counts what it costs the platform. */
-	observe<Result>(work: () => Promise<Result>): Promise<Observed<Result>>;
+	/** Does the work and counts the requests and the sandbox's processor time (NaN if unknown). */
+	observe<Result>(
+		work: () => Promise<Result>,
+	): Promise<{ result: Result; requests: number; sandboxSeconds: number }>;
 	/** Starts a worker that ends with this environment. */
 	spawnWorker<Name extends keyof WorkerTasks>(name: Name): Promise<Worker<WorkerTasks[Name]>>;
 	stop(): Promise<void>;
@@ -115,7 +102,6 @@ export async function startBenchEnv(wire: Wire = HTTP): Promise<BenchEnv> {
 			token: tokens.role,
 			certificateFile,
 			admin,
-			changeSettings: async (settings) => void (await admin.settings(settings)),
 			async resetTable(records = 0) {
 				await admin.createTable({ app: APP, table: benchTable });
 				for (const batch of splitIntoBatches(createItems(records), MAX_BATCH_SIZE)) {

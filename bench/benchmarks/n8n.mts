@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureN8n } from '../../harness/install.mts';
-import { startBenchEnv, type BenchEnv } from '../benchEnv.mts';
+import { onWires, type BenchEnv } from '../benchEnv.mts';
 import { compete, type Contestant } from '../compete.mts';
 import { createFileRecord } from '../fileTable.mts';
 import type { Measurement } from '../measure.mts';
@@ -73,7 +73,7 @@ async function measureSize(
 	contestants: Array<[string, WorkContestant]>,
 ): Promise<Results> {
 	const { env } = setting;
-	await env.changeSettings({ rateLimitPerMinute: null });
+	await env.admin.settings({ rateLimitPerMinute: null });
 	await work.setUp?.(await placeFor(setting, work, 'ours', size), async (other) => {
 		const place = await placeFor(setting, other, 'ours', size);
 		await runOnce(place, other, { steps: other.ours }, 'ours');
@@ -94,10 +94,10 @@ async function measureSize(
 	}
 	return await compete<string, Details>(env, prepared, async () => {
 		if (work.setUp) return;
-		await env.changeSettings({ rateLimitPerMinute: null });
+		await env.admin.settings({ rateLimitPerMinute: null });
 		await env.resetTable(work.recordsBefore?.(size));
 		// A new limit starts a new window.
-		await env.changeSettings({ rateLimitPerMinute: work.rateLimitPerMinute ?? null });
+		await env.admin.settings({ rateLimitPerMinute: work.rateLimitPerMinute ?? null });
 	});
 }
 
@@ -136,7 +136,7 @@ async function measureWork(setting: Setting, work: Work): Promise<Row[]> {
 		...Object.entries(work.peers).filter(([, { differs }]) => !differs || wire === HTTP),
 	];
 	// The first run of a process is slower: its code is loaded and compiled while it runs.
-	if (wire === HTTP && options.scale !== 'smoke') {
+	if (options.scale !== 'smoke') {
 		await measureSize(setting, work, { size: work.sizes.smoke[0]!, runs: 1 }, all);
 	}
 	const rows: Row[] = [];
@@ -161,38 +161,33 @@ export const n8n: Benchmark = {
 	name: 'n8n',
 	async run(options) {
 		await ensureN8n();
-		const cleanups: Array<() => Promise<void>> = [];
+		const folder = await mkdtemp(join(tmpdir(), 'bench-n8n-'));
+		const wires = options.scale === 'smoke' ? [HTTP] : [HTTP, HTTPS_25];
 		try {
-			const folder = await mkdtemp(join(tmpdir(), 'bench-n8n-'));
-			cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-			const envs: Array<[Wire, BenchEnv]> = [];
-			for (const wire of options.scale === 'smoke' ? [HTTP] : [HTTP, HTTPS_25]) {
-				const env = await startBenchEnv(wire);
-				cleanups.push(env.stop);
-				envs.push([wire, env]);
-			}
-			const certificate = envs.at(-1)![1].certificateFile;
-			const createHost = async () => {
-				const host = await N8nHost.create({
+			return await onWires(wires, async (env, wire) => {
+				const variables = {
 					N8N_RESTRICT_FILE_ACCESS_TO: folder,
-					...(certificate && { NODE_EXTRA_CA_CERTS: certificate }),
-				});
-				cleanups.push(async () => await host.stop());
-				return host;
-			};
-			const hosts = { ours: await createHost(), peers: await createHost() };
-			const rows: Row[] = [];
-			for (const [wire, env] of envs) {
-				const setting = { options, wire, env, hosts, folder, record: await createFileRecord(env) };
-				for (const work of works) {
-					if (work.isLocal && wire !== HTTP) continue;
-					if (!work.title('').includes(options.work ?? '')) continue;
-					rows.push(...(await measureWork(setting, work)));
+					...(env.certificateFile && { NODE_EXTRA_CA_CERTS: env.certificateFile }),
+				};
+				const ours = await N8nHost.create(variables);
+				const peers = await N8nHost.create(variables);
+				try {
+					const record = await createFileRecord(env);
+					const setting = { options, wire, env, hosts: { ours, peers }, folder, record };
+					const rows: Row[] = [];
+					for (const work of works) {
+						if (work.isLocal && wire !== HTTP) continue;
+						if (!work.title('').includes(options.work ?? '')) continue;
+						rows.push(...(await measureWork(setting, work)));
+					}
+					return rows;
+				} finally {
+					await ours.stop();
+					await peers.stop();
 				}
-			}
-			return rows;
+			});
 		} finally {
-			for (const cleanUp of cleanups.reverse()) await cleanUp();
+			await rm(folder, { recursive: true, force: true });
 		}
 	},
 };

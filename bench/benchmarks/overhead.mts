@@ -14,19 +14,14 @@ const MAX_GROWTH = 1.5;
 /** Also of a million items. */
 const MAX_MEMORY_MB = 1024;
 
-interface Round {
-	size: number;
-	runs: number;
-}
-
-const ROUNDS: Round[] = [
+const ROUNDS = [
 	{ size: 1_000, runs: 15 },
 	{ size: 10_000, runs: 7 },
 	{ size: 100_000, runs: 5 },
 	{ size: 1_000_000, runs: 3 },
 ];
 
-const SMOKE_ROUNDS: Round[] = [{ size: 500, runs: 1 }];
+const SMOKE_ROUNDS = [{ size: 500, runs: 1 }];
 const WARM_UPS = 5;
 
 export const overhead: Benchmark = {
@@ -39,7 +34,7 @@ export const overhead: Benchmark = {
 			for (let run = 0; run < WARM_UPS; run += 1) await node.run('overhead', { size: 1_000 });
 			for (const { size, runs } of isSmoke ? SMOKE_ROUNDS : ROUNDS) {
 				const measurements: Measurement[] = [];
-				for (let run = 0; run < runs; run += 1) {
+				while (measurements.length < runs) {
 					measurements.push(await node.run('overhead', { size }));
 				}
 				const title = `overhead of ${size.toLocaleString('en')} items, no network`;

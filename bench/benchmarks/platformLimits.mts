@@ -2,8 +2,8 @@
  * Upserts with the default options against platforms with limits that the node does not know, beside
  * the same node with fixed batch sizes: what must be found out must not cost much.
  */
-import { onWires, type BenchEnv, type SandboxSettings } from '../benchEnv.mts';
-import { compete } from '../compete.mts';
+import { onWires, type BenchEnv } from '../benchEnv.mts';
+import { compete, type Contestant } from '../compete.mts';
 import { addGoal, createRow, type Benchmark, type Row } from '../report/row.mts';
 import { startSlowPlatform } from '../servers/slowPlatform.mts';
 import { HTTP } from '../wires.mts';
@@ -12,7 +12,8 @@ import type { UpsertDetails } from '../workers/node.mts';
 interface Platform {
 	name: string;
 	size: number;
-	settings?: SandboxSettings;
+	/** Of the sandbox. */
+	settings?: Record<string, number | null>;
 	/** How long the platform takes for each record of a bulk request. */
 	msPerRecord?: number;
 }
@@ -29,11 +30,7 @@ const PLATFORMS: Platform[] = [
 	},
 ];
 
-const NO_LIMITS: SandboxSettings = {
-	maxBulkRecords: null,
-	rateLimitPerMinute: null,
-	rateLimitWindowMs: 60_000,
-};
+const NO_LIMITS = { maxBulkRecords: null, rateLimitPerMinute: null, rateLimitWindowMs: 60_000 };
 
 const FIXED_SIZES = [100, 1000];
 const MAX_MORE_REQUESTS = 1.05;
@@ -46,9 +43,9 @@ async function measurePlatform(
 	try {
 		const node = await env.spawnWorker('node');
 		const task = { baseUrl: slow?.baseUrl ?? env.baseUrl, token: env.token, size };
-		const upsertWith = (options?: { batchSize: number }) => ({
+		const upsertWith = (options?: { batchSize: number }): Contestant<UpsertDetails> => ({
 			runs: 1,
-			run: async () => await node.run<'upsert', UpsertDetails>('upsert', { ...task, options }),
+			run: async () => await node.run('upsert', { ...task, options }),
 		});
 		const results = await compete<string, UpsertDetails>(
 			env,
@@ -57,10 +54,10 @@ async function measurePlatform(
 				...FIXED_SIZES.map((batchSize) => [String(batchSize), upsertWith({ batchSize })]),
 			]),
 			async () => {
-				await env.changeSettings(NO_LIMITS);
+				await env.admin.settings(NO_LIMITS);
 				await env.resetTable();
 				// A new limit starts a new window.
-				await env.changeSettings(settings);
+				await env.admin.settings(settings);
 			},
 		);
 		const ours = results.ours!;

@@ -27,14 +27,10 @@ function noteBlocks() {
 	}, INTERVAL_MS).unref();
 }
 
-/** A function that collects garbage, though n8n was not started with `--expose-gc`. */
-function garbageCollector(): () => void {
-	setFlagsFromString('--expose-gc');
-	return runInNewContext('gc') as () => void;
-}
-
 function serve(port: number) {
-	const collectGarbage = garbageCollector();
+	// n8n was not started with this option.
+	setFlagsFromString('--expose-gc');
+	const collectGarbage = runInNewContext('gc') as () => void;
 	const session = new Session();
 	session.connect();
 	const server = createServer(async ({ url }, response) => {

@@ -1,20 +1,12 @@
 /** The result of a benchmark: one row for each piece of work that was measured. */
 import type { Measurement } from '../measure.mts';
 
-export interface Goal {
-	/** For example `≤ 1.3 × floor`. */
-	text: string;
-	isMet: boolean;
-}
-
-export type Spread = [fastest: number, slowest: number];
-
 /** What one contestant needed for the work. */
 export interface Result {
 	/** Median, in seconds; null if it failed. */
 	seconds: number | null;
-	/** Seconds. */
-	spread: Spread | null;
+	/** The fastest and the slowest run, in seconds. */
+	spread: [number, number] | null;
 	runs: number;
 	/** The peak of all runs above the memory at their start, in MiB. */
 	memoryMB: number | null;
@@ -22,8 +14,6 @@ export interface Result {
 	blockMs: number | null;
 	/** How many requests the platform received in a run. */
 	requests?: number;
-	/** How many records it wrote or read. */
-	records?: number;
 	/** Median processor seconds of the sandbox; null if unknown. */
 	sandboxSeconds: number | null;
 	/** Why it failed, in the words of what failed. */
@@ -51,7 +41,8 @@ export interface Row {
 	ratioToLimit: number | null;
 	/** ours ÷ floor */
 	ratioToFloor: number | null;
-	goals: Goal[];
+	/** For example `≤ 1.3 × floor`. */
+	goals: Array<{ text: string; isMet: boolean }>;
 	note?: string;
 }
 
@@ -76,21 +67,20 @@ export interface Series {
 	measurements: Measurement[];
 	/** Of the last run. */
 	requests?: number;
-	records?: number;
 	/** The sandbox's processor time in each run. */
 	sandboxSeconds?: number[];
 	failure?: string;
 	differs?: string;
 }
 
-export interface Contestants {
+interface Contestants {
 	ours: Series;
 	limit?: Series;
 	floor?: Series;
 	peers?: Record<string, Series>;
 }
 
-export function median(values: number[]): number {
+function median(values: number[]): number {
 	const sorted = [...values].sort((a, b) => a - b);
 	const middle = sorted.length >> 1;
 	return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
@@ -99,7 +89,7 @@ export function median(values: number[]): number {
 const round = (value: number, digits: number) => Number(value.toFixed(digits));
 
 function toResult(series: Series): Result {
-	const { measurements, sandboxSeconds = [], requests, records, failure, differs } = series;
+	const { measurements, sandboxSeconds = [], requests, failure, differs } = series;
 	const seconds = failure === undefined ? measurements.map((run) => run.seconds) : [];
 	// The most, because of several runs in one process only the first asks the system for memory.
 	const most = (values: Array<number | undefined>) => {
@@ -114,7 +104,6 @@ function toResult(series: Series): Result {
 		blockMs: most(measurements.map(({ blockMs }) => blockMs)),
 		sandboxSeconds: sandboxSeconds.length > 0 ? round(median(sandboxSeconds), 3) : null,
 		requests,
-		records,
 		failure,
 		differs,
 	};

@@ -1,5 +1,5 @@
 /** The rows as tables, for the terminal and for docs/performance.md. */
-import type { Result, Row, Spread } from './row.mts';
+import type { Result, Row } from './row.mts';
 
 /** A column of a table, and what a row of the table has in it. */
 type Columns<Line> = Record<string, (line: Line) => string>;
@@ -8,7 +8,7 @@ const NONE = '–';
 
 const digits = (value: number) => (value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
 
-const edges = (spread: Spread, value: number) =>
+const edges = (spread: [number, number], value: number) =>
 	spread[0] === spread[1]
 		? ''
 		: ` (${spread.map((edge) => edge.toFixed(digits(value))).join('–')})`;

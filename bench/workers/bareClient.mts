@@ -4,11 +4,9 @@
  */
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { IDataObject } from 'n8n-workflow';
@@ -146,18 +144,16 @@ serveTasks<BareClientTasks>({
 		};
 	},
 
-	async download({ baseUrl, token, record, bytes }) {
+	async download({ baseUrl, token, record, path, bytes }) {
 		const { request, send } = createClient({ baseUrl, token });
-		const folder = await mkdtemp(join(tmpdir(), 'bench-'));
 		return async () => {
 			const { data } = (await send('GET', recordPath(record))) as {
 				data: { fields: Record<string, Array<{ fileUrl: string }>> };
 			};
-			const path = join(folder, 'file');
 			const response = await request('GET', data.fields[FILE_LOCATION.field]![0]!.fileUrl);
-			await pipeline(response, createWriteStream(path));
-			if ((await stat(path)).size !== bytes) throw new Error('The file is incomplete.');
-			await rm(folder, { recursive: true });
+			await pipeline(response, createWriteStream(`${path}.downloaded`));
+			const { size } = await stat(`${path}.downloaded`);
+			if (size !== bytes) throw new Error('The file is incomplete.');
 		};
 	},
 });

@@ -30,9 +30,6 @@ const MAX_BLOCK_MS = 250;
 /** From so many items on, the longest block of the event loop has a goal. */
 const MANY_ITEMS = 100_000;
 
-const RUNS = { few: 5, many: 3 };
-const FEW_ITEMS = 1_000;
-
 const shown = (count: number) => count.toLocaleString('en');
 
 interface Setting {
@@ -148,7 +145,7 @@ async function measureWork(setting: Setting, work: Work): Promise<Row[]> {
 			const failure = before && foreseenFailure(before.results[name], before.size, size);
 			if (failure !== undefined) results[name] = { measurements: [], failure };
 		}
-		const runs = options.scale !== 'full' ? 1 : size <= FEW_ITEMS ? RUNS.few : RUNS.many;
+		const runs = options.scale !== 'full' ? 1 : size <= 1_000 ? 5 : 3;
 		const able = contestants.filter(([name]) => !results[name]);
 		Object.assign(results, await measureSize(setting, work, { size, runs }, able));
 		rows.push(toRow(results, setting, work, size));

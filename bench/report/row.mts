@@ -112,6 +112,9 @@ function toResult(series: Series): Result {
 const ratio = (above?: Result, below?: Result) =>
 	above?.seconds && below?.seconds ? round(above.seconds / below.seconds, 3) : null;
 
+/** A ratio to a peer as text. */
+export const showTimes = (times: number) => times.toFixed(times < 0.1 ? 2 : 1);
+
 /** Makes a row; `more` adds to it. */
 export function createRow(
 	name: string,

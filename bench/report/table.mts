@@ -1,5 +1,5 @@
 /** The rows as tables, for the terminal and for docs/performance.md. */
-import type { Result, Row } from './row.mts';
+import { showTimes, type Result, type Row } from './row.mts';
 
 /** A column of a table, and what a row of the table has in it. */
 type Columns<Line> = Record<string, (line: Line) => string>;
@@ -48,7 +48,7 @@ const IN_N8N: Columns<Row> = {
 	Ours: ({ ours }) => time(ours),
 	'Fastest hand-built workflow': (row) =>
 		row.fastestPeer === null ? 'all failed' : `${time(fastest(row))}, ${row.fastestPeer}`,
-	'Its time ÷ ours': ({ ratioToPeer }) => ratioToPeer?.toFixed(1) ?? NONE,
+	'Its time ÷ ours': ({ ratioToPeer }) => (ratioToPeer === null ? NONE : showTimes(ratioToPeer)),
 	'Memory (ours, its)': (row) => each(megabytes, row.ours, fastest(row)),
 	'Longest block (ours, its)': (row) => each(block, row.ours, fastest(row)),
 	Goals: goals,

@@ -738,12 +738,12 @@ describe('create or update, one record for each item', () => {
 
 	const created = { method: 'POST', path: '/data$' };
 	const lost = { match: created, fault: { kind: 'resetAfter' } } as const;
-	const tried = {
+	const tried: Run = {
 		items: [{ text: 'a' }],
 		parameters: byText,
 		onError: 'stopWorkflow',
 		retry: { maxTries: 3, waitBetweenTries: 1 },
-	} as const;
+	};
 
 	test('a create whose response is lost is looked for, and not sent twice', async () => {
 		await harness.faults(lost);

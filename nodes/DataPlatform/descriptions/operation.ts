@@ -7,6 +7,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { ItemResults } from '../execution/itemResults';
 import type { BulkOperation, ItemOperation, Parameter } from '../execution/operation';
 import type { RunContext } from '../execution/run';
+import type { DeletedCount } from '../transport/errors';
 import { options, subCollection, type OptionGroup } from './common';
 
 /** The parameters that an operation has: its fields, and its options by their path. */
@@ -43,6 +44,7 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	execute(
 		run: RunContext<Names<Field, Option>>,
 		index: number,
+		before?: DeletedCount,
 	): ReturnType<ItemOperation['execute']>;
 }): ItemOperation => ({
 	...operation,

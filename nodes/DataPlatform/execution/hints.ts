@@ -51,8 +51,12 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		"Choose one or several fields under 'Match Field Names or IDs': text, choices, numbers, dates or times that the table lets you write.",
 	createIfMissing:
 		"Check the value. 'If Missing' in the options (Matching) says what to do with items that have no record.",
+	keepFieldsNotSent:
+		"Give the fields values, or set 'Fields Not Sent' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
 	markImportKey:
 		"Choose 'Other Fields' under 'Match On' and the fields that identify a record, or mark a field as import key in the platform.",
+	lookBeforeAddingAgain:
+		'Look at the record before you run it again: files and messages that it has got already would be added a second time.',
 	lookBeforeCreatingAgain:
 		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
 	lookBeforeCreatingManyAgain:

@@ -20,6 +20,7 @@ import { linkResolver, linkRules, type LinkParameter } from './linkInput';
 import { requireChoice, type RunContext, type TableParameter } from './run';
 import { isObject } from '../transport/json';
 import { MIB } from '../transport/streams';
+import { nameList } from '../transport/text';
 import { OUTCOMES } from '../bulk/outcome';
 import { prefixedName, RECORD_PROPERTIES, RESERVED_NAMES, unprefixedName } from './recordOutput';
 
@@ -65,7 +66,7 @@ function fieldFinder({ fields }: TableDefinition) {
 	}
 	// The mapper shows a hint behind some headers: E-mail (import key).
 	const nameOf = (header: string) =>
-		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^)]*\)$/, '')));
+		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^()]*\)$/, '')));
 	return { isField, nameOf };
 }
 
@@ -96,8 +97,11 @@ function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: b
 	return isField.has(name) ? name : (nameOf(name) ?? name);
 }
 
-/** What a column of a file is: a field's, one that this node writes beside them, or none of both. */
-export type ColumnTarget = { field: string } | 'own' | 'unknown';
+/**
+ * What a column of a file is: a field's, one that this node writes beside them, one that may be either,
+ * or neither.
+ */
+export type ColumnTarget = { field: string } | { unclear: string } | 'own' | 'unknown';
 
 /** What the columns of a table in a file are, by their names. */
 export function columnTargets(header: string[], table: TableDefinition): ColumnTarget[] {
@@ -105,10 +109,15 @@ export function columnTargets(header: string[], table: TableDefinition): ColumnT
 	const json = Object.fromEntries(header.map((name) => [name, null]));
 	const isRecord = RECORD_PROPERTIES.every((name) => Object.hasOwn(json, name));
 	const isOwnKey = ownKeysOf(json, finder.isField, isRecord);
+	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
+	/** Whether no other column is the field's that such a name may mean. */
+	const isOnly = (name: string, field: string) =>
+		header.every((other) => other === name || fieldOf(other) !== field);
 	return header.map((name) => {
-		if (isOwnKey(name)) return 'own';
-		const field = fieldNameOf(name, finder, isRecord);
-		return finder.isField.has(field) ? { field } : 'unknown';
+		const field = fieldOf(name);
+		const isField = finder.isField.has(field);
+		if (!isOwnKey(name)) return isField ? { field } : 'unknown';
+		return isField && !PROPERTIES.has(name) && isOnly(name, field) ? { unclear: field } : 'own';
 	});
 }
 
@@ -207,9 +216,6 @@ export function valuesReader(
 /** Options of every operation that writes fields. */
 type FieldOptions = 'options.emptyValues' | 'options.unknownFields';
 
-/** How many fields a hint names. */
-const FIELDS_SHOWN = 10;
-
 /** How large a request may be that creates linked records. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
@@ -262,12 +268,7 @@ export const writeOptions = (
 /** Names the fields of the input that are not written, once in a run. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
-	const names = [...ignored].map((header) => `'${header}'`);
-	const shown = names.slice(0, FIELDS_SHOWN).join(', ');
-	const rest = names.length - FIELDS_SHOWN;
-	run.hintOnce(
-		`Left out, because the platform only lets them be read: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`,
-	);
+	run.hintOnce(`Left out, because the platform only lets them be read: ${nameList([...ignored])}.`);
 }
 
 /** Without one of its fields, and the values without one for it. */
@@ -377,5 +378,7 @@ export async function createLinkedRecords(
 const nothingSent = (problems: Problem[]) =>
 	new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
 		field: problems[0]?.field,
-		hint: "Correct it under 'Values to Send', or in the input where fields are mapped automatically.",
+		hint:
+			problems[0]?.hint ??
+			"Correct it under 'Values to Send', or in the input where fields are mapped automatically.",
 	});

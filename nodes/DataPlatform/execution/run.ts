@@ -6,8 +6,7 @@ import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from '
 
 import { addressKey } from '../api/endpoints';
 import type { RecordMetadata, TableAddress, TableDefinition } from '../api/types';
-import type { Watermark } from '../bulk/resolve';
-import { readWatermark } from '../bulk/write';
+import { readLastChange, type LastChange } from '../bulk/lastChange';
 import { InputError, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
@@ -106,7 +105,7 @@ export class RunContext<in Name extends string> {
 	readonly isTool: boolean;
 	private readonly hints = new Set<string>();
 	private readonly definitions = new Map<string, Promise<TableDefinition>>();
-	private readonly latestChanges = new Map<string, Promise<Watermark>>();
+	private readonly latestChanges = new Map<string, Promise<LastChange>>();
 	private readonly written = new Map<string, RecordMetadata>();
 
 	constructor(
@@ -290,12 +289,12 @@ export class RunContext<in Name extends string> {
 	 * The newest change in the table before this run wrote anything, read once; undefined where it
 	 * can't be read.
 	 */
-	async latestChange(at: TableAddress): Promise<Watermark> {
+	async latestChange(at: TableAddress): Promise<LastChange> {
 		const name = addressKey(at);
 		let latest = this.latestChanges.get(name);
 		if (!latest) {
-			latest = readWatermark(this.client, at).then((watermark) =>
-				watermark instanceof ServiceError ? undefined : watermark,
+			latest = readLastChange(this.client, at, this.definition(at)).then((lastChange) =>
+				lastChange instanceof ServiceError ? undefined : lastChange,
 			);
 			this.latestChanges.set(name, latest);
 		}

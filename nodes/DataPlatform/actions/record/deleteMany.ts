@@ -50,7 +50,10 @@ export const deleteMany = itemOperation({
 		},
 		...requestSettings,
 	],
-	execute: async (run, index) => {
+	// Another attempt counts what the ones before have deleted.
+	notIdempotent: true,
+	retriesUnknown: true,
+	execute: async (run, index, before = { deleted: 0, atMost: 0 }) => {
 		const dryRun = run.flag('options.dryRun', 'Dry Run', index);
 		const limits = {
 			maximum: requireNumber(run.parameter('maxRecordsToDelete', index), 'Max Records to Delete', {
@@ -59,10 +62,16 @@ export const deleteMany = itemOperation({
 			}),
 			allowAll: run.flag('allowAll', 'Delete All Records', index),
 			dryRun,
+			deletedBefore: before.atMost,
 		};
 		const filter = await readFilter(run, index);
 		const deletion = await deleteRecords(run.client, run.table(index), filter, limits);
 		const { matched, deleted, remaining } = deletion;
-		return { deleted: !dryRun, matched, deletedCount: deleted, remaining };
+		return {
+			deleted: !dryRun,
+			matched: matched + before.deleted,
+			deletedCount: deleted + before.deleted,
+			remaining,
+		};
 	},
 });

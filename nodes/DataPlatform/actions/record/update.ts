@@ -1,8 +1,7 @@
-import { updateRecord } from '../../api/records';
+import { readBeforeAdding, singleContext, updateOne } from '../../bulk/single';
 import { recordId } from '../../descriptions/locators';
 import type { Parameter } from '../../execution/operation';
 import { requireChoice, type RunContext } from '../../execution/run';
-import { InputError } from '../../transport/errors';
 import { plannedRecord, writeOptions } from '../../execution/recordInput';
 import { outputOf } from '../../execution/recordOutput';
 import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
@@ -32,14 +31,7 @@ export const updateMode: Parameter<'updateMode'> = {
 export const chosenUpdateMode = (run: RunContext<'updateMode'>, index: number) =>
 	requireChoice(run.parameter('updateMode', index), 'Fields Not Sent', ['partial', 'replace']);
 
-/** @throws {InputError} where every field would be cleared */
-function noticeNothing(run: RunContext<never>, mode: 'update' | 'replace') {
-	if (mode === 'replace') {
-		throw new InputError('No field has a value, so every field of the record would be cleared', {
-			field: 'Fields Not Sent',
-			hint: "Give the fields values, or set 'Fields Not Sent' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
-		});
-	}
+function noticeNothing(run: RunContext<never>) {
 	run.hintOnce(
 		"No field has a value, so nothing was changed. Add fields with values, or set 'Empty Values' in the options to clear what is empty.",
 		'warning',
@@ -53,26 +45,21 @@ export const update = itemOperation({
 	description: 'Update one record by its ID',
 	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode, simple],
 	options: singleWriteOptions,
+	// What adds something would add it again in another attempt of the node.
+	notIdempotent: true,
+	retriesUnknown: true,
 	concurrency: 4,
 	concurrencyKey: (run, index) => run.recordKey(index),
 	execute: async (run, index) => {
-		const updateModeOf = chosenUpdateMode(run, index);
+		const mode = chosenUpdateMode(run, index) === 'replace' ? 'replace' : 'update';
 		const id = run.text('recordId', 'Record', index);
-		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
 		const { fields } = await plannedRecord(run, index, mode, { id });
-		if (Object.keys(fields).length === 0) noticeNothing(run, mode);
-		return outputOf(
-			run,
-			index,
-		)(
-			await updateRecord(
-				run.client,
-				run.table(index),
-				id,
-				fields,
-				updateModeOf,
-				writeOptions(run, index),
-			),
-		);
+		if (Object.keys(fields).length === 0) noticeNothing(run);
+		const shape = outputOf(run, index);
+		const target = { client: run.client, at: run.table(index) };
+		const context = singleContext(await run.definition(target.at), mode);
+		const options = writeOptions(run, index);
+		const before = await readBeforeAdding(target, id, fields, context);
+		return shape(await updateOne(target, id, fields, before, context, options));
 	},
 });

@@ -3,6 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
+import { readLastChange } from '../../bulk/lastChange';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import { WritePipeline } from '../../bulk/pipeline';
 import type {
@@ -13,7 +14,7 @@ import type {
 	Problem,
 	WriteMode,
 } from '../../bulk/plan';
-import { readWatermark, type WriteManyOptions } from '../../bulk/write';
+import type { WriteManyOptions } from '../../bulk/write';
 import type { TableAddress, TableDefinition } from '../../api/types';
 import { InputError, type ServiceError } from '../../transport/errors';
 import {
@@ -134,8 +135,17 @@ export function toResult(
 function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, number> {
 	const names = OUTCOMES.filter((outcome) => withRemovals || !REMOVALS.includes(outcome));
 	const counts = Object.fromEntries(names.map((outcome) => [outcome, 0]));
-	for (const outcome of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
+	for (const { outcome } of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
 	return counts as Record<Outcome, number>;
+}
+
+/** How many items share the record of a later one that succeeded, by outcome. */
+function mergedTotals(report: ItemResults): Counts {
+	const counts: Record<string, number> = {};
+	for (const { outcome, isMerged } of report.outcomes()) {
+		if (isMerged) counts[outcome] = (counts[outcome] ?? 0) + 1;
+	}
+	return counts;
 }
 
 /** The parameters of every operation that writes many records. */
@@ -270,9 +280,12 @@ async function setUp(
 ) {
 	const { client } = run;
 	const at = run.table(source);
-	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+	const definition = run.definition(at);
+	const reading = settings.dryRun
+		? Promise.resolve(undefined)
+		: readLastChange(client, at, definition);
 	// Both are read at the same time, and none is left behind where the other one fails.
-	const table = await run.definition(at).finally(async () => await reading);
+	const table = await definition.finally(async () => await reading);
 	const links = linkResolver(run, at);
 	const rules = linkRules(run, source, table);
 	const matching = matchingOf(run, source, mode, table, settings.importKey);
@@ -382,7 +395,8 @@ export async function executeWriteMany(
 		}),
 	};
 	if (output === 'summary') report.summarize(summary);
-	run.context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
+	const message = countsText(summary, mergedTotals(report));
+	run.context.addExecutionHints({ message, location: 'outputPane' });
 }
 
 const NAMES: Record<Outcome, string> = {
@@ -398,16 +412,27 @@ const NAMES: Record<Outcome, string> = {
 	unknown: 'unknown',
 };
 
-/** The counts in one sentence. */
+/** How many items came to some of the outcomes. */
+export type Counts = Partial<Record<Outcome, number>>;
+
+/**
+ * The counts of records in one sentence.
+ *
+ * @param merged those of the items that share the record of a later one
+ */
 export function countsText(
 	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
 		dryRun?: boolean;
 		linkedRecordsCreated?: number;
 	},
+	merged: Counts = {},
 ) {
-	const counts = OUTCOMES.filter((outcome) => summary[outcome] > 0).map(
-		(outcome) => `${summary[outcome]} ${NAMES[outcome]}`,
-	);
+	const counts = OUTCOMES.flatMap((outcome) => {
+		const count = summary[outcome] - (merged[outcome] ?? 0);
+		return count > 0 ? [`${count} ${NAMES[outcome]}`] : [];
+	});
+	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
+	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
 	const waited =
 		summary.waitedMs >= 1000 ? `, ${Math.round(summary.waitedMs / 1000)} s waited` : '';
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';

@@ -104,6 +104,28 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'A record without a key of its own is here because it shares one.',
 		},
 	],
+	'bulk/evidence.ts': [
+		{
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => true && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
+		},
+		{
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => appendable.length >= 0 && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (names.length === 0) return stored.fields;',
+			to: 'if (false) return stored.fields;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (added.size === 0) return record.fields;',
+			to: 'if (false) return record.fields;',
+			why: 'A copy of all fields is the same.',
+		},
+	],
 	'bulk/lastChange.ts': [
 		{
 			from: 'if (now !== undefined && now - Date.parse(time) >= PAST_MS) {',
@@ -156,6 +178,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'this.open.delete(record.index);',
 			to: ';',
 			why: 'Only saves memory: an item that is expected again begins anew.',
+		},
+	],
+	'bulk/pairing.ts': [
+		{
+			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
+			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
+			why: 'Any mode but replace and upsert compares alike.',
 		},
 	],
 	'bulk/pipeline.ts': [
@@ -245,33 +274,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			],
 			['if (id !== undefined) rewritten.add(id);', 'if (true) rewritten.add(id);'],
 		].map(([from, to]) => ({ from: from!, to: to!, why: 'No group is of no ID.' })),
-	],
-	'bulk/resolve.ts': [
-		{
-			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
-			to: '): boolean => true && appendedFields(appendable, fields).length > 0;',
-			why: 'Only saves time.',
-		},
-		{
-			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
-			to: '): boolean => appendable.length >= 0 && appendedFields(appendable, fields).length > 0;',
-			why: 'Only saves time.',
-		},
-		{
-			from: 'if (names.length === 0) return stored.fields;',
-			to: 'if (false) return stored.fields;',
-			why: 'Only saves time.',
-		},
-		{
-			from: 'if (added.size === 0) return record.fields;',
-			to: 'if (false) return record.fields;',
-			why: 'A copy of all fields is the same.',
-		},
-		{
-			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
-			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
-			why: 'Any mode but replace and upsert compares alike.',
-		},
 	],
 	'bulk/response.ts': [
 		{

@@ -3,7 +3,7 @@ import { parseBulkResponse } from '../../nodes/DataPlatform/bulk/response.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { LastChange, NewestVersions } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { appendableFields } from '../../nodes/DataPlatform/fields/values.ts';
-import type { WriteContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { WriteContext } from '../../nodes/DataPlatform/bulk/evidence.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 

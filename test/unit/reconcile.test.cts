@@ -3,7 +3,7 @@ import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
 import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/evidence.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { WriteOptions } from '../../nodes/DataPlatform/api/records.ts';
 import { fieldOf, sendableOf, storedOf } from './fixtures.cts';

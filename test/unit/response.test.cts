@@ -78,3 +78,58 @@ test.each<[bulk: unknown, inserted: unknown, updated: unknown, all: [boolean, bo
 	expect(response).toMatchObject({ allInserted, allUpdated });
 	expect([response.insertedCount, response.updatedCount]).toEqual([insertedCount, updatedCount]);
 });
+
+describe('reading a response', () => {
+	test('errors by position, whatever the case of RecordIndex', () => {
+		const { failed, unattributedErrors } = parseBulkResponse(
+			{
+				errors: [
+					{ message: 'a', RecordIndex: 1 },
+					{ message: 'b', recordIndex: 0 },
+					{ message: 'c' },
+					{ message: 'd', RecordIndex: 2 },
+					{ message: 'e', RecordIndex: -1 },
+					{ message: 'f', RecordIndex: '1' },
+				],
+			},
+			2,
+		);
+		expect([...failed].map(([index, { message }]) => [index, message])).toEqual([
+			[1, 'a'],
+			[0, 'b'],
+		]);
+		expect(unattributedErrors.map(({ message }) => message)).toEqual(['c', 'd', 'e', 'f']);
+	});
+
+	test('several errors of one record are joined', () => {
+		const { failed, unattributedErrors } = parseBulkResponse(
+			{
+				errors: [
+					{ id: 'first', message: 'a', RecordIndex: 0 },
+					{ id: 'second', message: 'b', RecordIndex: 0 },
+					{ RecordIndex: 0 },
+				],
+			},
+			1,
+		);
+		expect(unattributedErrors).toEqual([]);
+		expect(failed.get(0)).toMatchObject({ id: 'first', message: 'a; b' });
+	});
+
+	test.each([
+		[{ insertedCount: 2, updatedCount: 0 }, true, false],
+		[{ insertedCount: 0, updatedCount: 2 }, false, true],
+		[{ insertedCount: 1, updatedCount: 1 }, false, false],
+		[{ insertedCount: 0, updatedCount: 0 }, false, false],
+		[{ insertedCount: 2 }, false, false],
+		['nonsense', false, false],
+	])('the counts %j', (bulk, allInserted, allUpdated) => {
+		expect(parseBulkResponse({ bulk }, 2)).toMatchObject({ allInserted, allUpdated });
+	});
+
+	test('data that is no list of records confirms nothing', () => {
+		for (const data of [undefined, {}, 'x', [{ id: 'a' }, {}], [null]]) {
+			expect(parseBulkResponse({ data }, 2).data).toEqual([]);
+		}
+	});
+});

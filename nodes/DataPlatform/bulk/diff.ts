@@ -8,7 +8,8 @@ import { holdsValue } from '../fields/values';
 import { prepareRecord, type PreparedRecord } from './batches';
 import type { ItemOutcome } from './outcome';
 import type { PlannedRecord } from './plan';
-import { omittedFields, resolveUnreported, type WriteContext } from './resolve';
+import { omittedFields, type WriteContext } from './evidence';
+import { judge } from './judge';
 
 export interface RecordDiff {
 	/** What is left to send of the record. */
@@ -31,7 +32,7 @@ export function diffRecord(
 	if (!before) {
 		const change = prepareRecord(record, record.fields, null);
 		if (mode === 'update' || mode === 'replace') {
-			return { change, outcome: resolveUnreported(change, [], {}, context) };
+			return { change, outcome: judge(change, [], {}, context) };
 		}
 		return isDryRun
 			? { change, outcome: { outcome: 'inserted', after: record.fields } }

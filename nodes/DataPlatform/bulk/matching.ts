@@ -8,7 +8,7 @@ import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
-import { isSuccess, type ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome, failedItem } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
@@ -18,7 +18,6 @@ import {
 	type PlanOptions,
 } from './plan';
 import type { LastChange } from './lastChange';
-import { failedItem } from './resolve';
 import {
 	afterFailure,
 	writeMany,

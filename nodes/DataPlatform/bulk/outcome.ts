@@ -1,5 +1,8 @@
+/** The outcome of an item, and those that need no look-up. Pure. */
 import type { FieldValues } from '../api/types';
-import type { Hint } from '../transport/errors';
+import type { ErrorEntry } from '../transport/errorEntries';
+import type { Hint, ServiceError } from '../transport/errors';
+import type { WriteMode } from './plan';
 
 /**
  * The outcome of one item: only what the service confirmed or a look-up proved.
@@ -67,3 +70,44 @@ const SUCCESSES = new Set<Outcome>([
 ]);
 
 export const isSuccess = ({ outcome }: ItemOutcome) => SUCCESSES.has(outcome);
+
+/** The outcome of an item that was not written, with the service's reason if it gave one. */
+export const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome => ({
+	outcome: 'failed',
+	message: entry?.message ?? fallback,
+	code: entry?.id,
+});
+
+/** The outcome of an item that the service rejected by name. */
+export const rejectedItem = (entry: ErrorEntry) =>
+	failure(entry, 'The platform rejected the record and gave no reason');
+
+/** The outcome of an item in a request that was rejected as a whole, or never sent. */
+export const failedItem = (error: ServiceError): ItemOutcome => ({
+	outcome: 'failed',
+	message: error.message,
+	hint: error.hint,
+	code: error.code,
+	status: error.status,
+});
+
+/** The outcome of an item that was not sent because the run stopped before it. */
+export const notSentItem = (cause: ServiceError): ItemOutcome => ({
+	...failedItem(cause),
+	message: `Not sent, the run stopped before: ${cause.message}`,
+	isDerived: true,
+});
+
+const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
+	create: { code: 'lookBeforeCreatingManyAgain' },
+	upsert: 'It is safe to run it again: with the same import key nothing is doubled.',
+	update: 'It is safe to run it again.',
+	replace: 'It is safe to run it again.',
+};
+
+/** The outcome of an item of which it could not be found out whether it was written. */
+export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
+	outcome: 'unknown',
+	message: `Unknown whether this record was written: ${why}`,
+	hint: HINT_IF_UNKNOWN[mode],
+});

@@ -9,7 +9,7 @@ import type { ServiceError } from '../transport/errors';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
 import { writeMatched, type Matching } from './matching';
-import { isSuccess, type ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome, notSentItem } from './outcome';
 import {
 	planRecords,
 	type Plan,
@@ -19,7 +19,7 @@ import {
 	type Problem,
 } from './plan';
 import type { LastChange } from './lastChange';
-import { isAppending, notSentItem } from './resolve';
+import { isAppending } from './evidence';
 import {
 	writeMany,
 	WriteSession,

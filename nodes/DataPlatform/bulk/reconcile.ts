@@ -10,22 +10,19 @@ import { forEachConcurrent } from '../transport/concurrency';
 import { contradictsItself, countsAll, type BulkResponse } from './response';
 import { isPartial, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
-import { isSuccess, type ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome, failedItem, unknownItem } from './outcome';
 import type { PlannedRecord, WriteMode } from './plan';
 import {
-	alignByContent,
-	failedItem,
 	holdsWhole,
-	unknownItem,
-	unreadItem,
-	resolveUnreported,
 	isAppending,
 	isUnapplied,
 	listsAllInserts,
 	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
-} from './resolve';
+} from './evidence';
+import { unreadItem, judge } from './judge';
+import { alignByContent } from './pairing';
 import { updateOne } from './single';
 import type { Resolution, ResolvedItem } from './steps';
 
@@ -138,7 +135,7 @@ export class OutcomeResolver {
 			const listsUnknownRecord =
 				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
 			const facts = { ...unresolved, listsUnknownRecord };
-			resolution = await this.judge(known, read, facts, context);
+			resolution = await this.settle(known, read, facts, context);
 		}
 		if (rest.length === 0) return resolution;
 		const others = await this.withoutKey(rest, batch, unresolved, context);
@@ -146,7 +143,7 @@ export class OutcomeResolver {
 	}
 
 	/** What became of items, from the records that were found for them. */
-	private async judge(
+	private async settle(
 		items: PreparedRecord[],
 		stored: Stored,
 		unresolved: UnresolvedContext,
@@ -167,10 +164,7 @@ export class OutcomeResolver {
 		const resolved = items
 			.filter((prepared) => !unapplied.has(prepared))
 			.map(
-				(prepared): ResolvedItem => [
-					prepared,
-					resolveUnreported(prepared, found(prepared), facts, context),
-				],
+				(prepared): ResolvedItem => [prepared, judge(prepared, found(prepared), facts, context)],
 			);
 		const proven = await this.writeUnproven(resolved, stored, facts, context);
 		const parts = this.divide(resolved, proven, stored, sharing, context);
@@ -330,7 +324,7 @@ export class OutcomeResolver {
 				];
 			}
 			if (response.insertedCount === response.data.length) {
-				return [prepared, resolveUnreported(prepared, [], { response }, context)];
+				return [prepared, judge(prepared, [], { response }, context)];
 			}
 			return [prepared, unclear('the response counts other records than it lists')];
 		});

@@ -22,16 +22,10 @@ import { failureAsValue, ServiceError } from '../transport/errors';
 import { prepareRecord, type PreparedRecord } from './batches';
 import type { LastChange } from './lastChange';
 import { lookUp } from './lookup';
-import { isSuccess, type ItemOutcome } from './outcome';
+import { isSuccess, type ItemOutcome, failedItem } from './outcome';
 import { keyFields, type PlannedRecord } from './plan';
-import {
-	failedItem,
-	isAppending,
-	isUnapplied,
-	resolveUnreported,
-	unreadItem,
-	type WriteContext,
-} from './resolve';
+import { isAppending, isUnapplied, type WriteContext } from './evidence';
+import { judge, unreadItem } from './judge';
 
 interface Target {
 	client: ApiClient;
@@ -83,7 +77,7 @@ async function settle(
 		throw unknownWrite(unreadItem(attempted, result.message, found, context), result);
 	}
 	const rejections = isOpen ? undefined : new Map([[attempted, failedItem(result)]]);
-	const item = resolveUnreported(attempted, found, { rejections }, context);
+	const item = judge(attempted, found, { rejections }, context);
 	const record = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && record) return record;
 	if (item.outcome === 'unknown') throw unknownWrite(item, result);
@@ -181,7 +175,7 @@ export async function createMissing(
 	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
 	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
 	// There was none before: one that holds what was sent, as far as that can be read, is this one.
-	const item = resolveUnreported(prepared, found, {}, { ...context, mode: 'create' });
+	const item = judge(prepared, found, {}, { ...context, mode: 'create' });
 	const its = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && its) return its;
 	throw created;

@@ -8,18 +8,11 @@ import type { ApiResponse } from '../transport/client';
 import { ServiceError } from '../transport/errors';
 import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { diffRecord } from './diff';
-import type { ItemOutcome } from './outcome';
+import { type ItemOutcome, failedItem, notSentItem, rejectedItem } from './outcome';
 import type { PlannedRecord } from './plan';
-import {
-	confirmedItem,
-	failedItem,
-	notSentItem,
-	pairByPosition,
-	rejectedItem,
-	withoutAdded,
-	type UnresolvedContext,
-	type WriteContext,
-} from './resolve';
+import { withoutAdded, type UnresolvedContext, type WriteContext } from './evidence';
+import { confirmedItem } from './judge';
+import { pairByPosition } from './pairing';
 import { parseBulkResponse, type BulkResponse } from './response';
 
 /** Sends a batch. */

@@ -16,7 +16,7 @@ import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
-import { isAppending, isUnapplied, type WriteContext } from './resolve';
+import { isAppending, isUnapplied, type WriteContext } from './evidence';
 import {
 	afterCompare,
 	afterReconcile,

@@ -5,7 +5,8 @@ import type { FieldDefinition, PlatformRecord, TableAddress } from '../../api/ty
 import { decide, findMatches, type Matching } from '../../bulk/matching';
 import type { ItemOutcome, Outcome } from '../../bulk/outcome';
 import { keyFields, type PlannedRecord } from '../../bulk/plan';
-import { upsertOutcome, type WriteContext } from '../../bulk/resolve';
+import type { WriteContext } from '../../bulk/evidence';
+import { upsertOutcome } from '../../bulk/judge';
 import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import { matchingOf } from '../../execution/matchingInput';

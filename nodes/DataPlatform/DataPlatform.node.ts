@@ -13,7 +13,7 @@ import * as columns from './methods/resourceMapping';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
-import { nodeHints } from './descriptions/nodeHints';
+import { nodeHints } from './parameters/nodeHints';
 import { properties, subtitle } from './actions';
 import { router } from './actions/router';
 import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';

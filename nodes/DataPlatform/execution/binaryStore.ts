@@ -6,6 +6,7 @@ import { sleep, type IBinaryData } from 'n8n-workflow';
 import { safeFileName } from '../files/uploadValidation';
 import { InputError } from '../transport/errors';
 import { newStream, type ByteStream } from '../transport/streams';
+import type { Named } from './parameterValues';
 import type { RunContext } from './run';
 
 type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
@@ -142,29 +143,32 @@ export interface OpenFile {
 /** Large reads are few. */
 const CHUNK_BYTES = 256 * 1024;
 
-const unreadable = (name: string, { message }: Error) =>
+/** The error of a file that n8n lost. @param parameter names the file */
+export const unreadable = (name: string, { message }: Error, parameter: Named) =>
 	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
-		field: 'Input Data Field Name',
+		field: parameter.label,
 		hint: 'Run the node that gave the file again.',
 	});
 
-async function* named(name: string, bytes: AsyncIterable<Uint8Array>) {
+async function* named(name: string, bytes: AsyncIterable<Uint8Array>, parameter: Named) {
 	try {
 		yield* bytes;
 	} catch (error) {
-		throw unreadable(name, error as Error);
+		throw unreadable(name, error as Error, parameter);
 	}
 }
 
 /**
- * Opens a file of an item: as a stream from n8n's store, or from memory where n8n keeps it there.
+ * Opens a file of an item: as a stream from n8n's store, or from memory if n8n keeps it there.
  *
+ * @param parameter names the file
  * @throws {InputError} where it can't be read
  */
 export async function openFile(
 	run: RunContext<never>,
 	index: number,
 	field: string,
+	parameter: Named,
 ): Promise<OpenFile> {
 	const { helpers } = run.context;
 	const { id, fileName, fileExtension } = helpers.assertBinaryData(index, field);
@@ -178,42 +182,9 @@ export async function openFile(
 	}
 	const opening = helpers.getBinaryStream(id, CHUNK_BYTES) as Promise<unknown>;
 	const stream = (await opening.catch((error: Error) => {
-		throw unreadable(name, error);
+		throw unreadable(name, error, parameter);
 	})) as ByteStream;
 	// What fails once nobody reads it any more is nobody's failure.
 	stream.on('error', () => undefined);
-	return { name, bytes: named(name, stream), close: () => stream.destroy() };
-}
-
-/**
- * The item's binary fields that are named, or all.
- *
- * @param names separated by commas; empty for all
- * @throws {InputError} where the item has no such file
- */
-export function binaryFields(run: RunContext<never>, index: number, names: string): string[] {
-	const named = names.split(',').map((name) => name.trim());
-	const wanted = named.filter((name) => name !== '');
-	const available = Object.keys(run.items[index]?.binary ?? {});
-	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
-	if (names.trim() !== '' && wanted.length === 0) {
-		throw new InputError(`'Input Data Field Name' names no field: '${names}'`, {
-			field: 'Input Data Field Name',
-			hint: 'Give the names of fields with files, separated by commas, or leave it empty for all.',
-		});
-	}
-	if (chosen.length === 0) {
-		throw new InputError('The item has no file', {
-			field: 'Input Data Field Name',
-			hint: 'Put a node before this one that reads or downloads a file.',
-		});
-	}
-	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
-	if (missing.length > 0) {
-		throw new InputError(`The item has no file in '${missing.join("', '")}'`, {
-			field: 'Input Data Field Name',
-			hint: `Fields with files in this item: ${available.join(', ') || 'none'}.`,
-		});
-	}
-	return chosen;
+	return { name, bytes: named(name, stream, parameter), close: () => stream.destroy() };
 }

@@ -13,7 +13,7 @@ import type {
 
 import { ApiClient, type HttpTransport } from '../transport/client';
 import { describeToken, tokenRedactor } from '../transport/tokens';
-import { requireNumber } from './run';
+import { requireNumber } from './parameterValues';
 
 /** The credential's type. */
 export const CREDENTIAL = 'dataPlatformApi';
@@ -54,10 +54,11 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
 		token: describeToken(String(credential.accessType ?? 'role'), token),
 		redactToken: tokenRedactor(token),
-		requestsPerMinute: requireNumber(credential.requestsPerMinute || 0, 'Requests per Minute', {
-			min: 0,
-			isWhole: true,
-		}),
+		requestsPerMinute: requireNumber(
+			credential.requestsPerMinute || 0,
+			{ label: 'Requests per Minute' },
+			{ min: 0, isWhole: true },
+		),
 		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};
 }

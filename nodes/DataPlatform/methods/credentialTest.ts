@@ -14,7 +14,7 @@ import type {
 import { authenticate } from '../../../credentials/DataPlatformApi.credentials';
 import { paths } from '../api/endpoints';
 import { clientSettings } from '../execution/createClient';
-import { toFailure } from '../execution/itemResults';
+import { toFailure } from '../parameters/failure';
 import { ApiClient } from '../transport/client';
 import { InputError, isFromPlatform, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';

@@ -7,11 +7,11 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { holdsData, isWritable, typeOf } from '../fields';
 import { canBeKey } from '../fields/values';
-import { CHOICE_OPERATORS, EXACTLY } from '../execution/filterInput';
 import type { FieldType } from '../fields/fieldType';
-import { ALL_LINK_FIELDS, isLink } from '../execution/linkInput';
 import { readApplications, readTables } from '../api/tables';
-import { chosenApplication, chosenTable, inEditor, linkedTables } from './editorContext';
+import { CHOICE_OPERATORS, EXACTLY } from '../parameters/filter';
+import { ALL_LINK_FIELDS, isLink } from '../parameters/links';
+import { applicationIn, chosenTable, inEditor, linkedTables } from './editorContext';
 
 const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions => ({
 	name: header,
@@ -110,7 +110,7 @@ async function getLinkedDataFields(this: ILoadOptionsFunctions): Promise<INodePr
 /** The link fields of all tables of the application that lead to the chosen table. */
 async function getIncomingLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	return await tableOptions(this, async (chosen, client) => {
-		const application = chosenApplication(this);
+		const application = applicationIn(this);
 		const applications =
 			application === undefined
 				? (await readApplications(client)).map(({ id }) => id)

@@ -15,9 +15,9 @@ import type { ApiClient } from '../transport/client';
 import type { EditorChoice } from '../fields/fieldType';
 import { getOwn } from '../transport/json';
 import type { LinkRule, LinkRules } from '../bulk/links';
-import { isLink, linkedTable, toLinkRules } from '../execution/linkInput';
-import { IMPORT_KEY_MARK } from '../descriptions/nodeHints';
-import { chosenApplication, chosenTable, inEditor } from './editorContext';
+import { isLink, linkedTable, linkRules } from '../parameters/links';
+import { IMPORT_KEY_MARK } from '../parameters/nodeHints';
+import { applicationIn, chosenTable, inEditor, panelOf } from './editorContext';
 import { titleOf } from './listSearch';
 
 /**
@@ -66,9 +66,8 @@ function column(
 
 /** None where the option holds an expression, or an entry that is not complete yet. */
 function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition): LinkRules {
-	const given = context.getCurrentNodeParameter('options.linkValues.link');
 	try {
-		return toLinkRules(given, table);
+		return linkRules(panelOf(context), 0, table);
 	} catch {
 		return new Map();
 	}
@@ -87,7 +86,7 @@ async function choicesOf(
 	field: FieldDefinition,
 	rule?: LinkRule,
 ): Promise<EditorChoice[] | undefined> {
-	const source = { application: chosenApplication(context), table: '' };
+	const source = { application: applicationIn(context), table: '' };
 	const { at, table } = await linkedTable(
 		async (address) => await readTable(client, address),
 		source,

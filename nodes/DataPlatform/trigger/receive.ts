@@ -14,11 +14,15 @@ import { findRecord, readPage } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { isFirstVersion } from '../changes/tracker';
 import { createClient, CREDENTIAL } from '../execution/createClient';
-import { toFailure, toNodeError } from '../execution/itemResults';
+import { toNodeError } from '../execution/itemResults';
+import { toFailure } from '../parameters/failure';
+import { outputOf } from '../parameters/reading';
+import { timeout } from '../parameters/requests';
+import { tableOf } from '../parameters/table';
 import type { ApiClient } from '../transport/client';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
-import { outputShape, readTableAddress, readTimeout } from './watch';
+import { webhookParameters } from './parameters';
 import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 
@@ -111,9 +115,10 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const responded = respond(200, { received: true });
 	try {
-		const limits = { timeout: readTimeout(context), maxRetryWait: MAX_RETRY_WAIT_S };
+		const parameters = webhookParameters(context);
+		const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
 		const client = await createClient(context, limits);
-		const record = await currentRecord(client, readTableAddress(context), id);
+		const record = await currentRecord(client, tableOf(parameters, 0), id);
 		const data = nodeData(context);
 		const emitted = emittedOf(context);
 		emitted.restore(readEmitted(data.emitted));
@@ -122,7 +127,10 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		if (!isNew) return responded;
 		if (!isTest) data.emitted = emitted.list();
 		const json = record
-			? { event: isFirstVersion(record) ? 'created' : 'updated', ...outputShape(context)(record) }
+			? {
+					event: isFirstVersion(record) ? 'created' : 'updated',
+					...outputOf(parameters, 0)(record),
+				}
 			: { event: 'deleted', id };
 		return { ...responded, workflowData: [[{ json }]] };
 	} catch (error) {

@@ -1,10 +1,9 @@
 import { countRecords } from '../../api/aggregates';
-import { filterParameters } from '../../descriptions/filter';
-import { linkedTo } from '../../descriptions/linkOptions';
-import { linkedToOf } from '../../execution/linkInput';
-import { readFilter } from '../../execution/filterInput';
-import { requestSettings, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import { filterParameters, readFilter } from '../../parameters/filter';
+import { linkedTo, linkedToOf } from '../../parameters/linkedRecords';
+import { itemOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
+import { tableOf, tableParameters } from '../../parameters/table';
 
 export const count = itemOperation({
 	value: 'count',
@@ -17,7 +16,7 @@ export const count = itemOperation({
 	execute: async (run, index) => ({
 		count: await countRecords(
 			run.client,
-			run.table(index),
+			tableOf(run, index),
 			await readFilter(run, index),
 			await linkedToOf(run, index),
 		),

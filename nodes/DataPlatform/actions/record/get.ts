@@ -1,10 +1,14 @@
 import { readRecord } from '../../api/records';
-import { recordId } from '../../descriptions/locators';
-import { linkedRecords } from '../../descriptions/linkOptions';
-import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
-import { outputOf } from '../../execution/recordOutput';
-import { requestSettings, simple, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import {
+	inclusionsOf,
+	linkedRecords,
+	linkedRecordsReader,
+	noticeOmissions,
+} from '../../parameters/linkedRecords';
+import { itemOperation } from '../../parameters/operation';
+import { outputOf, simple } from '../../parameters/reading';
+import { requestSettings } from '../../parameters/requests';
+import { recordId, tableOf, tableParameters } from '../../parameters/table';
 
 export const get = itemOperation({
 	value: 'get',
@@ -15,9 +19,9 @@ export const get = itemOperation({
 	options: [linkedRecords, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const id = run.text('recordId', 'Record', index);
+		const id = recordId.of(run, index);
 		const inclusions = await inclusionsOf(run, index);
-		const record = await readRecord(run.client, run.table(index), id);
+		const record = await readRecord(run.client, tableOf(run, index), id);
 		if (inclusions.length === 0) return outputOf(run, index)(record);
 		const linked = linkedRecordsReader(run);
 		const [whole = record] = await linked.include([record], inclusions);

@@ -1,47 +1,23 @@
 import { updateRecord } from '../../api/records';
-import { recordId } from '../../descriptions/locators';
-import type { Parameter } from '../../execution/operation';
-import { requireChoice, type RunContext } from '../../execution/run';
+import type { RunContext } from '../../execution/run';
+import { itemOperation } from '../../parameters/operation';
+import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
+import { outputOf, simple } from '../../parameters/reading';
+import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/table';
+import { columnsToUpdate, emptyValues } from '../../parameters/values';
+import { updateMode } from '../../parameters/writing';
 import { InputError } from '../../transport/errors';
-import { plannedRecord, writeOptions } from '../../execution/recordInput';
-import { outputOf } from '../../execution/recordOutput';
-import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
 
-export const updateMode: Parameter<'updateMode'> = {
-	displayName: 'Fields Not Sent',
-	name: 'updateMode',
-	type: 'options',
-	options: [
-		{
-			name: 'Leave as They Are',
-			value: 'partial',
-			description: 'Change only the fields that are sent',
-		},
-		{
-			name: 'Clear',
-			value: 'replace',
-			description: 'Clear the fields that are not sent',
-		},
-	],
-	default: 'partial',
-	description: 'What to do with the fields that are not sent',
-};
-
-/** What becomes of fields that are not sent. @throws {InputError} where an expression gives none of the choices */
-export const chosenUpdateMode = (run: RunContext<'updateMode'>, index: number) =>
-	requireChoice(run.parameter('updateMode', index), 'Fields Not Sent', ['partial', 'replace']);
-
-/** @throws {InputError} where every field would be cleared */
+/** @throws {InputError} if every field would be cleared */
 function noticeNothing(run: RunContext<never>, mode: 'update' | 'replace') {
 	if (mode === 'replace') {
 		throw new InputError('No field has a value, so every field of the record would be cleared', {
-			field: 'Fields Not Sent',
-			hint: "Give the fields values, or set 'Fields Not Sent' to 'Leave as They Are'. To clear fields, map them and set 'Empty Values' to 'Clear the Field'.",
+			field: updateMode.label,
+			hint: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
 		});
 	}
 	run.hintOnce(
-		"No field has a value, so nothing was changed. Add fields with values, or set 'Empty Values' in the options to clear what is empty.",
+		`No field has a value, so nothing was changed. Add fields with values, or set ${emptyValues} in the options to clear what is empty.`,
 		'warning',
 	);
 }
@@ -51,28 +27,18 @@ export const update = itemOperation({
 	name: 'Update',
 	action: 'Update record',
 	description: 'Update one record by its ID',
-	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode, simple],
+	fields: [...tableParameters, recordId, columnsToUpdate, updateMode, simple],
 	options: singleWriteOptions,
 	concurrency: 4,
-	concurrencyKey: (run, index) => run.recordKey(index),
+	concurrencyKey: (run, index) => recordKeyOf(run, index),
 	execute: async (run, index) => {
-		const updateModeOf = chosenUpdateMode(run, index);
-		const id = run.text('recordId', 'Record', index);
-		const mode = updateModeOf === 'replace' ? 'replace' : 'update';
+		const kind = updateMode.of(run, index);
+		const id = recordId.of(run, index);
+		const mode = kind === 'replace' ? 'replace' : 'update';
 		const { fields } = await plannedRecord(run, index, mode, { id });
 		if (Object.keys(fields).length === 0) noticeNothing(run, mode);
-		return outputOf(
-			run,
-			index,
-		)(
-			await updateRecord(
-				run.client,
-				run.table(index),
-				id,
-				fields,
-				updateModeOf,
-				writeOptions(run, index),
-			),
-		);
+		const at = tableOf(run, index);
+		const options = writeOptions(run, index);
+		return outputOf(run, index)(await updateRecord(run.client, at, id, fields, kind, options));
 	},
 });

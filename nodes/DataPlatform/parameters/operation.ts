@@ -1,0 +1,114 @@
+/**
+ * Operations whose parameters the compiler knows: an operation that reads a parameter which it does not
+ * show does not compile.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { ItemResults } from '../execution/itemResults';
+import type { BulkOperation, ItemOperation } from '../execution/operation';
+import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/parameter';
+import type { RunContext } from '../execution/run';
+
+/** Options in a sub-collection: an operation with many options groups the rare ones. */
+export interface OptionGroup<Option extends string> {
+	group: string;
+	label: string;
+	description: string;
+	options: Array<Parameter<Option, unknown>>;
+}
+
+/** The names of options, those of groups among them. */
+export type OptionOf<Options> =
+	Options extends ReadonlyArray<infer Each>
+		? Each extends { options: infer Grouped }
+			? NameOf<Grouped>
+			: NameOf<Each>
+		: never;
+
+type Options<Option extends string> = Array<Parameter<Option, unknown> | OptionGroup<Option>>;
+
+type Definition<Kind, Field extends string, Option extends string> = Omit<
+	Kind,
+	'kind' | 'properties' | 'shown' | 'execute' | 'concurrencyKey'
+> & {
+	fields: Array<Parameter<Field, unknown>>;
+	/** What the collection Options offers; it is the last field. */
+	options?: Options<Option>;
+};
+
+const byLabel = (entries: INodeProperties[]) =>
+	entries.toSorted((a, b) => a.displayName.localeCompare(b.displayName));
+
+/** What a sub-collection is stored under: `options.requests.settings.batchSize`. */
+const GROUP_KEY = 'settings';
+
+const groupEntry = ({
+	group,
+	label,
+	description,
+	options,
+}: OptionGroup<string>): INodeProperties => ({
+	displayName: label,
+	name: group,
+	type: 'fixedCollection',
+	placeholder: `Add ${label}`,
+	default: { [GROUP_KEY]: {} },
+	description,
+	options: [
+		{
+			displayName: label,
+			name: GROUP_KEY,
+			values: byLabel(options.map(({ property }) => property)),
+		},
+	],
+});
+
+/** A collection of optional settings, in alphabetical order as the editor shows them. */
+const optionsEntry = (options: Options<string>): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options: byLabel(
+		options.map((option) => ('group' in option ? groupEntry(option) : option.property)),
+	),
+});
+
+/** What the editor shows, and where the workflow stores it. */
+export function shownParameters(
+	fields: Array<Parameter<string, unknown>>,
+	options: Options<string> = [],
+): { properties: INodeProperties[]; shown: ShownParameters } {
+	const shown = new Map<string, Shown>();
+	const add = (path: string, entries: Array<Parameter<string, unknown>>) => {
+		for (const { name, property } of entries) shown.set(name, { path: `${path}${name}`, property });
+	};
+	add('', fields);
+	for (const option of options) {
+		if ('group' in option) add(`options.${option.group}.${GROUP_KEY}.`, option.options);
+		else add('options.', [option]);
+	}
+	const properties = fields.map(({ property }) => property);
+	if (options.length > 0) properties.push(optionsEntry(options));
+	return { properties, shown };
+}
+
+/** An operation that runs for each item by itself. */
+export const itemOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options,
+	...operation
+}: Definition<ItemOperation, Field, Option> & {
+	concurrencyKey?(run: RunContext<Field | Option>, index: number): string;
+	execute(run: RunContext<Field | Option>, index: number): ReturnType<ItemOperation['execute']>;
+}): ItemOperation => ({ ...operation, kind: 'item', ...shownParameters(fields, options) });
+
+/** An operation that sees all items and reports on each. */
+export const bulkOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options,
+	...operation
+}: Definition<BulkOperation, Field, Option> & {
+	execute(run: RunContext<Field | Option>, report: ItemResults): Promise<void>;
+}): BulkOperation => ({ ...operation, kind: 'bulk', ...shownParameters(fields, options) });

@@ -22,7 +22,7 @@ import {
 	requireNumber,
 } from '../../nodes/DataPlatform/execution/parameterValues.ts';
 import { filterOf } from '../../nodes/DataPlatform/parameters/filter.ts';
-import { shownParameters } from '../../nodes/DataPlatform/parameters/operation.ts';
+import { OptionGroup, shownParameters } from '../../nodes/DataPlatform/parameters/operation.ts';
 import {
 	application,
 	chosenApplication,
@@ -67,7 +67,7 @@ describe('a number within bounds', () => {
 	test.each<[unknown, string]>([
 		[0, 'not 0'],
 		[11, 'not 11'],
-		['', 'not ""'],
+		['', 'it is empty'],
 		[' ', 'not " "'],
 		['five', 'not "five"'],
 		['0x2', 'not "0x2"'],
@@ -247,7 +247,7 @@ type Given = Record<string, unknown>;
 /** Reads parameters that are stored as given. */
 async function readerOf(given: Given, inOptions: Given = {}) {
 	const { context } = await fakeRun({ ...given, options: inOptions } as IDataObject);
-	const group = { group: 'rare', label: 'Rare', description: 'Rare ones', options: [size, share] };
+	const group = new OptionGroup<'size' | 'share'>('rare', 'Rare', 'Rare ones', [size, share]);
 	const { shown } = shownParameters(fields, [on, way, day, sorts, group]);
 	return new ParameterReader<NameOf<typeof fields | typeof options>>(
 		shown,

@@ -9,7 +9,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-import { holdsExpression, type Named } from './parameterValues';
+import { emptyValue, holdsExpression, wrongValue, type Named } from './parameterValues';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
 
@@ -48,7 +48,7 @@ export class ParameterReader<in Name extends string> {
 	constructor(
 		readonly shown: ShownParameters,
 		private readonly get: ReadParameter,
-		private readonly zone: () => string,
+		readonly zone: () => string,
 	) {}
 
 	/**
@@ -98,11 +98,6 @@ export class ParameterReader<in Name extends string> {
 		}
 		return isExpression;
 	}
-
-	/** The time zone of dates that name none. */
-	get timezone(): string {
-		return this.zone();
-	}
 }
 
 /** What the editor shows of a parameter, whatever its kind. */
@@ -120,43 +115,54 @@ export interface Look {
 /** What may differ between operations that show the same parameter. */
 type Changes<T> = Partial<Omit<Look, 'label'>> & { preset?: T };
 
-/** Takes the value from what n8n gives. @param reader undefined for a part of a list */
-export type Parse<Name extends string, T> = (
-	value: unknown,
-	parameter: Named,
-	reader?: ParameterReader<Name>,
-) => T;
+/** Takes the value from what n8n gives. @param zone the time zone of dates that name none */
+export type Parse<T> = (value: unknown, parameter: Named, zone: () => string) => T;
 
 /** An entry of a list: its parts by their names. */
 export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
+
+const UTC = () => 'UTC';
+
+const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0);
 
 export class Parameter<Name extends string, T> implements Named {
 	readonly name: Name;
 	readonly label: string;
 
+	/** @param narrows whether an expression in it may not return nothing, as more would be read */
 	constructor(
 		readonly property: Property<Name>,
-		private readonly parse: Parse<Name, T>,
+		private readonly parse: Parse<T>,
+		private readonly narrows = false,
 	) {
 		this.name = property.name;
 		this.label = property.displayName;
 	}
 
-	get required(): boolean {
-		return this.property.required ?? false;
-	}
-
 	/** The value for an item. @throws {InputError} if it makes no sense */
 	of(reader: ParameterReader<Name>, index: number): T {
-		return this.parse(reader.value(this, index), this, reader);
+		const value = this.parse(reader.value(this, index), this, reader.zone);
+		if (!this.narrows || !isEmpty(value) || !reader.isExpression(this)) {
+			return this.requireValue(value, this);
+		}
+		throw wrongValue(
+			this,
+			'is empty: its expression returned nothing',
+			'Correct the expression, or remove it.',
+		);
 	}
 
 	/** The value as a part of a list's entry. @throws {InputError} if it makes no sense */
 	in(entry: Entry<Name>, list: Named): T {
-		const { label, required, property } = this;
+		const named = { label: this.label, within: list.label };
 		const value = entry[this.name];
-		const named = { label, required, within: list.label };
-		return this.parse(value === undefined ? property.default : value, named);
+		const given = value === undefined ? this.property.default : value;
+		return this.requireValue(this.parse(given, named, UTC), named);
+	}
+
+	private requireValue(value: T, named: Named): T {
+		if (this.property.required && isEmpty(value)) throw emptyValue(named);
+		return value;
 	}
 
 	/** The same parameter as another operation shows it. */
@@ -171,6 +177,7 @@ export class Parameter<Name extends string, T> implements Named {
 				...(Object.keys(shown).length > 0 && { displayOptions: shown }),
 			},
 			this.parse,
+			this.narrows,
 		);
 	}
 

@@ -1,109 +1,77 @@
 /**
  * The kinds of parameters: each makes the editor's entry, and takes the value from what n8n gives.
  */
-import type {
-	INodeProperties,
-	INodePropertyTypeOptions,
-	NodeParameterValueType,
-	NodePropertyTypes,
+import {
+	tryToParseDateTime,
+	type INodeProperties,
+	type INodePropertyTypeOptions,
+	type NodeParameterValueType,
+	type NodePropertyTypes,
 } from 'n8n-workflow';
 
 import { isObject } from '../transport/json';
-import { Parameter, type Entry, type Look, type ParameterReader, type Parse } from './parameter';
-import {
-	emptyExpression,
-	emptyValue,
-	requireChoice,
-	requireDate,
-	requireEntries,
-	requireFlag,
-	requireNames,
-	requireNumber,
-	requireText,
-	type Named,
-} from './parameterValues';
+import { Parameter, type Entry, type Look, type Parse } from './parameter';
+import { notAllowed, requireNumber, requireText } from './parameterValues';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
+
+interface CustomLook extends Look, Details {
+	preset: unknown;
+	/** Whether it narrows down what is read: its expression may not return nothing. */
+	narrows?: boolean;
+}
 
 /** A parameter of a kind of its own. */
 export const custom = <Name extends string, T>(
 	name: Name,
 	type: NodePropertyTypes,
-	{ label, preset, show, hide, ...more }: Look & Details & { preset: unknown },
-	parse: Parse<Name, T>,
-): Parameter<Name, T> =>
-	new Parameter(
+	{ label, preset, show, hide, narrows, ...more }: CustomLook,
+	parse: Parse<T>,
+): Parameter<Name, T> => {
+	const displayOptions = { ...(show && { show }), ...(hide && { hide }) };
+	return new Parameter(
 		{
 			displayName: label,
 			name,
 			type,
 			default: preset as NodeParameterValueType,
 			...more,
-			...((show || hide) && { displayOptions: { ...(show && { show }), ...(hide && { hide }) } }),
+			...((show || hide) && { displayOptions }),
 		},
 		parse,
+		narrows,
 	);
+};
 
-interface TextLook extends Look {
+interface TextLook extends Omit<CustomLook, 'preset'> {
 	preset?: string;
 	/** The list that the editor loads to choose from. */
 	loads?: INodePropertyTypeOptions;
-	typeOptions?: INodePropertyTypeOptions;
-	/** Whether it narrows down what is read: its expression may not return nothing. */
-	narrows?: boolean;
 	/** Where it stands in a pasted address. */
 	addresses?: readonly RegExp[];
-}
-
-/** @param addresses where the name stands in a pasted address */
-export const parseText =
-	<Name extends string>(
-		name: Name,
-		narrows = false,
-		addresses?: readonly RegExp[],
-	): Parse<Name, string> =>
-	(value, parameter, reader) => {
-		const given = requireText(value, parameter, addresses);
-		if (given === '') requireNoValue(name, parameter, narrows, reader);
-		return given;
-	};
-
-/** @throws {InputError} if it must have a value */
-function requireNoValue<Name extends string>(
-	name: Name,
-	parameter: Named,
-	narrows: boolean,
-	reader: ParameterReader<Name> | undefined,
-) {
-	if (parameter.required) throw emptyValue(parameter);
-	if (narrows && reader?.isExpression({ name })) throw emptyExpression(parameter);
 }
 
 /** A text, trimmed; '' if it is empty. */
 export const text = <Name extends string>(
 	name: Name,
-	{ loads, narrows, addresses, preset = '', ...look }: TextLook,
+	{ loads, addresses, preset = '', ...look }: TextLook,
 ) =>
 	custom(
 		name,
 		loads ? 'options' : 'string',
 		{ ...look, ...(loads && { typeOptions: loads }), preset },
-		parseText(name, narrows, addresses),
+		(value, parameter) => requireText(value, parameter, addresses),
 	);
 
 /** Names that are chosen from a list; in one text they are separated by commas. */
-export const names = <Name extends string>(
-	name: Name,
-	{ loads, narrows = false, ...look }: TextLook,
-) =>
+export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>
 	custom(
 		name,
 		'multiOptions',
 		{ ...look, typeOptions: loads, preset: [] },
-		(value, parameter, reader?: ParameterReader<Name>) => {
-			const given = requireNames(value, parameter);
-			if (given.length === 0) requireNoValue(name, parameter, narrows, reader);
-			return given;
+		(value, parameter): string[] => {
+			const given: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
+			return given.map((entry) => requireText(entry, parameter)).filter(Boolean);
 		},
 	);
 
@@ -115,30 +83,28 @@ interface NumberLook extends Look {
 	editorMin?: number;
 }
 
-const numeric = <Name extends string>(
-	name: Name,
-	{ min, max, editorMin = min, ...look }: NumberLook,
-	isWhole: boolean,
-) => {
-	const bounds = { min, max, isWhole };
-	const typeOptions = {
-		minValue: editorMin,
-		...(max !== undefined && { maxValue: max }),
-		...(isWhole && { numberPrecision: 0 }),
+const numeric =
+	(isWhole: boolean) =>
+	<Name extends string>(name: Name, { min, max, editorMin = min, ...look }: NumberLook) => {
+		const typeOptions = {
+			minValue: editorMin,
+			...(max !== undefined && { maxValue: max }),
+			...(isWhole && { numberPrecision: 0 }),
+		};
+		return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
+			requireNumber(value, parameter, { min, max, isWhole }),
+		);
 	};
-	return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
-		requireNumber(value, parameter, bounds),
-	);
-};
 
-export const number = <Name extends string>(name: Name, look: NumberLook) =>
-	numeric(name, look, false);
+export const number = numeric(false);
 
-export const wholeNumber = <Name extends string>(name: Name, look: NumberLook) =>
-	numeric(name, look, true);
+export const wholeNumber = numeric(true);
 
 export const flag = <Name extends string>(name: Name, look: Look & { preset: boolean }) =>
-	custom(name, 'boolean', look, requireFlag);
+	custom(name, 'boolean', look, (value, parameter): boolean => {
+		if (typeof value === 'boolean') return value;
+		throw notAllowed(value, parameter, 'true or false');
+	});
 
 /** What the editor shows for each stored value: its name, and perhaps a description. */
 export type Choices<T extends string> = Readonly<
@@ -149,26 +115,29 @@ export const choice = <Name extends string, T extends string>(
 	name: Name,
 	{ choices, ...look }: Look & { choices: Choices<T>; preset: NoInfer<T> },
 ) => {
-	const values = Object.keys(choices) as T[];
-	const options = values.map((value) => {
-		const shown: string | readonly string[] = choices[value];
-		const [title = '', description] = typeof shown === 'string' ? [shown] : shown;
+	const entries = Object.entries<string | readonly string[]>(choices);
+	const options = entries.map(([value, shown]) => {
+		const [title = '', description] = [shown].flat();
 		return { name: title, value, ...(description !== undefined && { description }) };
 	});
-	return custom(name, 'options', { ...look, options }, (value, parameter) =>
-		requireChoice(value, parameter, values),
-	);
+	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
+	return custom(name, 'options', { ...look, options }, (value, parameter): T => {
+		if (typeof value === 'string' && Object.hasOwn(choices, value)) return value as T;
+		const hint = 'Choose it from the list, or correct the expression in it.';
+		throw notAllowed(value, parameter, allowed, hint);
+	});
 };
 
 /** A time, as ms since 1970. */
 export const date = <Name extends string>(name: Name, look: Look) =>
-	custom(
-		name,
-		'dateTime',
-		{ ...look, preset: '' },
-		(value, parameter, reader?: ParameterReader<Name>) =>
-			requireDate(value, parameter, reader?.timezone ?? 'UTC'),
-	);
+	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
+		try {
+			return tryToParseDateTime(value, zone()).toMillis();
+		} catch {
+			const hint = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
+			throw notAllowed(value, parameter, 'a date', hint);
+		}
+	});
 
 /** A value that is taken as it is. */
 export const anyValue = <Name extends string>(
@@ -200,14 +169,16 @@ export const list = <Name extends string, Part extends string>(
 		{
 			...look,
 			...(!isSingle && { typeOptions }),
+			narrows: true,
 			placeholder: add,
 			preset: {},
 			options: [{ displayName: title, name: key, values }],
 		},
-		(value, parameter, reader?: ParameterReader<Name>): Array<Entry<Part>> => {
-			const isSet = value !== undefined && value !== null;
-			if (!isSet) requireNoValue(name, parameter, true, reader);
-			return requireEntries(isObject(value) ? value[key] : value, parameter) as Array<Entry<Part>>;
+		(value, parameter) => {
+			const given = (isObject(value) ? value[key] : value) ?? [];
+			const entries: unknown[] = [given].flat();
+			if (entries.every(isObject)) return entries as Array<Entry<Part>>;
+			throw notAllowed(given, parameter, 'a list of entries');
 		},
 	);
 };

@@ -2,8 +2,7 @@
  * The one rule for the values of parameters, wherever they are read: a value that makes no sense is an
  * error that names the parameter, the value and what is allowed.
  */
-import { tryToParseDateTime } from 'n8n-workflow';
-
+import { show } from '../fields/convert';
 import { InputError, type Hint } from '../transport/errors';
 import { describeKind, isObject } from '../transport/json';
 
@@ -13,24 +12,22 @@ export interface Named {
 	label: string;
 	/** What the editor calls the list that it is a part of. */
 	within?: string;
-	/** Whether it must have a value. */
-	required?: boolean;
 }
 
-const CORRECT = 'Correct the expression in it.';
-const CHOOSE = 'Choose it from the list, or correct the expression in it.';
+export const CORRECT = 'Correct the expression in it.';
 
-/** An error of a parameter's value. @param what is wrong, such as `is not a date` */
+/** An error of a parameter's value. @param what is wrong, such as `is empty` */
 export const wrongValue = ({ label, within }: Named, what: string, hint: Hint) =>
 	new InputError(`'${label}'${within === undefined ? '' : ` under '${within}'`} ${what}`, {
 		field: within ?? label,
 		hint,
 	});
 
-/** A value as errors show it. */
-function shown(value: unknown): string {
-	if (value === undefined || value === null) return 'it is empty';
-	return `not ${typeof value === 'number' ? String(value) : JSON.stringify(value)}`;
+/** The error of a value that is none of those allowed. @param allowed such as `true or false` */
+export function notAllowed(value: unknown, parameter: Named, allowed: string, hint = CORRECT) {
+	const isEmpty = value === undefined || value === null || value === '';
+	const given = isEmpty ? 'it is empty' : `not ${show(value)}`;
+	return wrongValue(parameter, `must be ${allowed}, ${given}`, hint);
 }
 
 export interface Bounds {
@@ -53,43 +50,10 @@ export function requireNumber(
 	const number = toNumber(value);
 	const isInBounds = typeof number === 'number' && number >= min && number <= max;
 	if (isInBounds && (!isWhole || Number.isSafeInteger(number))) return number;
-	const kind = isWhole ? 'whole number' : 'number';
 	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
-	throw wrongValue(
-		parameter,
-		`must be a ${kind} ${bounds}, ${shown(value)}`,
-		`Correct '${parameter.label}', or the expression in it.`,
-	);
-}
-
-/** @throws {InputError} if it is none of the choices */
-export function requireChoice<T extends string>(
-	value: unknown,
-	parameter: Named,
-	choices: readonly T[],
-): T {
-	if ((choices as readonly unknown[]).includes(value)) return value as T;
-	const names = choices.map((choice) => `'${choice}'`).join(', ');
-	throw wrongValue(parameter, `must be one of ${names}, ${shown(value)}`, CHOOSE);
-}
-
-/** @throws {InputError} if it is neither true nor false */
-export function requireFlag(value: unknown, parameter: Named): boolean {
-	if (typeof value === 'boolean') return value;
-	throw wrongValue(parameter, `must be true or false, ${shown(value)}`, CORRECT);
-}
-
-/** A time as ms since 1970; one without a zone is of the zone given. @throws {InputError} */
-export function requireDate(value: unknown, parameter: Named, zone: string): number {
-	try {
-		return tryToParseDateTime(value, zone).toMillis();
-	} catch {
-		throw wrongValue(
-			parameter,
-			`must be a date, ${shown(value || undefined)}`,
-			'Choose a date, or write it as 2026-11-21T00:00:00Z.',
-		);
-	}
+	const allowed = `a ${isWhole ? 'whole number' : 'number'} ${bounds}`;
+	const hint = `Correct '${parameter.label}', or the expression in it.`;
+	throw notAllowed(value, parameter, allowed, hint);
 }
 
 function decode(text: string): string {
@@ -141,6 +105,14 @@ export function requireText(
 export const notText = (value: unknown, parameter: Named) =>
 	wrongValue(parameter, `must be text, not ${describeKind(value)}`, CORRECT);
 
+/** The error of a parameter that must have a value. */
+export const emptyValue = (parameter: Named) =>
+	wrongValue(
+		parameter,
+		'is empty',
+		'Fill it in. If it is an expression, it returned nothing for this item.',
+	);
+
 /** Reads; what is wrong is thrown in other words. */
 function reworded<T>(read: () => T, words: (error: InputError) => InputError): T {
 	let failure: unknown;
@@ -152,52 +124,13 @@ function reworded<T>(read: () => T, words: (error: InputError) => InputError): T
 	throw failure;
 }
 
-/**
- * What a parameter's value stands for.
- *
- * @param read its errors say what the value is instead, such as `is not readable`
- * @throws {InputError} that names the parameter
- */
+/** What a parameter's value stands for. @param read its errors say what is wrong with the value */
 export const withLabel = <T>(parameter: Named, read: () => T): T =>
 	reworded(read, ({ message, hint }) => wrongValue(parameter, message, hint));
 
-/** Reads what a parameter is about; what is wrong with it is wrong with the parameter. */
+/** Reads what a parameter is about: what is wrong with it is wrong with the parameter. */
 export const withField = <T>({ label }: Named, read: () => T): T =>
 	reworded(read, ({ message, hint }) => new InputError(message, { field: label, hint }));
-
-/** The error of a parameter that must have a value. */
-export const emptyValue = (parameter: Named) =>
-	wrongValue(
-		parameter,
-		'is empty',
-		'Fill it in. If it is an expression, it returned nothing for this item.',
-	);
-
-/** The error of a parameter that may be left empty, but not by its expression. */
-export const emptyExpression = (parameter: Named) =>
-	wrongValue(
-		parameter,
-		'is empty: its expression returned nothing',
-		'Correct the expression, or remove it.',
-	);
-
-/** A list of names; in one text they are separated by commas. @throws {InputError} */
-export function requireNames(value: unknown, parameter: Named): string[] {
-	const entries: unknown[] =
-		typeof value === 'string' ? value.split(',') : Array.isArray(value) ? value : [value];
-	return entries.map((entry) => requireText(entry, parameter)).filter(Boolean);
-}
-
-/** The entries of a list, or its only one. @throws {InputError} if it is no list of entries */
-export function requireEntries(
-	value: unknown,
-	parameter: Named,
-): Array<Readonly<Record<string, unknown>>> {
-	if (value === undefined || value === null) return [];
-	const entries: unknown[] = Array.isArray(value) ? value : [value];
-	if (entries.every(isObject)) return entries;
-	throw wrongValue(parameter, `must be a list of entries, ${shown(value)}`, CORRECT);
-}
 
 /** Whether a parameter as it stands in the workflow holds an expression anywhere. */
 export const holdsExpression = (raw: unknown): boolean =>

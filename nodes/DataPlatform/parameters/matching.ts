@@ -8,7 +8,7 @@ import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, names } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
 import { InputError } from '../transport/errors';
-import type { OptionGroup } from './operation';
+import { OptionGroup } from './operation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from './table';
 
 export const matchOn = choice('matchOn', {
@@ -101,12 +101,13 @@ export const updateMatchOptions = [
 /** What happens to items that match a record, several, none or each other, as a group of options. */
 export const matchingOptions = <Option extends string>(
 	...options: Array<Parameter<Option, unknown>>
-): OptionGroup<Option> => ({
-	group: 'matching',
-	label: 'Matching',
-	description: 'What to do with items that match one record, several or none',
-	options,
-});
+) =>
+	new OptionGroup(
+		'matching',
+		'Matching',
+		'What to do with items that match one record, several or none',
+		options,
+	);
 
 type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>>;
 

@@ -10,11 +10,13 @@ import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/par
 import type { RunContext } from '../execution/run';
 
 /** Options in a sub-collection: an operation with many options groups the rare ones. */
-export interface OptionGroup<Option extends string> {
-	group: string;
-	label: string;
-	description: string;
-	options: Array<Parameter<Option, unknown>>;
+export class OptionGroup<Option extends string> {
+	constructor(
+		readonly name: string,
+		readonly label: string,
+		readonly description: string,
+		readonly options: Array<Parameter<Option, unknown>>,
+	) {}
 }
 
 /** The names of options, those of groups among them. */
@@ -43,25 +45,20 @@ const byLabel = (entries: INodeProperties[]) =>
 const GROUP_KEY = 'settings';
 
 const groupEntry = ({
-	group,
-	label,
+	name,
+	label: displayName,
 	description,
 	options,
-}: OptionGroup<string>): INodeProperties => ({
-	displayName: label,
-	name: group,
-	type: 'fixedCollection',
-	placeholder: `Add ${label}`,
-	default: { [GROUP_KEY]: {} },
-	description,
-	options: [
-		{
-			displayName: label,
-			name: GROUP_KEY,
-			values: byLabel(options.map(({ property }) => property)),
-		},
-	],
-});
+}: OptionGroup<string>): INodeProperties => {
+	const values = byLabel(options.map(({ property }) => property));
+	return {
+		...{ displayName, name, description },
+		type: 'fixedCollection',
+		placeholder: `Add ${displayName}`,
+		default: { [GROUP_KEY]: {} },
+		options: [{ displayName, name: GROUP_KEY, values }],
+	};
+};
 
 /** A collection of optional settings, in alphabetical order as the editor shows them. */
 const optionsEntry = (options: Options<string>): INodeProperties => ({
@@ -71,7 +68,7 @@ const optionsEntry = (options: Options<string>): INodeProperties => ({
 	placeholder: 'Add Option',
 	default: {},
 	options: byLabel(
-		options.map((option) => ('group' in option ? groupEntry(option) : option.property)),
+		options.map((option) => (option instanceof OptionGroup ? groupEntry(option) : option.property)),
 	),
 });
 
@@ -86,7 +83,7 @@ export function shownParameters(
 	};
 	add('', fields);
 	for (const option of options) {
-		if ('group' in option) add(`options.${option.group}.${GROUP_KEY}.`, option.options);
+		if (option instanceof OptionGroup) add(`options.${option.name}.${GROUP_KEY}.`, option.options);
 		else add('options.', [option]);
 	}
 	const properties = fields.map(({ property }) => property);

@@ -4,7 +4,7 @@
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { flag, number } from '../execution/parameterKinds';
-import type { OptionGroup } from './operation';
+import { OptionGroup } from './operation';
 
 export const timeout = number('timeout', {
 	label: 'Request Timeout',
@@ -35,9 +35,10 @@ export const requestSettings = [maxRetryWait, timeout];
 /** How requests are made, as a group of options. */
 export const requestOptions = <Option extends string>(
 	...settings: Array<Parameter<Option, unknown>>
-): OptionGroup<Option | NameOf<typeof skipAudit>> => ({
-	group: 'requests',
-	label: 'Requests',
-	description: 'How much is sent at a time, and how long requests and retries may take',
-	options: [...settings, skipAudit],
-});
+) =>
+	new OptionGroup<Option | NameOf<typeof skipAudit>>(
+		'requests',
+		'Requests',
+		'How much is sent at a time, and how long requests and retries may take',
+		[...settings, skipAudit],
+	);

@@ -23,7 +23,7 @@ import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import type { Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
-import type { OptionGroup } from './operation';
+import { OptionGroup } from './operation';
 import { fieldPart } from './table';
 
 const FORMATS = {
@@ -90,12 +90,12 @@ const formulaGuard = flag('formulaGuard', {
 
 const csvOptions = [byteOrderMark, columnNames, exportDelimiter, formulaGuard];
 
-export const exportFile: OptionGroup<NameOf<typeof csvOptions | typeof fileName>> = {
-	group: 'file',
-	label: 'File',
-	description: 'The name of the file, and how CSV is written',
-	options: [...csvOptions, fileName],
-};
+export const exportFile = new OptionGroup(
+	'file',
+	'File',
+	'The name of the file, and how CSV is written',
+	[...csvOptions, fileName],
+);
 
 /** How CSV is written. @throws {InputError} */
 export const csvFormOf = (
@@ -253,12 +253,12 @@ const readOptions = [
 	}),
 ];
 
-export const importFile: OptionGroup<NameOf<typeof rowOptions | typeof readOptions>> = {
-	group: 'file',
-	label: 'File',
-	description: 'How to read the file, and which of its rows',
-	options: [...rowOptions, ...readOptions],
-};
+export const importFile = new OptionGroup(
+	'file',
+	'File',
+	'How to read the file, and which of its rows',
+	[...rowOptions, ...readOptions],
+);
 
 /** How a file is read. @throws {InputError} */
 export function readFormOf(

@@ -5,7 +5,8 @@ import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
 import type { TableAddress } from '../api/types';
 import type { NameOf, Parameter, ParameterReader } from '../execution/parameter';
-import { custom, parseText, text } from '../execution/parameterKinds';
+import { custom, text } from '../execution/parameterKinds';
+import { requireText } from '../execution/parameterValues';
 
 /**
  * Where a name stands in a pasted address, such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
@@ -36,7 +37,6 @@ const locator = <Name extends string>({
 	search,
 	id,
 	url: { placeholder, part },
-	narrows,
 	addresses: formats,
 	...look
 }: LocatorLook<Name>): Parameter<Name, string> => {
@@ -68,7 +68,7 @@ const locator = <Name extends string>({
 				},
 			],
 		},
-		parseText(name, narrows, formats),
+		(value, parameter) => requireText(value, parameter, formats),
 	);
 };
 

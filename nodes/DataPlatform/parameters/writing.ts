@@ -21,7 +21,7 @@ import {
 	updateMatchOptions,
 	upsertMatchOptions,
 } from './matching';
-import type { OptionGroup } from './operation';
+import { OptionGroup } from './operation';
 import { requestOptions, requestSettings, skipAudit } from './requests';
 import { tableOf, type TableParameter } from './table';
 import { emptyValues, unknownFields, type FieldOptions } from './values';
@@ -127,45 +127,41 @@ const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
 const requests = requestOptions(...batches, maxFailedShare, ...requestSettings);
 
 /** What happens to values that are empty, unknown or given twice, as a group of options. */
-const inputValues = <Option extends string = never>(
-	...more: Array<Parameter<Option, unknown>>
-): OptionGroup<Option | FieldOptions> => ({
-	group: 'inputValues',
-	label: 'Input Values',
-	description:
+const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
+	new OptionGroup<Option | FieldOptions>(
+		'inputValues',
+		'Input Values',
 		'What to do with values that are empty, that the table has no field for, or repeated',
-	options: [...more, emptyValues, unknownFields],
-});
+		[...more, emptyValues, unknownFields],
+	);
+
+/** The options of the operations that find records, with what each says of duplicates and matches. */
+const matchedOptions = <Option extends string>(
+	repeated: typeof duplicatesOfRows,
+	matches: Array<Parameter<Option, unknown>>,
+	skips = skipUnchanged,
+) => [
+	dryRun,
+	linkValues,
+	output,
+	skips,
+	requests,
+	inputValues(repeated),
+	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
+];
 
 /** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
 export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
-export const upsertManyOptions = [
-	dryRun,
-	linkValues,
-	output,
-	skipUnchanged,
-	requests,
-	inputValues(duplicates()),
-	matchingOptions(...upsertMatchOptions, importKey),
-];
-export const updateManyOptions = [
-	dryRun,
-	linkValues,
-	output,
-	skipUnchanged,
-	requests,
-	inputValues(duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`)),
-	matchingOptions(...updateMatchOptions, importKey),
-];
-export const syncManyOptions = [
-	dryRun,
-	linkValues,
-	output,
+export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const updateManyOptions = matchedOptions(
+	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
+	updateMatchOptions,
+);
+export const syncManyOptions = matchedOptions(
+	duplicates(),
+	[multipleMatches],
 	skipUnchanged.with({ preset: true }),
-	requests,
-	inputValues(duplicates()),
-	matchingOptions(multipleMatches, importKey),
-];
+);
 
 /** Of a file: its rows have one report. @param asText how rows give their values as text */
 export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [

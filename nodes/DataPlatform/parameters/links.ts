@@ -9,6 +9,7 @@ import { choice, list, text } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
 import { InputError, ServiceError } from '../transport/errors';
 import { CHOOSE_ID, fieldPart, ofTable } from './table';
+import { emptyValues } from './values';
 
 /** Stands for every link field of the table. */
 export const ALL_LINK_FIELDS = '*';
@@ -47,7 +48,7 @@ const ifNotFound = choice('ifNotFound', {
 		create: ['Create the Linked Record', 'Create it with its import key, many in one request'],
 		leaveEmpty: [
 			'Leave the Link Empty',
-			'Treat the value as empty, as the option Empty Values says',
+			`Treat the value as empty, as the option ${emptyValues.label} says`,
 		],
 		error: ['Treat as an Error', 'Do not write the item and name the value'],
 	},

@@ -27,7 +27,7 @@ const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
 const noImportKey: NodeHint = {
-	message: `The table has no import key to match records by. Choose 'Other Fields' or 'Record ID' under ${matchOn}, or mark a field as import key in the platform.`,
+	message: `The table has no import key to match records by. Choose another way under ${matchOn}, or mark a field as import key in the platform.`,
 	type: 'warning',
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && !${KEY} && !$parameter["options"]?.matching?.settings?.importKey }}`,
 	whenToDisplay: 'always',

@@ -9,8 +9,8 @@ import { tableParameters } from '../../nodes/DataPlatform/parameters/table.ts';
 import { columnsToCreate } from '../../nodes/DataPlatform/parameters/values.ts';
 import {
 	createManyOptions,
-	failureShareOf,
 	importOptions,
+	manySettings,
 	writesMatched,
 } from '../../nodes/DataPlatform/parameters/writing.ts';
 import { executeWriteMany } from '../../nodes/DataPlatform/actions/record/writeMany.ts';
@@ -67,8 +67,9 @@ test('so does one that writes many records, or a file', () => {
 		options: importOptions([limit]),
 		execute: async (run) => {
 			upsertRules(run, 0);
+			const kind = { mode: 'create', duplicates: 'merge', skipUnchanged: false } as const;
 			// @ts-expect-error an import has no share of failures
-			failureShareOf(run, 0);
+			manySettings(run, 0, kind);
 		},
 	});
 	expect([create.kind, withoutColumns.kind, importing.kind]).toEqual(['bulk', 'bulk', 'bulk']);

@@ -123,6 +123,12 @@ export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
 
 const UTC = () => 'UTC';
 
+/** Without the members that are not given. */
+export const given = <O extends object>(members: O) =>
+	Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+		[Key in keyof O]?: Exclude<O[Key], undefined>;
+	};
+
 const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0);
 
 export class Parameter<Name extends string, T> implements Named {
@@ -167,18 +173,11 @@ export class Parameter<Name extends string, T> implements Named {
 
 	/** The same parameter as another operation shows it. */
 	with({ preset, show, hide, ...look }: Changes<T>): Parameter<Name, T> {
-		const { displayOptions, ...property } = this.property;
-		const shown = { ...displayOptions, ...(show && { show }), ...(hide && { hide }) };
-		return new Parameter(
-			{
-				...property,
-				...look,
-				...(preset !== undefined && { default: preset as NodeParameterValueType }),
-				...(Object.keys(shown).length > 0 && { displayOptions: shown }),
-			},
-			this.parse,
-			this.narrows,
-		);
+		const changes = { default: preset as NodeParameterValueType | undefined, ...look };
+		const displayOptions = { ...this.property.displayOptions, ...given({ show, hide }) };
+		const isAlways = Object.keys(displayOptions).length === 0;
+		const entry = { ...this.property, ...given(changes), ...(!isAlways && { displayOptions }) };
+		return new Parameter(entry, this.parse, this.narrows);
 	}
 
 	/** Its label, as texts name it. */

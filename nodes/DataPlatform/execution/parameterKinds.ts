@@ -10,7 +10,7 @@ import {
 } from 'n8n-workflow';
 
 import { isObject } from '../transport/json';
-import { Parameter, type Entry, type Look, type Parse } from './parameter';
+import { given, Parameter, type Entry, type Look, type Parse } from './parameter';
 import { notAllowed, requireNumber, requireText } from './parameterValues';
 
 type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
@@ -28,19 +28,9 @@ export const custom = <Name extends string, T>(
 	{ label, preset, show, hide, narrows, ...more }: CustomLook,
 	parse: Parse<T>,
 ): Parameter<Name, T> => {
-	const displayOptions = { ...(show && { show }), ...(hide && { hide }) };
-	return new Parameter(
-		{
-			displayName: label,
-			name,
-			type,
-			default: preset as NodeParameterValueType,
-			...more,
-			...((show || hide) && { displayOptions }),
-		},
-		parse,
-		narrows,
-	);
+	const displayOptions = show || hide ? given({ show, hide }) : undefined;
+	const entry = { displayName: label, name, type, default: preset as NodeParameterValueType };
+	return new Parameter({ ...entry, ...given({ ...more, displayOptions }) }, parse, narrows);
 };
 
 interface TextLook extends Omit<CustomLook, 'preset'> {
@@ -59,7 +49,7 @@ export const text = <Name extends string>(
 	custom(
 		name,
 		loads ? 'options' : 'string',
-		{ ...look, ...(loads && { typeOptions: loads }), preset },
+		{ typeOptions: loads, ...look, preset },
 		(value, parameter) => requireText(value, parameter, addresses),
 	);
 
@@ -70,8 +60,8 @@ export const names = <Name extends string>(name: Name, { loads, ...look }: TextL
 		'multiOptions',
 		{ ...look, typeOptions: loads, preset: [] },
 		(value, parameter): string[] => {
-			const given: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
-			return given.map((entry) => requireText(entry, parameter)).filter(Boolean);
+			const entries: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
+			return entries.map((entry) => requireText(entry, parameter)).filter(Boolean);
 		},
 	);
 
@@ -86,11 +76,8 @@ interface NumberLook extends Look {
 const numeric =
 	(isWhole: boolean) =>
 	<Name extends string>(name: Name, { min, max, editorMin = min, ...look }: NumberLook) => {
-		const typeOptions = {
-			minValue: editorMin,
-			...(max !== undefined && { maxValue: max }),
-			...(isWhole && { numberPrecision: 0 }),
-		};
+		const numberPrecision = isWhole ? 0 : undefined;
+		const typeOptions = given({ minValue: editorMin, maxValue: max, numberPrecision });
 		return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
 			requireNumber(value, parameter, { min, max, isWhole }),
 		);
@@ -118,7 +105,7 @@ export const choice = <Name extends string, T extends string>(
 	const entries = Object.entries<string | readonly string[]>(choices);
 	const options = entries.map(([value, shown]) => {
 		const [title = '', description] = [shown].flat();
-		return { name: title, value, ...(description !== undefined && { description }) };
+		return { name: title, value, ...given({ description }) };
 	});
 	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
 	return custom(name, 'options', { ...look, options }, (value, parameter): T => {
@@ -161,24 +148,24 @@ export const list = <Name extends string, Part extends string>(
 	name: Name,
 	{ add, entry: [key, title], parts, isSingle = false, isSortable, ...look }: ListLook<Part>,
 ) => {
-	const typeOptions = { multipleValues: true, ...(isSortable && { sortable: true }) };
+	const typeOptions = isSingle ? undefined : given({ multipleValues: true, sortable: isSortable });
 	const values = parts.map(({ property }) => property);
 	return custom(
 		name,
 		'fixedCollection',
 		{
 			...look,
-			...(!isSingle && { typeOptions }),
+			typeOptions,
 			narrows: true,
 			placeholder: add,
 			preset: {},
 			options: [{ displayName: title, name: key, values }],
 		},
 		(value, parameter) => {
-			const given = (isObject(value) ? value[key] : value) ?? [];
-			const entries: unknown[] = [given].flat();
+			const inside = (isObject(value) ? value[key] : value) ?? [];
+			const entries: unknown[] = [inside].flat();
 			if (entries.every(isObject)) return entries as Array<Entry<Part>>;
-			throw notAllowed(given, parameter, 'a list of entries');
+			throw notAllowed(inside, parameter, 'a list of entries');
 		},
 	);
 };

@@ -106,27 +106,24 @@ export const filterMode = choice('filterMode', {
 	description: 'Which records to include',
 });
 
-type Show = Record<string, string[]>;
-
 interface FilterChanges {
 	description?: string;
 	preset?: 'conditions';
 	/** Whether a filter that is chosen must say something. */
 	required?: true;
 	/** For what else the filter is shown. */
-	show?: Show;
+	show?: Record<string, string[]>;
 }
 
 /** The parameters of the filter builder, as an operation shows them. */
 export const filterWith = ({ description, preset, required, show }: FilterChanges) => {
-	const changes = { ...(required && { required }) };
 	const shownFor = (mode: string) => ({ show: { ...show, filterMode: [mode] } });
 	return [
-		filterMode.with({ ...(description !== undefined && { description }), preset, show }),
+		filterMode.with({ description, preset, show }),
 		matchType.with(shownFor('conditions')),
-		conditions.with({ ...changes, ...shownFor('conditions') }),
+		conditions.with({ required, ...shownFor('conditions') }),
 		groups.with(shownFor('conditions')),
-		filterTree.with({ ...changes, ...shownFor('json') }),
+		filterTree.with({ required, ...shownFor('json') }),
 	];
 };
 

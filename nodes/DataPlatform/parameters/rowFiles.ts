@@ -23,6 +23,8 @@ import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import type { Encoding } from '../rows/text';
 import { InputError } from '../transport/errors';
+import { inputDataFieldName } from './files';
+import { rowMatchingParameters } from './matching';
 import { OptionGroup } from './operation';
 import { fieldPart } from './table';
 
@@ -36,7 +38,7 @@ const formatOf = <T extends string>(choices: Choices<T>, preset: NoInfer<T>) =>
 
 export const exportFormat = formatOf(FORMATS, 'csv');
 
-export const importFormat = formatOf(
+const importFormat = formatOf(
 	{ auto: ['Automatic', 'NDJSON if the file begins with {, else CSV'], ...FORMATS },
 	'auto',
 );
@@ -121,7 +123,7 @@ export function exportFileName(
 	return ENDING.test(name) ? name : `${name}.${format}`;
 }
 
-export const importMode = choice('importMode', {
+const importMode = choice('importMode', {
 	label: 'Import Mode',
 	choices: {
 		create: ['Create', 'Create a new record for each row'],
@@ -191,7 +193,7 @@ export function mappingOf(
 	return entries;
 }
 
-export const rejectedRowsField = text('rejectedRowsField', {
+const rejectedRowsField = text('rejectedRowsField', {
 	label: 'Put Rejected Rows in Field',
 	required: true,
 	preset: 'rejected',
@@ -261,7 +263,7 @@ export const importFile = new OptionGroup(
 );
 
 /** How a file is read. @throws {InputError} */
-export function readFormOf(
+function readFormOf(
 	run: RunContext<NameOf<typeof importFormat | typeof readOptions>>,
 	index: number,
 ): RowFileForm & { encoding: Encoding } {
@@ -276,7 +278,7 @@ export function readFormOf(
 }
 
 /** Which rows are read, and how many may be rejected; 0 for no end. @throws {InputError} */
-export function rowRangeOf(run: RunContext<NameOf<typeof rowOptions>>, index: number) {
+function rowRangeOf(run: RunContext<NameOf<typeof rowOptions>>, index: number) {
 	const startAt = startAtRow.of(run, index);
 	const endAt = endAtRow.of(run, index);
 	if (endAt > 0 && endAt < startAt) {
@@ -318,7 +320,7 @@ const timeZone = text('timeZone', {
 export const textOptions = [dateFormat, listSeparator, numberFormat, timeZone];
 
 /** @throws {InputError} */
-export function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: number): TextForm {
+function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: number): TextForm {
 	const date = dateFormat.of(run, index);
 	const zone = timeZone.of(run, index);
 	// Not trimmed: it may be a space.
@@ -331,3 +333,28 @@ export function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: n
 		listSeparator: separator,
 	};
 }
+
+/** The parameters of an import besides its table and options. */
+export const importParameters = [
+	inputDataFieldName,
+	importFormat,
+	importMode,
+	...rowMatchingParameters,
+	mappingMode,
+	columnMapping,
+	rejectedRowsField,
+];
+
+type ImportParameter = NameOf<
+	typeof importParameters | typeof textOptions | typeof readOptions | typeof rowOptions
+>;
+
+/** What the parameters say about a file. @throws {InputError} */
+export const fileSettingsOf = (run: RunContext<ImportParameter>, index: number) => ({
+	mode: importMode.of(run, index),
+	outputName: rejectedRowsField.of(run, index),
+	mapping: mappingOf(run, index),
+	form: readFormOf(run, index),
+	texts: textFormOf(run, index),
+	range: rowRangeOf(run, index),
+});

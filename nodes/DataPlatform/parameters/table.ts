@@ -4,7 +4,7 @@
 import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
 import type { TableAddress } from '../api/types';
-import type { NameOf, Parameter, ParameterReader } from '../execution/parameter';
+import type { NameOf, ParameterReader } from '../execution/parameter';
 import { custom, text } from '../execution/parameterKinds';
 import { requireText } from '../execution/parameterValues';
 
@@ -15,66 +15,54 @@ import { requireText } from '../execution/parameterValues';
 const addresses = (...formats: string[]) =>
 	formats.map((format) => new RegExp(format.replaceAll('<name>', '[^/?#]+')));
 
-interface LocatorLook<Name extends string> {
-	name: Name;
+interface LocatorLook {
 	label: string;
 	description: string;
 	required?: boolean;
 	/** Whether an expression in it may not return nothing, although it may be left empty. */
 	narrows?: boolean;
-	dependsOn?: string[];
+	typeOptions?: INodePropertyTypeOptions;
 	/** The method that lists what can be chosen. */
 	search: string;
 	id: { placeholder: string; hint?: string };
 	/** An address, and the part of it that stands before the name. */
-	url: { placeholder: string; part: string };
+	url: string;
+	part: string;
 	addresses: RegExp[];
 }
 
-const locator = <Name extends string>({
-	name,
-	dependsOn,
-	search,
-	id,
-	url: { placeholder, part },
-	addresses: formats,
-	...look
-}: LocatorLook<Name>): Parameter<Name, string> => {
-	const properties = {
-		regex: `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`,
-		errorMessage: `This address has no part /${part}/… in it`,
+const locator = <Name extends string>(
+	name: Name,
+	{ search, id, url, part, addresses: formats, ...look }: LocatorLook,
+) => {
+	const typeOptions = { searchListMethod: search, searchable: true };
+	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
+	const errorMessage = `This address has no part /${part}/… in it`;
+	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
+	const shown = {
+		...look,
+		preset: { mode: 'list', value: '' },
+		modes: [
+			{ displayName: 'From List', name: 'list', type: 'list' as const, typeOptions },
+			{ displayName: 'By ID', name: 'id', type: 'string' as const, ...id },
+			{
+				displayName: 'By URL',
+				name: 'url',
+				type: 'string' as const,
+				placeholder: `e.g. ${url}`,
+				validation,
+			},
+		],
 	};
-	return custom(
-		name,
-		'resourceLocator',
-		{
-			...look,
-			preset: { mode: 'list', value: '' },
-			...(dependsOn && { typeOptions: { loadOptionsDependsOn: dependsOn } }),
-			modes: [
-				{
-					displayName: 'From List',
-					name: 'list',
-					type: 'list',
-					typeOptions: { searchListMethod: search, searchable: true },
-				},
-				{ displayName: 'By ID', name: 'id', type: 'string', ...id },
-				{
-					displayName: 'By URL',
-					name: 'url',
-					type: 'string',
-					placeholder,
-					validation: [{ type: 'regex', properties }],
-				},
-			],
-		},
-		(value, parameter) => requireText(value, parameter, formats),
+	return custom(name, 'resourceLocator', shown, (value, parameter) =>
+		requireText(value, parameter, formats),
 	);
 };
 
+const PLATFORM = 'https://platform.example.com';
+
 /** The application; '' to address the table only by its name. */
-export const application = locator({
-	name: 'application',
+export const application = locator('application', {
 	label: 'Application',
 	description:
 		'The application the table belongs to. Leave it empty to address the table directly by its name.',
@@ -82,22 +70,20 @@ export const application = locator({
 	narrows: true,
 	search: 'searchApplications',
 	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
-	url: { placeholder: 'e.g. https://platform.example.com/apps/crm', part: 'apps' },
+	url: `${PLATFORM}/apps/crm`,
+	part: 'apps',
 	addresses: addresses('/apps/(<name>)/tables/<name>', '/apps/(<name>)'),
 });
 
-export const table = locator({
-	name: 'table',
+export const table = locator('table', {
 	label: 'Table',
 	required: true,
 	description: 'The table to work on',
-	dependsOn: ['application.value'],
+	typeOptions: { loadOptionsDependsOn: ['application.value'] },
 	search: 'searchTables',
 	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
-	url: {
-		placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts',
-		part: 'tables',
-	},
+	url: `${PLATFORM}/apps/crm/tables/contacts`,
+	part: 'tables',
 	addresses: addresses('/apps/<name>/tables/(<name>)', '/tables/(<name>)'),
 });
 
@@ -139,18 +125,15 @@ const RECORD_ADDRESSES = addresses(
 
 export const RECORD_ID_EXAMPLE = 'e.g. 5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2';
 
-export const recordId = locator({
-	name: 'recordId',
+export const recordId = locator('recordId', {
 	label: 'Record',
 	required: true,
 	description: 'The record to work on',
-	dependsOn: TABLE_DEPENDENCIES,
+	typeOptions: { loadOptionsDependsOn: TABLE_DEPENDENCIES },
 	search: 'searchRecords',
 	id: { placeholder: RECORD_ID_EXAMPLE },
-	url: {
-		placeholder: 'e.g. https://platform.example.com/apps/crm/tables/contacts/data/5f0c9f0e…',
-		part: 'data',
-	},
+	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
+	part: 'data',
 	addresses: RECORD_ADDRESSES,
 });
 

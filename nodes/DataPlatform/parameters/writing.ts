@@ -22,9 +22,10 @@ import {
 	upsertMatchOptions,
 } from './matching';
 import { OptionGroup } from './operation';
+import type { simple } from './reading';
 import { requestOptions, requestSettings, skipAudit } from './requests';
 import { tableOf, type TableParameter } from './table';
-import { emptyValues, unknownFields, type FieldOptions } from './values';
+import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './values';
 
 /** The value of a limit that leaves it to the node. */
 const AUTOMATIC = 0;
@@ -203,24 +204,8 @@ export const writesMatched = (
 	matching: (table, key) => matchingOf(run, index, mode, table, rules, key),
 });
 
-export type FailureShareParameter = NameOf<typeof maxFailedShare>;
-
-/** No share if the first failure stops the run, or none does. @throws {InputError} */
-export function failureShareOf(
-	run: RunContext<FailureShareParameter>,
-	index: number,
-): number | undefined {
-	const share = maxFailedShare.of(run, index);
-	return share === NO_FAILURE_LIMIT ? undefined : share;
-}
-
-export type SettingsParameter = NameOf<
-	| typeof batchSize
-	| typeof dryRun
-	| typeof importKey
-	| typeof maxBatchSizeMiB
-	| typeof parallelRequests
-	| typeof skipAudit
+type SettingsParameter = NameOf<
+	typeof batches | typeof dryRun | typeof importKey | typeof skipAudit
 >;
 
 /** How records are sent. @throws {InputError} */
@@ -239,7 +224,29 @@ export const writeSettings = (
 	dryRun: dryRun.of(run, index),
 });
 
-export type SetupParameter = TableParameter | LinkParameter;
+/** How records are sent, and when that stops. @throws {InputError} */
+export function manySettings(
+	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
+	index: number,
+	kind: WriteKind,
+): WriteManyOptions {
+	const share = maxFailedShare.of(run, index);
+	const isLimited = share !== NO_FAILURE_LIMIT;
+	return {
+		...writeSettings(run, index, kind),
+		maxFailedShare: isLimited ? share : undefined,
+		stopAtFailure: !isLimited && !run.context.continueOnFail(),
+	};
+}
+
+type SetupParameter = TableParameter | LinkParameter;
+
+/** The parameters of every operation that writes an item's record. */
+export type WriteManyParameter =
+	| SetupParameter
+	| SettingsParameter
+	| PlanningParameter
+	| NameOf<typeof maxFailedShare | typeof output | typeof simple>;
 
 /** A table that is about to be written to. */
 export interface WriteSetup {

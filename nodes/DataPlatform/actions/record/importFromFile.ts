@@ -10,21 +10,15 @@ import { RowReader } from '../../execution/rowValues';
 import type { RunContext } from '../../execution/run';
 import { toFailure } from '../../parameters/failure';
 import { binaryFields, inputDataFieldName } from '../../parameters/files';
-import { rowMatchingParameters, upsertRules } from '../../parameters/matching';
+import { upsertRules } from '../../parameters/matching';
 import { bulkOperation, type OptionOf } from '../../parameters/operation';
 import {
-	columnMapping,
+	fileSettingsOf,
 	importFile,
-	importFormat,
-	importMode,
+	importParameters,
 	mappingMode,
-	mappingOf,
-	readFormOf,
-	rejectedRowsField,
-	rowRangeOf,
 	startAtRow,
 	stopAfterRejected,
-	textFormOf,
 	textOptions,
 } from '../../parameters/rowFiles';
 import { tableParameters } from '../../parameters/table';
@@ -42,16 +36,7 @@ import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
 import { countsText } from './writeMany';
 
-const fields = [
-	...tableParameters,
-	inputDataFieldName,
-	importFormat,
-	importMode,
-	...rowMatchingParameters,
-	mappingMode,
-	columnMapping,
-	rejectedRowsField,
-];
+const fields = [...tableParameters, ...importParameters];
 
 const options = [...importOptions(textOptions), importFile];
 
@@ -68,18 +53,10 @@ interface FileReport {
 
 /** What the parameters say about an import. @throws {InputError} */
 function settingsOf(run: Run, index: number) {
-	const mode = importMode.of(run, index);
+	const { mode, ...settings } = fileSettingsOf(run, index);
 	const kind = writesMatched(run, index, mode, upsertRules(run, index));
-	return {
-		kind,
-		outputName: rejectedRowsField.of(run, index),
-		mapping: mappingOf(run, index),
-		form: readFormOf(run, index),
-		texts: textFormOf(run, index),
-		range: rowRangeOf(run, index),
-		policies: valuePoliciesOf(run, index),
-		writing: { ...writeSettings(run, index, kind), stopAtFailure: false },
-	};
+	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false };
+	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing };
 }
 
 type Settings = ReturnType<typeof settingsOf>;

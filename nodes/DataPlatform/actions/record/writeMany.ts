@@ -16,24 +16,16 @@ import type { NameOf } from '../../execution/parameter';
 import type { RecordOutput } from '../../execution/recordOutput';
 import type { RunContext } from '../../execution/run';
 import { hintText } from '../../parameters/hints';
-import { outputOf, type simple } from '../../parameters/reading';
+import { outputOf } from '../../parameters/reading';
 import { itemRecordId } from '../../parameters/table';
-import {
-	hintIgnored,
-	planOptions,
-	valuesReader,
-	type PlanningParameter,
-} from '../../parameters/values';
+import { hintIgnored, planOptions, valuesReader } from '../../parameters/values';
 import {
 	dryRun,
-	failureShareOf,
+	manySettings,
 	output,
 	setUpWriting,
-	writeSettings,
-	type FailureShareParameter,
-	type SettingsParameter,
-	type SetupParameter,
 	type WriteKind,
+	type WriteManyParameter,
 	type WriteSetup,
 } from '../../parameters/writing';
 import { InputError, type ServiceError } from '../../transport/errors';
@@ -126,14 +118,6 @@ function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, num
 	return counts as Record<Outcome, number>;
 }
 
-/** The parameters of every operation that writes many records. */
-export type WriteManyParameter =
-	| SetupParameter
-	| SettingsParameter
-	| PlanningParameter
-	| FailureShareParameter
-	| NameOf<typeof output | typeof simple>;
-
 /** How the items of an operation are written. */
 export interface ItemWrites extends WriteKind {
 	/** The ID of an item's record, if the operation has it. @throws {InputError} */
@@ -199,12 +183,7 @@ export interface Finish {
 
 /** Reads the parameters that hold for all items, and what has to be known of the table. */
 async function setUp(run: RunContext<WriteManyParameter>, source: number, kind: ItemWrites) {
-	const maxFailedShare = failureShareOf(run, source);
-	const settings = {
-		...writeSettings(run, source, kind),
-		maxFailedShare,
-		stopAtFailure: maxFailedShare === undefined && !run.context.continueOnFail(),
-	};
+	const settings = manySettings(run, source, kind);
 	const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
 	const setup = await setUpWriting(run, source, settings, kind, planning);
 	const valuesOf = valuesReader(run, source, setup.table);

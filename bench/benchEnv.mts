@@ -14,20 +14,6 @@ import { spawnWorker, type Worker, type WorkerTasks } from './workers/spawnWorke
 
 const MAX_BATCH_SIZE = 1000;
 
-export type SandboxSettings = {
-	rateLimitPerMinute?: number | null;
-	rateLimitWindowMs?: number;
-	maxBulkRecords?: number | null;
-};
-
-export interface Observed<Result> {
-	result: Result;
-	/** How many requests the platform received. */
-	requests: number;
-	/** The sandbox's processor time; undefined on other systems than Linux. */
-	sandboxSeconds?: number;
-}
-
 export interface BenchEnv {
 	/** The platform's origin, over the wire. */
 	baseUrl: string;
@@ -36,12 +22,14 @@ export interface BenchEnv {
 	certificateFile?: string;
 	/** A client of the sandbox's administration. */
 	admin: SandboxAdmin;
-	changeSettings(settings: SandboxSettings): Promise<void>;
 	/** Replaces the table with an empty one, or with one of so many records. */
 	resetTable(records?: number): Promise<void>;
-	countRecords(): Promise<number>;
-	/** Does the work and counts what it costs the platform. */
-	observe<Result>(work: () => Promise<Result>): Promise<Observed<Result>>;
+	/** Counts the table's records, or those that match a filter such as `city(eq)Lyon`. */
+	countRecords(filter?: string): Promise<number>;
+	/** Does the work and counts the requests and the sandbox's processor time (NaN if unknown). */
+	observe<Result>(
+		work: () => Promise<Result>,
+	): Promise<{ result: Result; requests: number; sandboxSeconds: number }>;
 	/** Starts a worker that ends with this environment. */
 	spawnWorker<Name extends keyof WorkerTasks>(name: Name): Promise<Worker<WorkerTasks[Name]>>;
 	stop(): Promise<void>;
@@ -58,40 +46,48 @@ async function fetchCertificate(port: number): Promise<string> {
 	});
 }
 
-/** @param options `db`: a file with the sandbox's data; in memory by default */
-export async function startBenchEnv({
-	wire = HTTP,
-	db,
-}: { wire?: Wire; db?: string } = {}): Promise<BenchEnv> {
+/** Measures on each of the wires, with an environment of its own. */
+export async function onWires<Result>(
+	wires: readonly Wire[],
+	work: (env: BenchEnv, wire: Wire) => Promise<Result[]>,
+): Promise<Result[]> {
+	const results: Result[] = [];
+	for (const wire of wires) {
+		const env = await startBenchEnv(wire);
+		try {
+			results.push(...(await work(env, wire)));
+		} finally {
+			await env.stop();
+		}
+	}
+	return results;
+}
+
+/** Starts a sandbox behind a wire. */
+export async function startBenchEnv(wire: Wire = HTTP): Promise<BenchEnv> {
 	const cleanups: Array<() => Promise<void> | void> = [];
 	const stop = async () => {
 		for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
 	};
 	try {
-		const sandbox = await startSandbox({
-			db,
-			https: wire.https,
-			nodeArgs: profileArgs('sandbox'),
-		});
+		const nodeArgs = profileArgs('sandbox');
+		const sandbox = await startSandbox({ https: wire.https, nodeArgs });
 		cleanups.push(sandbox.stop);
 		const url = new URL(sandbox.baseUrl);
-		let certificate: string | undefined;
 		let certificateFile: string | undefined;
 		if (wire.https) {
 			const folder = await mkdtemp(join(tmpdir(), 'bench-certificate-'));
 			cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-			certificate = await fetchCertificate(Number(url.port));
 			certificateFile = join(folder, 'certificate.pem');
-			await writeFile(certificateFile, certificate);
+			await writeFile(certificateFile, await fetchCertificate(Number(url.port)));
 		}
 		if (wire.roundTripMs > 0) {
 			const proxy = await startLatencyProxy(Number(url.port), wire.roundTripMs);
 			cleanups.push(proxy.stop);
 			url.port = String(proxy.port);
 		}
-		const { tokens } = sandbox;
 		// Past the proxy: preparations need not wait for the wire.
-		const { admin } = sandbox;
+		const { admin, tokens } = sandbox;
 		const api = sandbox.client(tokens.jwt);
 		/** Sends a request only to learn its number in the log. */
 		const nextRequestNumber = async () => {
@@ -106,7 +102,6 @@ export async function startBenchEnv({
 			token: tokens.role,
 			certificateFile,
 			admin,
-			changeSettings: async (settings) => void (await admin.settings(settings)),
 			async resetTable(records = 0) {
 				await admin.createTable({ app: APP, table: benchTable });
 				for (const batch of splitIntoBatches(createItems(records), MAX_BATCH_SIZE)) {
@@ -115,23 +110,17 @@ export async function startBenchEnv({
 					});
 				}
 			},
-			async countRecords() {
-				const { data } = await admin.http.get<{
-					data: Array<{ table: string; records: number }>;
-				}>('/tables');
-				return data.data.find(({ table }) => table === TABLE)?.records ?? 0;
+			async countRecords(filter) {
+				const path = `/apps/${APP}/tables/${TABLE}/data/count`;
+				return (await api.get<{ data: { count: number } }>(path, { params: { filter } })).data.data
+					.count;
 			},
 			async observe(work) {
 				const first = await nextRequestNumber();
 				const cpuBefore = readCpuSeconds(sandbox.pid);
 				const result = await work();
-				const cpuAfter = readCpuSeconds(sandbox.pid);
-				return {
-					result,
-					requests: (await nextRequestNumber()) - first - 1,
-					...(cpuBefore !== undefined &&
-						cpuAfter !== undefined && { sandboxSeconds: cpuAfter - cpuBefore }),
-				};
+				const sandboxSeconds = readCpuSeconds(sandbox.pid) - cpuBefore;
+				return { result, requests: (await nextRequestNumber()) - first - 1, sandboxSeconds };
 			},
 			async spawnWorker(name) {
 				const worker = await spawnWorker(name, certificateFile);

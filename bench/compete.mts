@@ -3,16 +3,25 @@ import type { BenchEnv } from './benchEnv.mts';
 import type { Measurement } from './measure.mts';
 import type { Series } from './report/row.mts';
 
+/** A contestant could not do the work, which is a result: the benchmark goes on without it. */
+export class ContestantFailed extends Error {}
+
 export interface Contestant<Details = object> {
 	run(): Promise<Measurement & Details>;
 	/** At most so many runs. */
 	runs: number;
+	/** Counts the records after a run; by default, those of the table. */
+	count?: (details: Measurement & Details) => Promise<number> | number;
+	/** How many records there must be; any number by default. */
+	records?: number;
+	/** What it does otherwise than the others. */
+	differs?: string;
 }
 
 export interface CompletedSeries<Details = object> extends Series {
 	requests: number;
-	/** How many records the table had after the last run. */
-	written: number;
+	records: number;
+	sandboxSeconds: number[];
 	/** What the last run returned. */
 	details: Measurement & Details;
 }
@@ -21,7 +30,7 @@ export interface CompletedSeries<Details = object> extends Series {
 const BUDGET_SECONDS = 60;
 
 /**
- * Runs every contestant until it has done all its runs or used up its time.
+ * Runs every contestant until it has done all its runs, used up its time, or failed.
  *
  * @param prepare is called before each run; by default it empties the table
  */
@@ -32,28 +41,49 @@ export async function compete<Name extends string, Details = object>(
 ): Promise<Partial<Record<Name, CompletedSeries<Details>>>> {
 	const results: Partial<Record<Name, CompletedSeries<Details>>> = {};
 	let queue = Object.entries(contestants) as Array<[Name, Contestant<Details>]>;
+	const runOnce = async (
+		{ run, count = async () => await env.countRecords(), records: expected }: Contestant<Details>,
+		series: CompletedSeries<Details>,
+	) => {
+		await prepare();
+		const { result, requests, sandboxSeconds } = await env.observe(run);
+		series.measurements.push(result);
+		series.sandboxSeconds.push(sandboxSeconds);
+		const records = await count(result);
+		Object.assign(series, { requests, records, details: result });
+		if (expected === undefined || records === expected) return;
+		throw new ContestantFailed(`${records} records instead of ${expected}`);
+	};
 	while (queue.length > 0) {
-		for (const [name, { run }] of queue) {
-			await prepare();
-			const { result, requests, sandboxSeconds } = await env.observe(run);
-			const series: CompletedSeries<Details> = (results[name] ??= {
+		for (const [name, contestant] of queue) {
+			const series = (results[name] ??= {
 				measurements: [],
 				sandboxSeconds: [],
-				requests,
-				written: 0,
-				details: result,
-			});
-			series.measurements.push(result);
-			if (sandboxSeconds !== undefined) series.sandboxSeconds?.push(sandboxSeconds);
-			series.requests = requests;
-			series.written = await env.countRecords();
-			series.details = result;
+				...(contestant.differs && { differs: contestant.differs }),
+			} as unknown as CompletedSeries<Details>);
+			try {
+				await runOnce(contestant, series);
+			} catch (error) {
+				if (!(error instanceof ContestantFailed)) throw error;
+				series.failure = error.message;
+			}
 		}
 		queue = queue.filter(([name, { runs }]) => {
-			const { measurements } = results[name]!;
+			const { measurements, failure } = results[name]!;
 			const spent = measurements.reduce((sum, { seconds }) => sum + seconds, 0);
-			return measurements.length < runs && spent < BUDGET_SECONDS;
+			return failure === undefined && measurements.length < runs && spent < BUDGET_SECONDS;
 		});
 	}
 	return results;
+}
+
+/** The same of contestants that must not fail. @throws Error if one does */
+export async function competeAll<Name extends string, Details = object>(
+	...[env, contestants, prepare]: Parameters<typeof compete<Name, Details>>
+): Promise<Record<Name, CompletedSeries<Details>>> {
+	const results = await compete(env, contestants, prepare);
+	for (const [name, { failure }] of Object.entries<Series>(results as Record<Name, Series>)) {
+		if (failure !== undefined) throw new Error(`${name}: ${failure}`);
+	}
+	return results as Record<Name, CompletedSeries<Details>>;
 }

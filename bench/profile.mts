@@ -1,16 +1,24 @@
-/** CPU profiles of the processes that are measured: `npm run bench -- --profile FOLDER`. */
+/** CPU profiles of what is measured: `npm run bench -- --profile FOLDER`. */
+import { basename, dirname, join } from 'node:path';
 
 let folder: string | undefined;
 let count = 0;
 
-/** Makes every process that starts from now on write a profile into this folder. */
+/** Makes everything that is measured from now on write a profile into this folder. */
 export function writeProfilesTo(path: string): void {
 	folder = path;
 }
 
-/** Options for a new Node process; none unless profiles are wanted. */
-export function profileArgs(name: string): string[] {
-	if (folder === undefined) return [];
+/** The file for the next profile; undefined unless profiles are wanted. */
+export function profilePath(name: string): string | undefined {
+	if (folder === undefined) return undefined;
 	count += 1;
-	return ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${count}-${name}.cpuprofile`];
+	return join(folder, `${count}-${name.replace(/[^\w.]+/g, '-')}.cpuprofile`);
+}
+
+/** Options for a new Node process, with a profile of its whole life; none unless profiles are wanted. */
+export function profileArgs(name: string): string[] {
+	const path = profilePath(name);
+	if (path === undefined) return [];
+	return ['--cpu-prof', `--cpu-prof-dir=${dirname(path)}`, `--cpu-prof-name=${basename(path)}`];
 }

@@ -1,74 +1,70 @@
 /**
- * Measures the nodes in n8n's engine, beside a bare client and beside n8n's own nodes.
+ * Measures the nodes in real n8n beside workflows of n8n's own nodes, and in n8n's bare engine beside
+ * a bare client.
  *
- *   node bench/run.mts [--only NAME] [--json FILE] [--from FILE] [--write] [--smoke] [--profile FOLDER]
+ *   node bench/run.mts [--only NAME [--work TEXT]] [--quick] [--json FILE] [--from FILE] [--write]
+ *                      [--smoke] [--profile FOLDER]
  *
- * `--json` saves the rows, `--from` reads them from such a file instead of measuring, `--write` puts
- * table and chart into docs/performance.md. `--smoke` only checks that every benchmark runs: tiny
- * sizes, single runs, without n8n's own nodes. `--profile` writes a CPU profile of every process.
+ * `--work` chooses among the work of `n8n` by a part of its title. `--json` saves the rows, `--from`
+ * reads them from such a file instead of measuring, `--write` puts them into docs/performance.md.
+ * `--quick` takes smaller sizes, once each, to try a change. `--smoke` only checks that every benchmark
+ * runs; `n8n` needs n8n itself, so it runs only by name then. `--profile` writes CPU profiles.
  *
  * The package must be built (`npm run build`). Times of one run on one machine can be compared;
  * those of two machines cannot, only their ratios.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { ensureN8n } from '../harness/install.mts';
+import { format } from 'prettier';
 import { attachments } from './benchmarks/attachments.mts';
-import { getMany } from './benchmarks/getMany.mts';
-
-import { idlePoll } from './benchmarks/idlePoll.mts';
 import { importRows } from './benchmarks/import.mts';
-import { loadTime } from './benchmarks/loadTime.mts';
+import { n8n } from './benchmarks/n8n.mts';
 import { overhead } from './benchmarks/overhead.mts';
 import { platformLimits } from './benchmarks/platformLimits.mts';
-import { skipUnchanged } from './benchmarks/skipUnchanged.mts';
+import { reading } from './benchmarks/reading.mts';
 import { sync } from './benchmarks/sync.mts';
-import { sweep } from './benchmarks/sweep.mts';
-import { tableNode } from './benchmarks/tableNode.mts';
-import { unbatched } from './benchmarks/unbatched.mts';
 import { upsert } from './benchmarks/upsert.mts';
 import { writeProfilesTo } from './profile.mts';
-import type { Benchmark, Row } from './report/row.mts';
-import { renderText } from './report/table.mts';
+import type { Benchmark, Row, Scale } from './report/row.mts';
+import { renderMarkdown } from './report/table.mts';
 import { writeDocs } from './report/writeDocs.mts';
 
 const benchmarks: Benchmark[] = [
+	n8n,
 	upsert,
-	skipUnchanged,
+	reading,
 	sync,
-	getMany,
 	platformLimits,
-	tableNode,
 	attachments,
 	importRows,
 	overhead,
-	idlePoll,
-	loadTime,
-	sweep,
-	unbatched,
 ];
 
 const { values } = parseArgs({
 	options: {
 		only: { type: 'string' },
+		work: { type: 'string' },
 		json: { type: 'string' },
 		from: { type: 'string' },
 		write: { type: 'boolean', default: false },
+		quick: { type: 'boolean', default: false },
 		smoke: { type: 'boolean', default: false },
 		profile: { type: 'string' },
 	},
 });
-const isSmoke = values.smoke;
-const chosen = benchmarks.filter(({ name, isExtra }) =>
-	values.only === undefined ? !isExtra : name === values.only,
+const scale: Scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
+const chosen = benchmarks.filter((benchmark) =>
+	values.only === undefined ? !(values.smoke && benchmark === n8n) : benchmark.name === values.only,
 );
 if (chosen.length === 0) {
 	const names = benchmarks.map(({ name }) => name).join(', ');
 	console.error(`There is no benchmark '${values.only}'. There are: ${names}`);
 	process.exit(2);
 }
-if (values.write && (values.only !== undefined || isSmoke)) {
-	console.error('--write needs all benchmarks: leave out --only and --smoke.');
+// The page has a part for n8n, and one for all the others.
+const isPart = values.work !== undefined || ![undefined, n8n.name].includes(values.only);
+if (values.write && (values.smoke || isPart)) {
+	console.error(`--write needs all benchmarks or all of --only ${n8n.name}, without --smoke.`);
 	process.exit(2);
 }
 if (values.profile !== undefined) {
@@ -78,12 +74,11 @@ if (values.profile !== undefined) {
 const failed: string[] = [];
 
 async function measureAll(): Promise<Row[]> {
-	if (!isSmoke) await ensureN8n();
 	const rows: Row[] = [];
 	for (const { name, run } of chosen) {
 		const start = Date.now();
 		try {
-			rows.push(...(await run({ isSmoke, hasPeer: !isSmoke })));
+			rows.push(...(await run({ scale, work: values.work, isSmoke: scale !== 'full' })));
 		} catch (error) {
 			// The results of the others are still useful.
 			failed.push(name);
@@ -97,8 +92,8 @@ async function measureAll(): Promise<Row[]> {
 const rows = values.from
 	? (JSON.parse(await readFile(values.from, 'utf8')) as Row[])
 	: await measureAll();
-console.log(renderText(rows));
+console.log(await format(renderMarkdown(rows), { parser: 'markdown' }));
 if (values.json !== undefined) await writeFile(values.json, JSON.stringify(rows, null, '\t'));
-if (values.write) await writeDocs(rows);
-if (isSmoke) console.log(`${chosen.length - failed.length} passed, ${failed.length} failed`);
+if (values.write) await writeDocs(rows, { isQuick: values.quick });
+if (values.smoke) console.log(`${chosen.length - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);

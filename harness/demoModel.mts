@@ -33,6 +33,14 @@ function parse<T>(text: string): T | undefined {
 	}
 }
 
+/** The answer to what the tool that updates a contact has returned. */
+function sayWhatChanged(result: string): string {
+	const [contact] = parse<Contact[]>(result) ?? [];
+	if (contact === undefined) return `That did not work: ${result}`;
+	const change = contact.newsletter ? 'now gets' : 'no longer gets';
+	return `Done: ${contact.firstname} ${contact.surname} ${change} the newsletter.`;
+}
+
 /** Decides by the question and by what the tools have returned to it. */
 function decide(question: string, results: string[]): Reply {
 	const words: string[] = question.match(/\p{Lu}\p{Ll}+/gu) ?? [];
@@ -41,7 +49,7 @@ function decide(question: string, results: string[]): Reply {
 		return { text: 'I am a stand-in, not a model. Ask me: Put Bob Fox on the newsletter.' };
 	}
 	if (results.length === 0) return { tool: 'Find_contacts', args: { surname } };
-	if (results.length > 1) return { text: `Done: ${results.at(-1)}` };
+	if (results.length > 1) return { text: sayWhatChanged(results[1] ?? '') };
 
 	const found = parse<Contact[]>(results[0] ?? '') ?? [];
 	const meant = found.filter(

@@ -36,13 +36,35 @@ interface Person {
 	first_name: string;
 	last_name: string;
 	newsletter: boolean;
+	company?: string;
 }
 
-/** Two whom the sandbox knows too, one of them under an older name, and one whom it doesn't. */
+/**
+ * Two whom the sandbox knows too, one of them under an older name, and one whom it doesn't. Their
+ * companies: one that the sandbox knows, a new one, and one that differs from the first in case.
+ */
 const people = (): Person[] => [
-	{ email: 'ann.fox@example.com', first_name: 'Anne', last_name: 'Fox', newsletter: true },
-	{ email: 'bob.fox@example.com', first_name: 'Bob', last_name: 'Fox', newsletter: false },
-	{ email: 'nora.new@example.com', first_name: 'Nora', last_name: 'New', newsletter: false },
+	{
+		email: 'ann.fox@example.com',
+		first_name: 'Anne',
+		last_name: 'Fox',
+		newsletter: true,
+		company: 'Acorn Sample Ltd',
+	},
+	{
+		email: 'bob.fox@example.com',
+		first_name: 'Bob',
+		last_name: 'Fox',
+		newsletter: false,
+		company: 'New Example Ltd',
+	},
+	{
+		email: 'nora.new@example.com',
+		first_name: 'Nora',
+		last_name: 'New',
+		newsletter: false,
+		company: 'ACORN Sample Ltd',
+	},
 ];
 
 /** Deals of the sandbox, and one that it does not have. */
@@ -119,6 +141,8 @@ export async function startDemoServices(platformUrl: string): Promise<DemoServic
 				const person = crm.find(({ email }) => email === id);
 				return person && json(Object.assign(person, body));
 			}
+			case 'PUT /crm/companies-of-people':
+				return json({ received: (body as { people: unknown[] }).people.length });
 			case 'GET /accounting/invoices':
 				return json(
 					INVOICED_DEALS.map((deal) => ({ deal, url: `${url}/accounting/files/${deal}` })),

@@ -19,10 +19,16 @@ export const CREDENTIAL_NAME = 'Data Platform account';
 
 export const CREDENTIAL_TYPE = 'dataPlatformApi';
 
-/** The example with a webhook that it calls itself: it only runs once it is published. */
-export const PUBLISHED_EXAMPLE = 'large-file-in-parts.json';
+/** What to look at after the main example. */
+export const SECOND_EXAMPLE = 'record-of-your-own.json';
 
-/** Where that example expects n8n. */
+/** The workflow that *Large file in parts* calls, once for each part. */
+export const PART_EXAMPLE = 'large-file-one-part.json';
+
+/** The examples that other workflows call by a URL, which is there only once they are published. */
+export const PUBLISHED_EXAMPLES = [PART_EXAMPLE, 'mcp-server-for-agents.json'];
+
+/** Where examples expect n8n. */
 export const N8N_ADDRESS = 'https://n8n.example.com';
 
 /** The names of all example files. */
@@ -58,7 +64,7 @@ export function sandboxCredential(sandbox: RunningSandbox): NewCredential {
 	};
 }
 
-/** A credential for the webhook of the example that calls itself, with a random secret. */
+/** A credential for the webhook that imports a part of a file, with a random secret. */
 export function webhookCredential(): NewCredential {
 	return {
 		name: 'Header Auth account',

@@ -101,10 +101,9 @@ export interface N8nApi {
 	publish(workflowId: string): Promise<void>;
 	/** Deactivates it. */
 	unpublish(workflowId: string): Promise<void>;
-	/**
-	 * Starts a stored workflow at a trigger and waits until it has ended, successfully or not. The
-	 * items replace the trigger's own output.
-	 */
+	/** Starts a stored workflow at a trigger, whose own output the items replace; returns the execution's id. */
+	startWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<string>;
+	/** Starts a stored workflow and waits until it has ended, successfully or not. */
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
 	/** The form of a workflow's execution that waits for somebody to fill it in; undefined if none does. */
 	waitingForm(workflowId: string): Promise<string | undefined>;
@@ -254,6 +253,21 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		return isStored ? { ...execution, data } : undefined;
 	};
 
+	const startWorkflow: N8nApi['startWorkflow'] = async (workflowId, triggerName, items) => {
+		const data = { startTime: 0, executionTime: 0, source: [], data: { main: [items] } };
+		const started = await request<{ executionId?: string }>(
+			'POST',
+			`/workflows/${workflowId}/run`,
+			{
+				// n8n 1 runs the workflow in the request; newer versions run the stored one.
+				workflowData: await request<JsonObject>('GET', `/workflows/${workflowId}`),
+				triggerToStartFrom: { name: triggerName, ...(items && { data }) },
+			},
+		);
+		if (started.executionId === undefined) throw new Error('n8n did not start the workflow.');
+		return started.executionId;
+	};
+
 	return {
 		url,
 		owner,
@@ -288,20 +302,11 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 			const query = resumeToken === undefined ? '' : `?signature=${resumeToken}`;
 			return `${url}/form-waiting/${waiting.id}${query}`;
 		},
+		startWorkflow,
 		runWorkflow: async (workflowId, triggerName, items) => {
-			const data = { startTime: 0, executionTime: 0, source: [], data: { main: [items] } };
-			const started = await request<{ executionId?: string }>(
-				'POST',
-				`/workflows/${workflowId}/run`,
-				{
-					// n8n 1 runs the workflow in the request; newer versions run the stored one.
-					workflowData: await request<JsonObject>('GET', `/workflows/${workflowId}`),
-					triggerToStartFrom: { name: triggerName, ...(items && { data }) },
-				},
-			);
-			if (started.executionId === undefined) throw new Error('n8n did not start the workflow.');
+			const id = await startWorkflow(workflowId, triggerName, items);
 			for (;;) {
-				const execution = await readExecution(started.executionId);
+				const execution = await readExecution(id);
 				if (execution !== undefined) return execution;
 				await sleep(POLL_INTERVAL_MS);
 			}

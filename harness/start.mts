@@ -16,15 +16,16 @@ import {
 	listExamples,
 	MAIN_EXAMPLE,
 	N8N_ADDRESS,
-	PUBLISHED_EXAMPLE,
+	PUBLISHED_EXAMPLES,
 	readExample,
 	sandboxCredential,
+	SECOND_EXAMPLE,
 	TRIGGER_NODE,
 	webhookCredential,
 	WRITE_NODE,
 } from './examples.mts';
 import { ensureN8n } from './install.mts';
-import { makeUserFolder, startN8n } from './n8nProcess.mts';
+import { makeUserFolder, type RunningN8n, startN8n } from './n8nProcess.mts';
 import { buildPackage, installPackage, packPackage } from './nodePackage.mts';
 import { isPortFree, runCommand } from './processes.mts';
 import { formatTable, type RunSummary, summarizeNodeRun, type TableRow } from './runSummary.mts';
@@ -46,6 +47,19 @@ interface Settings {
 	once: boolean;
 	editorPort: number;
 	sandboxPort: number;
+}
+
+interface FirstRun {
+	sandbox: RunningSandbox;
+	/** What it did. */
+	row: TableRow;
+}
+
+interface Editor {
+	n8n: RunningN8n;
+	n8nApi: N8nApi;
+	/** The main example. */
+	workflowId: string;
 }
 
 /** Whether the example has run and the editor is kept open: then Ctrl-C is a normal end. */
@@ -187,10 +201,11 @@ async function importExamples(
 	const key = webhookCredential();
 	const webhook = { id: await n8nApi.createCredential(key), name: key.name };
 	const addresses = { ...services.addresses, [N8N_ADDRESS]: n8nApi.url };
-	// n8n lists the newest first: the main example.
-	const others = (await listExamples()).filter((name) => name !== MAIN_EXAMPLE);
+	// n8n lists the newest first: the main example, and what comes next.
+	const first = [SECOND_EXAMPLE, MAIN_EXAMPLE];
+	const others = (await listExamples()).filter((name) => !first.includes(name));
 	let workflowId = '';
-	for (const name of [...others, MAIN_EXAMPLE]) {
+	for (const name of [...others.reverse(), ...first]) {
 		const example = await readExample(name, addresses);
 		const onPlatform = withCredential(example, CREDENTIAL_TYPE, platform);
 		const workflow = withCredential(onPlatform, key.type, webhook);
@@ -199,7 +214,7 @@ async function importExamples(
 			node.credentials = { openAiApi: { id: model, name: services.modelCredential.name } };
 		}
 		workflowId = await n8nApi.createWorkflow(workflow);
-		if (name === PUBLISHED_EXAMPLE) await n8nApi.publish(workflowId);
+		if (PUBLISHED_EXAMPLES.includes(name)) await n8nApi.publish(workflowId);
 	}
 	return workflowId;
 }
@@ -211,46 +226,42 @@ function printNextSteps(editorUrl: string, n8nUrl: string, sandbox: RunningSandb
 	print();
 	print(`  ${editorUrl}`);
 	print();
-	print('Try next:');
+	print('The yellow notes there say what to press. All examples are ready to run:');
 	print();
-	print('  1. Press "Execute workflow", then double-click "Write airports": on the right is the');
-	print('     outcome of every row.');
-	print('  2. Look at the records, the requests and the tokens on the page of the sandbox:');
-	print(`     ${sandbox.baseUrl}`);
-	print('  3. Create a record of your own: press + in the editor, choose Data Platform, then');
-	print('     "Create record". Application: Customers, Table: Contacts. Enter a surname and');
-	print('     press "Execute step".');
+	print(`  ${n8nUrl}/home/workflows`);
 	print();
-	print(`All examples, ready to run: ${n8nUrl}/home/workflows`);
+	print('Every record and every request, live, and faults to try:');
+	print();
+	print(`  ${sandbox.baseUrl}`);
+	print();
 	print('Ctrl-C stops everything and discards what you changed.');
 }
 
-async function start(settings: Settings): Promise<boolean> {
+/** Builds the package, starts the sandbox and writes the airports in n8n's engine. */
+async function runFirst({ sandboxPort }: Settings, expected: number): Promise<FirstRun> {
 	const started = Date.now();
-	await checkPorts(settings);
-	const folder = await makeUserFolder();
-	cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
-	const rows: TableRow[] = [];
-
-	const sandbox = await step('Building the package, starting the sandbox', async () => {
-		const [running] = await Promise.all([
-			startSandbox({ port: settings.sandboxPort }),
-			buildPackage(),
-		]);
+	const sandbox = await step('Building the package and starting the sandbox', async () => {
+		const [running] = await Promise.all([startSandbox({ port: sandboxPort }), buildPackage()]);
 		cleanups.push(running.stop);
 		return running;
 	});
-	const expected = (await readAirportsCsv()).trim().split('\n').length - 1;
-	await step(`Writing ${expected.toLocaleString('en-US')} airports in n8n's engine`, async () => {
-		rows.push(await withRequests('first', sandbox, async () => await runInEngine(sandbox)));
+	const title = `Writing ${expected.toLocaleString('en-US')} airports in n8n's engine`;
+	const row = await step(title, async () => {
+		return await withRequests('first', sandbox, async () => await runInEngine(sandbox));
 	});
 	print();
-	print(formatTable(rows));
+	print(formatTable([row]));
 	print();
 	print(`See them: ${sandbox.baseUrl}/#/records/geo/airports`);
 	print(`First result after ${Math.round((Date.now() - started) / 1000)} s. Next: the editor.`);
 	print();
+	return { sandbox, row };
+}
 
+/** Installs n8n if need be, starts it with the package, and puts the examples into it. */
+async function openEditor(sandbox: RunningSandbox, port: number): Promise<Editor> {
+	const folder = await makeUserFolder();
+	cleanups.push(async () => await rm(folder, { recursive: true, force: true }));
 	await ensureN8n();
 	await step('Packing and installing the package as a user does', async () => {
 		await installPackage(folder, await packPackage(folder));
@@ -258,32 +269,22 @@ async function start(settings: Settings): Promise<boolean> {
 	const services = await startDemoServices(sandbox.baseUrl);
 	cleanups.push(services.stop);
 	const n8n = await step('Starting n8n', async () => {
-		const running = await startN8n({ userFolder: folder, port: settings.editorPort });
+		const running = await startN8n({ userFolder: folder, port });
 		cleanups.push(running.stop);
 		return running;
 	});
-	const owner = createOwner();
-	const { n8nApi, workflowId } = await step('Owner, credentials, examples', async () => {
-		const n8nApi = await signIn(n8n.url, owner);
-		return { n8nApi, workflowId: await importExamples(n8nApi, sandbox, services) };
+	return await step('Creating the owner, the credentials and the examples', async () => {
+		const n8nApi = await signIn(n8n.url, createOwner());
+		return { n8n, n8nApi, workflowId: await importExamples(n8nApi, sandbox, services) };
 	});
-	await step('Running the example again, in n8n', async () => {
-		const run = async () => await runInN8n(n8nApi, workflowId);
-		rows.push(await withRequests('second', sandbox, run));
-	});
+}
 
-	const stored = await countAirports(sandbox);
-	print();
-	print(formatTable(rows));
-	print();
-	print(`The sandbox holds ${stored.toLocaleString('en-US')} airports, counted over its own API.`);
-	const success = isAsExpected(rows, expected, stored);
-	if (!success) {
-		print(`This is wrong: the first run must insert all ${expected} airports, the second none.`);
-	}
-	if (settings.once || !success) return success;
-
-	const page = await startSignInPage(n8n.url, owner, `${n8n.url}/workflow/${workflowId}`);
+/** Hands everything over to the user. Ends only by an error, or by a signal. */
+async function handOver(sandbox: RunningSandbox, { n8n, n8nApi, workflowId }: Editor) {
+	await sandbox.admin.reset();
+	print('Now the table is empty again, so that your own first run fills it.');
+	const workflowUrl = `${n8n.url}/workflow/${workflowId}`;
+	const page = await startSignInPage(n8n.url, n8nApi.owner, workflowUrl);
 	cleanups.push(page.stop);
 	printNextSteps(page.url, n8n.url, sandbox);
 	isReady = true;
@@ -295,6 +296,30 @@ async function start(settings: Settings): Promise<boolean> {
 	throw new Error(
 		`${ended.name} stopped unexpectedly. Its last output:\n${ended.output.slice(-2_000)}`,
 	);
+}
+
+async function start(settings: Settings): Promise<boolean> {
+	await checkPorts(settings);
+	const expected = (await readAirportsCsv()).trim().split('\n').length - 1;
+	const { sandbox, row } = await runFirst(settings, expected);
+	const editor = await openEditor(sandbox, settings.editorPort);
+	const second = await step('Running the example again, in n8n', async () => {
+		const run = async () => await runInN8n(editor.n8nApi, editor.workflowId);
+		return await withRequests('second', sandbox, run);
+	});
+
+	const rows = [row, second];
+	const stored = await countAirports(sandbox);
+	print();
+	print(formatTable(rows));
+	print();
+	print(`The sandbox holds ${stored.toLocaleString('en-US')} airports, counted over its own API.`);
+	const success = isAsExpected(rows, expected, stored);
+	if (!success) {
+		print(`This is wrong: the first run must insert all ${expected} airports, the second none.`);
+	}
+	if (!settings.once && success) await handOver(sandbox, editor);
+	return success;
 }
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

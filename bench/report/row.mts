@@ -1,83 +1,64 @@
 /** The result of a benchmark: one row for each piece of work that was measured. */
 import type { Measurement } from '../measure.mts';
 
-export interface Goal {
-	/** For example `≤ 1.15 × limit`. */
-	text: string;
-	isMet: boolean;
-}
-
-export type Spread = [fastest: number, slowest: number];
-
-/** Another way to do the same work with n8n's own nodes. */
-export interface PeerResult {
-	name: string;
-	/** Median, in seconds. */
-	seconds: number;
-	spread: Spread;
+/** What one contestant needed for the work. */
+export interface Result {
+	/** Median, in seconds; null if it failed. */
+	seconds: number | null;
+	/** The fastest and the slowest run, in seconds. */
+	spread: [number, number] | null;
 	runs: number;
-	requests: number;
-	/** How many records it wrote. */
-	written: number;
-	/** The first error, if it did not write everything. */
-	reason?: string;
-}
-
-/** Numbers for each contestant. */
-export interface PerContestant {
-	ours?: number;
-	limit?: number;
-	peer?: number;
+	/** The peak of all runs above the memory at their start, in MiB. */
+	memoryMB: number | null;
+	/** The longest block of n8n's event loop in all runs; null if it was not measured. */
+	blockMs: number | null;
+	/** How many requests the platform received in a run. */
+	requests?: number;
+	/** Median processor seconds of the sandbox; null if unknown. */
+	sandboxSeconds: number | null;
+	/** Why it failed, in the words of what failed. */
+	failure?: string;
+	/** What it does otherwise, so that its time is shown but not compared. */
+	differs?: string;
 }
 
 export interface Row {
 	name: string;
-	/** Seconds: the median of all runs. */
-	ours: number;
-	/** The fastest way to do the same work with n8n's own nodes; null if it was not measured. */
-	peer: number | null;
-	/** The same work by a bare client; null if there is none. */
-	limit: number | null;
-	/** n8n's own HTTP function with finished bodies, in the same engine; null if not measured. */
-	floor: number | null;
-	/** peer ÷ ours */
+	/** Whether real n8n was measured, or its engine alone. */
+	place: 'n8n' | 'engine';
+	ours: Result;
+	/** The same work by a bare client. */
+	limit?: Result;
+	/** n8n's own HTTP function with finished bodies, in the same engine. */
+	floor?: Result;
+	/** The same work by workflows of n8n's own nodes. */
+	peers: Record<string, Result>;
+	/** The fastest of them; null if none did the work. */
+	fastestPeer: string | null;
+	/** fastest peer ÷ ours */
 	ratioToPeer: number | null;
 	/** ours ÷ limit */
 	ratioToLimit: number | null;
 	/** ours ÷ floor */
 	ratioToFloor: number | null;
-	/** Ours: the peak of all runs, above the memory at the start, in MiB. */
-	memoryMB: number | null;
-	/** Seconds. */
-	spread: { ours: Spread; limit: Spread | null; peer: Spread | null; floor: Spread | null };
-	runs: { ours: number; limit: number; peer: number };
-	/** How many requests the platform received in a run. */
-	requests?: PerContestant;
-	/** Median processor seconds: of ours, and of the sandbox while ours and the limit ran. */
-	cpu?: { ours: number; sandbox: { ours: number; limit?: number } };
-	/** Every peer that was measured. */
-	peers?: PeerResult[];
-	/** Which of them `peer` is. */
-	peerName?: string;
-	goals: Goal[];
+	/** For example `≤ 1.3 × floor`. */
+	goals: Array<{ text: string; isMet: boolean }>;
 	note?: string;
-	/** Shown in a table of its own: it explores a setting and has no goal. */
-	isSweep?: boolean;
-	/** Where the chart shows it, and under which label. */
-	chart?: { times?: string; ratio?: { label: string; goal: number } };
 }
 
+/** How much is measured: all of it, less of it to try it out, or next to nothing to see that it runs. */
+export type Scale = 'full' | 'quick' | 'smoke';
+
 export interface BenchOptions {
-	/** Tiny sizes and single runs: checks that it works, not how fast it is. */
+	scale: Scale;
+	/** What the titles of the work in n8n must contain; all work by default. */
+	work?: string;
+	/** Whether the bare engine gets only tiny sizes and single runs: at every scale but the full one. */
 	isSmoke: boolean;
-	/** Whether n8n, and with it the peers, is installed. */
-	hasPeer: boolean;
 }
 
 export interface Benchmark {
 	name: string;
-	/** Whether it runs only by name. */
-	isExtra?: boolean;
 	run(options: BenchOptions): Promise<Row[]>;
 }
 
@@ -88,76 +69,77 @@ export interface Series {
 	requests?: number;
 	/** The sandbox's processor time in each run. */
 	sandboxSeconds?: number[];
+	failure?: string;
+	differs?: string;
 }
 
-export interface Contestants {
+interface Contestants {
 	ours: Series;
 	limit?: Series;
-	peer?: Series;
 	floor?: Series;
+	peers?: Record<string, Series>;
 }
 
-export function median(values: number[]): number {
+function median(values: number[]): number {
 	const sorted = [...values].sort((a, b) => a - b);
 	const middle = sorted.length >> 1;
 	return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-export const round = (value: number, digits: number) => Number(value.toFixed(digits));
+const round = (value: number, digits: number) => Number(value.toFixed(digits));
 
-export const secondsOf = (series?: Series) =>
-	(series?.measurements ?? []).map(({ seconds }) => seconds);
-
-export const spreadOf = (values: number[]): Spread => [
-	round(Math.min(...values), 4),
-	round(Math.max(...values), 4),
-];
-
-/** Makes a row; `more` adds to it. */
-export function createRow(name: string, contestants: Contestants, more: Partial<Row> = {}): Row {
-	const ours = secondsOf(contestants.ours);
-	const limit = secondsOf(contestants.limit);
-	const peer = secondsOf(contestants.peer);
-	const floor = secondsOf(contestants.floor);
-	const mid = (values: number[]) => (values.length > 0 ? round(median(values), 4) : null);
-	const ratio = (above: number[], below: number[]) =>
-		above.length > 0 && below.length > 0 ? round(median(above) / median(below), 3) : null;
-	const spread = (values: number[]) => (values.length > 0 ? spreadOf(values) : null);
-	const { measurements, sandboxSeconds = [] } = contestants.ours;
-	const sandboxOfLimit = contestants.limit?.sandboxSeconds ?? [];
-	const requests = {
-		ours: contestants.ours.requests,
-		limit: contestants.limit?.requests,
-		peer: contestants.peer?.requests,
+function toResult(series: Series): Result {
+	const { measurements, sandboxSeconds = [], requests, failure, differs } = series;
+	const seconds = failure === undefined ? measurements.map((run) => run.seconds) : [];
+	// The most, because of several runs in one process only the first asks the system for memory.
+	const most = (values: Array<number | undefined>) => {
+		const known = values.filter((value) => value !== undefined);
+		return known.length > 0 ? round(Math.max(...known), 0) : null;
 	};
 	return {
+		seconds: seconds.length > 0 ? round(median(seconds), 4) : null,
+		spread: seconds.length > 0 ? [Math.min(...seconds), Math.max(...seconds)] : null,
+		runs: measurements.length,
+		memoryMB: most(measurements.map(({ memoryMB }) => memoryMB)),
+		blockMs: most(measurements.map(({ blockMs }) => blockMs)),
+		sandboxSeconds: sandboxSeconds.length > 0 ? round(median(sandboxSeconds), 3) : null,
+		requests,
+		failure,
+		differs,
+	};
+}
+
+const ratio = (above?: Result, below?: Result) =>
+	above?.seconds && below?.seconds ? round(above.seconds / below.seconds, 3) : null;
+
+/** A ratio to a peer as text. */
+export const showTimes = (times: number) => times.toFixed(times < 0.1 ? 2 : 1);
+
+/** Makes a row; `more` adds to it. */
+export function createRow(
+	name: string,
+	{ ours, limit, floor, peers = {} }: Contestants,
+	more: Partial<Row> = {},
+): Row {
+	const results = {
+		ours: toResult(ours),
+		limit: limit && toResult(limit),
+		floor: floor && toResult(floor),
+		peers: Object.fromEntries(
+			Object.entries(peers).map(([peer, series]) => [peer, toResult(series)]),
+		),
+	};
+	const [fastest] = Object.entries(results.peers)
+		.filter(([, { seconds, differs }]) => seconds !== null && differs === undefined)
+		.sort(([, a], [, b]) => a.seconds! - b.seconds!);
+	return {
 		name,
-		ours: mid(ours)!,
-		peer: mid(peer),
-		limit: mid(limit),
-		floor: mid(floor),
-		ratioToPeer: ratio(peer, ours),
-		ratioToLimit: ratio(ours, limit),
-		ratioToFloor: ratio(ours, floor),
-		// The maximum, because of several runs in one process only the first asks the system for memory.
-		memoryMB: round(Math.max(...measurements.map(({ memoryMB }) => memoryMB)), 0),
-		spread: {
-			ours: spreadOf(ours),
-			limit: spread(limit),
-			peer: spread(peer),
-			floor: spread(floor),
-		},
-		runs: { ours: ours.length, limit: limit.length, peer: peer.length },
-		...(requests.ours !== undefined && { requests }),
-		...(sandboxSeconds.length > 0 && {
-			cpu: {
-				ours: round(median(measurements.map(({ cpuSeconds }) => cpuSeconds)), 3),
-				sandbox: {
-					ours: round(median(sandboxSeconds), 3),
-					...(sandboxOfLimit.length > 0 && { limit: round(median(sandboxOfLimit), 3) }),
-				},
-			},
-		}),
+		place: 'engine',
+		...results,
+		fastestPeer: fastest?.[0] ?? null,
+		ratioToPeer: ratio(fastest?.[1], results.ours),
+		ratioToLimit: ratio(results.ours, results.limit),
+		ratioToFloor: ratio(results.ours, results.floor),
 		goals: [],
 		...more,
 	};
@@ -167,8 +149,8 @@ export function addGoal(row: Row, text: string, isMet: boolean): void {
 	row.goals.push({ text, isMet });
 }
 
-/** Adds a goal for the ratio to the limit; with a label the chart shows the row. */
-export function addLimitGoal(row: Row, maxRatio: number, label?: string): void {
-	addGoal(row, `≤ ${maxRatio} × limit`, row.ratioToLimit !== null && row.ratioToLimit <= maxRatio);
-	if (label !== undefined) row.chart = { ...row.chart, ratio: { label, goal: maxRatio } };
+/** Adds a goal for the ratio to the limit or the floor. */
+export function addRatioGoal(row: Row, to: 'limit' | 'floor', most: number): void {
+	const reached = to === 'limit' ? row.ratioToLimit : row.ratioToFloor;
+	addGoal(row, `≤ ${most} × ${to}`, reached !== null && reached <= most);
 }

@@ -1,112 +1,121 @@
 /** The rows as tables, for the terminal and for docs/performance.md. */
-import type { PeerResult, Row, Spread } from './row.mts';
+import { showTimes, type Result, type Row } from './row.mts';
 
-const HEAD = [
-	'Work',
-	'Ours',
-	'Limit',
-	'Ours ÷ limit',
-	'Ours ÷ floor',
-	'Fastest peer',
-	'Peer ÷ ours',
-	'Requests (ours, limit, peer)',
-	'Sandbox busy (ours, limit)',
-	'Memory',
-	'Goals',
-];
+/** A column of a table, and what a row of the table has in it. */
+type Columns<Line> = Record<string, (line: Line) => string>;
 
-const PEER_HEAD = ['Peer: HTTP Request', 'Time', 'Requests', 'Written'];
-
-const SWEEP_HEAD = ['Sweep: bare client', 'Time'];
+const NONE = '–';
 
 const digits = (value: number) => (value >= 10 ? 1 : value >= 0.1 ? 2 : 3);
 
-const seconds = (value: number) => `${value.toFixed(digits(value))} s`;
+const edges = (spread: [number, number], value: number) =>
+	spread[0] === spread[1]
+		? ''
+		: ` (${spread.map((edge) => edge.toFixed(digits(value))).join('–')})`;
 
-function time(value: number | null, spread: Spread | null): string {
-	if (value === null) return '–';
-	if (!spread || spread[0] === spread[1]) return seconds(value);
-	return `${seconds(value)} (${spread.map((edge) => edge.toFixed(digits(value))).join('–')})`;
+function time(result: Result | undefined): string {
+	if (result?.failure !== undefined) return 'failed';
+	if (!result?.spread) return NONE;
+	const seconds = result.seconds!;
+	return `${seconds.toFixed(digits(seconds))} s${edges(result.spread, seconds)}`;
 }
 
-const count = (value: number | undefined) => value?.toLocaleString('en') ?? '–';
+const count = (value: number | undefined) => value?.toLocaleString('en') ?? NONE;
+
+const megabytes = (result?: Result) => (result?.memoryMB == null ? NONE : `${result.memoryMB} MB`);
+
+const block = (result?: Result) => (result?.blockMs == null ? NONE : `${result.blockMs} ms`);
 
 /** A processor's time as a share of the time that passed. */
-const share = (cpu: number | undefined, elapsed: number | null) =>
-	cpu === undefined || elapsed === null ? '–' : `${Math.round((100 * cpu) / elapsed)} %`;
+const busy = (result?: Result) =>
+	Number.isFinite(result?.sandboxSeconds) && result?.seconds
+		? `${Math.round((100 * result.sandboxSeconds!) / result.seconds)} %`
+		: NONE;
 
-const cellsOf = (row: Row): string[] => [
-	row.name,
-	time(row.ours, row.spread.ours),
-	time(row.limit, row.spread.limit),
-	row.ratioToLimit?.toFixed(2) ?? '–',
-	row.ratioToFloor?.toFixed(2) ?? '–',
-	row.peer === null
-		? '–'
-		: `${time(row.peer, row.spread.peer)}${row.peerName ? `, ${row.peerName}` : ''}`,
-	row.ratioToPeer?.toFixed(1) ?? '–',
-	row.requests
-		? [row.requests.ours, row.requests.limit, row.requests.peer].map(count).join(', ')
-		: '–',
-	row.cpu
-		? [share(row.cpu.sandbox.ours, row.ours), share(row.cpu.sandbox.limit, row.limit)].join(', ')
-		: '–',
-	row.memoryMB === null ? '–' : `${row.memoryMB} MB`,
-	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || '–',
-];
+const goals = (row: Row) =>
+	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || NONE;
 
-const peerCellsOf = (row: Row, peer: PeerResult): string[] => [
-	`${row.name}, ${peer.name}`,
-	time(peer.seconds, peer.spread),
-	count(peer.requests),
-	count(peer.written),
-];
+/** The same of several contestants. */
+const each = (show: (result?: Result) => string, ...results: Array<Result | undefined>) => {
+	const shown = results.map(show);
+	return shown.every((cell) => cell === NONE) ? NONE : shown.join(', ');
+};
 
-const sweepCellsOf = (row: Row): string[] => [row.name, time(row.ours, row.spread.ours)];
+const fastest = (row: Row) => (row.fastestPeer === null ? undefined : row.peers[row.fastestPeer]);
 
-/** What has goals, the peers one by one, and what explores a setting. */
-function tablesOf(rows: Row[]): string[][][] {
-	const sweeps = rows.filter(({ isSweep }) => isSweep);
-	const others = rows.filter(({ isSweep }) => !isSweep);
-	return [
-		[HEAD, ...others.map(cellsOf)],
-		[
-			PEER_HEAD,
-			...others.flatMap((row) => (row.peers ?? []).map((peer) => peerCellsOf(row, peer))),
-		],
-		[SWEEP_HEAD, ...sweeps.map(sweepCellsOf)],
-	].filter((lines) => lines.length > 1);
+const IN_N8N: Columns<Row> = {
+	'In n8n': ({ name }) => name,
+	Ours: ({ ours }) => time(ours),
+	'Fastest hand-built workflow': (row) =>
+		row.fastestPeer === null ? 'all failed' : `${time(fastest(row))}, ${row.fastestPeer}`,
+	'Its time ÷ ours': ({ ratioToPeer }) => (ratioToPeer === null ? NONE : showTimes(ratioToPeer)),
+	'Memory (ours, its)': (row) => each(megabytes, row.ours, fastest(row)),
+	'Longest block (ours, its)': (row) => each(block, row.ours, fastest(row)),
+	Goals: goals,
+};
+
+interface ContestantOf {
+	row: Row;
+	name: string;
+	result: Result;
 }
 
-const notesOf = (rows: Row[]) =>
-	rows.flatMap(({ name, note, peers = [] }) => [
-		...(note === undefined ? [] : [`- ${name}: ${note}`]),
-		...peers
-			.filter(({ reason }) => reason !== undefined)
-			.map((peer) => `- ${name}, ${peer.name}: requests failed with ${peer.reason}`),
-	]);
+const CONTESTANTS: Columns<ContestantOf> = {
+	Work: ({ row }) => row.name,
+	By: ({ name }) => name,
+	Time: ({ result }) => time(result),
+	Requests: ({ result }) => (result.differs ? NONE : count(result.requests)),
+	Memory: ({ result }) => megabytes(result),
+	'Longest block': ({ result }) => block(result),
+};
 
-function aligned(lines: string[][]): string {
-	const widths = lines[0]!.map((_, column) =>
-		Math.max(...lines.map((line) => line[column]!.length)),
-	);
-	return lines
-		.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-		.join('\n');
-}
+const IN_ENGINE: Columns<Row> = {
+	'In the bare engine': ({ name }) => name,
+	Ours: ({ ours }) => time(ours),
+	Limit: ({ limit }) => time(limit),
+	'Ours ÷ limit': ({ ratioToLimit }) => ratioToLimit?.toFixed(2) ?? NONE,
+	Floor: ({ floor }) => time(floor),
+	'Ours ÷ floor': ({ ratioToFloor }) => ratioToFloor?.toFixed(2) ?? NONE,
+	'Requests (ours, limit)': ({ ours, limit }) =>
+		each((result) => count(result?.requests), ours, limit),
+	'Sandbox busy (ours, limit)': ({ ours, limit }) => each(busy, ours, limit),
+	Memory: ({ ours }) => megabytes(ours),
+	Goals: goals,
+};
 
-/** For the terminal, with the notes below. */
-export const renderText = (rows: Row[]): string =>
-	[...tablesOf(rows).map(aligned), notesOf(rows).join('\n')].join('\n\n');
+const contestantsOf = (row: Row): ContestantOf[] =>
+	Object.entries({ ours: row.ours, ...row.peers }).map(([name, result]) => ({ row, name, result }));
 
-function markdownTable([head = [], ...lines]: string[][]): string {
+function toTable<Line>(columns: Columns<Line>, lines: Line[]): string[] {
+	if (lines.length === 0) return [];
+	const names = Object.keys(columns);
 	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const rule = head.map((_, column) =>
-		column === 0 || column === HEAD.length - 1 ? '---' : '--:',
-	);
-	return [line(head), line(rule), ...lines.map(line)].join('\n');
+	const rule = names.map((name) => (/^(In|Work|By|Goals)/.test(name) ? '---' : '--:'));
+	const rows = lines.map((row) => line(Object.values(columns).map((show) => show(row))));
+	return [[line(names), line(rule), ...rows].join('\n')];
 }
 
-/** The same in Markdown. */
-export const renderMarkdown = (rows: Row[]): string =>
-	[...tablesOf(rows).map(markdownTable), notesOf(rows).join('\n')].join('\n\n');
+function notesOf(rows: Row[]): string[] {
+	const contestants = rows.flatMap(contestantsOf);
+	return [
+		...rows.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}`])),
+		...contestants.flatMap(({ row, name, result: { failure } }) =>
+			failure === undefined ? [] : [`${row.name}, ${name}: failed: “${failure}”`],
+		),
+		...contestants.flatMap(({ name, result: { differs } }) =>
+			differs === undefined ? [] : [`${name} is shown but not compared: it ${differs}.`],
+		),
+	];
+}
+
+/** In Markdown, with the notes below. */
+export function renderMarkdown(rows: Row[]): string {
+	const inN8n = rows.filter(({ place }) => place === 'n8n');
+	const inEngine = rows.filter(({ place }) => place === 'engine');
+	return [
+		...toTable(IN_N8N, inN8n),
+		...toTable(CONTESTANTS, inN8n.flatMap(contestantsOf)),
+		...toTable(IN_ENGINE, inEngine),
+		[...new Set(notesOf(rows))].map((note) => `- ${note}`).join('\n'),
+	].join('\n\n');
+}

@@ -2,23 +2,24 @@
  * The limit: the fastest client that we can write. It keeps its connections open during a task and
  * does nothing but build the JSON, send it and parse the response.
  */
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { Agent as HttpAgent, request as requestHttp, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { IDataObject } from 'n8n-workflow';
 import {
 	BULK_PATH,
 	bulkBody,
-	COLUMNS,
 	createItems,
 	DATA_PATH,
 	KEY_FIELD,
 	splitIntoBatches,
 } from '../benchTable.mts';
 import { forEachConcurrently } from '../concurrency.mts';
+import { FILE_LOCATION, recordPath, type AttachmentTask } from '../fileTable.mts';
 import type { Target } from './engine.mts';
 import { serveTasks } from './workerProcess.mts';
 
@@ -36,54 +37,42 @@ export interface BareClientTasks {
 	lookUp: Target & Batching;
 	/** Reads page after page until one is not full. */
 	getMany: Target & { pageSize: number };
-	/** Writes the lines of a CSV file, which it reads as a stream and takes for well-formed. */
-	importFile: Target & { path: string; batchSize: number; concurrency: number };
-	/** Reads page after page into a file. */
-	exportFile: Target & { path: string; pageSize: number };
+	upload: AttachmentTask;
+	download: AttachmentTask;
 }
-
-type Send = (method: string, path: string, body?: string) => Promise<unknown>;
 
 /** A client without connections, as a program that has just started. */
-function createClient({ baseUrl, token }: Target): Send {
+function createClient({ baseUrl, token }: Target) {
 	const isHttps = baseUrl.startsWith('https:');
 	const agent = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true });
-	const request = isHttps ? requestHttps : requestHttp;
-	return async (method, path, body) => {
-		const headers = {
-			authorization: `Bearer ${token}`,
-			accept: 'application/json',
-			...(body !== undefined && {
-				'content-type': 'application/json',
-				'content-length': Buffer.byteLength(body),
-			}),
-		};
-		const response = await new Promise<IncomingMessage>((resolve, reject) => {
-			request(`${baseUrl}${path}`, { method, agent, headers }, resolve)
-				.on('error', reject)
-				.end(body);
-		});
-		const text = (await buffer(response)).toString();
-		if (response.statusCode !== 200) {
-			throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 300)}`);
-		}
-		return JSON.parse(text);
-	};
-}
+	const start = isHttps ? requestHttps : requestHttp;
 
-/** The quoted note is the last cell. */
-function parseLine(line: string): IDataObject {
-	const quote = line.indexOf('"');
-	const cells = (quote < 0 ? line : line.slice(0, quote - 1)).split(',');
-	if (quote >= 0) cells.push(line.slice(quote + 1, -1));
-	const item: IDataObject = {};
-	for (const [at, name] of COLUMNS.entries()) item[name] = cells[at];
-	return {
-		...item,
-		age: Number(item.age),
-		score: Number(item.score),
-		active: item.active === 'true',
+	/** Sends a request with a body, or with what a function writes; the response is not yet read. */
+	const request = async (
+		method: string,
+		url: string,
+		headers: object = {},
+		body?: string | ((outgoing: NodeJS.WritableStream) => Promise<void>),
+	) => {
+		const all = { authorization: `Bearer ${token}`, accept: 'application/json', ...headers };
+		const outgoing = start(url, { method, agent, headers: all });
+		const responded = once(outgoing, 'response') as Promise<[IncomingMessage]>;
+		if (typeof body === 'function') await body(outgoing);
+		outgoing.end(typeof body === 'string' ? body : undefined);
+		const [response] = await responded;
+		if (response.statusCode === 200) return response;
+		const text = (await buffer(response)).toString().slice(0, 300);
+		throw new Error(`${method} ${url}: ${response.statusCode} ${text}`);
 	};
+
+	const send = async (method: string, path: string, body?: string): Promise<unknown> => {
+		const length = body === undefined ? 0 : Buffer.byteLength(body);
+		const headers = length ? { 'content-type': 'application/json', 'content-length': length } : {};
+		const response = await request(method, `${baseUrl}${path}`, headers, body);
+		return JSON.parse((await buffer(response)).toString());
+	};
+
+	return { request, send };
 }
 
 interface DataResponse {
@@ -93,7 +82,7 @@ interface DataResponse {
 serveTasks<BareClientTasks>({
 	async upsert({ size, batchSize, concurrency, ...target }) {
 		const batches = splitIntoBatches(createItems(size), batchSize);
-		const send = createClient(target);
+		const { send } = createClient(target);
 		return async () => {
 			await forEachConcurrently(batches, concurrency, async (batch) => {
 				const { data } = (await send('POST', BULK_PATH, bulkBody(batch))) as DataResponse;
@@ -104,7 +93,7 @@ serveTasks<BareClientTasks>({
 
 	async lookUp({ size, batchSize, concurrency, ...target }) {
 		const batches = splitIntoBatches(createItems(size), batchSize);
-		const send = createClient(target);
+		const { send } = createClient(target);
 		return async () => {
 			await forEachConcurrently(batches, concurrency, async (batch) => {
 				const value = batch.map((item) => item[KEY_FIELD]).join(',');
@@ -116,52 +105,8 @@ serveTasks<BareClientTasks>({
 		};
 	},
 
-	async importFile({ path, batchSize, concurrency, ...target }) {
-		const send = createClient(target);
-		return async () => {
-			let batch: IDataObject[] = [];
-			const underWay = new Set<Promise<unknown>>();
-			const flush = async () => {
-				if (batch.length === 0) return;
-				const sent = send('POST', BULK_PATH, bulkBody(batch)).finally(() => underWay.delete(sent));
-				underWay.add(sent);
-				batch = [];
-				if (underWay.size >= concurrency) await Promise.race(underWay);
-			};
-			let isHeader = true;
-			for await (const line of createInterface({ input: createReadStream(path) })) {
-				if (!isHeader) batch.push(parseLine(line));
-				isHeader = false;
-				if (batch.length === batchSize) await flush();
-			}
-			await flush();
-			await Promise.all(underWay);
-		};
-	},
-
-	async exportFile({ path, pageSize, ...target }) {
-		const send = createClient(target);
-		return async () => {
-			const file = await open(path, 'w');
-			let records = 0;
-			for (let page = pageSize, skip = 0; page === pageSize; ) {
-				const query = `${DATA_PATH}?limit=${pageSize}&skip=${skip}&sort=created,id`;
-				const { data } = (await send('GET', query)) as DataResponse;
-				const fresh = skip === 0 ? data : data.slice(1);
-				await file.write(
-					fresh.map(({ id, fields }) => `${id},${Object.values(fields).join(',')}\n`).join(''),
-				);
-				records += fresh.length;
-				page = data.length;
-				skip += page - 1;
-			}
-			await file.close();
-			return { records };
-		};
-	},
-
 	async getMany({ pageSize, ...target }) {
-		const send = createClient(target);
+		const { send } = createClient(target);
 		return async () => {
 			const records: unknown[] = [];
 			for (let page = pageSize, skip = 0; page === pageSize; ) {
@@ -173,6 +118,42 @@ serveTasks<BareClientTasks>({
 				skip += page - 1;
 			}
 			return { records: records.length };
+		};
+	},
+
+	async upload({ baseUrl, token, record, path, bytes }) {
+		const { request } = createClient({ baseUrl, token });
+		const type = 'application/octet-stream';
+		const before = `{"fields":{"${FILE_LOCATION.field}":[{"filename":"file","mimetype":"${type}","filedata":"data:${type};base64,`;
+		const after = '"}]}}';
+		const length = before.length + 4 * Math.ceil(bytes / 3) + after.length;
+		const headers = { 'content-type': 'application/json', 'content-length': length };
+		return async () => {
+			const url = `${baseUrl}${recordPath(record)}`;
+			const response = await request('PATCH', url, headers, async (body) => {
+				body.write(before);
+				// A multiple of three bytes has no padding in base64, so that chunks can be joined.
+				const chunks = createReadStream(path, { highWaterMark: 3 * 64 * 1024 });
+				for await (const chunk of chunks as AsyncIterable<Buffer>) {
+					const text = Buffer.from(chunk.toString('base64'), 'latin1');
+					if (!body.write(text)) await once(body, 'drain');
+				}
+				body.write(after);
+			});
+			await buffer(response);
+		};
+	},
+
+	async download({ baseUrl, token, record, path, bytes }) {
+		const { request, send } = createClient({ baseUrl, token });
+		return async () => {
+			const { data } = (await send('GET', recordPath(record))) as {
+				data: { fields: Record<string, Array<{ fileUrl: string }>> };
+			};
+			const response = await request('GET', data.fields[FILE_LOCATION.field]![0]!.fileUrl);
+			await pipeline(response, createWriteStream(`${path}.downloaded`));
+			const { size } = await stat(`${path}.downloaded`);
+			if (size !== bytes) throw new Error('The file is incomplete.');
 		};
 	},
 });

@@ -9,14 +9,17 @@ export interface Target {
 	token: string;
 }
 
-/** The benchmarks' table, as parameters of a node. */
-export const tableParameters: INodeParameters = { application: picked(APP), table: picked(TABLE) };
-
-const recordOperation = (operation: string, rest: INodeParameters): INodeParameters => ({
+/** An operation on the benchmarks' table. */
+export const recordOperation = (
+	operation: string,
+	parameters: INodeParameters = {},
+): INodeParameters => ({
 	resource: 'record',
 	operation,
-	...tableParameters,
-	...rest,
+	application: picked(APP),
+	table: picked(TABLE),
+	options: {},
+	...parameters,
 });
 
 /** Input items in the form that n8n passes on. */
@@ -47,8 +50,7 @@ export const syncParameters = (maximum: number) =>
 		columns: automatic as unknown as INodeParameters,
 		missingRecords: 'delete',
 		maxRecordsToRemove: maximum,
-		options: {},
 	});
 
 /** Get Many with Return All. */
-export const getManyParameters = recordOperation('getAll', { returnAll: true, options: {} });
+export const getManyParameters = recordOperation('getAll', { returnAll: true });

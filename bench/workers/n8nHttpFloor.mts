@@ -12,7 +12,8 @@ import type { Target } from './engine.mts';
 const SENDER_TYPE = 'bench.sender';
 const CREDENTIAL_TYPE = 'dataPlatformApi';
 
-const sender: INodeType = {
+/** A node that sends each item as it is. */
+const createSender = (concurrency: number): INodeType => ({
 	description: {
 		displayName: 'Sender',
 		name: 'sender',
@@ -22,11 +23,10 @@ const sender: INodeType = {
 		defaults: { name: 'Sender' },
 		inputs: ['main'],
 		outputs: ['main'],
-		properties: [{ displayName: 'Concurrency', name: 'concurrency', type: 'number', default: 1 }],
+		properties: [],
 		credentials: [{ name: CREDENTIAL_TYPE, required: true }],
 	},
 	async execute() {
-		const concurrency = this.getNodeParameter('concurrency', 0) as number;
 		await forEachConcurrently(this.getInputData(), concurrency, async ({ json }) => {
 			// The same options as the nodes use (nodes/DataPlatform/transport).
 			const options: IHttpRequestOptions = {
@@ -50,8 +50,7 @@ const sender: INodeType = {
 		});
 		return [[]];
 	},
-};
-ownTypes.set(SENDER_TYPE, sender);
+});
 
 /** Prepares the requests and returns what sends them. */
 export async function n8nHttpFloor(
@@ -61,16 +60,15 @@ export async function n8nHttpFloor(
 	const input = splitIntoBatches(createItems(size), batchSize).map((batch) => ({
 		json: { url: `${baseUrl}${BULK_PATH}`, body: bulkBody(batch) },
 	}));
-	const node = {
-		name: 'Sender',
-		type: SENDER_TYPE,
-		parameters: { concurrency },
-		credentials: { [CREDENTIAL_TYPE]: { id: '1', name: 'Data Platform' } },
-	};
+	ownTypes.set(SENDER_TYPE, createSender(concurrency));
+	const credentials = { [CREDENTIAL_TYPE]: { id: '1', name: 'Data Platform' } };
+	const nodes = [
+		{ name: 'Items', type: ITEMS_TYPE },
+		{ name: 'Sender', type: SENDER_TYPE, credentials },
+	];
 	const connections = {
 		Items: { main: [[{ node: 'Sender', type: 'main' as const, index: 0 }]] },
 	};
-	const nodes = [{ name: 'Items', type: ITEMS_TYPE }, node];
 	return async () => {
 		const result = await runWorkflow({ nodes, connections }, input, { baseUrl, token });
 		if (result.error) throw new Error(result.error.message);

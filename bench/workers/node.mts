@@ -1,13 +1,11 @@
 /** Ours: the nodes of the built package in n8n's engine. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { watch, type Watching } from '../../test/property/trigger/engine.mts';
 import { createItems } from '../benchTable.mts';
 import type { Batching } from './bareClient.mts';
 import {
 	getManyParameters,
 	runNode,
 	syncParameters,
-	tableParameters,
 	toInput,
 	upsertParameters,
 	type Target,
@@ -26,8 +24,6 @@ export interface NodeTasks {
 	getMany: Target;
 	/** The upsert without a network. */
 	overhead: { size: number };
-	/** A poll of the trigger; the first one activates it. */
-	poll: Target;
 }
 
 /** What came of an upsert or a sync. */
@@ -51,8 +47,6 @@ async function countOutcomes(
 	}
 	return { outcomes, hint: hints[0] ?? '' };
 }
-
-let trigger: Watching | undefined;
 
 serveTasks<NodeTasks>({
 	async upsert({ size, options, ...target }) {
@@ -87,11 +81,5 @@ serveTasks<NodeTasks>({
 			const { items } = await runNode(target, upsertParameters(), input);
 			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
 		};
-	},
-
-	async poll(target) {
-		trigger ??= await watch(target, tableParameters);
-		const active = trigger;
-		return async () => ({ items: (await active.poll())?.length ?? 0 });
 	},
 });

@@ -5,19 +5,30 @@ import { join } from 'node:path';
 import type { Measurement } from '../measure.mts';
 import { profileArgs } from '../profile.mts';
 import type { BareClientTasks } from './bareClient.mts';
-import type { HttpRequestNodeTasks } from './httpRequestNode.mts';
-import type { NocoDbNodeTasks } from './nocoDbNode.mts';
+import type { FileTasks } from './files.mts';
 import type { NodeTasks } from './node.mts';
-import type { RowFileTasks } from './rowFiles.mts';
 import type { Reply } from './workerProcess.mts';
 
 export interface WorkerTasks {
 	node: NodeTasks;
-	httpRequestNode: HttpRequestNodeTasks;
-	nocoDbNode: NocoDbNodeTasks;
 	bareClient: BareClientTasks;
-	rowFiles: RowFileTasks;
+	rowFiles: Pick<FileTasks, 'importFile' | 'exportFile'>;
+	attachments: Pick<FileTasks, 'upload' | 'download'>;
 }
+
+/** Node's default heap is too small for a million items and their outputs. */
+const LARGE_HEAP = ['--max-old-space-size=10000'];
+
+/** The peak of files of rows is then what they need, not what Node.js takes before it collects. */
+const SMALL_HEAP = ['--max-old-space-size=200', '--max-semi-space-size=8'];
+
+/** The program of each, and the options of its Node process. */
+const PROGRAMS: Record<keyof WorkerTasks, [file: string, options: string[]]> = {
+	node: ['node.mts', LARGE_HEAP],
+	bareClient: ['bareClient.mts', LARGE_HEAP],
+	rowFiles: ['files.mts', SMALL_HEAP],
+	attachments: ['files.mts', []],
+};
 
 export interface Worker<Tasks> {
 	/** @returns the measurement, with the details that the work returned */
@@ -25,17 +36,9 @@ export interface Worker<Tasks> {
 		name: Name,
 		task: Tasks[Name],
 	): Promise<Measurement & Details>;
-	stop(): void;
+	/** Resolves when it is gone, and has written its profile if one is wanted. */
+	stop(): Promise<void>;
 }
-
-/** Node's default heap is too small for a million items and their outputs. */
-const HEAP_MB = 10_000;
-
-/** Files of rows get a small heap: the peak is then what they need, not what Node.js takes before it collects. */
-const ROW_FILES_HEAP = ['--max-old-space-size=200', '--max-semi-space-size=8'];
-
-const heapArgs = (name: keyof WorkerTasks) =>
-	name === 'rowFiles' ? ROW_FILES_HEAP : [`--max-old-space-size=${HEAP_MB}`];
 
 /**
  * Starts a worker process and waits until it is ready.
@@ -47,11 +50,13 @@ export async function spawnWorker<Name extends keyof WorkerTasks>(
 	name: Name,
 	certificateFile?: string,
 ): Promise<Worker<WorkerTasks[Name]>> {
-	const child = fork(join(import.meta.dirname, `${name}.mts`), {
-		execArgv: ['--expose-gc', ...heapArgs(name), ...profileArgs(name)],
+	const [file, options] = PROGRAMS[name];
+	const child = fork(join(import.meta.dirname, file), {
+		execArgv: ['--expose-gc', ...options, ...profileArgs(name)],
 		env: { ...process.env, ...(certificateFile && { NODE_EXTRA_CA_CERTS: certificateFile }) },
 	});
-	const exited = once(child, 'exit').then(([code]) => {
+	const ended = once(child, 'exit');
+	const exited = ended.then(([code]) => {
 		throw new Error(`The worker '${name}' exited (${String(code)}).`);
 	});
 	// It matters only while something waits for the worker.
@@ -65,8 +70,9 @@ export async function spawnWorker<Name extends keyof WorkerTasks>(
 			if ('error' in reply) throw new Error(`${name}: ${task}: ${reply.error}`);
 			return reply as Measurement & Details;
 		},
-		stop: () => {
+		stop: async () => {
 			if (child.connected) child.disconnect();
+			await ended;
 		},
 	};
 }

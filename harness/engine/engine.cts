@@ -73,14 +73,6 @@ export const ownTypes = new Map<string, INodeType | IVersionedNodeType>([
 	[ITEMS_TYPE, itemsTrigger],
 ]);
 
-type Authenticate = (
-	data: ICredentialDataDecryptedObject,
-	options: IHttpRequestOptions,
-) => Promise<IHttpRequestOptions>;
-
-/** How credential types of other packages authenticate a request, by their name. */
-export const ownCredentials = new Map<string, Authenticate>();
-
 const loaded = new PackageDirectoryLoader(PACKAGE_FOLDER);
 const loading = loaded.loadAll();
 
@@ -126,7 +118,7 @@ class Credentials extends ICredentialsHelper {
 		type: string,
 		options: IHttpRequestOptions,
 	): Promise<IHttpRequestOptions> {
-		const authenticate = ownCredentials.get(type) ?? loaded.getCredential(type).type.authenticate;
+		const { authenticate } = loaded.getCredential(type).type;
 		if (typeof authenticate !== 'function') throw new Error(`${type} has no authenticate function`);
 		return await authenticate(data, options);
 	}

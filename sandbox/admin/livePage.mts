@@ -10,10 +10,13 @@ import type { StoredFile } from '../store/fileStore.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 
 const pageFolder = new URL('../page/', import.meta.url);
+const script = 'text/javascript; charset=utf-8';
 const pageFiles = {
 	'/': ['index.html', 'text/html; charset=utf-8'],
-	'/page/app.js': ['app.js', 'text/javascript; charset=utf-8'],
-	'/page/views.js': ['views.js', 'text/javascript; charset=utf-8'],
+	'/page/app.js': ['app.js', script],
+	'/page/faults.js': ['faults.js', script],
+	'/page/lists.js': ['lists.js', script],
+	'/page/views.js': ['views.js', script],
 	'/page/style.css': ['style.css', 'text/css; charset=utf-8'],
 } as const;
 const policy = "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'";

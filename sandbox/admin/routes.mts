@@ -20,6 +20,9 @@ export function registerAdministration(
 
 	server.register(async (admin) => {
 		admin.addHook('onRequest', async (request) => requireLocal(request));
+		admin.addHook('onResponse', async ({ method }) => {
+			if (method !== 'GET') state.notifyChange();
+		});
 
 		admin.get('/sandbox/health', () => ({ status: 'ok' }));
 		admin.post('/sandbox/reset', (_request, reply) => {

@@ -2,10 +2,12 @@ import type { FastifyInstance } from 'fastify';
 import { bodyValidator } from '../api/validation.mts';
 import { findApp, findTable } from '../catalog/find.mts';
 import type { Json, JsonObject, StoredRecord, Table } from '../state/model.mts';
+import { canSortBy, sortToSql } from '../query/order.mts';
 import { RecordSerializer } from '../records/serializer.mts';
 import { systemWriter } from '../records/systemWriter.mts';
 import { createApp, createTable } from '../catalog/create.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
+import type { Sql } from '../store/recordStore.mts';
 import { newTableSchema, type NewTable } from './schemas.mts';
 
 interface TablePath {
@@ -25,7 +27,12 @@ export function registerTables(server: FastifyInstance, state: SandboxState): vo
 			table: table.internalName,
 			id: table.id,
 			header: table.header,
-			fields: table.fields.map(({ name, header, type }) => ({ name, header, type })),
+			fields: table.fields.map((field) => ({
+				name: field.name,
+				header: field.header,
+				type: field.type,
+				sortable: canSortBy(field),
+			})),
 			records: state.records.count(table),
 		})),
 	}));
@@ -43,19 +50,21 @@ export function registerTables(server: FastifyInstance, state: SandboxState): vo
 	server.get<TablePath>('/sandbox/tables/:app/:table/records', (request) => ({
 		data: state.records.select(tableOf(request.params)).map(storedView),
 	}));
-	server.get<TablePath & { Querystring: { limit?: string } }>(
+	server.get<TablePath & { Querystring: { limit?: string; search?: string; sort?: string } }>(
 		'/sandbox/tables/:app/:table/latest',
-		(request) => {
-			const table = tableOf(request.params);
-			const serializer = new RecordSerializer(
-				state,
-				`${request.protocol}://${request.host}`,
-				table,
-			);
-			const limit = Number(request.query.limit ?? 100) || 0;
-			const order = 'r.modified DESC, r.seq DESC';
-			const records = state.records.select(table, { order, limit });
-			return { data: records.map((record) => serializer.record(record)) };
+		({ params, query, protocol, host }) => {
+			const table = tableOf(params);
+			const where = query.search ? mentionsText(query.search) : undefined;
+			const order = sortToSql(table, query.sort ?? 'modified(desc)');
+			const limit = Number(query.limit ?? 100) || 0;
+			const records = state.records.select(table, { where, order, limit });
+			const serializer = new RecordSerializer(state, `${protocol}://${host}`, table);
+			return {
+				data: {
+					count: state.records.count(table, where),
+					records: records.map((record) => serializer.record(record)),
+				},
+			};
 		},
 	);
 	server.get<TablePath & { Querystring: { record?: string } }>(
@@ -81,6 +90,15 @@ function createFrom(state: SandboxState, input: NewTable): Table {
 		for (const { id, fields } of input.records ?? []) writer.update(id, fields, 'replace', true);
 		return table;
 	});
+}
+
+/** The records with the text in their id or in a value, whatever its case. */
+function mentionsText(text: string): Sql {
+	return {
+		text: `instr(lower(r.id), lower(?)) > 0 OR EXISTS (SELECT 1 FROM json_tree(r.fields) value
+			WHERE instr(lower(value.atom), lower(?)) > 0)`,
+		values: [text, text],
+	};
 }
 
 function storedView({ id, ver, created, modified, fields }: StoredRecord): JsonObject {

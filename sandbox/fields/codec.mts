@@ -18,6 +18,8 @@ export interface ParseContext {
 	/** The table that a link points to. */
 	linkedTable(field: Field): Table;
 	recordExists(table: Table, id: string): boolean;
+	/** Whether messages of a chat are added to those that are there. */
+	appendsMessages: boolean;
 	/** Stores an attachment's bytes and returns its entry. */
 	storeFile(field: Field, input: JsonObject): JsonObject;
 }

@@ -69,16 +69,18 @@ export const chat: Codec = {
 	parse(value, _field, context) {
 		const given = requireObject(value, 'an object {messages}');
 		requireOnly(given, ['lastChange', 'messages']);
-		const before = (context.current as JsonObject | null | undefined)?.messages as
-			| JsonObject[]
-			| undefined;
+		const before = messagesOf(context.current);
 		const now = new Date().toISOString();
 		const messages = requireArray(given.messages, 'an object with an array messages').map(
 			(entry, at) => {
 				const message = requireObject(entry, 'messages of the form {text}');
 				requireOnly(message, ['id', 'author', 'authorName', 'created', 'text']);
 				const text = requireString(message, 'text');
-				const known = before?.[at]?.text === text ? before[at] : undefined;
+				const known = context.appendsMessages
+					? before.find(({ id }) => id === message.id)
+					: before[at]?.text === text
+						? before[at]
+						: undefined;
 				return {
 					id: message.id ?? known?.id ?? randomUUID(),
 					author: message.author ?? known?.author ?? context.user.id,
@@ -88,9 +90,16 @@ export const chat: Codec = {
 				};
 			},
 		);
-		return { lastChange: messages.at(-1)?.created ?? null, messages };
+		const written = new Set<Json | undefined>(messages.map(({ id }) => id));
+		const others = context.appendsMessages ? before.filter(({ id }) => !written.has(id)) : [];
+		const all = [...others, ...messages];
+		return { lastChange: all.at(-1)?.created ?? null, messages: all };
 	},
 };
+
+function messagesOf(chat: Json | undefined): JsonObject[] {
+	return ((chat as JsonObject | null | undefined)?.messages ?? []) as JsonObject[];
+}
 
 /** An entry without an id keeps the id of the entry at its position with the same header. */
 function parseList(list: JsonObject, before: JsonObject | undefined): JsonObject {

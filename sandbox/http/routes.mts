@@ -53,7 +53,10 @@ export function registerOperation(
 			} finally {
 				entry.busy = false;
 				// The client may have disconnected long ago; the request ends only now.
-				if (reply.raw.destroyed) state.requestLog.end(entry, 'reset', null);
+				if (reply.raw.destroyed) {
+					state.requestLog.end(entry, 'reset', null);
+					state.notifyChange();
+				}
 			}
 		},
 	});
@@ -73,6 +76,8 @@ async function serve(
 	if (state.settings.latencyMs > 0) await sleep(state.settings.latencyMs);
 	const matched = state.faults.match({ method, path: entry.path, body });
 	entry.faults.push(...matched.map(({ name }) => name));
+	// A fault may delay the response.
+	if (matched.length > 0) state.notifyChange();
 	const apiRequest: ApiRequest = {
 		state,
 		number: entry.number,

@@ -60,7 +60,9 @@ function registerRequestLog(server: FastifyInstance, state: SandboxState): void 
 		reply.raw.once('close', () => {
 			const { logEntry: entry } = request;
 			const completed = reply.raw.writableFinished;
-			if (entry && !entry.busy && !completed) state.requestLog.end(entry, 'reset', null);
+			if (!entry || entry.busy || completed) return;
+			state.requestLog.end(entry, 'reset', null);
+			state.notifyChange();
 		});
 	});
 	server.addHook('onResponse', async ({ logEntry: entry }, reply) => {

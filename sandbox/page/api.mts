@@ -2,6 +2,7 @@
  * What the administration API returns to the page, by path; docs/sandbox.md. Types only: the page
  * takes them in its comments, and the browser never loads this file.
  */
+import type { FaultRule } from '../faults/rules.mts';
 import type { Run, TokenType, Workflow } from '../state/model.mts';
 import type { LogEntry } from '../state/requestLog.mts';
 import type { StoredFile } from '../store/fileStore.mts';
@@ -12,7 +13,7 @@ export interface PageTable {
 	appName: string;
 	table: string;
 	header: string;
-	fields: Array<{ name: string; header: string; type: string }>;
+	fields: Array<{ name: string; header: string; type: string; sortable: boolean }>;
 	records: number;
 }
 
@@ -46,8 +47,10 @@ export interface PageWorkflow extends Pick<Workflow, 'id' | 'name' | 'runAs' | '
 
 export type PageRun = Run & { workflow: string | null };
 export type PageRequest = LogEntry;
+/** A rule, and how many requests it has matched. */
+export type PageFault = FaultRule & { seen: number };
 
-type PageFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'mimetype' | 'picture'> & {
+export type PageFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'mimetype' | 'picture'> & {
 	table: string;
 };
 
@@ -60,8 +63,9 @@ interface Endpoints {
 	workflows: PageWorkflow[];
 	runs: PageRun[];
 	requests: PageRequest[];
+	faults: PageFault[];
 	[body: `requests/${number}/body`]: unknown;
-	[latest: `tables/${string}/latest?limit=${number}`]: PageRecord[];
+	[latest: `tables/${string}/latest?${string}`]: { count: number; records: PageRecord[] };
 	[record: `tables/${string}/records/${string}`]: PageRecord;
 	[history: `tables/${string}/history?record=${string}`]: Version[];
 }
@@ -69,18 +73,40 @@ interface Endpoints {
 /** Reads an endpoint of the administration API. @throws {Error} where there is no such thing */
 export type Get = <Path extends keyof Endpoints>(path: Path) => Promise<Endpoints[Path]>;
 
+/** Sends a request to the administration API, and draws the page anew. @throws {Error} if it fails */
+export type Send = (method: string, path: string, body?: unknown) => Promise<void>;
+
+/** By which column a list is sorted: a field's name, or the column's header. */
+export interface Sort {
+	by: string;
+	descending: boolean;
+}
+
 /** What a section of the page shows. */
 export interface ViewInput {
 	get: Get;
 	tables: PageTable[];
 	/** The route's parts after the section's name. */
 	rest: string[];
+	/** What the user searches for; empty if nothing. */
+	search: string;
+	/** What the user has chosen; undefined if nothing. */
+	sort: Sort | undefined;
+	onSort(sort: Sort): void;
 }
 
 export interface View {
 	title: string;
 	nodes: HTMLElement[];
+	/** Whether there is something to search. */
+	searchable?: boolean;
 }
 
-/** What a cell of a grid holds. */
-export type Cell = Node | string | number | null | undefined;
+/** A column of a list. */
+export interface Column<Entry> {
+	header: string;
+	/** What the list is sorted by and searched for; of text and numbers the cell shows this. */
+	value(entry: Entry): string | number;
+	/** What the cell shows instead. */
+	cell?(entry: Entry): Node | string;
+}

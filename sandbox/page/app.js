@@ -1,20 +1,40 @@
-import { element, missing, views } from './views.js';
+import { faultButtons } from './faults.js';
+import { element } from './lists.js';
+import { missing, views } from './views.js';
 
-/** @import { Get, PageTable } from './api.mts' */
+/** @import { Get, PageTable, Send, Sort } from './api.mts' */
 
-const sections = byId('sections');
-const content = byId('content');
-const state = byId('state');
+const sections = byId('sections', HTMLUListElement);
+const tableList = byId('tables', HTMLUListElement);
+const find = byId('find', HTMLInputElement);
+const content = byId('content', HTMLElement);
+const title = byId('title', HTMLHeadingElement);
+const search = byId('search', HTMLInputElement);
+const view = byId('view', HTMLDivElement);
+const state = byId('state', HTMLParagraphElement);
+
 const pause = 250;
 
+/** With more tables than this there is a search for them. */
+const fewTables = 12;
+
 let shown = '';
+/** Of several views that are being drawn, only the last begun is shown. */
+let latestTurn = 0;
+/** @type {Sort | undefined} */
+let sort;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let pending;
 
-/** @param {string} id of an element of index.html */
-function byId(id) {
+/**
+ * @template {HTMLElement} Type
+ * @param {string} id of an element of index.html
+ * @param {new () => Type} type
+ * @returns {Type}
+ */
+function byId(id, type) {
 	const node = document.getElementById(id);
-	if (!node) throw new Error(`The page has no element '${id}'`);
+	if (!(node instanceof type)) throw new Error(`The page has no element '${id}'`);
 	return node;
 }
 
@@ -25,36 +45,59 @@ async function get(path) {
 	return (await response.json()).data;
 }
 
+/** @type {Send} */
+async function send(method, path, body) {
+	const json = body !== undefined && {
+		headers: { 'content-type': 'application/json' },
+		body: JSON.stringify(body),
+	};
+	const response = await fetch(`/sandbox/${path}`, { method, ...json });
+	if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+	refresh();
+}
+
 async function show() {
+	const turn = ++latestTurn;
 	const tables = await get('tables');
-	const route = decodeURIComponent(location.hash.slice(2)) || `records/${firstOf(tables)}`;
+	if (turn !== latestTurn) return;
+	const first = tables[0] ? `records/${tables[0].app}/${tables[0].table}` : 'requests';
+	const hash = decodeURIComponent(location.hash);
+	const route = hash.startsWith('#/') ? hash.slice(2) : shown || first;
+	const navigated = shown !== route;
+	if (navigated) {
+		search.value = '';
+		sort = undefined;
+	}
 	drawSections(tables, route);
 	const [name = '', ...rest] = route.split('/');
-	const view = views[name] ?? missing;
-	const { title, nodes } = await view({ get, tables, rest });
-	const navigated = shown !== route;
+	/** @param {Sort} next */
+	const onSort = (next) => {
+		sort = next;
+		refresh();
+	};
+	const chosen = views[name] ?? missing;
+	const drawn = await chosen({ get, tables, rest, search: search.value.trim(), sort, onSort });
+	const before = name === 'requests' ? [faultButtons(await get('faults'), send)] : [];
+	if (turn !== latestTurn) return;
 	// A refresh keeps what the user has expanded, scrolled to or focused.
 	const restoreState = navigated ? undefined : saveState();
-	document.title = `${title} · Sandbox`;
-	content.replaceChildren(element('h2', {}, title), ...nodes);
+	document.title = `${drawn.title} · Sandbox`;
+	title.textContent = drawn.title;
+	search.hidden = !drawn.searchable;
+	view.replaceChildren(...before, ...drawn.nodes);
 	restoreState?.();
-	if (navigated && shown) content.focus();
+	if (navigated && shown) content.focus({ preventScroll: true });
 	shown = route;
 }
 
-/** @param {PageTable[]} tables */
-function firstOf(tables) {
-	return tables[0] ? `${tables[0].app}/${tables[0].table}` : 'none';
-}
-
 function saveState() {
-	const open = new Set([...content.querySelectorAll('details[open]')].map((node) => node.id));
-	const box = content.querySelector('.scroll');
+	const open = new Set([...view.querySelectorAll('details[open]')].map((node) => node.id));
+	const box = view.querySelector('.scroll');
 	const [top, left] = [box?.scrollTop ?? 0, box?.scrollLeft ?? 0];
-	const focused = document.activeElement?.id;
+	const focused = view.contains(document.activeElement) && document.activeElement?.id;
 	return () => {
-		for (const node of content.querySelectorAll('details')) node.open = open.has(node.id);
-		content.querySelector('.scroll')?.scrollTo(left, top);
+		for (const node of view.querySelectorAll('details')) node.open = open.has(node.id);
+		view.querySelector('.scroll')?.scrollTo(left, top);
 		if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 	};
 }
@@ -65,29 +108,33 @@ function saveState() {
  */
 function drawSections(tables, route) {
 	const active = document.activeElement;
-	const focused =
-		active instanceof HTMLAnchorElement && sections.contains(active) ? active.hash : undefined;
+	const focused = active instanceof HTMLAnchorElement ? active.hash : undefined;
+	const names = Object.entries({
+		requests: 'Requests and faults',
+		runs: 'Workflow runs',
+		workflows: 'Workflows',
+		files: 'Files',
+		tokens: 'Tokens',
+	});
+	sections.replaceChildren(...names.map(([name, text]) => link(name, text, undefined, route)));
+
+	find.hidden = tables.length <= fewTables;
+	const wanted = find.hidden ? '' : find.value.trim().toLowerCase();
+	const found = tables.filter(({ appName, header, table }) =>
+		[appName, header, table].some((text) => text.toLowerCase().includes(wanted)),
+	);
 	/** @type {HTMLElement[]} */
 	const items = [];
-	for (const app of new Set(tables.map((table) => table.app))) {
-		const own = tables.filter((entry) => entry.app === app);
+	for (const [app, own] of Map.groupBy(found, (entry) => entry.app)) {
 		items.push(element('li', { className: 'group' }, own[0]?.appName));
 		for (const table of own) {
 			items.push(link(`records/${app}/${table.table}`, table.header, table.records, route));
 		}
 	}
-	items.push(element('li', { className: 'group' }, 'Sandbox'));
-	for (const [name, text] of Object.entries({
-		files: 'Files',
-		tokens: 'Tokens',
-		workflows: 'Workflows',
-		runs: 'Workflow runs',
-		requests: 'Requests',
-	})) {
-		items.push(link(name, text, undefined, route));
+	tableList.replaceChildren(...items);
+	for (const node of document.querySelectorAll('nav a')) {
+		if (node instanceof HTMLAnchorElement && node.hash === focused) node.focus();
 	}
-	sections.replaceChildren(...items);
-	for (const node of sections.querySelectorAll('a')) if (node.hash === focused) node.focus();
 }
 
 /**
@@ -126,3 +173,15 @@ events.onerror = () => {
 	state.textContent = 'No connection to the sandbox. Reconnecting…';
 };
 addEventListener('hashchange', () => void show());
+search.addEventListener('input', refresh);
+find.addEventListener('input', refresh);
+byId('skip', HTMLAnchorElement).addEventListener('click', (event) => {
+	// Its address is no section of this page.
+	event.preventDefault();
+	content.focus();
+});
+byId('reset', HTMLButtonElement).addEventListener('click', () => {
+	const question =
+		'Restore the sample data, the tokens and the settings, and clear requests and faults?';
+	if (confirm(question)) void send('POST', 'reset');
+});

@@ -1,30 +1,24 @@
 /**
- * @import { Cell, Get, PageRequest, PageRun, PageTable, PageWorkflow, View, ViewInput } from './api.mts'
+ * @import { Column, Get, PageFile, PageRecord, PageRequest, PageRun, PageTable, PageToken, PageWorkflow, View, ViewInput } from './api.mts'
  */
-
-const latest = 200;
+import {
+	element,
+	grid,
+	list,
+	mostRows,
+	plainGrid,
+	quiet,
+	row,
+	shownOf,
+	sortable,
+} from './lists.js';
 
 /**
- * Versions of the records that were shown before, to highlight new ones.
+ * When the records of a table were read before, to highlight those that have changed since.
  *
- * @type {Map<string, Set<string>>}
+ * @type {Map<string, number>}
  */
-const seen = new Map();
-
-/**
- * Creates an element. Children are nodes or text, never markup.
- *
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Partial<HTMLElementTagNameMap[Tag]>} [properties]
- * @param {Cell[]} children
- * @returns {HTMLElementTagNameMap[Tag]}
- */
-export function element(tag, properties, ...children) {
-	const node = Object.assign(document.createElement(tag), properties);
-	node.append(...children.map((child) => (child instanceof Node ? child : String(child ?? ''))));
-	return node;
-}
+const readAt = new Map();
 
 /**
  * Views by section.
@@ -32,149 +26,173 @@ export function element(tag, properties, ...children) {
  * @type {Record<string, (input: ViewInput) => Promise<View>>}
  */
 export const views = {
-	async records({ get, tables, rest: [app = '', name = '', id] }) {
-		const table = tables.find((entry) => entry.app === app && entry.table === name);
+	async records(input) {
+		const [app = '', name = '', id] = input.rest;
+		const table = input.tables.find((entry) => entry.app === app && entry.table === name);
 		if (!table) return missing();
-		/** @type {`tables/${string}`} */
-		const path = `tables/${encodeURIComponent(app)}/${encodeURIComponent(name)}`;
-		const fields = table.fields.filter(({ type }) => !displayOnly.includes(type));
-		if (id) return await record({ get, table, fields, path, id });
-		const records = await get(`${path}/latest?limit=${latest}`);
-		const key = `${app}/${name}`;
-		const before = seen.get(key);
-		seen.set(key, new Set(records.map(({ id, ver }) => `${id} ${ver}`)));
-		/** @type {Set<Cell[]>} */
-		const fresh = new Set();
-		const rows = records.map((record) => {
-			const cells = fields.map((field) => text(record.fields[field.name]));
-			const open = element(
-				'a',
-				{ href: `#/records/${key}/${record.id}`, id: `r-${record.id}` },
-				'Open',
-			);
-			const isFresh = before !== undefined && !before.has(`${record.id} ${record.ver}`);
-			const row = [open, time(record.modified), record.ver, ...cells];
-			if (isFresh) fresh.add(row);
-			return row;
-		});
-		const headers = ['', 'Modified', 'Version', ...fields.map(({ header }) => header)];
-		const more = table.records > latest ? `, the latest ${latest} are shown` : '';
-		const count = `${table.records.toLocaleString('en')} records${more}`;
-		const note = quiet(`${count}. In n8n: Application ${table.appName}, Table ${table.header}.`);
-		const empty =
-			'No records yet. In n8n, run an example that writes them, or choose Data Platform, ' +
-			`Create record, Application ${table.appName}, Table ${table.header}.`;
-		return { title: table.header, nodes: [note, grid(headers, rows, empty, fresh)] };
+		return id ? await record(input, table, id) : await records(input, table);
 	},
 
-	async files({ get }) {
-		const rows = (await get('files')).map((file) => [
-			file.picture
-				? element('img', { src: `/sandbox/files/${file.id}/thumbnail`, alt: '', loading: 'lazy' })
-				: '',
-			element('a', { href: `/sandbox/files/${file.id}`, id: `file-${file.id}` }, file.name),
-			`${file.size.toLocaleString('en')} bytes`,
-			file.mimetype,
-			file.table,
-		]);
+	async files(input) {
+		/** @type {Array<Column<PageFile>>} */
+		const columns = [
+			{
+				header: '',
+				value: () => '',
+				cell: ({ id, picture }) =>
+					picture
+						? element('img', { src: `/sandbox/files/${id}/thumbnail`, alt: '', loading: 'lazy' })
+						: '',
+			},
+			{
+				header: 'Name',
+				value: ({ name }) => name,
+				cell: ({ id, name }) =>
+					element('a', { href: `/sandbox/files/${id}`, id: `file-${id}` }, name),
+			},
+			{
+				header: 'Size',
+				value: ({ size }) => size,
+				cell: ({ size }) => `${size.toLocaleString('en')} bytes`,
+			},
+			{ header: 'Type', value: ({ mimetype }) => mimetype },
+			{ header: 'Table', value: ({ table }) => table },
+		];
 		const empty =
 			'No files yet. In n8n, run the example "Invoices onto records", or choose Data Platform, ' +
-			'Upload attachment.';
-		return { title: 'Files', nodes: [grid(['', 'Name', 'Size', 'Type', 'Table'], rows, empty)] };
+			'Upload attachments.';
+		return list(input, 'Files', columns, await input.get('files'), empty);
 	},
 
-	async tokens({ get }) {
-		const values = await get('demo-tokens');
-		const rows = (await get('tokens')).map((token) => [
-			token.name,
-			tokenTypes[token.type] ?? token.type,
-			copyable(`token-${token.name}`, values[token.name]) ?? element('code', {}, token.value),
-			token.role ?? '',
-			mark(token.valid, 'Valid', token.status === 'revoked' ? 'Revoked' : 'Expired'),
-			token.createdBy,
-			time(token.createdOn),
-			token.validTo ? time(token.validTo) : 'Never',
-			token.templates ? 'TEMPLATES' : '',
-		]);
-		const headers = ['Name', 'Token type', 'Token', 'Role', 'Status', 'Created by', 'Created on'];
+	async tokens(input) {
+		const values = await input.get('demo-tokens');
+		/** @type {Array<Column<PageToken>>} */
+		const columns = [
+			{ header: 'Name', value: ({ name }) => name },
+			{ header: 'Token type', value: ({ type }) => tokenTypes[type] ?? type },
+			{
+				header: 'Token',
+				value: () => '',
+				cell: ({ name, value }) =>
+					copyable(`token-${name}`, values[name]) ?? element('code', {}, value),
+			},
+			{ header: 'Role', value: ({ role }) => role ?? '' },
+			{
+				header: 'Status',
+				value: ({ status, valid }) =>
+					valid ? 'Valid' : status === 'revoked' ? 'Revoked' : 'Expired',
+				cell: ({ status, valid }) =>
+					mark(valid, 'Valid', status === 'revoked' ? 'Revoked' : 'Expired'),
+			},
+			{ header: 'Created by', value: ({ createdBy }) => createdBy ?? '' },
+			{ header: 'Created on', value: ({ createdOn }) => time(createdOn) },
+			{ header: 'Expires', value: ({ validTo }) => (validTo ? time(validTo) : 'Never') },
+			{ header: '', value: ({ templates }) => (templates ? 'TEMPLATES' : '') },
+		];
 		const note = quiet(
 			'For the credential in n8n: Base URL, Token Type and Token. These tokens are public: every ' +
 				'sandbox has the same. Tokens that you add are shown once, in the response that creates them.',
 		);
 		const empty = 'No tokens. Create one with POST /sandbox/tokens.';
-		return {
-			title: 'Tokens',
-			nodes: [note, baseUrl(), grid([...headers, 'Expires', ''], rows, empty)],
-		};
+		return list(input, 'Tokens', columns, await input.get('tokens'), empty, [note, baseUrl()]);
 	},
 
-	async workflows({ get }) {
-		const rows = (await get('workflows')).map((workflow) => [
-			workflow.name,
-			runAs(workflow),
-			copyable(`url-${workflow.id}`, workflow.webhookUrl),
-			fold(`script-${workflow.id}`, 'Script', workflow.script),
-		]);
-		const headers = ['Name', 'Run As', 'Use this link after save', ''];
+	async workflows(input) {
+		/** @type {Array<Column<PageWorkflow>>} */
+		const columns = [
+			{ header: 'Name', value: ({ name }) => name },
+			{ header: 'Run As', value: runAs },
+			{
+				header: 'Use this link after save',
+				value: () => '',
+				cell: ({ id, webhookUrl }) => copyable(`url-${id}`, webhookUrl) ?? '',
+			},
+			{
+				header: '',
+				value: ({ script }) => script,
+				cell: ({ id, script }) => fold(`script-${id}`, 'Script', script),
+			},
+		];
 		const note = quiet(
 			'In n8n, choose Data Platform, Trigger workflow, and paste the link into Webhook URL.',
 		);
 		const empty = 'No workflows. Create one with POST /sandbox/workflows.';
-		return { title: 'Workflows', nodes: [note, grid(headers, rows, empty)] };
+		return list(input, 'Workflows', columns, await input.get('workflows'), empty, [note]);
 	},
 
-	async runs({ get }) {
-		const rows = (await get('runs'))
-			.reverse()
-			.map((run) => [
-				time(run.startedAt),
-				run.workflow ?? 'Deleted',
-				run.status === 'running'
-					? 'running'
-					: mark(run.status === 'succeeded', 'succeeded', run.status),
-				run.durationMs === null ? '' : `${run.durationMs} ms`,
-				run.actedAs,
-				fold(`payload-${run.id}`, 'Payload', JSON.stringify(run.payload, null, 2)),
-				fold(`output-${run.id}`, 'Outcome', outcome(run)),
-			]);
-		const headers = ['Started', 'Workflow', 'Status', 'Duration', 'Acted as', '', ''];
+	async runs(input) {
+		/** @type {Array<Column<PageRun>>} */
+		const columns = [
+			{ header: 'Started', value: ({ startedAt }) => time(startedAt) },
+			{ header: 'Workflow', value: ({ workflow }) => workflow ?? 'Deleted' },
+			{
+				header: 'Status',
+				value: ({ status }) => status,
+				cell: ({ status }) =>
+					status === 'running' ? status : mark(status === 'succeeded', status, status),
+			},
+			{
+				header: 'Duration',
+				value: ({ durationMs }) => durationMs ?? '',
+				cell: ({ durationMs }) => milliseconds(durationMs),
+			},
+			{ header: 'Acted as', value: ({ actedAs }) => actedAs ?? '' },
+			{
+				header: 'Payload',
+				value: ({ payload }) => JSON.stringify(payload),
+				cell: ({ id, payload }) =>
+					fold(`payload-${id}`, 'Payload', JSON.stringify(payload, null, 2)),
+			},
+			{
+				header: 'Outcome',
+				value: outcome,
+				cell: (run) => fold(`output-${run.id}`, 'Outcome', outcome(run)),
+			},
+		];
 		const empty =
 			'No workflow has run yet. In n8n, run the example "Event starts a platform workflow", or ' +
 			'copy a link under Workflows and use it in Data Platform, Trigger workflow.';
-		return { title: 'Workflow runs', nodes: [grid(headers, rows, empty)] };
+		const runs = (await input.get('runs')).reverse();
+		return list(input, 'Workflow runs', columns, runs, empty);
 	},
 
-	async requests({ get }) {
-		const log = await get('requests');
-		const rows = log
-			.slice(-latest)
-			.reverse()
-			.map((entry) => [
-				entry.number,
-				time(entry.startedAt),
-				entry.method,
-				entry.path + (entry.query ? `?${decodeURIComponent(entry.query)}` : ''),
-				entry.status === null
-					? entry.outcome
-					: mark(entry.status < 400, String(entry.status), String(entry.status)),
-				entry.token ?? 'None',
-				entry.bodyBytes > 0 ? requestBody(get, entry) : '',
-				entry.records ?? '',
-				entry.milliseconds === null ? '' : `${entry.milliseconds} ms`,
-				entry.faults.join(', '),
-			]);
-		const note = quiet(
-			`${log.length.toLocaleString('en')} requests` +
-				(log.length > latest ? `, the latest ${latest} are shown.` : '.'),
-		);
-		const headers = ['No.', 'Received', 'Method', 'Path', 'Status', 'Token', 'Body', 'Records'];
+	async requests(input) {
+		/** @type {Array<Column<PageRequest>>} */
+		const columns = [
+			{ header: 'No.', value: ({ number }) => number },
+			{ header: 'Received', value: ({ startedAt }) => time(startedAt) },
+			{ header: 'Method', value: ({ method }) => method },
+			{
+				header: 'Path',
+				value: ({ path, query }) => path + (query ? `?${decodeURIComponent(query)}` : ''),
+			},
+			{
+				header: 'Status',
+				value: ({ status, outcome }) => status ?? outcome,
+				cell: ({ status, outcome }) =>
+					status === null
+						? mark(outcome === 'running', outcome, outcome)
+						: mark(status < 400, String(status), String(status)),
+			},
+			{ header: 'Faults', value: ({ faults }) => faults.join(', ') },
+			{ header: 'Token', value: ({ token }) => token ?? 'None' },
+			{
+				header: 'Body',
+				value: ({ bodyBytes }) => bodyBytes,
+				cell: (entry) => (entry.bodyBytes > 0 ? requestBody(input.get, entry) : ''),
+			},
+			{ header: 'Records', value: ({ records }) => records ?? '' },
+			{
+				header: 'Took',
+				value: ({ milliseconds }) => milliseconds ?? '',
+				cell: (entry) => milliseconds(entry.milliseconds),
+			},
+		];
 		const empty =
 			'No requests yet. In n8n, create a credential Data Platform API with the base URL and a ' +
 			'token from Tokens, and run a node.';
-		return {
-			title: 'Requests',
-			nodes: [note, grid([...headers, 'Took', 'Faults'], rows, empty)],
-		};
+		const log = (await input.get('requests')).reverse();
+		return list(input, 'Requests and faults', columns, log, empty);
 	},
 };
 
@@ -195,13 +213,81 @@ const tokenTypes = {
 /** Types that are part of a table's definition and never of its data. */
 const displayOnly = ['buttonform', 'freehtmlinput'];
 
+/** @param {PageTable} table */
+const shownFields = ({ fields }) => fields.filter(({ type }) => !displayOnly.includes(type));
+
+/** @param {PageTable} table @returns {`tables/${string}`} */
+const pathOf = ({ app, table }) => `tables/${encodeURIComponent(app)}/${encodeURIComponent(table)}`;
+
+/**
+ * The records of a table, the latest first. The sandbox searches and sorts, because only some are read.
+ *
+ * @param {ViewInput} input
+ * @param {PageTable} table
+ * @returns {Promise<View>}
+ */
+async function records({ get, search, sort, onSort }, table) {
+	const key = `${table.app}/${table.table}`;
+	const order = sort ?? { by: 'modified', descending: true };
+	const query = new URLSearchParams({
+		limit: String(mostRows),
+		sort: order.by + (order.descending ? '(desc)' : ''),
+		search,
+	});
+	const isFresh = changedSince(key);
+	const found = await get(`${pathOf(table)}/latest?${query}`);
+	/** @type {Array<Column<PageRecord> & { by: string | undefined }>} */
+	const columns = [
+		{
+			header: '',
+			by: undefined,
+			value: () => '',
+			cell: ({ id }) => element('a', { href: `#/records/${key}/${id}`, id: `r-${id}` }, 'Open'),
+		},
+		{ header: 'Modified', by: 'modified', value: ({ modified }) => time(modified) },
+		{ header: 'Version', by: 'ver', value: ({ ver }) => ver },
+		...shownFields(table).map(({ name, header, sortable }) => ({
+			header,
+			by: sortable ? name : undefined,
+			value: (/** @type {PageRecord} */ { fields }) => text(fields[name]),
+		})),
+	];
+	const headers = columns.map(({ header, by }) => sortable(header, by, order, onSort));
+	const note = quiet(
+		`${shownOf(found.records.length, found.count, 'records')} ` +
+			`In n8n: Application ${table.appName}, Table ${table.header}.`,
+	);
+	const empty = search
+		? 'No record contains this text.'
+		: 'No records yet. In n8n, run an example that writes them, or choose Data Platform, ' +
+			`Create record, Application ${table.appName}, Table ${table.header}.`;
+	const rows = found.records.map((one) => row(columns, one, isFresh(one)));
+	return { title: table.header, nodes: [note, grid(headers, rows, empty)], searchable: true };
+}
+
+/**
+ * Says which records have changed since the table was shown last.
+ *
+ * @param {string} key of the table
+ * @returns {(record: PageRecord) => boolean}
+ */
+function changedSince(key) {
+	const before = readAt.get(key) ?? Infinity;
+	readAt.set(key, Date.now());
+	return ({ modified }) => Date.parse(modified) >= before;
+}
+
 /**
  * One record: its fields with their names as in the editor and in the API, and its versions.
  *
- * @param {{ get: Get, table: PageTable, fields: PageTable['fields'], path: `tables/${string}`, id: string }} input
+ * @param {ViewInput} input
+ * @param {PageTable} table
+ * @param {string} id
  * @returns {Promise<View>}
  */
-async function record({ get, table, fields, path, id }) {
+async function record({ get }, table, id) {
+	const path = pathOf(table);
+	const fields = shownFields(table);
 	const back = element(
 		'a',
 		{ href: `#/records/${table.app}/${table.table}`, id: 'back' },
@@ -235,9 +321,9 @@ async function record({ get, table, fields, path, id }) {
 			quiet(
 				`Version ${found.ver}, modified ${time(found.modified)}, created ${time(found.created)}.`,
 			),
-			grid(['Field', 'Name in the API', 'Type', 'Value'], values, ''),
+			plainGrid(['Field', 'Name in the API', 'Type', 'Value'], values, ''),
 			element('h3', {}, 'Versions'),
-			grid(['Version', 'Written', 'Action', 'Request'], versions, 'No versions are kept.'),
+			plainGrid(['Version', 'Written', 'Action', 'Request'], versions, 'No versions are kept.'),
 		],
 	};
 }
@@ -319,33 +405,6 @@ function baseUrl() {
 	return element('p', {}, 'Base URL ', copyable('base-url', location.origin));
 }
 
-/** @param {string} content */
-function quiet(content) {
-	return element('p', { className: 'quiet' }, content);
-}
-
-/**
- * @param {string[]} headers
- * @param {Cell[][]} rows
- * @param {string} empty what stands there without rows
- * @param {ReadonlySet<Cell[]>} [fresh] the rows to highlight
- */
-function grid(headers, rows, empty, fresh) {
-	if (rows.length === 0) return element('p', { className: 'empty' }, empty);
-	const head = element('tr', {}, ...headers.map((name) => element('th', { scope: 'col' }, name)));
-	const body = rows.map((row) => {
-		const cells = row.map((cell) => {
-			const td = element('td', {}, cell);
-			if (!(cell instanceof Node)) td.title = String(cell ?? '');
-			return td;
-		});
-		return element('tr', { className: fresh?.has(row) ? 'fresh' : '' }, ...cells);
-	});
-	const table = element('table', {}, element('thead', {}, head), element('tbody', {}, ...body));
-	// Focusable, so that the arrow keys scroll it.
-	return element('div', { className: 'scroll', tabIndex: 0, id: 'grid' }, table);
-}
-
 /**
  * @param {string} id
  * @param {string} summary
@@ -398,6 +457,11 @@ function text(value) {
 	if (value.messages) return value.messages.at(-1)?.text ?? '';
 	const { id, url: _url, ...shown } = value;
 	return Object.values(shown).find((entry) => typeof entry === 'string') ?? id ?? '';
+}
+
+/** @param {number | null} duration */
+function milliseconds(duration) {
+	return duration === null ? '' : `${duration} ms`;
 }
 
 /** @param {string} instant */

@@ -1,4 +1,5 @@
-import type { Table } from '../state/model.mts';
+import { codecOf, displayOnly } from '../fields/index.mts';
+import type { Field, Table } from '../state/model.mts';
 import { invalid } from '../api/errors.mts';
 import { columnOf } from './columns.mts';
 
@@ -16,4 +17,10 @@ export function sortToSql(table: Table, sort: string | undefined): string {
 	// Ties follow the first term's direction, so that one index on (modified, seq) serves both.
 	terms.push({ sql: 'r.seq', direction: terms[0]?.direction ?? 'asc' });
 	return terms.map((term) => `${term.sql} ${term.direction}`).join(', ');
+}
+
+/** Whether `sortToSql` takes the field. */
+export function canSortBy(field: Field): boolean {
+	const { comparison } = codecOf(field);
+	return comparison !== undefined && !comparison.each && !displayOnly.has(field.type);
 }

@@ -148,6 +148,7 @@ export class RecordWriter {
 			timeZone: this.#timeZone,
 			user,
 			current,
+			appendsMessages: state.settings.chatWrites === 'append',
 			linkedTable: (field) => linkedTable(state, this.#table, field),
 			recordExists: (table, id) => state.records.get(table, id) !== undefined,
 			storeFile: (field, input) => state.files.add(this.#table, field, input),

@@ -33,6 +33,8 @@ const settings = Type.Object({
 	maxListedRecords: pageCap,
 	/** The same for POST T/data/filter. */
 	maxFilteredRecords: pageCap,
+	/** Whether messages that are written take the place of all, or come after those that are there. */
+	chatWrites: Type.Enum(['replace', 'append']),
 	/** Whether every version of every record is stored. */
 	history: Type.Boolean(),
 });
@@ -58,5 +60,6 @@ export const defaultSettings: Readonly<Settings> = {
 	timePrecisionMs: 1,
 	maxListedRecords: null,
 	maxFilteredRecords: null,
+	chatWrites: 'replace',
 	history: true,
 };

@@ -16,6 +16,8 @@ test('the page has a policy that only allows content from the sandbox', async ()
 	for (const [path, type] of [
 		['/', 'text/html'],
 		['/page/app.js', 'text/javascript'],
+		['/page/faults.js', 'text/javascript'],
+		['/page/lists.js', 'text/javascript'],
 		['/page/views.js', 'text/javascript'],
 		['/page/style.css', 'text/css'],
 	] as const) {
@@ -59,6 +61,7 @@ inBrowser('in a browser', () => {
 	test('can be used with the keyboard: sections, and the details of a run', async () => {
 		const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
 		await sandbox.client().post(workflow.webhookUrl, { surname: 'Key', email: 'k@example.com' });
+		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
 		await page.focus('nav a[href="#/runs"]');
 		await page.keyboard.press('Enter');
 		const payload = page.locator('details', { hasText: 'Payload' }).first();
@@ -81,7 +84,7 @@ inBrowser('in a browser', () => {
 			/weight\s+decimal\s+12.5/,
 		);
 		expect(await page.innerText('nav a[aria-current]')).toMatch(/^Deals/);
-		await page.getByText('Sample data').waitFor();
+		await page.getByRole('cell', { name: 'Sample data' }).waitFor();
 	});
 
 	test('shows the body of a request when it is opened', async () => {
@@ -111,10 +114,139 @@ inBrowser('in a browser', () => {
 		await page.getByText('No records yet. In n8n').waitFor();
 	});
 
+	test('skips to the content, which stays as it is', async () => {
+		await page.goto(`${sandbox.baseUrl}/#/tokens`);
+		await page.getByRole('heading', { level: 2, name: 'Tokens' }).waitFor();
+		await page.focus('.skip');
+		await page.keyboard.press('Enter');
+		expect(await page.evaluate('document.activeElement.id')).toBe('content');
+		await sandbox.client().get('/ping');
+		await page.waitForTimeout(500);
+		expect(await page.innerText('h2')).toBe('Tokens');
+		expect(page.url()).toMatch(/#\/tokens$/);
+	});
+
+	/** The texts of a column, from top to bottom. */
+	const column = async (header: string) => {
+		const headers = await page.getByRole('columnheader').allInnerTexts();
+		const place = headers.map((text) => text.replace(/ [▲▼]$/, '')).indexOf(header) + 1;
+		return await page.locator(`tbody td:nth-child(${place})`).allInnerTexts();
+	};
+
+	test('finds records in the whole table, and sorts them', async () => {
+		const names = Array.from({ length: 300 }, (_, index) => `Number ${index}`);
+		await sandbox.admin.createTable({
+			app: 'crm',
+			table: {
+				internalName: 'many',
+				header: 'Many',
+				fields: [
+					{ name: 'name', header: 'Name', type: 'text' },
+					{ name: 'rank', header: 'Rank', type: 'number' },
+				],
+			},
+			records: names.map((name, index) => ({ fields: { name, rank: 300 - index } })),
+		});
+		await page.goto(`${sandbox.baseUrl}/#/records/crm/many`);
+		await page.getByText('300 records, the first 200 are shown.').waitFor();
+		const search = page.getByRole('searchbox', { name: 'Search' });
+		await search.fill('NUMBER 1');
+		await page.getByText('111 records.').waitFor();
+		await page.getByRole('button', { name: 'Rank' }).click();
+		await page.locator('th[aria-sort="ascending"]', { hasText: 'Rank' }).waitFor();
+		expect((await column('Rank')).slice(0, 2)).toEqual(['101', '102']);
+		await page.getByRole('button', { name: 'Rank' }).click();
+		await page.locator('th[aria-sort="descending"]', { hasText: 'Rank' }).waitFor();
+		expect((await column('Name')).slice(0, 2)).toEqual(['Number 1', 'Number 10']);
+		// What is typed and chosen outlasts a refresh, and ends with another section.
+		await sandbox.client().get('/ping');
+		await page.waitForTimeout(500);
+		expect(await search.inputValue()).toBe('NUMBER 1');
+		expect((await column('Name')).length).toBe(111);
+		await search.fill('nobody');
+		await page.getByText('No record contains this text.').waitFor();
+		await page.getByRole('link', { name: 'Deals' }).click();
+		await page.getByRole('cell', { name: 'D-001', exact: true }).waitFor();
+		expect(await search.inputValue()).toBe('');
+	});
+
+	test('finds and sorts requests', async () => {
+		const client = sandbox.client();
+		await client.get('/apps/nothing');
+		await client.get('/ping');
+		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await page.getByRole('searchbox', { name: 'Search' }).fill('apps/nothing');
+		await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+		expect(await column('Status')).toEqual(['404']);
+		await page.getByRole('searchbox', { name: 'Search' }).fill('');
+		await page.getByRole('button', { name: 'No.' }).click();
+		await page.locator('th[aria-sort="ascending"]').waitFor();
+		const numbers = (await column('No.')).map(Number);
+		expect(numbers).toEqual(numbers.toSorted((one, other) => one - other));
+	});
+
+	test.each([
+		['Too many requests (429)', 429],
+		['Lost response to a write', null],
+		['Slow response (5 s)', 201],
+	])('makes the next request fail: %s', async (name, status) => {
+		await page.goto(`${sandbox.baseUrl}/#/requests`);
+		await page.getByRole('button', { name }).click();
+		await page.getByText(`${name}: waits for a request.`).waitFor();
+		const write = async () =>
+			await sandbox
+				.client()
+				.post('/contacts/data', { fields: { surname: name, email: `${name}@example.com` } })
+				.then((response) => response.status as number | null)
+				.catch(() => null);
+		const [first] = await Promise.all([
+			write(),
+			page.getByText(`${name}: has happened.`).waitFor(),
+		]);
+		expect(first).toBe(status);
+		await page.getByRole('cell', { name, exact: true }).first().waitFor();
+		// It is over after one request; a lost response was written.
+		expect(await write()).toBe(status === 429 ? 201 : 400);
+		await page.getByRole('button', { name: 'Remove' }).click();
+		await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });
+		expect((await sandbox.admin.http.get('/faults')).data.data).toEqual([]);
+	});
+
+	test('shows tokens and requests at once, and finds a table, among 2,000', async () => {
+		const create = async (number: number) => {
+			const header = `Table ${number}`;
+			const table = { internalName: `t${number}`, header, fields: [{ name: 'n', type: 'text' }] };
+			await sandbox.admin.createTable({ app: 'big', table });
+		};
+		await Promise.all(Array.from({ length: 2000 }, (_, number) => create(number)));
+		await page.goto(`${sandbox.baseUrl}/#/tokens`);
+		await page.getByRole('link', { name: 'Table 1999' }).waitFor();
+		for (const section of ['requests', 'tokens']) {
+			const link = `document.querySelector('nav a[href="#/${section}"]')`;
+			expect(await page.evaluate(`${link}.getBoundingClientRect().bottom`)).toBeLessThan(400);
+		}
+		await page.getByRole('searchbox', { name: 'Find a table' }).fill('table 1234');
+		await page.getByRole('link', { name: 'Table 1999' }).waitFor({ state: 'detached' });
+		await page.getByRole('link', { name: 'Table 1234' }).click();
+		await page.getByRole('heading', { level: 2, name: 'Table 1234' }).waitFor();
+	}, 60_000);
+
+	test('restores the sample data when asked twice', async () => {
+		await page.goto(`${sandbox.baseUrl}/#/records/crm/contacts`);
+		await page.getByText('40 records.').waitFor({ state: 'detached' });
+		page.once('dialog', (dialog) => void dialog.dismiss());
+		await page.getByRole('button', { name: 'Reset' }).click();
+		await page.waitForTimeout(500);
+		expect((await sandbox.admin.records('crm', 'contacts')).length).toBeGreaterThan(40);
+		page.once('dialog', (dialog) => void dialog.accept());
+		await page.getByRole('button', { name: 'Reset' }).click();
+		await page.getByText('40 records.').waitFor();
+	});
+
 	test.each([
 		['workflows', 'Workflows'],
 		['runs', 'Workflow runs'],
-		['requests', 'Requests'],
+		['requests', 'Requests and faults'],
 		['files', 'Files'],
 		['records/crm/deals', 'Deals'],
 		['nowhere', 'Not found'],

@@ -127,3 +127,29 @@ describe('timePrecisionMs', () => {
 		}
 	});
 });
+
+test.each([
+	['replace', ['third']],
+	['append', ['first', 'second', 'third']],
+] as const)('chatWrites: %s', async (chatWrites, expected) => {
+	const talk = { name: 'talk', type: 'chat' };
+	await sandbox.admin.settings({ chatWrites });
+	await sandbox.admin.createTable({
+		app: 'shop',
+		table: { internalName: 'items', fields: [...fields, talk] },
+		records: [
+			{ fields: { code: 'a', talk: { messages: [{ text: 'first' }, { text: 'second' }] } } },
+		],
+	});
+	const [{ id }] = (await client.get(data)).data.data;
+	const write = (messages: object[]) =>
+		client.patch(`${data}/${id}`, { fields: { talk: { messages } } });
+	const { messages } = (await write([{ text: 'third' }])).data.data.fields.talk;
+	expect(messages.map(({ text }: { text: string }) => text)).toEqual(expected);
+	const changed = { ...messages.at(-1), text: 'changed' };
+	const after = (await write([changed])).data.data.fields.talk.messages;
+	expect(after.map(({ text }: { text: string }) => text)).toEqual([
+		...expected.slice(0, -1),
+		'changed',
+	]);
+});

@@ -165,6 +165,34 @@ describe('an upload', () => {
 		expect(await harness.names()).toEqual(['new']);
 	});
 
+	test.each([401, 403, 413])(
+		'in place of what is there, lost and then refused with %i',
+		async (status) => {
+			await upload('old');
+			const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
+			await faults(
+				...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })),
+			);
+			const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
+			expect(error).toBeUndefined();
+			expect(await harness.names()).toEqual(['new']);
+		},
+	);
+
+	test.each([401, 403])('removing, lost and then refused with %i', async (status) => {
+		await upload('old');
+		const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
+		await faults(
+			...rules.map((fault, index) => ({ match: write, when: { nth: [index + 1] }, fault })),
+		);
+		const [file] = await harness.files();
+		const { error, json } = await harness.run('remove', {
+			parameters: { removeMode: 'id', fileId: file!.fileId },
+		});
+		expect(error).toBeUndefined();
+		expect(json()[0]).toMatchObject({ remaining: 0 });
+	});
+
 	test('with a new record, and no response: a look-up says more', async () => {
 		await faults({ match: { method: 'POST', path: '/data$' }, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('a', {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { waitUntil } from '../support/waitUntil.mts';
 import { defined } from '../support/engine/engine.cts';
 import { read, stored, useAttachmentHarness } from './attachmentFixtures.cts';
 import { useStubServer } from './useStubServer.cts';
@@ -16,7 +17,17 @@ const write = { method: 'PATCH' };
 describe('a file at another host', () => {
 	const elsewhere = useStubServer();
 
-	const download = async (fileSize: number, options = {}) => {
+	const allClosed = async () =>
+		await waitUntil(
+			'no connection is open',
+			async () => (await elsewhere.countConnections()) === 0,
+		);
+
+	const download = async (
+		fileSize: number,
+		options = {},
+		run: Parameters<typeof harness.run>[1] = {},
+	) => {
 		const file = { fileId: 'f', fileName: 'there.txt', fileSize, mimetype: 'text/plain' };
 		const papers = [{ ...file, fileUrl: `${elsewhere.origin}/there.txt?signature=1` }];
 		const record = { id: harness.id, ver: 1, fields: { papers } };
@@ -24,7 +35,7 @@ describe('a file at another host', () => {
 			match: { method: 'GET', path: '/data/' },
 			fault: { kind: 'status', status: 200, body: { data: record } },
 		});
-		return await harness.run('download', { options });
+		return await harness.run('download', { options, ...run });
 	};
 
 	test('is fetched without the token', async () => {
@@ -49,9 +60,47 @@ describe('a file at another host', () => {
 		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('stopped sending');
 		expect(Date.now() - start).toBeLessThan(5000);
-		const connections = async () => await elsewhere.countConnections();
-		for (let tries = 0; tries < 50 && (await connections()) !== 0; tries += 1) await sleep(20);
-		expect(await connections()).toBe(0);
+		await allClosed();
+	});
+
+	test.each([
+		[404, false],
+		[500, false],
+		[302, false],
+		[404, true],
+	])(
+		'that refuses at length (%i, without an end %s) leaves no connection open',
+		async (status, stalls) => {
+			elsewhere.respond = () => ({ status, body: 'x'.repeat(30_000_000), stalls });
+			const start = Date.now();
+			const { error } = await download(5, { timeout: 30, maxRetryWait: 0 });
+			expect(error!.message).toMatch(/^'there\.txt' could not be downloaded/);
+			await allClosed();
+			expect(Date.now() - start).toBeLessThan(10_000);
+		},
+	);
+
+	test('that is canceled ends at once', async () => {
+		const sent = 100_000;
+		elsewhere.respond = () => ({ body: 'x'.repeat(sent), stalls: true });
+		const start = Date.now();
+		const { run, output } = await download(
+			sent + 1,
+			{ timeout: 60 },
+			{
+				onStart: (cancel) => {
+					void waitUntil('it has begun', () => elsewhere.requests.length > 0).then(async () => {
+						await sleep(200);
+						cancel();
+					});
+				},
+			},
+		);
+		expect(run.status).toBe('canceled');
+		expect(output('Data Platform')).toEqual([]);
+		await allClosed();
+		expect(Date.now() - start).toBeLessThan(10_000);
+		expect(elsewhere.requests).toHaveLength(1);
 	});
 
 	test('that refuses, and falls silent', async () => {

@@ -6,7 +6,13 @@ import { generate, type SelfsignedOptions } from 'selfsigned';
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';
+import {
+	automatic,
+	checkCredential,
+	picked,
+	runOperation,
+	searchList,
+} from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import {
 	jsonResponse,
@@ -180,15 +186,29 @@ describe.each(uses)('%s', (_, use) => {
 	});
 });
 
-test.each(bad)("the editor's lists and the trigger say that it is %s", async (kind, problem) => {
+test.each(bad)("the credential's test goes on where it is %s and is told to", async (kind) => {
 	const server = servers.get(kind)!;
-	const credential = { baseUrl: server.origin, token };
-	const message = expect.objectContaining({ message: expect.stringContaining(problem) });
-	await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
-	const watching = await watch(credential, table as unknown as INodeParameters);
-	await expect(watching.poll()).rejects.toEqual(message);
-	expect(server.requests).toEqual([]);
+	const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
+	await checkCredential(credential);
+	expect(server.requests).toHaveLength(1);
 });
+
+test.each(bad)(
+	"the editor's lists, the trigger and the credential's test say that it is %s",
+	async (kind, problem) => {
+		const server = servers.get(kind)!;
+		const credential = { baseUrl: server.origin, token };
+		const message = expect.objectContaining({ message: expect.stringContaining(problem) });
+		await expect(searchList(credential, 'searchApplications', {})).rejects.toEqual(message);
+		const watching = await watch(credential, table as unknown as INodeParameters);
+		await expect(watching.poll()).rejects.toEqual(message);
+		expect(await checkCredential(credential)).toEqual({
+			status: 'Error',
+			message: expect.stringContaining(problem),
+		});
+		expect(server.requests).toEqual([]);
+	},
+);
 
 test('a server that speaks plain HTTP gets nothing over HTTPS, and the error says so', async () => {
 	const heard: string[] = [];

@@ -43,6 +43,42 @@ test.each([
 	expect(result.message).not.toContain(sandbox.tokens[name]);
 });
 
+test.each(['short', 'workflow', 'form'] as const)(
+	'a token of the type %s as an API token with a role',
+	async (name) => {
+		const result = await check({ token: sandbox.tokens[name], accessType: 'role' });
+		expect(result).toEqual(
+			error(expect.stringMatching(/may not read anything.*'Token Type' is 'API Token With Role'/)),
+		);
+		expect(result.message).not.toContain(sandbox.tokens[name]);
+	},
+);
+
+test('a token whose role may only read', async () => {
+	const token = sandbox.tokens.readonly;
+	expect(await check({ token, accessType: 'role' })).toMatchObject({ status: 'OK' });
+});
+
+const REFUSED = { status: 403, body: '{"errors":[{"message":"not yours"}]}' };
+const MISSING = { status: 404, body: '{"errors":[{"message":"no such path"}]}' };
+const GATEWAY = { status: 403, body: '<html>Forbidden</html>' };
+const OK = { status: 200, body: '{"data":[]}' };
+
+test.each([
+	['may read its user', { '/users/me': OK }, 'OK'],
+	['may list applications', { '/users/me': REFUSED, '/apps': OK }, 'OK'],
+	['may do neither', { '/users/me': REFUSED, '/apps': REFUSED }, 'Error'],
+	['has no user, on a platform that has no such path', { '/users/me': MISSING }, 'OK'],
+	['is refused by a gateway', { '/users/me': GATEWAY, '/apps': GATEWAY }, 'OK'],
+	['is not accepted there', { '/users/me': { ...REFUSED, status: 401 } }, 'Error'],
+] as const)('a token that %s', async (_, responses: Record<string, typeof OK>, status) => {
+	stranger.respond = ({ target }) => {
+		const path = target.replace('/api/v2', '');
+		return path === '/ping' ? { body: PONG('[]') } : (responses[path] ?? { status: 500, body: '' });
+	};
+	expect(await check({ baseUrl: stranger.origin })).toMatchObject({ status });
+});
+
 test.each([
 	['a JWT as another type', 'jwt', 'role', /The token is a JWT.*'Token Type'/],
 	['another token as a JWT', 'role', 'jwt', /no JWT.*'Standard JWT Token'/],
@@ -51,10 +87,19 @@ test.each([
 	expect(result).toEqual(error(expect.stringMatching(message)));
 });
 
+const PONG = (errors: string) => `{"data":{"message":"pong"},"errors":${errors}}`;
+
 test.each([
 	['a page', '<!doctype html><title>n8n</title>', /could not be read|can't be read|not valid JSON/],
 	['JSON of another service', '{"status":"ok"}', /responds, but not as the platform/],
 	['JSON with other data', '{"data":"pong"}', /responds, but not as the platform/],
+	['JSON without data in it', '{"data":{}}', /responds, but not as the platform/],
+	['JSON with a list', '{"data":[]}', /responds, but not as the platform/],
+	['JSON with no text', '{"data":{"message":1}}', /responds, but not as the platform/],
+	['data with an error', PONG('[{"message":"locked"}]'), /with an error: locked/],
+	['data with an error without words', PONG('[{}]'), /with an error: no reason given/],
+	['data with other errors', PONG('{"token":"locked"}'), /responds, but not as the platform/],
+	['data with errors as text', PONG('"locked"'), /responds, but not as the platform/],
 	['nothing', '', /could not be read|can't be read|not valid JSON/],
 ] as const)('%s with status 200 is not the platform', async (_, body, message) => {
 	stranger.respond = () => ({ body });
@@ -67,10 +112,23 @@ test('an address that knows no such path is not the platform', async () => {
 	expect(result).toEqual(error(expect.stringMatching(/responds, but not as the platform/)));
 });
 
-test('a redirect is not followed', async () => {
-	stranger.respond = () => ({ status: 302, body: '' });
+test.each([301, 302, 303, 307, 308])('a redirect (%s) is not followed', async (status) => {
+	const elsewhere = `${sandbox.baseUrl}/api/v2/ping`;
+	await sandbox.admin.clearRequests();
+	stranger.respond = () => ({ status, body: '', headers: { location: elsewhere } });
 	const result = await check({ baseUrl: stranger.origin });
-	expect(result).toEqual(error(expect.stringContaining('redirect (302)')));
+	expect(result).toEqual(error(expect.stringContaining(`redirect (${status})`)));
+	expect(stranger.requests).toHaveLength(1);
+	expect(await sandbox.admin.requests()).toEqual([]);
+});
+
+test('a platform that never stops to respond', async () => {
+	const { timeout } = AbortSignal;
+	const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms / 100));
+	stranger.respond = () => ({ body: PONG('[]'), byteIntervalMs: 100 });
+	const result = await check({ baseUrl: stranger.origin });
+	spy.mockRestore();
+	expect(result).toEqual(error(expect.stringContaining('did not respond in time')));
 });
 
 test.each([

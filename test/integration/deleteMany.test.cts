@@ -176,6 +176,14 @@ describe('a response that gets lost', () => {
 		expect(await harness.values('number')).toEqual(['4']);
 	});
 
+	test('a platform that refuses them all is asked once', async () => {
+		await harness.faults({ match: onDelete, fault: { kind: 'status', status: 403 } });
+		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
+		expect(result.error?.message).toContain('0 of 4 records were deleted');
+		const deletes = (await harness.requests()).filter(({ method }) => method === 'DELETE');
+		expect(deletes).toHaveLength(1);
+	});
+
 	test('a refusal on the way says how many are gone', async () => {
 		await harness.faults({
 			match: onDelete,

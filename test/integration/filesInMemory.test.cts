@@ -1,4 +1,5 @@
 /** n8n can keep files in memory, as text in its items, in place of a store. */
+import { gzipSync } from 'node:zlib';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
 import { prepare } from '../support/engine/engine.cts';
@@ -42,6 +43,19 @@ test('rejected rows come out as a file', async () => {
 	const [item] = output('Data Platform');
 	expect(item!.binary!.rejected!.id).toBeUndefined();
 	expect((await read(item, 'rejected')).toString('utf8')).toMatch(/\n2,b,cheap,.*,price,3\r\n$/);
+});
+
+test('a gzip file is read, and a damaged one is not imported', async () => {
+	const packed = gzipSync('number,buyer\n1,a\n2,b\n');
+	const importOf = async (bytes: Buffer) =>
+		await rows.run('importFromFile', {
+			input: [{ json: {}, binary: { data: inMemory('orders.csv.gz', bytes) } }],
+		});
+	const damaged = Buffer.from(packed);
+	damaged[damaged.length - 8]! ^= 1;
+	expect((await importOf(damaged)).error!.message).toContain('The gzip file is damaged: incorrect');
+	expect(await rows.writes()).toEqual([]);
+	expect((await importOf(packed)).json()[0]).toMatchObject({ rows: 2, inserted: 2 });
 });
 
 test('a file goes up and comes down again, unchanged', async () => {

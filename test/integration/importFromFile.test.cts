@@ -86,7 +86,7 @@ test('bad rows are in a file of their own with their reasons, good ones are writ
 		'3,c,,"the row has 2 cells, the header has 3",,4',
 		`4,d,4,"the row has 5 cells, the header has 3; the cells behind the last column: ""surplus, too"",",,5`,
 		`,e,5,the import key 'number' has no value,number,6`,
-		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has 31",buyer,7`,
+		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has more",buyer,7`,
 		'7,gh,7,the row has text behind a closing quote in column 2,,8',
 	]);
 	expect(hints.some((hint) => hint.includes("The rejected rows are in 'rejected'"))).toBe(true);
@@ -440,7 +440,8 @@ describe('options of many-record writes', () => {
 	test('the rows of one record: the last one counts, or the first one is written', async () => {
 		const text = 'number,buyer\n1,a\n2,b\n1,c\n';
 		const merged = await imported(text);
-		expect(merged.json).toMatchObject({ rows: 3, rejected: 0 });
+		expect(merged.json).toMatchObject({ rows: 3, rejected: 0, inserted: 3 });
+		expect(merged.hints[0]).toContain('2 inserted, 1 merged');
 		expect(await fieldsOf('number', 'buyer')).toEqual([
 			['1', 'c'],
 			['2', 'b'],

@@ -23,7 +23,7 @@ const cases: Array<
 		'a text that is too long',
 		'upsertMany',
 		{ number: '2', buyer: 'x'.repeat(31) },
-		'at most 30 characters, this has 31',
+		'at most 30 characters, this has more',
 		'buyer',
 	],
 	[

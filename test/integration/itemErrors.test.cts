@@ -32,6 +32,26 @@ async function existing(): Promise<IDataObject[]> {
 
 const brokenId = `={{ $json.number === "2" ? $('Missing').first() : $json.id }}`;
 
+test.each(['createMany', 'upsertMany', 'create'])(
+	'%s: an error of 5 MB from the platform is not copied into each item',
+	async (operation) => {
+		await harness.faults({
+			match: { method: 'POST', path: '/data' },
+			fault: {
+				kind: 'status',
+				status: 403,
+				body: { errors: [{ id: 'y'.repeat(5_000_000), message: 'x'.repeat(5_000_000) }] },
+			},
+		});
+		const run = { items: numbered(operation === 'create' ? 3 : 300) };
+		const result = await harness.run(operation, { ...continuing, ...run });
+		const output = result.output('Data Platform');
+		expect(output).toHaveLength(run.items.length);
+		expect(output[0]!.json.error).toContain(`: ${'x'.repeat(1000)}… (cut)`);
+		expect(JSON.stringify(output).length).toBeLessThan(run.items.length * 4000);
+	},
+);
+
 describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation) => {
 	test('an expression in the mapping that fails for one item fails that item only', async () => {
 		const run = { items, parameters: { columns: failingColumns } };

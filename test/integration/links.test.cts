@@ -671,6 +671,31 @@ describe('what can go wrong with the linked table', () => {
 		expect(two!.fields).toMatchObject({ city: 'Oslo', parent: ids.Three });
 	});
 
+	test('a record that Sync Many created for a link is not removed by the next run', async () => {
+		const sync = async (parent: string, more: Partial<OperationRun> = {}) =>
+			await run('syncMany', {
+				table: 'companies',
+				links: [orCreate],
+				items: [{ name: 'One', parent }],
+				parameters: {
+					missingRecords: 'delete',
+					maxRecordsToRemove: 100,
+					maxShareToRemove: 100,
+				},
+				...more,
+			});
+		await sync('zz');
+		const ids = await companyIds();
+		expect(Object.keys(ids).sort()).toEqual(['One', 'zz']);
+		const again = await sync('zz');
+		expect(outcomes(again)).toEqual(['unchanged']);
+		expect(await companyIds()).toEqual(ids);
+		// Once no item links to it, it is missing as any other.
+		const result = await sync('yy');
+		expect(outcomes(result)).toEqual(['updated', 'deleted']);
+		expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);
+	});
+
 	test('10,000 distinct values take few look-ups', async () => {
 		const names = Array.from({ length: 10_000 }, (_, index) => `company ${index}`);
 		const records = names.map((name) => ({ fields: { name } }));

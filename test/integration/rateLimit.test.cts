@@ -168,3 +168,43 @@ test('cancelling ends the waiting at once, and nothing more is sent', async () =
 	expect((await harness.requests()).length).toBe(before);
 	expect(await harness.values('number')).toEqual(['1', '2']);
 });
+
+describe('asked to wait though the write was applied', () => {
+	const waits: Array<[string, object]> = [
+		['a 429', { kind: 'status', status: 429, retryAfterSeconds: 0, afterWrite: true }],
+		['a 503', { kind: 'status', status: 503, retryAfterSeconds: 0, afterWrite: true }],
+	];
+
+	test.each(waits)('%s: a look-up by import key finds what a create wrote', async (_, fault) => {
+		await harness.fill('orders', { number: '2', buyer: 'theirs' });
+		await harness.faults({
+			match: { path: 'bulk$' },
+			when: { nth: [1] },
+			fault: fault as { kind: string },
+		});
+		const result = await harness.run('createMany', {
+			items: [...numbered(3), { number: '4', buyer: 'x'.repeat(30) }],
+			onError: 'continueRegularOutput',
+		});
+		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted', 'inserted']);
+		expect((await harness.values('number')).sort()).toEqual(['1', '2', '3', '4']);
+	});
+
+	test('what is rejected otherwise needs no more than one look-up', async () => {
+		await harness.faults(
+			{
+				match: { path: 'bulk$' },
+				when: { nth: [1] },
+				fault: { kind: 'status', status: 429, retryAfterSeconds: 0 },
+			},
+			{ match: { path: 'bulk$' }, fault: { kind: 'failRecords', indexes: [0, 2] } },
+		);
+		const result = await harness.run('createMany', {
+			items: numbered(4),
+			onError: 'continueRegularOutput',
+		});
+		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed', 'inserted']);
+		const reads = (await harness.requests()).filter(({ path }) => path.endsWith('/filter'));
+		expect(reads).toHaveLength(1);
+	});
+});

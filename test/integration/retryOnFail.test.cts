@@ -1,8 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
-import { numbered, outcomes, pairedIndexes, useHarness, type OnError } from './fixtures.cts';
+import {
+	APP,
+	numbered,
+	outcomes,
+	pairedIndexes,
+	useHarness,
+	type OnError,
+	type Run,
+} from './fixtures.cts';
+import { useOtherWriter } from './otherWriter.cts';
 
 /** n8n's Retry On Fail runs the whole node again: after an error, or after an error item first. */
 const harness = useHarness();
+const writer = useOtherWriter(harness);
 
 const retry = { maxTries: 3, waitBetweenTries: 1 };
 const refused = { number: 'bad', buyer: 'x', state: 'lost' };
@@ -186,4 +196,94 @@ test('a delete whose outcome is unknown is tried again', async () => {
 	});
 	expect(result.error).toBeUndefined();
 	expect(await harness.records()).toEqual([]);
+});
+
+describe('Delete Many', () => {
+	const everyOrder = {
+		filterMode: 'conditions',
+		matchType: 'or',
+		conditions: {
+			condition: [
+				{ field: 'buyer', operator: 'notempty' },
+				{ field: 'number', operator: 'eq', value: '-' },
+			],
+		},
+	};
+	const oneByOne = { method: 'DELETE', path: '/data/[^/]{20,}$' };
+	const refuse = (nth: number) =>
+		harness.faults({
+			match: oneByOne,
+			when: { nth: [nth] },
+			fault: { kind: 'status', status: 403 },
+		});
+
+	test('says what all tries deleted', async () => {
+		await harness.fill('orders', ...numbered(5));
+		await refuse(3);
+		const result = await harness.run('deleteMany', { parameters: everyOrder, retry });
+		expect(result.error).toBeUndefined();
+		expect(result.json()).toMatchObject([{ matched: 5, deletedCount: 5, remaining: 0 }]);
+	});
+
+	test('deletes no more than its maximum in all of them', async () => {
+		await harness.fill('orders', ...numbered(5));
+		await refuse(3);
+		let isFirst = true;
+		writer.before((target) => {
+			// Between the tries as many come as the first one has deleted.
+			if (target !== 'POST /data/count/filter') return undefined;
+			const isSecond = !isFirst;
+			isFirst = false;
+			return isSecond
+				? harness.sandbox.client().post(`/apps/${APP}/tables/orders/data/bulk`, {
+						bulk: numbered(3).map(({ buyer }) => ({ fields: { buyer } })),
+					})
+				: undefined;
+		});
+		const result = await harness.run('deleteMany', {
+			parameters: { ...everyOrder, maxRecordsToDelete: 5 },
+			credential: writer.credential(),
+			retry: { maxTries: 2 },
+		});
+		expect(result.error?.message).toMatch(
+			/^Nothing more was deleted: \d records match, and an attempt before may have deleted \d, together more than the maximum of 5$/,
+		);
+		expect((await harness.records()).length).toBeGreaterThan(0);
+	});
+
+	test('counts what may have been deleted by a query', async () => {
+		await harness.fill('orders', ...numbered(5));
+		await harness.faults(
+			{ match: { method: 'DELETE' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } },
+			// Nothing can be counted after it.
+			{ match: { path: 'count' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
+		);
+		const result = await harness.run('deleteMany', {
+			parameters: {
+				filterMode: 'conditions',
+				conditions: { condition: [{ field: 'buyer', operator: 'notempty' }] },
+				maxRecordsToDelete: 5,
+			},
+			retry: { maxTries: 2 },
+		});
+		expect(result.error).toBeUndefined();
+		expect(result.json()).toMatchObject([{ deletedCount: 0, remaining: 0 }]);
+	});
+});
+
+describe('what is kept for another try', () => {
+	const kept = async (run: Run) => {
+		const result = await harness.run('createMany', { items: firstBad, ...run });
+		const { contextData } = result.run.data.executionData!;
+		return JSON.stringify(contextData).includes('dataPlatformDone');
+	};
+
+	test.each<[string, Run]>([
+		['without Retry On Fail', {}],
+		['without Retry On Fail, if the workflow goes on', { onError: 'continueRegularOutput' }],
+		['after the last try', { retry }],
+		['after the last try, if the workflow goes on', { retry, onError: 'continueRegularOutput' }],
+	])('is gone %s', async (_, run) => {
+		expect(await kept(run)).toBe(false);
+	});
 });

@@ -2,6 +2,7 @@
  * Random tables through files and back, and random damage to files: every good row is written once,
  * every bad one is in the file of rejected rows.
  */
+import { gzipSync } from 'node:zlib';
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
@@ -233,6 +234,82 @@ test('10,000 columns, among which those of the table are', async () => {
 	});
 	expect(result.json()[0]).toMatchObject({ rows: 20, inserted: 20, rejected: 0 });
 	expect(await harness.records()).toHaveLength(20);
+});
+
+/** What this node writes beside a record's fields, and what looks like it. */
+const HEADERS: [string, ...string[]] = [
+	'error',
+	...['outcome', 'event', 'mergedInto', 'before', 'after', 'uploaded', 'id', 'created', 'ver'],
+	...['Error', 'EVENT', 'field_error', 'field_field_outcome', 'Name (import key)', 'row', 'field'],
+	...[' Name ', 'Name', "'=x", '=x', 'a;b', 'f1', 'F2', ' ', '__proto__', 'constructor'],
+];
+
+test.each(SEEDS)('fields of any header are exported and imported, seed %d', async (seed) => {
+	const random = new SeededRandom(6000 + seed);
+	const names = ['f1', 'f2', 'f3', 'f4', 'error', 'outcome', 'field_event'];
+	const fields = names.map((name) => ({ name, header: random.of(...HEADERS), type: 'text' }));
+	await harness.sandbox.admin.createTable({
+		app: 'shop',
+		table: {
+			internalName: 'headers',
+			header: 'Headers',
+			fields: [{ name: 'key', type: 'text', metadata: { importKey: true } }, ...fields],
+		},
+		records: ['a', 'b'].map((key) => ({
+			fields: { key, ...Object.fromEntries(names.map((name) => [name, `${key} ${name}`])) },
+		})),
+	});
+	const fieldsOf = async () =>
+		Object.fromEntries(
+			(await harness.records('headers')).map((record) => [record.fields.key, record.fields]),
+		);
+	const before = await fieldsOf();
+	const exported = await harness.run('exportToFile', {
+		table: 'headers',
+		parameters: { format: random.of('csv', 'csv', 'ndjson') },
+		options: { columnNames: 'headers' },
+	});
+	const binary = exported.output('Data Platform')[0]!.binary!;
+	for (const { id } of await harness.records('headers')) {
+		await harness.sandbox.client().delete(`/apps/shop/tables/headers/data/${id}`);
+	}
+	const { error, json } = await harness.run('importFromFile', {
+		table: 'headers',
+		input: [{ json: {}, binary }],
+	});
+	expect(error).toBeUndefined();
+	expect(json()[0]).toMatchObject({ inserted: 2, rejected: 0 });
+	expect(await fieldsOf()).toEqual(before);
+});
+
+test.each([
+	['48 MB of commas', `n2,${','.repeat(48_000_000)}`, 'has more than 100000 cells'],
+	['48 MB of letters', `n2,${'x,'.repeat(90_000)}${'x'.repeat(48_000_000)}`, 'has more than'],
+])('a small gzip file with a row of %s', async (_, row, problem) => {
+	const packed = gzipSync(`number,buyer\nn1,b\n${row}\nn3,b\n`);
+	expect(packed.length).toBeLessThan(200_000);
+	const result = await imported(packed);
+	expect(result.json()[0]).toMatchObject({
+		...{ rows: 3, inserted: 2, rejected: 1 },
+		errors: [{ row: 3, error: expect.stringContaining(problem) }],
+	});
+	expect(await numbersInTable()).toEqual(['n1', 'n3']);
+});
+
+test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d', async (seed) => {
+	const random = new SeededRandom(7000 + seed);
+	const lines = Array.from({ length: 12_000 }, (__, at) => `n${at},${random.between(1, 1e9)}\n`);
+	const packed = gzipSync(`number,buyer\n${lines.join('')}`);
+	const damaged = random.happens(0.5)
+		? packed.subarray(0, random.between(3, packed.length - 1))
+		: Buffer.from(packed);
+	// Behind the header, which holds a name and a time that nothing checks.
+	if (damaged.length === packed.length) {
+		damaged[random.between(10, packed.length - 1)]! ^= 1 << random.between(0, 7);
+	}
+	const { error } = await imported(damaged);
+	expect(error!.message).toMatch(/^The gzip file (ends in the middle|is damaged: \w+|is several)/);
+	expect(await harness.writes()).toEqual([]);
 });
 
 test.each(['', '"'])('a cell of 50 MB, quoted with %j, takes none with it', async (quote) => {

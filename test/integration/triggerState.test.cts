@@ -191,6 +191,16 @@ describe('strange states', () => {
 		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');
 	});
 
+	test('the start of a node that was removed is removed from what n8n stores', async () => {
+		const starts = { gone: { identity: 'x' } };
+		const staticData = JSON.stringify({ global: { dataPlatformTrigger: starts } });
+		const watching = await start({}, { staticData });
+		await watching.poll();
+		const { global } = JSON.parse(watching.staticData()) as { global: IDataObject };
+		expect(Object.keys(global.dataPlatformTrigger as IDataObject)).toHaveLength(1);
+		expect(global.dataPlatformTrigger).not.toHaveProperty('gone');
+	});
+
 	test('a damaged start does no harm', async () => {
 		const staticData = JSON.stringify({ global: { dataPlatformTrigger: 'x' } });
 		const watching = await start({}, { staticData });

@@ -194,9 +194,10 @@ describe('items with the same key', () => {
 		expect(outcomes(await run(items))).toEqual(['unchanged', 'unchanged', 'unchanged']);
 	});
 
-	test('are counted in the summary', async () => {
+	test('are counted in the summary; the notice counts records', async () => {
 		const result = await run(items, { options: { output: 'summary' } });
 		expect(result.json()[0]).toMatchObject({ sent: 2, merged: 1, inserted: 3 });
+		expect(result.hints[0]).toMatch(/^2 inserted, 1 merged \(\d+ requests\)\.$/);
 	});
 
 	test('share its failure', async () => {
@@ -258,6 +259,24 @@ describe('items with the same key', () => {
 		expectErrorItem(created.output('Data Platform')[2]!, 2, 'item before it');
 		expectErrorItem(created.output('Data Platform')[4]!, 4, 'there already');
 	});
+});
+
+test('two forms of one key are written in their order, whatever Parallel Requests says', async () => {
+	await make('date');
+	const day = '2026-01-02';
+	const items = Array.from({ length: 6 }, (_, count) => ({
+		code: count % 2 === 0 ? `${day}T1${count}:00:00Z` : day,
+		name: `${count}`,
+	})).filter(({ code }, index) => code !== day || index === 5);
+	// The first one takes its time.
+	await harness.faults({
+		...onBulk,
+		when: { nth: [1] },
+		fault: { kind: 'slowBefore', ms: 300 },
+	});
+	const result = await run(items, { options: { batchSize: 1, parallelRequests: 8 } });
+	expect(outcomes(result)).toEqual(['inserted', 'updated', 'updated', 'updated']);
+	expect(await stored()).toEqual([{ code: day, name: '5' }]);
 });
 
 describe('what can not be proven to be the same', () => {

@@ -38,6 +38,14 @@ describe('who may call', () => {
 		['without the header', {}],
 		['with another secret', { authorization: 'Bearer a long random tex' }],
 		['with the secret and more', { authorization: `Bearer ${SECRET}!` }],
+		['with a part of the secret', { authorization: `Bearer ${SECRET.slice(0, 5)}` }],
+		['with the secret without a scheme', { authorization: SECRET }],
+		['with the secret twice', { authorization: `Bearer ${SECRET}, Bearer ${SECRET}` }],
+		['with the secret in other letters', { authorization: `Bearer ${SECRET.toUpperCase()}` }],
+		['with the secret in another header', { 'x-authorization': `Bearer ${SECRET}` }],
+		['with a megabyte', { authorization: `Bearer ${SECRET.repeat(60_000)}` }],
+		['with a megabyte of spaces', { authorization: `Bearer${' '.repeat(1_000_000)}x` }],
+		['with a list of headers', { authorization: [`Basic x`, `Bearer ${SECRET}`] }],
 		['with another scheme', { authorization: `Basic ${SECRET}` }],
 		['with nothing after the scheme', { authorization: 'Bearer ' }],
 		["with the platform's token", { authorization: 'Bearer sandbox' }],
@@ -45,12 +53,22 @@ describe('who may call', () => {
 		const workflow = await start();
 		const id = await create('1');
 		await harness.sandbox.admin.clearRequests();
-		expect(await workflow.receive({ recordId: id }, headers as Record<string, string>)).toEqual({
-			status: 401,
-			items: undefined,
-		});
+		const began = Date.now();
+		expect(
+			await workflow.receive({ recordId: id }, headers as unknown as Record<string, string>),
+		).toEqual({ status: 401, items: undefined });
+		expect(Date.now() - began).toBeLessThan(1000);
 		expect(await harness.requests()).toEqual([]);
 	});
+
+	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])(
+		'whoever sends %j',
+		async (authorization) => {
+			const workflow = await start();
+			const recordId = await create('1');
+			expect((await workflow.receive({ recordId }, { authorization })).status).toBe(200);
+		},
+	);
 
 	test('nobody at all, while the credential has no secret', async () => {
 		const workflow = await listen({ ...harness.credential }, { table: picked('orders') } as never);
@@ -58,6 +76,15 @@ describe('who may call', () => {
 		expect(status).toBe(401);
 		await expect(workflow.activate()).rejects.toThrow("The credential has no 'Webhook Secret'");
 	});
+
+	test.each(['geheimes Wört', 'two\nlines', '秘密'])(
+		'nobody, with a secret that no header can hold: %j',
+		async (webhookSecret) => {
+			const credential = { ...harness.credential, webhookSecret };
+			const workflow = await listen(credential, { table: picked('orders') } as never);
+			await expect(workflow.activate()).rejects.toThrow('a character that no header can hold');
+		},
+	);
 
 	test('with a secret it can be activated', async () => {
 		await (await start()).activate();
@@ -73,12 +100,33 @@ describe('what it takes', () => {
 		['an object without a record', { id: 'x' }],
 		['an empty record ID', { recordId: ' ' }],
 		['an object for an ID', { recordId: { id: 'x' } }],
+		['true for an ID', { recordId: true }],
+		['a list of IDs', { recordId: ['x'] }],
+		['a number that has lost digits', JSON.parse('{"recordId":9007199254740993}')],
+		['a fraction', { recordId: 1.5 }],
 		['an ID without end', { recordId: 'x'.repeat(1000) }],
+		['an ID of megabytes', { recordId: ' x'.repeat(5_000_000) }],
+		['megabytes of something else', { records: Array.from({ length: 500_000 }, () => 'x') }],
+		['a number', 5],
+		['bytes', Buffer.from('{"recordId":"x"}')],
+		['an ID that is inherited', Object.create({ recordId: 'x' }) as object],
 	])('not %s', async (_, body) => {
 		const workflow = await start();
 		await harness.sandbox.admin.clearRequests();
 		expect(await workflow.receive(body, authorized)).toEqual({ status: 400, items: undefined });
 		expect(await harness.requests()).toEqual([]);
+	});
+
+	test('an ID among megabytes of other data', async () => {
+		const workflow = await start();
+		const recordId = await create('1');
+		const other = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`k${at}`, 'x']));
+		let deep: unknown = recordId;
+		for (let depth = 0; depth < 50_000; depth += 1) deep = { recordId: deep };
+		expect(await workflow.receive({ ...other, recordId, deep }, authorized)).toEqual({
+			status: 200,
+			items: [expect.objectContaining({ event: 'created', id: recordId })],
+		});
 	});
 
 	test('an ID that is a path reads nothing else', async () => {
@@ -125,6 +173,49 @@ describe('what it emits', () => {
 		expect((await again.receive(body, authorized)).items).toBeUndefined();
 	});
 
+	test('deliveries in another order, and again: each version once, the last one last', async () => {
+		const workflow = await start();
+		const id = await create('1');
+		const emitted: unknown[] = [];
+		const receive = async () => {
+			const { items } = await workflow.receive({ recordId: id }, authorized);
+			emitted.push(...(items ?? []).map(({ event, ver }) => [event, ver]));
+		};
+		// The response of the first read is late: by then the record is changed, and then gone.
+		const path = '/data/[^/]+$';
+		const late = { kind: 'slowAfter', ms: 300 } as const;
+		await harness.faults({ match: { method: 'GET', path }, when: { first: 1 }, fault: late });
+		await harness.sandbox.admin.clearRequests();
+		const first = receive();
+		while ((await harness.requests()).length === 0) await new Promise(setImmediate);
+		await update(id, 'Hare');
+		const second = [receive(), receive()];
+		await first;
+		await Promise.all(second);
+		await remove(id);
+		await Promise.all([receive(), receive()]);
+		await receive();
+		expect(emitted).toEqual([
+			['created', 0],
+			['updated', 1],
+			['deleted', undefined],
+		]);
+	});
+
+	test('what was emitted of another table says nothing of this one', async () => {
+		const workflowId = 'watches several tables';
+		const id = await create('1');
+		const orders = await start({}, { workflowId });
+		expect((await orders.receive({ recordId: id }, authorized)).items).toHaveLength(1);
+		const staticData = orders.staticData();
+		const notes = await start({ table: picked('notes') }, { workflowId, staticData });
+		const gone = [{ event: 'deleted', id }];
+		expect((await notes.receive({ recordId: id }, authorized)).items).toEqual(gone);
+		const again = await start({}, { workflowId, staticData: notes.staticData() });
+		await remove(id);
+		expect((await again.receive({ recordId: id }, authorized)).items).toEqual(gone);
+	});
+
 	test('a call in the editor counts for nothing', async () => {
 		const workflow = await start();
 		const body = { recordId: await create('1') };
@@ -165,6 +256,13 @@ describe('what it emits', () => {
 		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
 	});
 
+	test('a read that fails at first is repeated: the platform sends no second request', async () => {
+		const workflow = await start();
+		const body = { recordId: await create('1') };
+		await harness.faults({ when: { first: 2 }, fault: { kind: 'status', status: 502 } });
+		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
+	});
+
 	test('static data that is no object counts as none, and versions are remembered', async () => {
 		const staticData = JSON.stringify({ 'node:Trigger': null });
 		const workflow = await start({}, { staticData, workflowId: 'before it broke' });
@@ -176,12 +274,34 @@ describe('what it emits', () => {
 
 	test('what is stored is bounded, and a damaged one does no harm', async () => {
 		const emitted = [['x'], 'y', null, ...Array.from({ length: 3000 }, (_, at) => [`${at}`, 1, 1])];
+		const first = await start();
+		await first.receive({ recordId: await create('1') }, authorized);
+		const stored = (staticData: string) =>
+			(JSON.parse(staticData) as Record<string, { emitted: { versions: unknown[] } }>)[
+				'node:Trigger'
+			]!.emitted;
+		const staticData = JSON.stringify({
+			'node:Trigger': { emitted: { ...stored(first.staticData()), versions: emitted } },
+		});
+		const workflow = await start({}, { staticData });
+		const later = await workflow.receive({ recordId: await create('2') }, authorized);
+		expect(later.items).toHaveLength(1);
+		const { versions } = stored(workflow.staticData());
+		expect(versions).toHaveLength(1000);
+		expect(versions).toContainEqual(['2999', 1, 1]);
+	});
+
+	test.each([
+		['a list of before', [['x', 1, 1]]],
+		['text', 'x'],
+		['null', null],
+		['an object', {}],
+		['versions that are no list', { source: 'x', versions: 'y' }],
+	])('%s in place of what was stored counts as nothing', async (_, emitted) => {
 		const staticData = JSON.stringify({ 'node:Trigger': { emitted } });
 		const workflow = await start({}, { staticData });
-		expect(
-			(await workflow.receive({ recordId: await create('1') }, authorized)).items,
-		).toHaveLength(1);
-		const stored = JSON.parse(workflow.staticData()) as Record<string, { emitted: unknown[] }>;
-		expect(stored['node:Trigger']!.emitted).toHaveLength(1000);
+		const body = { recordId: await create('1') };
+		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
+		expect((await workflow.receive(body, authorized)).items).toBeUndefined();
 	});
 });

@@ -214,6 +214,13 @@ describe('failures', () => {
 		expect(sent).toHaveLength(1);
 	});
 
+	test('of a token of another type name the types that start workflows', async () => {
+		const credential = { token: sandbox.tokens.short, accessType: 'short' as const };
+		const { error } = await start(await workflow(ECHO), { credential });
+		expect(error).toMatchObject({ httpCode: '403' });
+		expect(error?.description).toMatch(/Starting workflows .*'Workflow Execution Token'/);
+	});
+
 	test('that ask to wait are repeated', async () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([
@@ -285,11 +292,76 @@ describe('parameters that an expression gives', () => {
 		bodyFields: { field: entries },
 	});
 
-	test('a body field of a null or numeric name', async () => {
-		const parameters = fields({ name: '={{ null }}', value: 1 }, { name: '={{ 5 }}', value: 2 });
+	test('a body field with a number for a name, and one without a value', async () => {
+		const parameters = fields(
+			{ name: '={{ 5 }}', value: 2 },
+			{ name: 'missing', value: '={{ $json.missing }}' },
+			{ name: 'null', value: '={{ null }}' },
+			{ name: 'empty', value: '' },
+		);
 		const result = await start(await workflow(ECHO), { parameters });
-		expect(result.json()).toEqual([{ body: { 5: 2 } }]);
+		expect(result.json()).toEqual([{ body: { 5: 2, missing: null, null: null, empty: '' } }]);
 	});
+
+	test.each([
+		['', 'has no name'],
+		['  ', 'has no name'],
+		['={{ null }}', 'has no name'],
+		['={{ $json.missing }}', 'has no name'],
+		['={{ "" }}', 'has no name'],
+		['={{ [1] }}', 'has a list in place of a name'],
+		['={{ { a: 1 } }}', 'has an object in place of a name'],
+		['={{ true }}', 'has a boolean in place of a name'],
+		['={{ NaN }}', 'has NaN in place of a name'],
+	])('a body field with the name %j is an error, and nothing is sent', async (name, message) => {
+		for (const operation of ['trigger', 'triggerAndWait']) {
+			const { error } = await start(await workflow(ECHO), {
+				parameters: { operation, ...fields({ name: 'a', value: 1 }, { name, value: 2 }) },
+			});
+			expect(error?.message).toBe(`Field 2 of 'Body Fields' ${message}`);
+			expect(error?.description).toContain("Fill in 'Name'");
+		}
+		expect(await runs()).toEqual([]);
+	});
+
+	test('a body field without a name is the trouble of its item', async () => {
+		const items = [{ name: 'a' }, {}, { name: 'c' }];
+		const parameters = fields({ name: '={{ $json.name }}', value: 1 });
+		const result = await start(await workflow(ECHO), {
+			items,
+			parameters,
+			onError: 'continueErrorOutput',
+		});
+		expect(result.json('Data Platform', 0)).toEqual([{ body: { a: 1 } }, { body: { c: 1 } }]);
+		expect(result.json('Data Platform', 1)).toHaveLength(1);
+	});
+
+	test.each([
+		['={{ null }}', 'it is empty'],
+		['={{ $json.missing }}', 'it is empty'],
+		['={{ "" }}', 'not ""'],
+		['={{ "Fields" }}', 'not "Fields"'],
+		['={{ ["fields"] }}', 'not ["fields"]'],
+	])('a body of %s is an error, and does not send the item', async (bodySource, message) => {
+		for (const operation of ['trigger', 'triggerAndWait']) {
+			const { error } = await start(await workflow(ECHO), {
+				items: [{ secret: 'not to be sent' }],
+				parameters: { operation, bodySource },
+			});
+			expect(error?.message).toBe(`'Body' must be one of 'item', 'fields', 'json', ${message}`);
+		}
+		expect(await runs()).toEqual([]);
+	});
+
+	test.each(['={{ null }}', '={{ $json.missing }}', '', '={{ "" }}'])(
+		'a JSON body of %j is an error, and nothing is sent',
+		async (bodyJson) => {
+			const parameters = { bodySource: 'json', bodyJson };
+			const { error } = await start(await workflow(ECHO), { parameters });
+			expect(error?.message).toBe("'JSON' is empty");
+			expect(await runs()).toEqual([]);
+		},
+	);
 
 	test('two body fields of one name are an error', async () => {
 		const parameters = fields({ name: 'a', value: 1 }, { name: 'a', value: 2 });
@@ -346,6 +418,32 @@ describe('Trigger and Wait', () => {
 		expect(result.error?.message).toMatch(message);
 		expect(result.run.waitTill).toBeFalsy();
 		expect(await runs()).toEqual([]);
+	});
+
+	test('the editor is told where the execution can be continued', async () => {
+		const { run } = await wait(await workflow(ECHO));
+		const [{ payload }] = (await runs()) as [WorkflowRun];
+		const [task] = run.data.resultData.runData['Data Platform']!;
+		expect(task?.metadata).toMatchObject({ resumeUrl: payload.resumeUrl });
+	});
+
+	test("a start that is unknown is not repeated by n8n's Retry On Fail", async () => {
+		const url = await workflow('throw new Error("no")');
+		const { error, run } = await wait(url, { retry: { maxTries: 3 } });
+		expect(error?.message).toContain('Unknown whether the workflow started');
+		expect(run.waitTill).toBeFalsy();
+		expect(await runs()).toHaveLength(1);
+	});
+
+	test("a start that was refused is tried again by n8n's Retry On Fail, and waited for", async () => {
+		const url = await workflow(ECHO);
+		await sandbox.admin.faults([
+			{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } },
+		]);
+		const { error, run } = await wait(url, { retry: { maxTries: 2 } });
+		expect(error).toBeUndefined();
+		expect(run.waitTill).toBeTruthy();
+		expect(await runs()).toHaveLength(1);
 	});
 
 	test('a workflow that does not start is not waited for', async () => {

@@ -70,8 +70,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'No record is another one where none was asked for.',
 		},
 		{
-			from: "const result = await client.tryRequest({ ...request, retryMode: 'idempotent' });",
-			to: 'const result = await client.tryRequest({ ...request, retryMode: "" });',
+			from: "const retryMode = isUnapplied ? 'notIdempotent' : 'idempotent';",
+			to: 'const retryMode = isUnapplied ? \'notIdempotent\' : "";',
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -81,6 +81,16 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 		},
 	],
 	'bulk/batches.ts': [
+		{
+			from: 'private readonly isApart: (record: PreparedRecord) => boolean = () => false,',
+			to: 'private readonly isApart: (record: PreparedRecord) => boolean = () => true,',
+			why: 'If all are of one kind it does not matter of which.',
+		},
+		{
+			from: 'private readonly isApart: (record: PreparedRecord) => boolean = () => false,',
+			to: 'private readonly isApart: (record: PreparedRecord) => boolean = () => undefined,',
+			why: 'If all are of one kind it does not matter of which.',
+		},
 		{
 			from: 'if (this.first === this.waiting.length) { this.waiting = []; this.first = 0; }',
 			to: 'if (this.first === this.waiting.length) {}',
@@ -92,6 +102,33 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: "const name = `'${key ?? sharedKey?.text}'`;",
 			to: "const name = `'${key ?? sharedKey.text}'`;",
 			why: 'A record without a key of its own is here because it shares one.',
+		},
+	],
+	'bulk/lastChange.ts': [
+		{
+			from: 'if (now !== undefined && now - Date.parse(time) >= PAST_MS) {',
+			to: 'if (true && now - Date.parse(time) >= PAST_MS) {',
+			why: 'No time is no number of milliseconds ago.',
+		},
+		{
+			from: 'return difference === 0 || Number.isNaN(difference) ? undefined : difference > 0;',
+			to: 'return difference === 0 || Number.isNaN(difference) ? undefined : difference >= 0;',
+			why: 'It is not 0 by then.',
+		},
+		{
+			from: 'if (one.modified === undefined || !isSameTime(one.modified, other.modified)) return false;',
+			to: 'if (false || !isSameTime(one.modified, other.modified)) return false;',
+			why: 'An unknown time is the same as none.',
+		},
+		{
+			from: "export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'export const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
+		},
+		{
+			from: "export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
+			to: 'export const isSameTime = (one = \'\', other = "Stryker was here!") => Date.parse(one) === Date.parse(other);',
+			why: 'Neither text is a time.',
 		},
 	],
 	'bulk/matching.ts': [
@@ -208,22 +245,27 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			],
 			['if (id !== undefined) rewritten.add(id);', 'if (true) rewritten.add(id);'],
 		].map(([from, to]) => ({ from: from!, to: to!, why: 'No group is of no ID.' })),
-		{
-			from: "const updateMode = this.mode === 'replace' ? 'replace' : 'partial';",
-			to: "const updateMode = this.mode === 'replace' ? 'replace' : \"\";",
-			why: 'Any mode but replace updates in part.',
-		},
 	],
 	'bulk/resolve.ts': [
 		{
-			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
-			to: 'const isSameTime = (one = "Stryker was here!", other = \'\') => Date.parse(one) === Date.parse(other);',
-			why: 'Neither text is a time.',
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => true && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
 		},
 		{
-			from: "const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);",
-			to: 'const isSameTime = (one = \'\', other = "Stryker was here!") => Date.parse(one) === Date.parse(other);',
-			why: 'Neither text is a time.',
+			from: '): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;',
+			to: '): boolean => appendable.length >= 0 && appendedFields(appendable, fields).length > 0;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (names.length === 0) return stored.fields;',
+			to: 'if (false) return stored.fields;',
+			why: 'Only saves time.',
+		},
+		{
+			from: 'if (added.size === 0) return record.fields;',
+			to: 'if (false) return record.fields;',
+			why: 'A copy of all fields is the same.',
 		},
 		{
 			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
@@ -236,6 +278,28 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'if (insertedCount === undefined) return false;',
 			to: 'if (false) return false;',
 			why: 'No comparison with an unknown number holds.',
+		},
+	],
+	'bulk/single.ts': [
+		{
+			from: "const found = await lookUp(client, at, keys, [record], 'allFields', 1);",
+			to: 'const found = await lookUp(client, at, keys, [record], "", 1);',
+			why: 'No other word names fields either.',
+		},
+		{
+			from: "const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);",
+			to: 'const stored = await lookUp(client, at, keys, [record], "").catch(failureAsValue);',
+			why: 'No other word names fields either.',
+		},
+		{
+			from: "const context = singleContext(table, 'upsert', { key: keys[0]?.name, lastChangeBefore });",
+			to: "const context = singleContext(table, 'upsert', { key: keys[0].name, lastChangeBefore });",
+			why: 'Without an import key nothing is planned.',
+		},
+		{
+			from: "const updateMode = context.mode === 'replace' ? 'replace' : 'partial';",
+			to: "const updateMode = context.mode === 'replace' ? 'replace' : \"\";",
+			why: 'Any mode but replace updates in part.',
 		},
 	],
 	'bulk/steps.ts': [
@@ -299,8 +363,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Putting nothing back changes nothing.',
 		},
 		{
-			from: "retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',",
-			to: "retryMode: mode === 'create' ? 'notIdempotent' : \"\",",
+			from: "retryMode: isOnce ? 'notIdempotent' : 'idempotent',",
+			to: 'retryMode: isOnce ? \'notIdempotent\' : "",',
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -456,11 +520,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Where there is no record there is a problem.',
 		},
 		{
-			from: "if (isOwnKey(name)) return 'own';",
-			to: 'if (isOwnKey(name)) return "";',
-			why: 'Whatever is neither a field nor unknown is left out without a word.',
-		},
-		{
 			from: 'if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);',
 			to: 'if (rules.size >= 0 && run.items.length > 1) await lookAhead(run, at, definition);',
 			why: 'Only saves time: without rules nothing is looked up.',
@@ -545,12 +604,7 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'Only saves time or memory: a zone has the same offset at the same time.',
 		})),
 		{
-			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
-			to: 'day = dayForm === form ? undefined : pattern(dayForm);',
-			why: 'Reads what the whole form reads.',
-		},
-		{
-			from: 'day = dayForm === form.trim() ? undefined : pattern(dayForm);',
+			from: 'day = dayForm === wholeForm ? undefined : pattern(dayForm);',
 			to: 'day = false ? undefined : pattern(dayForm);',
 			why: 'Reads what the whole form reads.',
 		},
@@ -643,8 +697,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'A member without a value is not in the JSON.',
 		},
 		{
-			from: "retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',",
-			to: "retryMode: id && target.existing === 'remove' ? \"\" : 'notIdempotent',",
+			from: "id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',",
+			to: "id && target.existing === 'remove' && !target.addsTwice ? \"\" : 'notIdempotent',",
 			why: 'Only `read` and `notIdempotent` are treated differently.',
 		},
 		{
@@ -827,13 +881,13 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'The number of an empty text is 0.',
 		},
 		{
-			from: 'const power = Number(exponent) - fraction.length + (digits.length - end);',
-			to: 'const power = Number(exponent) - fraction.length + (digits.length + end);',
+			from: 'const power = Number(exponent) - fraction.length + (digits.length - significant.length);',
+			to: 'const power = Number(exponent) - fraction.length + (digits.length + significant.length);',
 			why: 'Forms are compared only with each other: with the same digits, both powers shift alike.',
 		},
 		{
-			from: "if (end === 0) return '0';",
-			to: 'if (end === 0) return "";',
+			from: "if (significant === '') return '0';",
+			to: 'if (significant === \'\') return "";',
 			why: 'Zero has one form, whichever; no other number has it.',
 		},
 		{
@@ -857,13 +911,6 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: 'if (this.sent.length > this.perMinute) this.sent.shift();',
 			to: 'if (this.sent.length > this.perMinute) ;',
 			why: 'Only saves memory: places are counted from the end.',
-		},
-	],
-	'transport/response.ts': [
-		{
-			from: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {",
-			to: "if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause.syscall === 'connect')) {",
-			why: 'A code that is not empty is that of a cause.',
 		},
 	],
 	'transport/streams.ts': [

@@ -13,7 +13,7 @@ import { bind } from 'jest-each';
 import { ModuleMocker } from 'jest-mock';
 
 /** Those of speed: they run in `npm test`. */
-const LEFT_OUT = /scale\.test/;
+const LEFT_OUT = /(scale|patterns)\.test/;
 
 /** Of a test that draws at random: for each of thousands of mutants. */
 const RANDOM_RUNS = 10;

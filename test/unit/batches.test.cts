@@ -52,6 +52,17 @@ test('a record larger than the limit goes alone, its neighbours together', () =>
 	expect(sizesOf([...small, ...huge, ...small], { records: 100, bytes: 1000 })).toEqual([2, 1, 2]);
 });
 
+test('records of two kinds go apart, in their order', () => {
+	const isApart = ({ record }: PreparedRecord) => [1, 2, 5].includes(record.index);
+	const unsent = new UnsentRecords(recordsOf(6).values(), isApart);
+	const limits = { records: 10, bytes: large };
+	const batches: number[][] = [];
+	for (let batch = unsent.takeBatch(limits); batch.length > 0; batch = unsent.takeBatch(limits)) {
+		batches.push(batch.map(({ record }) => record.index));
+	}
+	expect(batches).toEqual([[0], [1, 2], [3, 4], [5]]);
+});
+
 test('keeps the order', () => {
 	expect(batchesOf(recordsOf(7), { records: 3, bytes: large })).toEqual([
 		[0, 1, 2],

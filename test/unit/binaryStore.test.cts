@@ -193,11 +193,14 @@ describe('a file that is made', () => {
 });
 
 describe('a file of an item', () => {
-	async function opened(data: Partial<IBinaryKeyData[string]>, files: Given['files'] = {}) {
+	async function opened(
+		data: Partial<IBinaryKeyData[string]>,
+		files: Given['files'] = {},
+		canceled?: AbortSignal,
+	) {
 		const binary = { data: { data: '', mimeType: 'text/csv', ...data } };
-		const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files });
-		const file = await openFile(run, 0, 'data', inputDataFieldName);
-		return { ...file, seen };
+		const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files, canceled });
+		return { ...openFile(run, 0, 'data', inputDataFieldName), seen };
 	}
 	const text = async (bytes: AsyncIterable<Uint8Array>) => {
 		const pieces: Uint8Array[] = [];
@@ -207,28 +210,44 @@ describe('a file of an item', () => {
 
 	test('is read from the store in pieces', async () => {
 		const content = 'x'.repeat(300_000);
-		const { name, bytes, close, seen } = await opened(
+		const { name, read, close, seen } = await opened(
 			{ id: 'f', fileName: 'a.csv' },
 			{ f: content },
 		);
 		expect(name).toBe('a.csv');
-		expect(await text(bytes)).toEqual({ text: content, count: 2 });
+		expect(await text(read())).toEqual({ text: content, count: 2 });
+		expect(await text(read())).toEqual({ text: content, count: 2 });
 		close();
 		await isSettled(new Promise(() => undefined));
 		expect(seen.openStreams).toBe(0);
 	});
 
 	test('may be closed before it is read', async () => {
-		const { close, seen } = await opened({ id: 'f' }, { f: 'x' });
+		const { read, close, seen } = await opened({ id: 'f' }, { f: 'x'.repeat(300_000) });
+		expect(seen.openStreams).toBe(0);
+		await read().next();
 		expect(seen.openStreams).toBe(1);
 		close();
 		await isSettled(new Promise(() => undefined));
 		expect(seen.openStreams).toBe(0);
 	});
 
+	test('is read no further once the execution is canceled', async () => {
+		const cancel = new AbortController();
+		const { read } = await opened({ id: 'f' }, { f: 'x'.repeat(600_000) }, cancel.signal);
+		const bytes = read();
+		expect((await bytes.next()).value).toHaveLength(262_144);
+		cancel.abort();
+		await expect(bytes.next()).rejects.toMatchObject({
+			name: 'ServiceError',
+			message: 'The execution was canceled',
+		});
+	});
+
 	test('is read from memory where n8n keeps it there', async () => {
-		const { bytes, close } = await opened({ data: Buffer.from('abc').toString('base64') });
-		expect(await text(bytes)).toEqual({ text: 'abc', count: 1 });
+		const { read, close } = await opened({ data: Buffer.from('abc').toString('base64') });
+		expect(await text(read())).toEqual({ text: 'abc', count: 1 });
+		expect(await text(read())).toEqual({ text: 'abc', count: 1 });
 		close();
 	});
 
@@ -242,17 +261,19 @@ describe('a file of an item', () => {
 
 	const HINT = { field: 'Input Data Field Name', hint: 'Run the node that gave the file again.' };
 	test('that is not in the store is an error', async () => {
-		await expect(
-			opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') }),
-		).rejects.toMatchObject({ message: "'a.csv' can't be read from n8n's store: gone", ...HINT });
+		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') });
+		await expect(text(read())).rejects.toMatchObject({
+			message: "'a.csv' can't be read from n8n's store: gone",
+			...HINT,
+		});
 	});
 
 	test('that breaks off is an error', async () => {
-		const { bytes } = await opened(
+		const { read } = await opened(
 			{ id: 'f', fileName: 'a.csv' },
 			{ f: ['abc', new Error('torn')] },
 		);
-		await expect(text(bytes)).rejects.toMatchObject({
+		await expect(text(read())).rejects.toMatchObject({
 			message: "'a.csv' can't be read from n8n's store: torn",
 			...HINT,
 		});

@@ -2,12 +2,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
-import {
-	readWatermark,
-	writeMany,
-	type WriteManyOptions,
-} from '../../nodes/DataPlatform/bulk/write.ts';
-import type { Watermark } from '../../nodes/DataPlatform/bulk/resolve.ts';
+import { readLastChange, type LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
+import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 import {
@@ -56,7 +52,7 @@ interface Setup {
 	count: number;
 	serve?: Serve;
 	options?: Partial<WriteManyOptions>;
-	watermark?: Watermark | ServiceError;
+	lastChange?: LastChange | ServiceError;
 	planned?: PlannedRecord[];
 	table?: typeof people;
 	/** Time for retries; none by default. */
@@ -68,7 +64,7 @@ async function write({
 	count,
 	serve = inserted,
 	options,
-	watermark = 'none',
+	lastChange = 'none',
 	planned,
 	table = people,
 	retryBudgetMs = 0,
@@ -100,7 +96,7 @@ async function write({
 			stopAtFailure: false,
 			...options,
 		},
-		watermark,
+		lastChange,
 		({ index }, outcome) => {
 			if (outcomes[index]) throw new Error(`Item ${index} has two outcomes.`);
 			outcomes[index] = outcome;
@@ -551,29 +547,17 @@ describe('comparing first', () => {
 });
 
 describe('the newest change before the run', () => {
-	const read = async (serve: Serve) =>
-		await readWatermark(fakePlatform(serve, { retryBudgetMs: 0 }).connection, { table: 'people' });
-
-	test('is the time of the record that was modified last', async () => {
-		const record = { id: 'x', created: TIME, modified: TIME, ver: 0, fields: {} };
-		expect(await read(() => httpResponse(200, { data: [record] }))).toBe(TIME);
-		expect(await read(nothingFound)).toBe('none');
-	});
-
-	test('is not needed where the token may not read', async () => {
-		expect(await read(() => status(403))).toBeUndefined();
-	});
-
 	test.each([
 		['the token is not valid', () => status(401)],
 		['the platform is down', () => networkError('ECONNREFUSED', 'connect')],
 		['the platform fails', () => status(500)],
-	])('if %s, nothing is sent', async (_, serve) => {
-		const watermark = await read(serve);
-		expect(watermark).toBeInstanceOf(ServiceError);
-		const { outcomes, requests, stopped } = await write({ count: 3, watermark });
+	])('if %s, nothing is sent', async (_, serve: Serve) => {
+		const { connection } = fakePlatform(serve, { retryBudgetMs: 0 });
+		const lastChange = await readLastChange(connection, { table: 'people' }, people);
+		expect(lastChange).toBeInstanceOf(ServiceError);
+		const { outcomes, requests, stopped } = await write({ count: 3, lastChange });
 		expect(outcomes).toEqual(times(3, 'not sent'));
 		expect(requests).toBe(0);
-		expect(stopped).toBe((watermark as ServiceError).message);
+		expect(stopped).toBe((lastChange as ServiceError).message);
 	});
 });

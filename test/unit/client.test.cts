@@ -518,11 +518,12 @@ describe('bytes that are received', () => {
 		[199, '', 'The platform refused the request (199)'],
 	])('with status %i are none, but the reason', async (status, text, message) => {
 		// The size of the file says nothing of this text.
-		const { result, stored } = await receive([() => withBytes(status, bytesOf(text))], {
+		const { result, stored, sent } = await receive([() => withBytes(status, bytesOf(text))], {
 			expectedBytes: 2,
 		});
 		expect(asFailure(result)).toMatchObject({ status, message: expect.stringContaining(message) });
 		expect(stored).toEqual([]);
+		expect((sent[0]!.abortSignal as AbortSignal).aborted).toBe(true);
 	});
 
 	test('the reason may be empty or cut off: the status says enough', async () => {

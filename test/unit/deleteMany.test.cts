@@ -87,6 +87,35 @@ const afterDeletion =
 		return reply?.() ?? httpResponse(204, '');
 	};
 
+describe('another try', () => {
+	test.each([
+		[{ deletedBefore: 2, maximum: 4 }, 2],
+		[{ deletedBefore: 1, maximum: 3 }, 1],
+	])('deletes nothing more if it would be too many: %j', async (options, before) => {
+		const { result, left, deletions } = await run(options);
+		expect(result).toBeInstanceOf(InputError);
+		expect(result).toMatchObject({
+			message: `Nothing more was deleted: 3 records match, and an attempt before may have deleted ${before}, together more than the maximum of ${options.maximum}`,
+			hint: { code: 'narrowFilterOrRaiseMaximum' },
+		});
+		expect(left).toHaveLength(3);
+		expect(deletions).toEqual([]);
+	});
+
+	test.each([
+		[
+			{ deletedBefore: 2, maximum: 5 },
+			{ matched: 3, deleted: 3, remaining: 0 },
+		],
+		[
+			{ deletedBefore: 9, maximum: 5, ids: [] },
+			{ matched: 0, deleted: 0, remaining: 0 },
+		],
+	])('deletes up to the maximum: %j', async (options, expected) => {
+		expect((await run(options)).result).toEqual(expected);
+	});
+});
+
 describe('nothing is deleted', () => {
 	test.each<[string, Setup, string, unknown]>([
 		[
@@ -197,6 +226,7 @@ describe('by one request', () => {
 		message: expect.stringMatching(/; 2 records of 3 still match$/),
 		delivery: 'ambiguous',
 		hint: 'Run it again to delete the rest.',
+		deletion: { deleted: 1, atMost: 1 },
 	};
 	test.each<[string, string[], () => Reply, object]>([
 		[
@@ -218,6 +248,7 @@ describe('by one request', () => {
 				status: 504,
 				delivery: 'ambiguous',
 				hint: 'Wait a little and count them before you run it again.',
+				deletion: { deleted: 2, atMost: 3 },
 			},
 		],
 	])('that %s', async (_, left, reply, expected) => {
@@ -255,7 +286,8 @@ describe('by one request', () => {
 		};
 		const { result } = await run({ on });
 		expect(result).toBeInstanceOf(ServiceError);
-		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous' });
+		const deletion = { deleted: 0, atMost: 3 };
+		expect(result).toMatchObject({ status: 403, delivery: 'ambiguous', deletion });
 		expect((result as Error).message).toContain(message);
 		expect((result as Error).message).toContain('has no right');
 	});
@@ -376,31 +408,31 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 			'the first page',
 			(line) => (line === 'POST /filter' ? no(403) : undefined),
 			'no; 0 of 3 records were deleted',
-			{ status: 403 },
+			{ status: 403, deletion: { deleted: 0, atMost: 0 } },
 		],
 		[
 			'a deletion, rejected',
 			(line) => (line === 'DELETE /c' ? no(403) : undefined),
 			'no; 2 of 3 records were deleted',
-			{ status: 403, delivery: 'rejected' },
+			{ status: 403, delivery: 'rejected', deletion: { deleted: 2, atMost: 2 } },
 		],
 		[
 			'a deletion, without a response',
 			(line) => (line === 'DELETE /c' ? lost() : undefined),
 			'; at least 2 of 3 records were deleted',
-			{ delivery: 'ambiguous' },
+			{ delivery: 'ambiguous', deletion: { deleted: 2, atMost: 3 } },
 		],
 		[
 			'two deletions: the one that is open counts',
 			(line) => (line === 'DELETE /b' ? no(403) : line === 'DELETE /c' ? lost() : undefined),
 			'; at least 1 of 3 records were deleted',
-			{ delivery: 'ambiguous' },
+			{ delivery: 'ambiguous', deletion: { deleted: 1, atMost: 2 } },
 		],
 		[
 			'the count at the end',
 			(line, _, count) => (count > 2 && line.startsWith('POST /count') ? no(403) : undefined),
 			'The platform confirmed the deletion of 3 of 3 records, but counting what is left did not work: ',
-			{ status: 403, delivery: 'ambiguous' },
+			{ status: 403, delivery: 'ambiguous', deletion: { deleted: 3, atMost: 3 } },
 		],
 		[
 			'looking at what was said to be gone',
@@ -428,6 +460,17 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (line) => (line === 'DELETE /r0' ? no(403) : undefined);
 		const { deletions } = await run({ filter, ids, on });
-		expect(deletions.length).toBeLessThanOrEqual(4);
+		expect(deletions).toEqual(['DELETE /r0']);
+	});
+
+	test('once one was deleted, four go at a time', async () => {
+		const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+		const refused = (id: string) => (line: string) =>
+			line === `DELETE /${id}` ? no(403) : undefined;
+		const first = await run({ filter, ids, on: refused('r1') });
+		expect(first.deletions).toHaveLength(5);
+		// Of the second twenty, too.
+		const second = await run({ filter, ids, on: refused('r20') });
+		expect(second.deletions).toHaveLength(24);
 	});
 });

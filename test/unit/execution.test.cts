@@ -113,12 +113,17 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 describe('a second try of the node', () => {
 	const tryOf = (
 		store: IDataObject,
-		{ items = [{ a: 1 }, { a: 2 }] as IDataObject[], parameters = { p: 1 }, runIndex = 0 } = {},
+		{
+			items = [{ a: 1 }, { a: 2 }] as IDataObject[],
+			parameters = { p: 1 },
+			runIndex = 0,
+			retries = { retryOnFail: true } as { retryOnFail?: boolean; maxTries?: number },
+		} = {},
 	) =>
 		({
 			getContext: () => store,
 			evaluateExpression: () => runIndex,
-			getNode: () => ({ parameters }),
+			getNode: () => ({ parameters, ...retries }),
 			getInputData: () => items.map((json) => ({ json })),
 		}) as unknown as IExecuteFunctions;
 	const failed = { message: 'no', details: { outcome: 'failed' } };
@@ -162,8 +167,25 @@ describe('a second try of the node', () => {
 		const nothing = new ItemResults(2);
 		nothing.failed(0, failed);
 		saveProgress(tryOf(store), nothing, true);
-		expect(store).toEqual({});
 		expect(restored(store)).toEqual([false, false]);
+	});
+
+	test.each([
+		[{}, 0],
+		[{ retryOnFail: false, maxTries: 5 }, 0],
+		[{ retryOnFail: true }, 2],
+		[{ retryOnFail: true, maxTries: 1 }, 1],
+		[{ retryOnFail: true, maxTries: 4 }, 3],
+		[{ retryOnFail: true, maxTries: 9 }, 4],
+	])('with the settings %j it is kept for %i more tries', (retries, more) => {
+		const store: IDataObject = {};
+		const first = new ItemResults(2);
+		first.done(0, [{ json: { id: 'x' } }]);
+		const kept = Array.from({ length: 6 }, () => {
+			saveProgress(tryOf(store, { retries }), first, true);
+			return Object.keys(store).length;
+		});
+		expect(kept.indexOf(0)).toBe(more);
 	});
 
 	test('knows what was done that is of no item', () => {

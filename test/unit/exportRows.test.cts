@@ -17,7 +17,7 @@ const withHeader = (name: string, header: string, type?: string): FieldDefinitio
 
 const nameOf = ({ name }: { name: string }) => name;
 const headerOf = ({ header }: { header: string }) => header;
-const prefixed = (name: string) => (name === 'id' ? 'field_id' : name);
+const prefixed = (name: string) => (/^(id|error|field_error)$/.test(name) ? `field_${name}` : name);
 
 type NameOf = Parameters<typeof exportColumns>[2];
 
@@ -33,7 +33,7 @@ describe('columns', () => {
 		const record = { ...storedOf({ id: 'r1', fields: { a: 5 } }), ver: 3 };
 		expect(columns.map(({ value }) => value(record))).toEqual([
 			...['r1', 5],
-			...['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', 3],
+			...['2026-01-01T00:00:00.500Z', '2026-01-01T00:00:00.500Z', 3],
 		]);
 	});
 
@@ -66,6 +66,14 @@ describe('columns', () => {
 			['a'],
 		],
 		['a header that is a column of every file', [withHeader('a', 'ID')], headerOf, [], ['a']],
+		[
+			'headers that would be read as something else',
+			[withHeader('a', 'error'), withHeader('b', ' field_error ')],
+			headerOf,
+			[],
+			['a', 'b'],
+		],
+		['a header in other letters', [withHeader('a', 'Error')], headerOf, [], ['Error']],
 		['a field with such a name', [fieldOf('id')], nameOf, [], ['field_id']],
 	])('%s', (_, fields, names, chosen, expected) => {
 		expect(titles(fields, names, chosen)).toEqual(expected);

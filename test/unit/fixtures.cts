@@ -34,8 +34,8 @@ export const sendableOf = (record: Partial<PlannedRecord>): PreparedRecord =>
 	prepareRecord({ index: 0, fields: {}, ...record });
 
 export const storedOf = (record: Partial<PlatformRecord> & { id: string }): PlatformRecord => ({
-	created: '2026-01-01T00:00:00Z',
-	modified: '2026-01-01T00:00:00Z',
+	created: '2026-01-01T00:00:00.500Z',
+	modified: '2026-01-01T00:00:00.500Z',
 	ver: 1,
 	fields: {},
 	...record,

@@ -342,7 +342,7 @@ describe('a second try of the node', () => {
 		results.done(0, []);
 		results.failed(1, { message: 'no' });
 		expect(results.otherProgress()).toEqual([deleted]);
-		expect([...results.outcomes()]).toEqual(['failed', 'deleted']);
+		expect(Array.from(results.outcomes(), ({ outcome }) => outcome)).toEqual(['failed', 'deleted']);
 		expect(results.progress()).toEqual([[0, []]]);
 	});
 

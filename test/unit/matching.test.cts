@@ -1,5 +1,6 @@
 /** Which record an item means, and what becomes of it: the rules as a table, then on tables in memory. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import {
 	decide,
 	writeMatched,
@@ -18,6 +19,7 @@ import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
+import { LAST } from './outcomeFixtures.cts';
 import { httpResponse, notFound } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
@@ -130,7 +132,7 @@ interface Setup {
 	) => ReturnType<typeof httpResponse> | undefined;
 	ids?: string[];
 	prepare?: (plan: Plan) => Promise<void>;
-	watermark?: string | ServiceError;
+	lastChange?: LastChange | ServiceError;
 	mode?: 'update' | 'replace';
 }
 
@@ -147,7 +149,7 @@ async function write(
 		respond,
 		ids,
 		prepare,
-		watermark,
+		lastChange,
 		mode = 'update',
 	}: Setup = {},
 ) {
@@ -182,7 +184,7 @@ async function write(
 			stopAtFailure: false,
 			...options,
 		},
-		watermark ?? '2026-02-01T00:00:00Z',
+		lastChange ?? LAST,
 		{
 			prepare,
 			onOutcomes: ({ index }, all) => {
@@ -287,10 +289,10 @@ describe('on fields', () => {
 		expect((await write([])).stub.requests).toEqual([]);
 	});
 
-	test('a watermark that could not be read stops before anything is written', async () => {
-		const watermark = new ServiceError('down', { delivery: 'notApplied' });
+	test('a last change that could not be read stops before anything is written', async () => {
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
 		const { outcomes, stub, stopped } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
-			watermark,
+			lastChange,
 		});
 		expect(stub.requests).toEqual(['POST people filter']);
 		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'failed']);
@@ -1032,6 +1034,154 @@ describe('keys that only the platform can compare', () => {
 		]);
 		expect(results).toEqual([['updated a'], ['inserted new1']]);
 		expect(stub.tables.people).toHaveLength(3);
+	});
+});
+
+describe('what is missing may be one record, as only the platform knows', () => {
+	const [utc, local, other] = [
+		'2026-11-21T09:30:00Z',
+		'2026-11-21T10:30:00',
+		'2026-11-21T10:30:00.0001',
+	];
+	/** Whatever time is asked for, the platform says that it is the one that was created. */
+	const isCreated: Setup['respond'] = (request, { body }, stub) => {
+		const [created] = stub.tables.people!.filter(({ id }) => id.startsWith('new'));
+		const isAsked = request === 'POST people filter' && /10:30/.test(String(body));
+		return isAsked && created ? httpResponse(200, { data: [created] }) : undefined;
+	};
+	const setup: Setup = { on: ['at'], respond: isCreated, stored: {} };
+	const items: FieldValues[] = [
+		{ at: local, n: 1 },
+		{ at: utc, n: 2 },
+		{ at: other, n: 3 },
+	];
+
+	test('the certain ones are created first, then the others are looked up again', async () => {
+		const { results, stub } = await write(items, setup);
+		expect(results).toEqual([['updated new1'], ['inserted new1'], ['updated new1']]);
+		expect(stub.requests).toEqual([
+			...times(3, 'POST people filter'),
+			'POST people bulk',
+			...times(2, ['POST people filter', 'PATCH people bulk']).flat(),
+		]);
+		expect(stub.bodies[3]).toMatchObject({ bulk: [{ fields: { at: utc, n: 2 } }] });
+	});
+
+	test('what exists is returned as it is', async () => {
+		const { results } = await write(items, { ...setup, rules: { ifFound: 'skip' } });
+		expect(results).toEqual([['found new1'], ['inserted new1'], ['found new1']]);
+	});
+
+	test.each(['error', 'keepFirst'] as const)('duplicates: %s', async (duplicates) => {
+		const { outcomes } = await write(items, { ...setup, duplicates });
+		const message = (index: number) =>
+			`Item ${index} was not sent: it has the same match values as item 1`;
+		expect(outcomes).toMatchObject([
+			[{ outcome: 'failed', message: message(0) }],
+			[{ outcome: 'inserted' }],
+			[{ outcome: 'failed', message: message(2) }],
+		]);
+	});
+
+	test('others than those of the run are updated even so', async () => {
+		let reads = 0;
+		const theirs = { id: 'theirs', fields: { at: utc } };
+		const { results } = await write(items.slice(0, 2), {
+			...setup,
+			duplicates: 'error',
+			respond: (request, { body }, stub) => {
+				if (request !== 'POST people filter' || !String(body).includes('10:30')) return undefined;
+				reads += 1;
+				if (reads === 1) return undefined;
+				stub.tables.people!.push({ ...storedOf(theirs), ver: 0 });
+				return httpResponse(200, { data: [storedOf(theirs)] });
+			},
+		});
+		expect(results).toEqual([['updated theirs'], ['inserted new1']]);
+	});
+
+	test('if none is found, each is created', async () => {
+		const { results, stub } = await write(items, {
+			...setup,
+			respond: undefined,
+			duplicates: 'error',
+		});
+		expect(results).toEqual([['inserted new2'], ['inserted new1'], ['inserted new3']]);
+		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(3);
+	});
+
+	test('those that can’t be the same are created together', async () => {
+		const { results, stub } = await write(
+			[
+				{ name: 'a', at: local },
+				{ name: 'b', at: local },
+				{ name: 'b', at: other },
+				{ name: 'c', at: utc },
+				{ name: 'c', at: '2026-11-22T09:30:00Z' },
+			],
+			{ ...setup, on: ['at', 'name'], respond: undefined },
+		);
+		expect(results.slice(0, 1)).toEqual([['inserted new1']]);
+		const sizes = stub.bodies.flatMap(({ bulk }) => (bulk ? [bulk.length] : []));
+		expect(sizes).toEqual([3, 1, 1]);
+	});
+
+	test('matched on their ID, what their key says does not matter', async () => {
+		const keyed = tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number'));
+		const { results } = await write(items, {
+			table: keyed,
+			stored: {},
+			on: 'recordId',
+			ids: ['x', 'y', 'z'],
+		});
+		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
+	});
+
+	test('a dry run creates them all', async () => {
+		const { results, stub } = await write(items, { ...setup, options: { dryRun: true } });
+		expect(results).toEqual(times(3, ['inserted']));
+		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toEqual([]);
+	});
+
+	test('nothing is created beside one of which it is unknown whether it was', async () => {
+		const { outcomes, stub } = await write(items, {
+			...setup,
+			respond: (request) => (request === 'POST people bulk' ? httpResponse(504, {}) : undefined),
+		});
+		const why =
+			'its match values may be those of item 1, of which it is unknown whether it was written';
+		expect(outcomes).toMatchObject([
+			[{ outcome: 'failed', message: `Item 0 was not sent: ${why}` }],
+			[{ outcome: 'unknown', isFinal: true }],
+			[{ outcome: 'failed', message: `Item 2 was not sent: ${why}` }],
+		]);
+		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(1);
+	});
+
+	test('a look-up that fails stops the run', async () => {
+		let reads = 0;
+		const { results, outcomes, stopped } = await write(items, {
+			...setup,
+			respond: (request) => {
+				if (request !== 'POST people filter') return undefined;
+				reads += 1;
+				return reads > 3 ? httpResponse(403, {}) : undefined;
+			},
+		});
+		expect(results).toEqual([['failed'], ['inserted new1'], ['not sent']]);
+		expect(outcomes[0]).toMatchObject([{ status: 403 }]);
+		expect(stopped?.status).toBe(403);
+	});
+
+	test('one that was deleted again since is not found', async () => {
+		const { results } = await write(items.slice(0, 2), {
+			...setup,
+			respond: (request, options, stub) => {
+				if (request === 'PATCH people bulk') stub.remove('people', 'new1');
+				return isCreated(request, options, stub);
+			},
+		});
+		expect(results).toEqual([['notFound new1'], ['inserted new1']]);
 	});
 });
 

@@ -1,5 +1,6 @@
 /** From rows to outcomes, portion by portion: on tables in memory. */
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { LinkResolver, type LinkRule } from '../../nodes/DataPlatform/bulk/links.ts';
 import type { Matching } from '../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
@@ -16,6 +17,7 @@ import type {
 } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
+import { LAST } from './outcomeFixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
@@ -60,7 +62,7 @@ interface Setup {
 	options?: Partial<PipelineOptions>;
 	planning?: Partial<PlanOptions>;
 	table?: typeof people;
-	watermark?: string | ServiceError;
+	lastChange?: LastChange | ServiceError;
 	respond?: Parameters<StubTables['client']>[0];
 }
 
@@ -77,7 +79,7 @@ function setUp({
 	options,
 	planning,
 	table = people,
-	watermark = '2026-02-01T00:00:00Z',
+	lastChange = LAST,
 	respond,
 }: Setup = {}) {
 	const stub = new StubTables({ people: stored, companies: { acorn: { name: 'Acorn' } } });
@@ -113,7 +115,7 @@ function setUp({
 			matching,
 			...options,
 		},
-		Promise.resolve(watermark),
+		Promise.resolve(lastChange),
 	);
 	let next = 0;
 	/** Plans and writes rows; what came of each, in their order. */
@@ -153,6 +155,12 @@ function setUp({
 const names = (count: number, prefix = 'New') =>
 	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+test('a plan takes the problems of any number of rows', async () => {
+	const { pipeline } = setUp();
+	const problems = Array.from({ length: 200_000 }, (_, index) => ({ index, message: 'no' }));
+	expect((await pipeline.plan([], problems)).problems).toHaveLength(200_000);
+});
 
 describe('the outcomes of a portion', () => {
 	test('one for each row, with the record as it was planned', async () => {
@@ -311,13 +319,13 @@ describe('before anything is sent', () => {
 		await expect(write([{ n: 1 }])).rejects.toThrow("Table 'People' has no import key field");
 	});
 
-	test('a watermark that could not be read stops the run', async () => {
-		const watermark = new ServiceError('down', { delivery: 'notApplied' });
-		const { write } = setUp({ watermark });
+	test('a last change that could not be read stops the run', async () => {
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
+		const { write } = setUp({ lastChange });
 		const { results, requests, stopped } = await write([{ name: 'Ada' }, {}]);
 		expect(results).toEqual(['failed, derived', 'failed']);
 		expect(requests).toEqual([]);
-		expect(stopped).toBe(watermark);
+		expect(stopped).toBe(lastChange);
 	});
 });
 
@@ -572,10 +580,10 @@ describe('an update by ID', () => {
 	});
 
 	test('says why it stopped', async () => {
-		const watermark = new ServiceError('down', { delivery: 'notApplied' });
-		const { results, stopped, stub } = await update({ watermark });
+		const lastChange = new ServiceError('down', { delivery: 'notApplied' });
+		const { results, stopped, stub } = await update({ lastChange });
 		expect(results).toEqual(times(2, 'failed, derived'));
-		expect(stopped).toBe(watermark);
+		expect(stopped).toBe(lastChange);
 		expect(stub.requests).toEqual([]);
 	});
 });

@@ -2,7 +2,8 @@
 import { PollCoordinator } from '../../nodes/DataPlatform/trigger/coordinator.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
 
-const NODE = 'workflow node watch';
+const NODE = { node: 'workflow node', identity: 'watch' };
+const nodeOf = (node: string) => ({ ...NODE, node });
 const GRACE_MS = 30_000;
 
 const saved = (revision: number, cursor?: number): SavedState => ({
@@ -40,7 +41,9 @@ test('a poll goes on from what is stored', () => {
 test('one poll at a time, until the one under way should have ended', () => {
 	const first = coordinator.startPoll(NODE, Date.now() + 36_000)!;
 	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeUndefined();
-	expect(coordinator.startPoll('another node', Date.now() + 36_000)?.isCurrent()).toBe(true);
+	expect(coordinator.startPoll(nodeOf('another node'), Date.now() + 36_000)?.isCurrent()).toBe(
+		true,
+	);
 	jest.advanceTimersByTime(36_000);
 	const second = coordinator.startPoll(NODE, Date.now() + 36_000)!;
 	expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
@@ -63,6 +66,35 @@ test('what n8n never stored is emitted again, after a while', () => {
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
 	run(saved(1), saved(3));
 	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
+});
+
+test('what n8n never stored is emitted again, and nothing that was stored before', () => {
+	run(saved(1), saved(2));
+	run(saved(2), saved(3));
+	expect(coordinator.resume(NODE, saved(3))).toEqual(saved(3));
+	run(saved(3), saved(4));
+	// Another execution has stored an old copy.
+	expect(coordinator.resume(NODE, saved(1))).toBe('unconfirmed');
+	jest.advanceTimersByTime(GRACE_MS);
+	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(3));
+});
+
+test('a start that n8n never stored is not forgotten with what followed it', async () => {
+	await coordinator.begin(NODE, () => Promise.resolve(saved(1, 100)));
+	expect(run(undefined, saved(2))).toEqual(saved(1, 100));
+	expect(coordinator.resume(NODE, undefined)).toBe('unconfirmed');
+	jest.advanceTimersByTime(GRACE_MS);
+	expect(coordinator.resume(NODE, undefined)).toEqual(saved(1, 100));
+	run(undefined, saved(3));
+	jest.advanceTimersByTime(GRACE_MS);
+	expect(coordinator.resume(NODE, undefined)).toEqual(saved(1, 100));
+});
+
+test('a node that watches something else begins anew, and so does one that is back', () => {
+	const other = { ...NODE, identity: 'another watch' };
+	run(saved(1), saved(1, 700), false);
+	expect(coordinator.resume(other, undefined)).toBeUndefined();
+	expect(coordinator.resume(NODE, undefined)).toBeUndefined();
 });
 
 test('a copy that was overwritten by an older one does not count', () => {
@@ -103,8 +135,21 @@ test('a poll that could not find it leaves it to the next one', async () => {
 	expect(isOwn).toBe(true);
 });
 
+test('a poll that waits for another one to find it does not fail with that one', async () => {
+	const canceled = coordinator.begin(NODE, () => Promise.reject(new Error('canceled')));
+	const find = jest.fn(() => Promise.resolve(saved(1)));
+	const waiting = [1, 2].map(() => coordinator.begin(NODE, find));
+	await expect(canceled).rejects.toThrow('canceled');
+	expect(await Promise.all(waiting)).toEqual([
+		{ start: saved(1), isOwn: true },
+		{ start: saved(1), isOwn: false },
+	]);
+	expect(find).toHaveBeenCalledTimes(1);
+});
+
 test('the nodes polled least recently are forgotten', () => {
 	run(saved(1), saved(1, 700), false);
-	for (let number = 0; number < 1000; number += 1) coordinator.resume(`node ${number}`, saved(1));
+	for (let number = 0; number < 1000; number += 1)
+		coordinator.resume(nodeOf(`node ${number}`), saved(1));
 	expect(coordinator.resume(NODE, saved(1))).toEqual(saved(1));
 });

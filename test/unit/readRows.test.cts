@@ -30,7 +30,10 @@ describe('a file on disk', () => {
 		const at = folder();
 		try {
 			writeFileSync(join(at, 'rows'), bytes);
-			const text = decodeText(createReadStream(join(at, 'rows'), { highWaterMark: 7 }), 'auto');
+			const text = decodeText(
+				() => createReadStream(join(at, 'rows'), { highWaterMark: 7 }),
+				'auto',
+			);
 			const file = await openRows(text, { formulaGuard: false });
 			expect(file.format).toBe(format);
 			expect((await collect(file.rows)).rows.map(contentOf)).toEqual(rows);
@@ -56,16 +59,14 @@ describe('opening', () => {
 			[["'=1"]],
 		],
 		[
-			'pieces of blanks first',
-			['', '\n', ' \n', 'a,b\n', '1,2'],
+			'pieces of empty lines first',
+			['', '\n', '\r\n', 'a,b\n', '1,2'],
 			{},
-			[''],
+			['a', 'b'],
 			',',
-			[
-				['a', 'b'],
-				['1', '2'],
-			],
+			[['1', '2']],
 		],
+		['a column without a name', ['a,\n1,2'], {}, ['a', ''], ',', [['1', '2']]],
 		[
 			'a piece at a time',
 			['a', ',b\n1', ',2\n', '3,4'],
@@ -102,9 +103,24 @@ describe('opening', () => {
 	});
 
 	test('a JSON list is refused as NDJSON', async () => {
-		const { format, rows } = await open(['[{"a":1}]']);
-		expect(format).toBe('ndjson');
-		expect((await collect(rows)).error).toContain('is a JSON list');
+		await expect(open(['[{"a":1}]'])).rejects.toThrow('is a JSON list');
+	});
+
+	test.each<[string, string, FileRow['row']]>([
+		['CSV', 'a\n1\n', 30 * 65_536 + 2],
+		['NDJSON', '{"a":1}\n', 30 * 65_536 + 1],
+	])('millions of empty lines first, then %s', async (_, text, row) => {
+		const blanks = Array<string>(30).fill('\n'.repeat(65_536));
+		const format = text.startsWith('{') ? 'ndjson' : undefined;
+		const { rows } = await open([...blanks, text], { format });
+		expect((await collect(rows)).rows.map((entry) => entry.row)).toEqual([row]);
+	});
+
+	test('16 MB of blanks take no time', async () => {
+		const pieces = Array.from({ length: 256 }, () => ' '.repeat(65_536));
+		const start = process.cpuUsage();
+		await expect(open([...pieces, '\na\n'])).rejects.toThrow('has more than 4194304 characters');
+		expect(process.cpuUsage(start).user / 1000).toBeLessThan(1500);
 	});
 
 	test('the given format counts, whatever the file begins with', async () => {
@@ -122,6 +138,20 @@ describe('opening', () => {
 		['blank lines', ['\n', '\r\n'], {}, 'The file is empty', NO_HEADER],
 		['no text', [], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
 		['blanks', [' \n', '\n'], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],
+		[
+			'a first row of blanks',
+			[' , \n1,2\n'],
+			{},
+			"The file's first row names no column",
+			{ code: 'chooseHeaderFile' },
+		],
+		[
+			'a header without end',
+			[','.repeat(100_001)],
+			{},
+			"The file's first row has more than 100000 cells",
+			{ code: 'chooseHeaderFile' },
+		],
 		[
 			'a header that can not be read',
 			['"a"b,c\n1,2\n'],
@@ -188,7 +218,16 @@ describe('portions', () => {
 			],
 			[[2], [3, 4], [5]],
 		],
-		['a little less', [rowOf(2, long), rowOf(3, long.slice(1)), rowOf(4)], [[2, 3, 4]]],
+		['a little less', [rowOf(2, long), rowOf(3, long.slice(64)), rowOf(4)], [[2, 3, 4]]],
+		[
+			'empty cells, which take memory too',
+			Array.from({ length: 15 }, (_, at) => ({ row: at + 2, cells: Array(100_000).fill('') })),
+			[
+				[2, 3, 4, 5, 6, 7],
+				[8, 9, 10, 11, 12, 13],
+				[14, 15, 16],
+			],
+		],
 		[
 			'lines',
 			[
@@ -200,6 +239,13 @@ describe('portions', () => {
 		],
 	])('of 8 Mi characters: %s', async (_, rows, expected) => {
 		expect((await portionRows(asPieces(rows), 1)).portions).toEqual(expected);
+	});
+
+	test('of 128 pieces of text: the cells keep them in memory', async () => {
+		const pieces = Array.from({ length: 300 }, (_, at) => [rowOf(2 * at + 2), rowOf(2 * at + 3)]);
+		const { portions } = await portionRows(asPieces(...pieces), 4);
+		expect(portions.map((some) => some.at(-1))).toEqual([258, 514, 601]);
+		expect(portions.flat()).toEqual(rowsOf(4, 601).map(({ row }) => row));
 	});
 
 	test('what comes before an error is given first', async () => {

@@ -1,7 +1,7 @@
 /** Resolving items that no response confirms, on a fake platform. */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
-import { failureAsValue } from '../../nodes/DataPlatform/transport/errors.ts';
+import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
@@ -44,7 +44,7 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, keys, {
 		...more.options,
 	});
-	const { outcomes, incomplete, failure } = await resolver.resolve(
+	const { outcomes, incomplete, unapplied, failure } = await resolver.resolve(
 		items,
 		batch ?? items,
 		unresolved,
@@ -53,6 +53,7 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 	return {
 		incomplete: incomplete.map(([{ record }, { outcome }]) => [record.index, outcome]),
 		outcomes: outcomes.map(([{ record }, outcome]) => ({ item: record.index, ...outcome })),
+		unapplied: unapplied.map(({ record }) => record.index),
 		failure: failure?.message,
 		requests: sent.map(
 			({ method, url }) => `${method} ${new URL(url).pathname.split('/data')[1]!}`,
@@ -186,8 +187,96 @@ describe('items with an id or a key', () => {
 	});
 });
 
+test('an item that was only asked to wait before it was rejected is rejected if it can’t be looked up', async () => {
+	const item = { ...sendableOf({ index: 0, key: 'k', fields: { code: 'k' } }), wasPostponed: true };
+	const rejection = { outcome: 'failed' as const, message: 'too young' };
+	const platform = { 'POST /filter': no(403) };
+	const run = async (prepared: PreparedRecord) =>
+		await resolve({
+			mode: 'create',
+			items: [prepared],
+			unresolved: { rejections: new Map([[prepared, rejection]]) },
+			platform,
+		});
+	expect((await run(item)).outcomes).toMatchObject([rejection]);
+	expect((await run(attempted(item))).outcomes).toMatchObject([{ outcome: 'unknown' }]);
+});
+
+test.each([
+	[1, 'unchanged'],
+	[2, 'inserted'],
+])('a new record, if %i was inserted and one is listed, was %s', async (insertedCount, outcome) => {
+	const item = sendableOf({ index: 0, key: 'k', fields: { code: 'k' } });
+	const listed = { id: 'y', created: SINCE, modified: SINCE, ver: 0 };
+	const { outcomes } = await resolve({
+		mode: 'upsert',
+		items: [item],
+		batch: [item, sendableOf({ index: 1, key: 'l', fields: { code: 'l' } })],
+		unresolved: { response: responseOf({ bulk: { insertedCount }, data: [listed] }, 2) },
+		platform: {
+			'POST /filter': httpResponse(200, {
+				data: [
+					storedOf({ id: 'x', created: SINCE, modified: SINCE, ver: 0, fields: { code: 'k' } }),
+				],
+			}),
+		},
+	});
+	expect(outcomes).toMatchObject([{ outcome }]);
+});
+
+describe('an item that adds a file, and no response', () => {
+	const file = sendableOf({ index: 0, id: 'x', fields: { file: { add: [{ filename: 'a' }] } } });
+	const has = (more: object = {}) => record('x', { file: [{ fileId: 'f', fileName: 'a' }] }, more);
+	const without = (more: object = {}) => record('x', { file: [{ fileId: 'f' }] }, more);
+	const final = { isFinal: true, hint: { code: 'lookBeforeAddingAgain' } };
+	const late = new ServiceError('late', { delivery: 'ambiguous', mayStillApply: true });
+
+	test.each<[string, PreparedRecord, Reply, object | undefined]>([
+		['the record is older than the run: it is sent again', attempted(file), without(), undefined],
+		[
+			'it was sent again already',
+			{ ...attempted(file), isSentAgain: true },
+			without(),
+			{ outcome: 'unknown', ...final },
+		],
+		[
+			'the request may still be applied',
+			{ ...file, previousAttempt: late },
+			without(),
+			{ outcome: 'unknown', ...final },
+		],
+		[
+			'the record was changed since, and has none of its name',
+			attempted(file),
+			without({ modified: SINCE }),
+			{ outcome: 'unknown', ...final },
+		],
+		['it was, and has it', attempted(file), has({ modified: SINCE }), { outcome: 'updated' }],
+		['it can’t be read', attempted(file), no(403), { outcome: 'unknown', ...final }],
+	])('%s', async (_, item, reply, expected) => {
+		const { outcomes, unapplied } = await resolve({
+			mode: 'update',
+			items: [item],
+			unresolved: {},
+			platform: { 'GET /x': reply },
+		});
+		expect(outcomes).toMatchObject(expected ? [expected] : []);
+		expect(unapplied).toEqual(expected ? [] : [0]);
+	});
+
+	test('of which a response says nothing is written alone if it was not before', async () => {
+		const { outcomes, requests } = await resolve({
+			mode: 'update',
+			items: [{ ...file, fields: { file: 'https://example.com/a' } }],
+			platform: { 'GET /x': without({ modified: BEFORE, ver: undefined }) },
+		});
+		expect(requests).toEqual(['GET /x', 'PATCH /x', 'GET /x']);
+		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+	});
+});
+
 describe('an item of which what is stored proves nothing', () => {
-	const file = sendableOf({ index: 0, id: 'x', fields: { file: 'https://example.com/a' } });
+	const file = sendableOf({ index: 0, id: 'x', fields: { file: [{ filename: 'a' }] } });
 	const stored = { 'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: 4 }) };
 	const written = (ver?: number) =>
 		httpResponse(200, { data: { id: 'x', created: BEFORE, modified: SINCE, ver, fields: {} } });
@@ -197,7 +286,6 @@ describe('an item of which what is stored proves nothing', () => {
 		['has the same version: it held this before', written(4), { outcome: 'unchanged', ver: 4 }],
 		['has no version', written(), { outcome: 'updated' }],
 		['rejects it', no(400), { outcome: 'failed', message: 'no', status: 400 }],
-		['is lost', lost(), { outcome: 'unknown', id: 'x' }],
 	])('is written again alone, and the response %s', async (_, reply, expected) => {
 		const { outcomes, requests, bodies } = await resolve({
 			mode: 'update',
@@ -207,6 +295,16 @@ describe('an item of which what is stored proves nothing', () => {
 		expect(outcomes).toMatchObject([expected]);
 		expect(requests).toEqual(['GET /x', 'PATCH /x']);
 		expect(bodies[1]).toEqual({ fields: file.fields });
+	});
+
+	test('is looked up once more if the response is lost', async () => {
+		const { outcomes, requests } = await resolve({
+			mode: 'update',
+			items: [file],
+			platform: { ...stored, 'PATCH /x': lost() },
+		});
+		expect(outcomes).toMatchObject([{ outcome: 'unknown', id: 'x' }]);
+		expect(requests).toEqual(['GET /x', 'PATCH /x', 'GET /x']);
 	});
 
 	test('has the times and the version of what was written', async () => {

@@ -129,7 +129,7 @@ describe('a report', () => {
 		report.failed(1, { message: 'No', details: { outcome: 'failed' } });
 		report.failed(2, { message: 'No response', details: { outcome: 'unknown' } });
 		expect(report.progress().map(([index]) => index)).toEqual([0, 2]);
-		expect([...report.outcomes()]).toEqual(['failed', 'unknown']);
+		expect(Array.from(report.outcomes(), ({ outcome }) => outcome)).toEqual(['failed', 'unknown']);
 		const next = new ItemResults(4);
 		for (const [index, result] of report.progress()) next.restore(index, result);
 		expect([0, 1, 2, 3].map((index) => next.hasResult(index))).toEqual([true, false, true, false]);
@@ -148,7 +148,7 @@ describe('a report', () => {
 		expect(failed.firstFailure()?.failure).toEqual(unknown);
 		const missing = again();
 		missing.failed(0, { message: 'There is none', details: { outcome: 'notFound' } });
-		expect([...missing.outcomes()]).toEqual(['notFound']);
+		expect(Array.from(missing.outcomes(), ({ outcome }) => outcome)).toEqual(['notFound']);
 		const done = again();
 		done.done(0, ok('a'));
 		expect(done.firstFailure()).toBeUndefined();

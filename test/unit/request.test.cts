@@ -132,13 +132,31 @@ describe('responses', () => {
 });
 
 describe('failures without a response', () => {
-	test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'])(
-		'%s never reached the service',
+	test.each([
+		['ECONNREFUSED', undefined],
+		['ENOTFOUND', undefined],
+		['EAI_AGAIN', undefined],
+		['EHOSTUNREACH', 'connect'],
+		['ENETUNREACH', 'connect'],
+	])('%s never reached the service', (code, syscall) => {
+		expect(toServiceError(networkError(code, syscall))).toMatchObject({
+			delivery: 'notApplied',
+			message: `The platform could not be reached (${code})`,
+		});
+	});
+
+	test('of a host with several addresses, the failure of each says so', () => {
+		const each = Object.assign(new Error('x'), { code: 'ENETUNREACH', syscall: 'connect' });
+		const all = Object.assign(new AggregateError([each, each]), { code: 'ENETUNREACH' });
+		const wrapped = Object.assign(new Error('x'), { cause: all });
+		expect(toServiceError(wrapped).delivery).toBe('notApplied');
+	});
+
+	test.each(['EHOSTUNREACH', 'ENETUNREACH'])(
+		'%s while the response was read: it may have been done',
 		(code) => {
-			expect(toServiceError(networkError(code))).toMatchObject({
-				delivery: 'notApplied',
-				message: `The platform could not be reached (${code})`,
-			});
+			expect(toServiceError(networkError(code, 'read')).delivery).toBe('ambiguous');
+			expect(toServiceError(networkError(code)).delivery).toBe('ambiguous');
 		},
 	);
 

@@ -1,13 +1,15 @@
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
 	confirmedItem,
 	failedItem,
+	isUnapplied,
 	pairByPosition,
 	rejectedItem,
+	resolveUnreported,
 	upsertOutcome,
-	type Watermark,
 	type WriteContext,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
@@ -15,9 +17,9 @@ import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import {
 	BEFORE,
+	LAST,
 	LATER,
 	SINCE,
-	WATERMARK,
 	context,
 	fields,
 	responseOf,
@@ -114,7 +116,7 @@ describe('a confirmed item', () => {
 		prepared: PreparedRecord,
 		times: { created?: string; modified?: string; ver?: number },
 		counts: typeof mixed,
-		watermark: Watermark,
+		lastChangeBefore: LastChange,
 		outcome: 'inserted' | 'updated',
 	];
 	const isNew = { created: SINCE, modified: SINCE };
@@ -122,31 +124,40 @@ describe('a confirmed item', () => {
 	const isBoth = { created: SINCE, modified: LATER };
 	const isOld = { created: BEFORE, modified: BEFORE };
 	test.each<Row>([
-		['the counts say so', prepared, isChanged, inserted, WATERMARK, 'inserted'],
-		['the counts say so', prepared, isNew, updated, WATERMARK, 'updated'],
-		['created is modified', prepared, isNew, mixed, WATERMARK, 'inserted'],
-		['created is modified, no watermark', prepared, isNew, mixed, undefined, 'inserted'],
+		['the counts say so', prepared, isChanged, inserted, LAST, 'inserted'],
+		['the counts say so', prepared, isNew, updated, LAST, 'updated'],
+		['created is modified', prepared, isNew, mixed, LAST, 'inserted'],
+		['created is modified, no last change', prepared, isNew, mixed, undefined, 'inserted'],
 		['created is modified, table was empty', prepared, isOld, mixed, 'none', 'inserted'],
-		['as old as the table', prepared, isOld, mixed, WATERMARK, 'updated'],
-		['modified since', prepared, isChanged, mixed, WATERMARK, 'updated'],
-		['modified since, no watermark', prepared, isChanged, mixed, undefined, 'updated'],
-		['another writer inserted it during the run', prepared, isBoth, mixed, WATERMARK, 'updated'],
-		['the counts are of the second attempt', again, isNew, updated, WATERMARK, 'inserted'],
-		['the first attempt may have inserted it', again, isBoth, mixed, WATERMARK, 'inserted'],
-		['the second attempt modified it again', again, isChanged, mixed, WATERMARK, 'updated'],
-		['the second attempt, no watermark', again, isBoth, mixed, undefined, 'updated'],
+		['as old as the table', prepared, isOld, mixed, LAST, 'updated'],
+		['modified since', prepared, isChanged, mixed, LAST, 'updated'],
+		['modified since, no last change', prepared, isChanged, mixed, undefined, 'updated'],
+		['another writer inserted it during the run', prepared, isBoth, mixed, LAST, 'updated'],
+		['the counts are of the second attempt', again, isNew, updated, LAST, 'inserted'],
+		['the first attempt may have inserted it', again, isBoth, mixed, LAST, 'inserted'],
+		['the second attempt modified it again', again, isChanged, mixed, LAST, 'updated'],
+		['the second attempt, no last change', again, isBoth, mixed, undefined, 'updated'],
 		['absent when looked up', absent, isNew, mixed, undefined, 'inserted'],
-		['absent, but another writer was faster', absent, isBoth, mixed, WATERMARK, 'updated'],
+		['absent, but another writer was faster', absent, isBoth, mixed, LAST, 'updated'],
 		['present when looked up', present, isChanged, mixed, undefined, 'updated'],
 		['present, not modified since', present, isOld, mixed, 'none', 'updated'],
-		['present, but deleted since', present, isNew, mixed, WATERMARK, 'inserted'],
+		['present, but deleted since', present, isNew, mixed, LAST, 'inserted'],
+		[
+			'present, and its version went back',
+			present,
+			{ ...isOld, ver: 0 },
+			mixed,
+			'none',
+			'inserted',
+		],
+		['present, of the same version', present, { ...isOld, ver: 1 }, mixed, 'none', 'updated'],
 		['without times, absent', absent, {}, mixed, undefined, 'inserted'],
 		['without times, present', present, { ver: 0 }, mixed, undefined, 'updated'],
 		['without times, first version', prepared, { ver: 0 }, mixed, undefined, 'inserted'],
 		['without times, later version', prepared, { ver: 1 }, mixed, undefined, 'updated'],
-		['inserted before, completed now', whole(prepared), isBoth, mixed, WATERMARK, 'inserted'],
-	])('of an upsert, %s', (_, item, times, counts, watermark, outcome) => {
-		const upsert: WriteContext = { mode: 'upsert', watermark, fields };
+		['inserted before, completed now', whole(prepared), isBoth, mixed, LAST, 'inserted'],
+	])('of an upsert, %s', (_, item, times, counts, lastChangeBefore, outcome) => {
+		const upsert: WriteContext = { ...context('upsert'), lastChangeBefore };
 		expect(confirmedItem(item, { id: 'r1', ...times }, upsert, counts).outcome).toBe(outcome);
 	});
 
@@ -157,6 +168,7 @@ describe('a confirmed item', () => {
 });
 
 describe('what a single upsert did', () => {
+	const isSecond = { created: '2026-03-01T00:00:00Z', modified: '2026-03-01T00:00:00Z' };
 	const isNew = { created: SINCE, modified: SINCE };
 	const isChanged = { created: BEFORE, modified: SINCE };
 	const isOld = { created: BEFORE, modified: BEFORE };
@@ -164,33 +176,102 @@ describe('what a single upsert did', () => {
 		[
 			what: string,
 			metadata: Partial<PlatformRecord>,
-			watermark: Watermark,
+			lastChangeBefore: LastChange,
 			earlier: Partial<PlatformRecord> | undefined,
 			outcome: string | undefined,
 		]
 	>([
-		['a new record', isNew, WATERMARK, undefined, 'inserted'],
+		['a new record', isNew, LAST, undefined, 'inserted'],
 		['a new record in an empty table', isNew, 'none', undefined, 'inserted'],
 		[
 			'a new record that is changed',
 			{ created: SINCE, modified: LATER },
-			WATERMARK,
+			LAST,
 			undefined,
 			'updated',
 		],
-		['an older record that is changed', isChanged, WATERMARK, undefined, 'updated'],
-		['an older record as it was', isOld, WATERMARK, undefined, 'unchanged'],
-		['without a watermark', isNew, undefined, undefined, undefined],
-		['without the time of its creation', { modified: SINCE }, WATERMARK, undefined, undefined],
-		['without the time of its change', { created: SINCE }, WATERMARK, undefined, undefined],
-		['written before, a later version', { ...isNew, ver: 2 }, WATERMARK, { ver: 1 }, 'updated'],
-		['written before, the same version', { ...isNew, ver: 1 }, WATERMARK, { ver: 1 }, 'unchanged'],
-		['written before, a later time', isNew, WATERMARK, isOld, 'updated'],
-		['written before, the same time', isNew, WATERMARK, isNew, 'unchanged'],
-		['written before, and neither is known', {}, WATERMARK, {}, 'updated'],
-	])('%s', (_, metadata, watermark, earlier, outcome) => {
+		['an older record that is changed', isChanged, LAST, undefined, 'updated'],
+		['an older record as it was', isOld, LAST, undefined, 'unchanged'],
+		['without a last change', isNew, undefined, undefined, undefined],
+		['without the time of its creation', { modified: SINCE }, LAST, undefined, undefined],
+		['without the time of its change', { created: SINCE }, LAST, undefined, undefined],
+		['written before, a later version', { ...isNew, ver: 2 }, LAST, { ver: 1 }, 'updated'],
+		['written before, the same version', { ...isNew, ver: 1 }, LAST, { ver: 1 }, 'unchanged'],
+		['written before, a later time', isNew, LAST, isOld, 'updated'],
+		['written before, the same time', isNew, LAST, isNew, 'unchanged'],
+		['written before, and neither is known', {}, LAST, {}, 'updated'],
+		['written before, in the same second', isSecond, LAST, isSecond, undefined],
+	])('%s', (_, metadata, last, earlier, outcome) => {
 		const before = earlier && { id: 'r1', ...earlier };
-		expect(upsertOutcome({ id: 'r1', ...metadata }, watermark, before)).toBe(outcome);
+		expect(upsertOutcome({ id: 'r1', ...metadata }, last, before)).toBe(outcome);
+	});
+});
+
+describe('an item that adds a file', () => {
+	const added = { file: { add: [{ filename: 'a' }] } };
+	const item = { ...sendableOf({ id: 'r1', fields: added }), previousAttempt: timedOut };
+	const files = (...ids: string[]) => ({
+		file: ids.map((fileId) => ({ fileId, fileName: 'a' })),
+	});
+	const at = (fields: FieldValues, more = {}) => storedOf({ id: 'r1', fields, ...more });
+
+	test.each<[string, PlatformRecord | undefined, PlatformRecord[], LastChange, boolean]>([
+		['no record', undefined, [], undefined, true],
+		['an older record', undefined, [at({})], LAST, true],
+		['one that was changed since', undefined, [at({}, { modified: SINCE })], LAST, false],
+		['nobody knows since when', undefined, [at({})], undefined, false],
+		['the version that was read', at({}), [at({}, { modified: SINCE })], LAST, true],
+		['another version', at({}), [at({}, { ver: 2 })], LAST, false],
+		['no version was read', at({}, { ver: undefined }), [at({}, { ver: 2 })], LAST, true],
+		['it shows no version', at({}), [at({}, { ver: undefined })], LAST, true],
+		['another record was read', at({}, { id: 'r2' }), [at({}, { ver: 2 })], LAST, true],
+		['one of two', undefined, [at({}), at({}, { modified: SINCE })], LAST, false],
+	])('was not applied: %s', (_, before, found, last, expected) => {
+		expect(
+			isUnapplied({ ...item, before }, found, {
+				...context('update'),
+				lastChangeBefore: last,
+			}),
+		).toBe(expected);
+	});
+
+	test.each<[string, FieldValues, FieldValues, string]>([
+		['none of its name before, one now', {}, files('f'), 'updated'],
+		['one of its name before, two now', files('f'), files('f', 'g'), 'updated'],
+		['one of its name before and now', files('f'), files('f'), 'unknown'],
+		['another one of its name now', files('f'), files('g'), 'updated'],
+		['what is no file before and now', { file: ['x'] }, { file: ['x'] }, 'unknown'],
+	])('with %s', (_, before, now, outcome) => {
+		const prepared = { ...item, before: at(before) };
+		const found = [at(now, { ver: 2 })];
+		expect(resolveUnreported(prepared, found, {}, context('update'))).toMatchObject({ outcome });
+	});
+
+	test('is final only if its outcome is unknown', () => {
+		const [unknown, updated] = [{}, files('f')].map((fields) =>
+			resolveUnreported(item, [at(fields, { modified: SINCE })], {}, context('update')),
+		);
+		expect(unknown).toMatchObject({ outcome: 'unknown', isFinal: true });
+		expect(updated).toEqual({
+			outcome: 'updated',
+			id: 'r1',
+			modified: SINCE,
+			created: BEFORE,
+			ver: 1,
+		});
+	});
+
+	test('to a new record is looked for as any other', () => {
+		const { hint, isFinal } = resolveUnreported(item, [], {}, context('create'));
+		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingManyAgain' }, undefined]);
+	});
+
+	test('and one that adds none is safe to repeat', () => {
+		const plain = { ...sendableOf({ id: 'r1', fields: { n: 1 } }), previousAttempt: timedOut };
+		const found = [at({ n: 2 })];
+		const outcome = resolveUnreported(plain, found, {}, context('update'));
+		expect(outcome).toMatchObject({ outcome: 'unknown', hint: 'It is safe to run it again.' });
+		expect(outcome).not.toHaveProperty('isFinal');
 	});
 });
 

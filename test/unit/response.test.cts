@@ -36,6 +36,25 @@ test.each<[listed: number, bulk: object, contradicts: boolean, listsAll: boolean
 	expect([contradictsItself(response, 5), listsAllChanges(response)]).toEqual([no, all]);
 });
 
+test('what the platform says of a record is bounded, however much and however often it says it', () => {
+	const message = 'x'.repeat(5_000_000);
+	const { failed, unattributedErrors } = responseOf(
+		0,
+		{},
+		{
+			errors: [
+				{ message, id: message, RecordIndex: 1 },
+				...Array.from({ length: 500 }, () => ({ message: 'wrong', RecordIndex: 2 })),
+				{ message },
+			],
+		},
+	);
+	const cut = `${'x'.repeat(1000)}… (cut)`;
+	expect(failed.get(1)).toMatchObject({ message: cut, id: cut });
+	expect(failed.get(2)!.message).toMatch(/^(wrong; ){142}wrong;… \(cut\)$/);
+	expect(unattributedErrors).toMatchObject([{ message: cut }]);
+});
+
 test.each<[bulk: object, more: object, all: boolean]>([
 	[{ insertedCount: 3 }, {}, true],
 	[{ insertedCount: 2 }, {}, false],

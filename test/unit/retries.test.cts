@@ -105,6 +105,57 @@ describe('an earlier attempt that may have been done', () => {
 	});
 });
 
+describe('a request that is repeated only if nothing of it was applied', () => {
+	const late = () => httpResponse(504, {});
+	const once = { retryMode: 'notIdempotent' } as const;
+
+	/** @param answers of the look-ups, one after the other */
+	async function ask(responses: Response[], ...answers: boolean[]) {
+		let asked = 0;
+		const isUnapplied = async () => answers[asked++] ?? false;
+		const { result, sent, waits } = await send(responses, { ...once, isUnapplied });
+		return { result, sent, waits, asked };
+	}
+
+	test.each<[string, Response[], boolean[], object, number, number]>([
+		['is asked about after the wait', [lost(), ok()], [true], { status: 200 }, 2, 1],
+		['ends if it may have been', [lost(), ok()], [false], { delivery: 'ambiguous' }, 1, 1],
+		['ends at the second', [lost(), lost(), ok()], [true, false], { delivery: 'ambiguous' }, 2, 2],
+		['is not asked about if it arrived', [ok()], [], { status: 200 }, 1, 0],
+		['is not asked about if nothing was sent', [unreached(), ok()], [], { status: 200 }, 2, 0],
+		['is not asked about if it was to wait', [wait(), ok()], [], { status: 200 }, 2, 0],
+		['ends if it may still be applied', [late(), ok()], [true], { status: 504 }, 1, 0],
+	])('%s', async (_, responses, answers, expected, count, questions) => {
+		const { result, sent, asked } = await ask(responses, ...answers);
+		expect(result).toMatchObject(expected);
+		expect([sent, asked]).toEqual([count, questions]);
+	});
+
+	test('leaves nothing open once it was not applied', async () => {
+		const { result } = await ask([lost(), httpResponse(400, {})], true);
+		expect(result).toMatchObject({ delivery: 'rejected' });
+		expect((result as ServiceError).previousAttempt).toBeUndefined();
+		const { result: confirmed } = await ask([lost(), ok()], true);
+		expect(confirmed).toMatchObject({ repeated: false, previousAttempt: undefined });
+	});
+
+	test('waits as any other', async () => {
+		const { waits } = await ask([...times(5, lost), ok()], true, true, true, true, true);
+		expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
+	});
+});
+
+test.each<[string, Response[], boolean]>([
+	['a success', [wait(), ok()], true],
+	['a rejection', [wait(), httpResponse(400, {})], true],
+	['a success at once', [ok()], false],
+	['a rejection at once', [httpResponse(400, {})], false],
+	['a rejection after a loss', [lost(), httpResponse(400, {})], false],
+])('%s says whether it was asked to wait before', async (_, responses, wasPostponed) => {
+	const { result } = await send(responses);
+	expect((result as ServiceError).wasPostponed ?? false).toBe(wasPostponed);
+});
+
 describe('while it is under way', () => {
 	/** Never responds; ends with what the signal says. */
 	const hanging =

@@ -8,7 +8,6 @@ import {
 	DELIMITERS,
 	detectDelimiter,
 	guarded,
-	MAX_CELL_CHARACTERS,
 	readCsv,
 	unguarded,
 	type CsvNotes,
@@ -16,13 +15,13 @@ import {
 	type Delimiter,
 } from '../../nodes/DataPlatform/rows/csv';
 import {
-	MAX_LINE_CHARACTERS,
-	ndjsonLine,
-	readNdjson,
-	type NdjsonRow,
-} from '../../nodes/DataPlatform/rows/ndjson';
+	MAX_CELL_CHARACTERS,
+	MAX_ROW_CHARACTERS,
+	MAX_ROW_VALUES,
+} from '../../nodes/DataPlatform/rows/limits';
+import { ndjsonLine, readNdjson, type NdjsonRow } from '../../nodes/DataPlatform/rows/ndjson';
 import { decodeText, type Encoding } from '../../nodes/DataPlatform/rows/text';
-import { InputError } from '../../nodes/DataPlatform/transport/errors';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors';
 import { asPieces, collect, thenFails } from './rowStreams.cts';
 
 const csv = async (text: string, delimiter?: Delimiter) =>
@@ -195,6 +194,43 @@ describe('CSV', () => {
 		expect(row!.cells[0]).toHaveLength(MAX_CELL_CHARACTERS);
 	});
 
+	const MANY = MAX_ROW_VALUES;
+	const EIGHTH = 'x'.repeat(MAX_ROW_CHARACTERS / 8);
+
+	test.each<[string, string, number, string | undefined]>([
+		['as many cells as a row may have', `${'x,'.repeat(MANY - 1)}x`, MANY, undefined],
+		['one more', `${'x,'.repeat(MANY)}x`, 100, `has more than ${MANY} cells`],
+		['one more, empty', ','.repeat(MANY), 100, `has more than ${MANY} cells`],
+		['one more, in quotes', `${'"x",'.repeat(MANY)}"x"`, 100, `has more than ${MANY} cells`],
+		['millions', ','.repeat(3_000_000), 100, `has more than ${MANY} cells`],
+		['as many characters as it may have', `${EIGHTH},`.repeat(8), 9, undefined],
+		[
+			'more characters',
+			`ab,${`${EIGHTH},`.repeat(8)}y`,
+			9,
+			`has more than ${MAX_ROW_CHARACTERS} characters`,
+		],
+	])('a row of %s', (_, line, cells, problem) => {
+		const parser = new CsvParser(',');
+		const rows = parser.push(`a\n${line}\n1,2\n`);
+		expect(rows.map((row) => [row.row, row.cells.length, row.problem])).toEqual([
+			[1, 1, undefined],
+			[2, cells, problem],
+			[3, 2, undefined],
+		]);
+		// Of what is left out, the beginning shows.
+		if (problem) expect(rows[1]!.cells.every((cell) => cell.length <= 101)).toBe(true);
+	});
+
+	test('many doubled quotes, wherever they are cut', () => {
+		const text = `"${'a""""b""'.repeat(20_000)}"\n`;
+		for (const at of [50_000, 50_001, 50_002, 50_003, 50_004]) {
+			const parser = new CsvParser(',');
+			const rows = [...parser.push(text.slice(0, at)), ...parser.push(text.slice(at))];
+			expect(rows).toEqual([{ row: 1, cells: ['a""b"'.repeat(20_000)], problem: undefined }]);
+		}
+	});
+
 	test('10,000 columns', async () => {
 		const line = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
 		const { rows } = await csv(`${line.join(';')}\n${line.join(';')}\n`);
@@ -312,17 +348,37 @@ describe('NDJSON', () => {
 	});
 
 	test('a line without end takes no memory', async () => {
-		const half = 'x'.repeat(MAX_LINE_CHARACTERS / 2);
+		const half = 'x'.repeat(MAX_ROW_CHARACTERS / 2);
 		const { rows } = await ndjson('{"a":"', half, half, half, half, '"}\n{"a":2}');
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
-			[1, `has more than ${MAX_LINE_CHARACTERS} characters`],
+			[1, `has more than ${MAX_ROW_CHARACTERS} characters`],
 			[2, undefined],
 		]);
 		expect(rows[0]!.line).toBe(`{"a":"${'x'.repeat(94)}…`);
 	});
 
+	test.each([
+		['values', '1,'.repeat(MAX_ROW_VALUES), '1'],
+		['lists', '['.repeat(MAX_ROW_VALUES + 1), ''],
+		['objects', '{},'.repeat(MAX_ROW_VALUES), '{}'],
+	])('a line of too many %s', async (_, many, end) => {
+		const { rows } = await ndjson(`{"a":[${many}${end}]}\n{"a":2}`);
+		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
+			[1, `has more than ${MAX_ROW_VALUES} values`],
+			[2, undefined],
+		]);
+		expect(rows[0]!.line).toHaveLength(101);
+	});
+
+	test('a long line of few values', async () => {
+		const values = { a: ',[{'.repeat(MAX_ROW_VALUES), 'b"': ['\\",'] };
+		expect((await ndjson(ndjsonLine(values))).rows).toMatchObject([{ row: 1, values }]);
+		const many = { a: Array(MAX_ROW_VALUES - 10).fill(1) };
+		expect((await ndjson(ndjsonLine(many))).rows).toMatchObject([{ row: 1, values: many }]);
+	});
+
 	test('as many characters as a line may have', async () => {
-		const { rows } = await ndjson('x'.repeat(MAX_LINE_CHARACTERS));
+		const { rows } = await ndjson('x'.repeat(MAX_ROW_CHARACTERS));
 		expect(rows[0]!.problem).toContain('is not valid JSON');
 	});
 
@@ -340,11 +396,11 @@ describe('NDJSON', () => {
 });
 
 describe('text of a file', () => {
-	async function read(source: AsyncIterable<Uint8Array>, encoding: Encoding = 'auto') {
+	async function read(open: () => AsyncIterable<Uint8Array>, encoding: Encoding = 'auto') {
 		const pieces: string[] = [];
 		let error: unknown;
 		try {
-			for await (const piece of decodeText(source, encoding)) pieces.push(piece);
+			for await (const piece of decodeText(open, encoding)) pieces.push(piece);
 		} catch (failure) {
 			error = failure;
 		}
@@ -352,7 +408,7 @@ describe('text of a file', () => {
 	}
 
 	async function decoded(bytes: Uint8Array[], encoding?: Encoding) {
-		const { text, error } = await read(asPieces(...bytes), encoding);
+		const { text, error } = await read(() => asPieces(...bytes), encoding);
 		return { text, error: error?.message };
 	}
 
@@ -419,7 +475,7 @@ describe('text of a file', () => {
 	test('another encoding is an error behind the text before it', async () => {
 		const valid = 'a\nok: üü€€😀\n';
 		const bytes = Buffer.concat([Buffer.from(valid), Buffer.from([0xe4, 0x62, 0x0a])]);
-		const { text, error } = await read(asPieces(bytes));
+		const { text, error } = await read(() => asPieces(bytes));
 		expect(text).toBe(valid);
 		expect(error).toMatchObject({
 			name: 'InputError',
@@ -442,7 +498,7 @@ describe('text of a file', () => {
 		['XLS', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'an old workbook (.xls)', WORKBOOK],
 		['PDF', Buffer.from('%PDF-1.7 and more'), 'a PDF file', 'Give a CSV or NDJSON file.'],
 	])('%s is no text', async (_, bytes, what, hint) => {
-		const { text, error } = await read(asPieces(bytes));
+		const { text, error } = await read(() => asPieces(bytes));
 		expect(text).toBe('');
 		expect(error).toMatchObject({ message: `The file is ${what}, not a text file`, hint });
 	});
@@ -451,30 +507,74 @@ describe('text of a file', () => {
 		expect(await decoded([Buffer.from(text)])).toEqual({ text, error: undefined });
 	});
 
-	test('large chunks come in pieces, small ones as they come', async () => {
-		const large = await read(asPieces(Buffer.from('x'.repeat(131_072)), Buffer.from('y')));
+	test('chunks of any size come in pieces of one size', async () => {
+		const large = await read(() => asPieces(Buffer.from('x'.repeat(131_072)), Buffer.from('y')));
 		expect(large.pieces.map(({ length }) => length)).toEqual([65_536, 65_536, 1]);
-		const broken = await read(thenFails(new Error('broken'), Buffer.from('eight by')));
+		const small = await read(() => asPieces(...Array<Buffer>(70).fill(Buffer.alloc(1000, 'x'))));
+		expect(small.pieces.map(({ length }) => length)).toEqual([65_536, 4464]);
+		const broken = await read(() => thenFails(new Error('broken'), Buffer.from('eight by')));
 		expect(broken).toMatchObject({ text: 'eight by', error: { message: 'broken' } });
 	});
 
-	test('a gzip file that is cut off or damaged', async () => {
-		const text = Array.from({ length: 50_000 }, (_, index) => `${index},${index ** 2}\n`).join('');
-		const packed = gzipSync(text);
-		const half = await read(asPieces(packed.subarray(0, packed.length / 2)));
-		expect(half.error).toMatchObject({
-			message: 'The gzip file ends in the middle',
-			hint: 'Get the file again.',
-		});
-		expect(text.startsWith(half.text)).toBe(true);
-		const damaged = Buffer.from(packed);
-		damaged.fill(0xff, 2000, 2100);
-		expect((await decoded([damaged])).error).toContain('The gzip file is damaged');
-		const two = Buffer.concat([gzipSync('a\n'), gzipSync('1\n')]);
-		expect((await read(asPieces(two))).error).toMatchObject({
-			message: 'The gzip file is several that were joined, or has more behind its end',
-			hint: 'Unpack it, and pack it as one.',
-		});
+	const packed = gzipSync(
+		Array.from({ length: 50_000 }, (_, index) => `${index},${index ** 2}\n`).join(''),
+	);
+	const changed = (change: (bytes: Buffer) => unknown) => {
+		const bytes = Buffer.from(packed);
+		change(bytes);
+		return bytes;
+	};
+	const wrongChecksum = changed((bytes) => (bytes[bytes.length - 8]! ^= 1));
+	const AGAIN = 'Get the file again.';
+	const JOINED = 'is several that were joined, or has more behind its end';
+	const UNPACK = 'Unpack it, and pack it as one.';
+
+	test.each<[string, Buffer, string, string]>([
+		['cut off', packed.subarray(0, packed.length / 2), 'ends in the middle', AGAIN],
+		['cut off in its trailer', packed.subarray(0, -3), 'ends in the middle', AGAIN],
+		['cut off in its header', packed.subarray(0, 5), 'ends in the middle', AGAIN],
+		[
+			'damaged',
+			changed((bytes) => bytes.fill(0xff, 2000, 2100)),
+			'is damaged: invalid distance too far back',
+			AGAIN,
+		],
+		[
+			'damaged near its end',
+			changed((bytes) => bytes.subarray(-900).fill(0xff, 0, 100)),
+			'is damaged',
+			AGAIN,
+		],
+		['of another checksum', wrongChecksum, 'is damaged: incorrect data check', AGAIN],
+		[
+			'of another length',
+			changed((bytes) => (bytes[bytes.length - 1]! ^= 1)),
+			'is damaged: incorrect length check',
+			AGAIN,
+		],
+		['several', Buffer.concat([packed, packed]), JOINED, UNPACK],
+		['several, the second damaged', Buffer.concat([packed, wrongChecksum]), JOINED, UNPACK],
+		['with more behind it', Buffer.concat([packed, Buffer.from('more')]), JOINED, UNPACK],
+	])('a gzip file that is %s gives no text at all', async (_, bytes, message, hint) => {
+		const { text, error } = await read(() => asPieces(bytes));
+		expect(text).toBe('');
+		expect(error).toMatchObject({ name: 'InputError', hint });
+		expect(error!.message).toContain(`The gzip file ${message}`);
+		expect(error!.message).not.toMatch(/: ?$/);
+	});
+
+	test('only a gzip file is read twice', async () => {
+		for (const [bytes, times] of [
+			[packed, 2],
+			[Buffer.from('a\n1\n'), 1],
+		] as const) {
+			let opened = 0;
+			await read(() => {
+				opened += 1;
+				return asPieces(bytes);
+			});
+			expect(opened).toBe(times);
+		}
 	});
 
 	test('a gzip file in a gzip file is no text', async () => {
@@ -482,32 +582,36 @@ describe('text of a file', () => {
 	});
 
 	test('a gzip file that can not be read further fails with the reason', async () => {
-		const packed = gzipSync('a\n1\n');
-		const cause = new InputError('The file is gone', { hint: 'Get it again.' });
-		expect((await read(thenFails(cause, packed.subarray(0, 12)))).error).toBe(cause);
+		for (const cause of [
+			new InputError('The file is gone', { hint: 'Get it again.' }),
+			new ServiceError('The execution was canceled', { delivery: 'canceled' }),
+		]) {
+			expect((await read(() => thenFails(cause, packed.subarray(0, 12)))).error).toBe(cause);
+		}
 	});
 
-	test('a gzip file that is not read to its end is closed', async () => {
-		const packed = gzipSync(randomBytes(200_000));
-		let isClosed = false;
+	test.each([1, 2])('a gzip file of which %i pieces are read is closed', async (count) => {
+		const bytes = gzipSync(randomBytes(200_000));
+		let open = 0;
 		async function* source() {
+			open += 1;
 			try {
-				for (let at = 0; at < packed.length; at += 1000) yield packed.subarray(at, at + 1000);
+				for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
 			} finally {
 				await new Promise((done) => setImmediate(done));
-				isClosed = true;
+				open -= 1;
 			}
 		}
-		const text = decodeText(source(), 'windows-1252');
-		await text.next();
-		await text.next();
+		const text = decodeText(source, 'windows-1252');
+		for (let piece = 0; piece < count; piece += 1) await text.next();
+		expect(open).toBe(1);
 		await text.return(undefined);
-		expect(isClosed).toBe(true);
+		expect(open).toBe(0);
 	});
 
 	test('nothing', async () => {
-		expect(await read(asPieces())).toEqual({ pieces: [], text: '', error: undefined });
-		expect((await read(asPieces(new Uint8Array(0)))).pieces).toEqual([]);
+		expect(await read(() => asPieces())).toEqual({ pieces: [], text: '', error: undefined });
+		expect((await read(() => asPieces(new Uint8Array(0)))).pieces).toEqual([]);
 		expect(await decoded([Buffer.from('a')])).toEqual({ text: 'a', error: undefined });
 	});
 });

@@ -1,4 +1,5 @@
 /** Import From File and Export to File: rows in, records out, and the file of rejected rows. */
+import { gzipSync } from 'node:zlib';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { GrowingFile } from '../../nodes/DataPlatform/execution/binaryStore.ts';
@@ -33,7 +34,7 @@ const fullDisk = () => {
 	throw new Error('disk full');
 };
 
-interface Import extends Omit<Given, 'parameters' | 'files'> {
+interface Import extends Omit<Given, 'parameters'> {
 	options?: INodeParameters;
 	parameters?: INodeParameters;
 	/** The request for which the platform has another response. */
@@ -431,6 +432,147 @@ describe('an import that breaks off', () => {
 	});
 });
 
+describe('a file that is damaged', () => {
+	const rows = Array.from({ length: 9000 }, (_, at) => `n${at},${at}\n`).join('');
+	const packed = gzipSync(`name,age\n${rows}`);
+
+	test('at the end of a gzip file: nothing is written', async () => {
+		packed[packed.length - 8]! ^= 1;
+		const { error, records, requests, openStreams } = await importFile(packed);
+		expect(error?.message).toBe('The gzip file is damaged: incorrect data check');
+		expect(error?.description).toBe('Get the file again.');
+		expect(records).toHaveLength(1);
+		expect(requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+		expect(openStreams).toBe(0);
+	});
+
+	test.each<[string, Buffer, string, string]>([
+		[
+			'another encoding',
+			Buffer.from('name,age\nA,1\nB,2\nC\xe4,3\nD,4\n', 'latin1'),
+			'The file is not UTF-8',
+			"Choose the file's encoding",
+		],
+		[
+			'a quote that is never closed',
+			Buffer.from('name,age\nA,1\nB,2\n"C,3\nD,4\n'),
+			'The quote that opens in row 4 is never closed',
+			'a quote in a text is not doubled',
+		],
+	])('by %s: what is written is said, and how to go on', async (_, bytes, message, hint) => {
+		const { error, records } = await importFile(bytes);
+		expect(error?.message).toBe(`'people.csv' is imported through row 3 only: ${message}`);
+		expect(error?.description).toContain(hint);
+		expect(error?.description).toContain("To go on, set 'Start at Row' in the options to 4.");
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B']);
+		const dry = await importFile(bytes, { options: { dryRun: true } });
+		expect(dry.error?.message).toBe(`'people.csv' is checked through row 3 only: ${message}`);
+		expect(dry.records).toHaveLength(1);
+	});
+
+	test('by a line that is no JSON: only that line is rejected', async () => {
+		const { result, records } = await importFile('{"name":"A"}\n{"name":"B\n{"name":"C"}\n');
+		expect(result).toMatchObject({ inserted: 2, rejected: 1, confirmedThroughRow: 3 });
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'C']);
+	});
+});
+
+describe('several files of an item', () => {
+	const file = (id: string) => ({ id, fileName: `${id}.csv`, mimeType: 'text/csv', data: '' });
+	const FILES = {
+		a: 'name,age\nA,1\nX,x\n',
+		b: 'name,age\nB,2\n',
+		bad: 'name,age\nC,3\nY,y\n"D,4\n',
+		none: '',
+		z: 'name,age\nZ,9\n',
+	};
+
+	const importFiles = async (names: Array<keyof typeof FILES>, given: Import = {}) =>
+		await importFile('', {
+			items: [{ json: {}, binary: Object.fromEntries(names.map((name) => [name, file(name)])) }],
+			files: FILES,
+			parameters: { inputDataFieldName: '' },
+			...given,
+		});
+	const continued = { node: { onError: 'continueRegularOutput' } } as const;
+
+	test('of which one breaks off: rejected rows of all, and the names of the others', async () => {
+		const { output, result, stored, records, log } = await importFiles(
+			['a', 'b', 'bad', 'z'],
+			continued,
+		);
+		expect(result.error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
+		expect(result.message).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
+		expect(result.message).toContain("set 'Start at Row' in the options to 4, for this file only.");
+		expect(result.message).not.toContain('On Error');
+		expect(result.details).toMatchObject({
+			...{ file: 'bad.csv', rejected: 1, filesNotImported: ['z.csv'] },
+			filesDone: [
+				{ file: 'a.csv', inserted: 1, rejectedField: 'rejected_1' },
+				{ file: 'b.csv', inserted: 1 },
+			],
+		});
+		const textOf = (name: string) =>
+			stored[Number(output[0]!.binary![name]!.id!.split('-')[1]) - 1]!.text;
+		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1', 'rejected']);
+		expect(textOf('rejected_1')).toContain('\nX,x,');
+		expect(textOf('rejected')).toContain('\nY,y,');
+		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B', 'C']);
+		expect(log.at(-1)).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
+	});
+
+	test('of which one can’t be read at all', async () => {
+		const { output, result } = await importFiles(['a', 'none', 'b', 'z'], continued);
+		expect(result).toMatchObject({
+			error: "File in 'none': The file is empty",
+			message: expect.stringContaining("Imported before: 'a.csv'. Not imported: 'b.csv', 'z.csv'."),
+			details: { outcome: 'failed', filesNotImported: ['b.csv', 'z.csv'] },
+		});
+		expect(Object.keys(output[0]!.binary!)).toEqual(['rejected_1']);
+	});
+
+	test('of which the first can’t be read', async () => {
+		const { output, result } = await importFiles(['none', 'b'], continued);
+		expect(result.message).toBe("Its first row must name the columns. Not imported: 'b.csv'.");
+		expect(result.details).not.toHaveProperty('filesDone');
+		expect(output[0]!.binary).toBeUndefined();
+	});
+
+	test.each<[Array<keyof typeof FILES>, boolean]>([
+		[['a', 'bad'], true],
+		[['bad'], true],
+		[['a', 'none'], true],
+		[['b', 'none'], false],
+	])('%j, where an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
+		const { error } = await importFiles(names);
+		const sentence = "The rejected rows come out only if 'On Error' is set to continue.";
+		expect(error?.description?.endsWith(sentence)).toBe(isSaid);
+	});
+
+	test('that are all written have a report each', async () => {
+		const { json, output, hints } = await importFiles(['a', 'b', 'z'], continued);
+		expect(json.map(({ file: name, rejected }) => [name, rejected])).toEqual([
+			...[['a.csv', 1] as const, ['b.csv', 0] as const, ['z.csv', 0] as const],
+		]);
+		expect(output.map(({ binary }) => Object.keys(binary ?? {}))).toEqual([['rejected'], [], []]);
+		expect(hints.map(({ message }) => message.split(',')[0])).toEqual([
+			"'a.csv'",
+			"'b.csv'",
+			"'z.csv'",
+		]);
+	});
+
+	test('of several items: an error says that rows of an earlier one are lost', async () => {
+		const items = (['a', 'none'] as const).map((name) => ({
+			json: {},
+			binary: { data: file(name) },
+		}));
+		const { error } = await importFiles([], { items, parameters: {} });
+		expect(error?.message).toBe('The file is empty');
+		expect(error?.description).toContain('The rejected rows come out only if');
+	});
+});
+
 /** Rows that come to these outcomes. */
 const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
 	({
@@ -443,6 +585,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 				if (outcomes[index]) onOutcomes(index, outcomes[index], undefined);
 			return { stopped };
 		},
+		addsTwice: () => false,
 	}) as unknown as WritePipeline;
 
 /** What `importRows` is given in portions, and what it says of them. */
@@ -588,6 +731,18 @@ describe('portions of rows', () => {
 			},
 		);
 		expect(result).toMatchObject({ confirmedThroughRow: 1, writtenAfter: 2 });
+	});
+
+	test('short rows of a wide file are rejected without all of them in memory', async () => {
+		const sizes: number[] = [];
+		const wide = Array.from({ length: 1000 }, (_, at) => `c${at}`).join(',');
+		const { result } = await importFile(`name,age,${wide}\n${'x\n'.repeat(3000)}`, {
+			options: { unknownFields: 'ignore' },
+			receive: (piece) => void sizes.push(piece.length),
+		});
+		expect(result.rejected).toBe(3000);
+		expect(sizes.length).toBeGreaterThan(2);
+		expect(Math.max(...sizes)).toBeLessThan(1.1 * 1024 * 1024);
 	});
 
 	test('a file of rejected rows has one header', async () => {
@@ -791,7 +946,7 @@ describe('Export to File', () => {
 			parameters: { ...TABLE, ...parameters, options },
 		});
 	};
-	const TIMES = '2026-01-01T00:00:00Z,2026-01-01T00:00:00Z,0';
+	const TIMES = '2026-01-01T00:00:00.500Z,2026-01-01T00:00:00.500Z,0';
 
 	test.each<[string, INodeParameters, string, string]>([
 		[

@@ -18,7 +18,16 @@ const table = tableOf(
 	fieldOf('fullName', 'calculated'),
 );
 
+/** With fields that are called as what this node adds to a record. */
+const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), {
+	...fieldOf('state'),
+	header: 'outcome',
+});
+
+const RECORD = ['id', 'created', 'modified', 'ver'];
+
 interface Setup {
+	table?: typeof table;
 	planning?: Partial<PlanOptions>;
 	mapping?: Array<[column: string, field: string]>;
 	hasId?: boolean;
@@ -27,11 +36,11 @@ interface Setup {
 
 const readerOf = (
 	header: string[] | undefined,
-	{ planning, mapping, hasId = false, formulaGuard = true }: Setup = {},
+	{ table: given = table, planning, mapping, hasId = false, formulaGuard = true }: Setup = {},
 ) =>
 	new RowReader(
 		{
-			table,
+			table: given,
 			mapping: mapping?.map(([column, field]) => ({ column, field })),
 			planning: {
 				mode: 'upsert',
@@ -91,6 +100,25 @@ describe('columns', () => {
 			{ email: 'email' },
 			['id', 'created', 'modified', 'ver', 'event'],
 		],
+		[
+			[...RECORD, 'event', 'field_event', 'email'],
+			{ table: withEvent },
+			{ field_event: 'event', email: 'email' },
+			[...RECORD, 'event'],
+		],
+		[
+			[...RECORD, 'outcome', 'state', 'email'],
+			{ table: withEvent },
+			{ state: 'state', email: 'email' },
+			[...RECORD, 'outcome'],
+		],
+		[
+			[...RECORD, 'event', 'email'],
+			{ table: withEvent, planning: { unknownFields: 'ignore' } },
+			{ email: 'email' },
+			[...RECORD, 'event'],
+		],
+		[['event', 'email'], { table: withEvent }, { event: 'event', email: 'email' }, []],
 		[
 			['a'],
 			{
@@ -176,7 +204,7 @@ describe('columns', () => {
 		[
 			['age', ''],
 			{},
-			["no column for 'email', by which records are found", "Its columns are: 'age'."],
+			["no column for 'email', by which records are found", "The file's columns are: 'age'."],
 		],
 		[
 			['email', 'age'],
@@ -186,7 +214,7 @@ describe('columns', () => {
 		[
 			['email'],
 			{ planning: { mode: 'create' } },
-			["no column for 'surname', which is required", "Its columns are: 'email'."],
+			["no column for 'surname', which is required", "The file's columns are: 'email'."],
 		],
 		[
 			['age'],
@@ -194,7 +222,29 @@ describe('columns', () => {
 			["no column 'id' with the record IDs"],
 		],
 		[['id'], { hasId: true, planning: { mode: 'update' } }, ['no column of the file is a field']],
-		[['Mail'], { mapping: [['mail', 'email']] }, ["no column 'mail'", "Its columns are: 'Mail'."]],
+		[
+			['error', 'field', 'row'],
+			{},
+			["no column for 'email'", "The file's columns are: 'error', 'field', 'row'."],
+		],
+		[
+			[...RECORD, 'event', 'email'],
+			{ table: withEvent },
+			[
+				"the column 'event' may be the field 'event', or what this node adds to a record",
+				"Rename it to 'field_event' if it is the field",
+			],
+		],
+		[
+			[...RECORD, 'outcome', 'email'],
+			{ table: withEvent },
+			["the column 'outcome' may be the field 'state'", "Rename it to 'state' if it is the field"],
+		],
+		[
+			['Mail'],
+			{ mapping: [['mail', 'email']] },
+			["no column 'mail'", "The file's columns are: 'Mail'."],
+		],
 		[['a', 'a'], { mapping: [['a', 'email']] }, ["several columns called 'a'"]],
 		[
 			['a'],

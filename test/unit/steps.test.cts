@@ -362,8 +362,118 @@ describe('after a look-up', () => {
 		['that failed', failure('notApplied'), ['unknown a', 'stop: notApplied']],
 		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
 	])('%s', (_, error, follows) => {
-		const step = afterReconcile({ outcomes: found, incomplete: [], failure: error });
+		const step = afterReconcile(
+			{ outcomes: found, incomplete: [], unapplied: [], failure: error },
+			context('update'),
+		);
 		expect(describeStep(step)).toEqual(follows);
+	});
+});
+
+test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
+	const { unsent } = afterReconcile(
+		{ outcomes: [], incomplete: [], unapplied: [open(a)] },
+		context('update'),
+	);
+	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);
+});
+
+describe('items that are rejected after the platform asked to wait', () => {
+	const postponed = (error: ServiceError) =>
+		new ServiceError(error.message, { ...error, wasPostponed: true });
+	const records = [
+		sendableOf({ index: 0, key: 'a' }),
+		sendableOf({ index: 1, key: 'b', id: 'x' }),
+		sendableOf({ index: 2 }),
+	];
+	const kinds = (result: Parameters<typeof afterSend>[1]) => {
+		const { outcomes, work } = afterSend(
+			{ kind: 'send', records },
+			result,
+			context('create'),
+			false,
+		);
+		const open = work.flatMap((piece) => piece.records.map(({ record }) => record.index));
+		return [outcomes.map(([{ record }]) => record.index), open];
+	};
+
+	test('are looked up by their keys, if they have no ID', () => {
+		expect(kinds(postponed(rejected()))).toEqual([[1, 2], [0]]);
+	});
+
+	test('are rejected, if it did not', () => {
+		expect(kinds(rejected())).toEqual([[0, 1, 2], []]);
+	});
+
+	test('are looked up if the response names them', () => {
+		const errors = [0, 1, 2].map((RecordIndex) => ({ message: 'no', RecordIndex }));
+		const named = { ...response({ errors }), wasPostponed: true };
+		expect(kinds(named as never)).toEqual([[1, 2], [0]]);
+	});
+
+	test('are not looked up if they were not sent', () => {
+		const { outcomes } = afterStop(
+			records.map((record) => ({ ...record, wasPostponed: true })),
+			rejected(401),
+		);
+		expect(outcomes).toHaveLength(3);
+	});
+});
+
+describe('an item with a file, of which only the changes were sent, beside another writer', () => {
+	const added = { add: [{ filename: 'a' }] };
+	const partial = (fields: PreparedRecord['fields']): PreparedRecord => ({
+		...sendableOf({ index: 0, id: 'x', fields: { n: 1, file: added } }),
+		fields,
+		before: storedOf({ id: 'x', ver: 1, fields: { n: 0 } }),
+	});
+	const after = (prepared: PreparedRecord) =>
+		afterSend(
+			{ kind: 'send', records: [prepared] },
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
+			context('update'),
+			true,
+		);
+
+	test('is written again without it', () => {
+		const { work, outcomes } = after(partial({ file: added }));
+		expect(outcomes).toEqual([]);
+		expect(work).toMatchObject([{ kind: 'send', records: [{ fields: { n: 1 } }] }]);
+		expect((work[0] as SendWork).records[0]!.json).not.toContain('filename');
+	});
+
+	test('is written again with it, if it was not sent', () => {
+		const { work } = after(partial({ n: 1 }));
+		expect((work[0] as SendWork).records[0]!.fields).toEqual({ n: 1, file: added });
+	});
+
+	test('is done if it holds nothing else but its key', () => {
+		const record = { index: 0, key: 'a', fields: { code: 'a', file: added } };
+		const step = afterSend(
+			{
+				kind: 'send',
+				records: [
+					{
+						...sendableOf(record),
+						record,
+						fields: { ...record.fields },
+						before: storedOf({ id: 'x', ver: 1, fields: { code: 'a' } }),
+					},
+				],
+			},
+			response({ data: [{ id: 'x', created: BEFORE, modified: SINCE, ver: 5 }] }),
+			{ ...context('upsert'), key: 'code' },
+			true,
+		);
+		expect(step.work).toEqual([]);
+		expect(step.outcomes).toMatchObject([[{}, { outcome: 'updated' }]]);
+	});
+
+	test('is done if it holds nothing else', () => {
+		const record = { index: 0, id: 'x', fields: { file: added } };
+		const { work, outcomes } = after({ ...partial({ file: added }), record });
+		expect(work).toEqual([]);
+		expect(outcomes).toMatchObject([[{}, { outcome: 'updated', ver: 5 }]]);
 	});
 });
 

@@ -6,6 +6,7 @@ import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { Sync, type SyncOptions } from '../../nodes/DataPlatform/bulk/sync.ts';
+import { LAST } from './outcomeFixtures.cts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
@@ -71,7 +72,7 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 			planning: { mode: 'upsert', empty: 'leave', unknownFields: 'error', duplicates: 'merge' },
 			linkRules: new Map(),
 		},
-		Promise.resolve('2026-02-01T00:00:00Z'),
+		Promise.resolve(LAST),
 	);
 	const fields = keys.map((key) => table.fields.find(({ name }) => name === key)!);
 	const sync = new Sync(target, fields, pipeline, all);
@@ -480,8 +481,8 @@ describe('right before a record is removed', () => {
 	});
 
 	test.each<[what: string, modified: string, outcome: string]>([
-		['is the same', '2026-01-01T00:00:00Z', 'deleted'],
-		['is another', '2026-04-01T00:00:00Z', 'skipped'],
+		['is the same', '2026-01-01T00:00:00.500Z', 'deleted'],
+		['is another', '2026-04-01T00:00:00.500Z', 'skipped'],
 	])(
 		'without a version the time of its last change counts: it %s',
 		async (_, modified, outcome) => {

@@ -25,6 +25,7 @@ import {
 	parseRetryAfter,
 	retryDelay,
 } from '../../nodes/DataPlatform/transport/retryPolicy.ts';
+import { nameList } from '../../nodes/DataPlatform/transport/text.ts';
 import {
 	describeToken,
 	isJwt,
@@ -327,6 +328,15 @@ test('errors are distinguished by their names', () => {
 	expect(new InputError('', { hint: '' }).name).toBe('InputError');
 });
 
+test.each<[string[], string]>([
+	[[], ''],
+	[['a', 'b'], "'a', 'b'"],
+	[Array.from('abcdefghijkl'), "'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j' and 2 more"],
+	[['x'.repeat(101)], `'${'x'.repeat(100)}… (cut)'`],
+])('the names %j', (names, text) => {
+	expect(nameList(names)).toBe(text);
+});
+
 describe('the errors of a response', () => {
 	test.each([
 		[
@@ -338,6 +348,14 @@ describe('the errors of a response', () => {
 		[{ RecordIndex: '1', message: 5, id: null }, {}],
 	])('%j is read as %j', (entry, read) => {
 		expect(toErrorEntries([entry])).toEqual([read]);
+	});
+	test('are cut where they are long', () => {
+		const [long, cut] = ['x'.repeat(1001), `${'x'.repeat(1000)}… (cut)`];
+		expect(toErrorEntries([{ type: long, id: long, message: long }])).toEqual([
+			{ type: cut, id: cut, message: cut },
+		]);
+		const whole = { message: 'x'.repeat(1000) };
+		expect(toErrorEntries([whole])).toEqual([whole]);
 	});
 	test.each([[undefined], ['x'], [{}], [[null, 'x', []]]])('%j has none', (errors) => {
 		expect(toErrorEntries(errors)).toEqual([]);
@@ -407,6 +425,13 @@ describe('a response', () => {
 				delivery: 'ambiguous',
 				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
 			}),
+		],
+		[
+			'a media type without end',
+			parse(200, '<html>', 'json', { 'content-type': 'x'.repeat(9000) }),
+			{
+				message: `The platform's response could not be read (${'x'.repeat(100)}… (cut), 6 characters)`,
+			},
 		],
 		[
 			'a list',

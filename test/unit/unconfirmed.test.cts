@@ -4,6 +4,7 @@
  */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
+import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
 	alignByContent,
@@ -12,18 +13,19 @@ import {
 	pairByPosition,
 	resolveUnreported,
 	type UnresolvedContext,
-	type Watermark,
 } from '../../nodes/DataPlatform/bulk/resolve.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { sendableOf, storedOf } from './fixtures.cts';
 import {
 	BEFORE,
+	LAST,
+	LAST_CHANGE,
 	LATER,
 	SINCE,
-	WATERMARK,
 	context,
 	fields,
+	lastChangeAt,
 	responseOf,
 	timedOut,
 } from './outcomeFixtures.cts';
@@ -447,7 +449,43 @@ describe('the stored record holds what was sent', () => {
 	]);
 });
 
+test('of many reasons that may be an item’s only some are named', () => {
+	const errors = Array.from({ length: 7 }, (_, index) => ({ message: `reason ${index}` }));
+	const { message } = resolveUnreported(sent, [], responds({ errors }), context('upsert'));
+	expect(message).toContain('reason 4');
+	expect(message).not.toContain('reason 5');
+});
+
+describe('an item of which the response says nothing, and the record holds something else', () => {
+	const outcome = (last: LastChange, record = other) =>
+		resolveUnreported(sent, [record], silent, { ...context('update'), lastChangeBefore: last })
+			.outcome;
+
+	test.each<[string, LastChange, string]>([
+		['it is older than the run', lastChangeAt(SINCE), 'failed'],
+		['it was changed since', 'none', 'unknown'],
+		['nobody knows when that was', undefined, 'failed'],
+		[
+			'it has the time of the last change before',
+			{ ...lastChangeAt(BEFORE), areOthersLater: undefined },
+			'unknown',
+		],
+	])('%s', (_, last, expected) => {
+		expect(outcome(last)).toBe(expected);
+	});
+});
+
 describe('an item that shares its record with another', () => {
+	test.each<[string[], string]>([
+		[['n'], 'unknown'],
+		[[], 'unchanged'],
+		[['code'], 'unchanged'],
+	])('that writes %j, of which the key says nothing: %s', (fields, outcome) => {
+		const sharing = new Map([[lost, new Set(fields)]]);
+		const withKey = { ...context('upsert'), key: 'code' };
+		expect(resolveUnreported(lost, [same], { sharing }, withKey).outcome).toBe(outcome);
+	});
+
 	const isNew = { id: 'r1', created: SINCE, modified: LATER, ver: 1 };
 	const shares = (
 		prepared: PreparedRecord,
@@ -497,6 +535,30 @@ describe('an item that shares its record with another', () => {
 		],
 		['is alone in its record', 'upsert', sent, counted(1), [newRecord], { outcome: 'updated' }],
 		[
+			'is written over by the other, and the response was lost',
+			'upsert',
+			lost,
+			shares(lost, nothing, ['code', 'n']),
+			[same],
+			unknown('No response; another item writes the same fields'),
+		],
+		[
+			'is written over by the other, was rejected, and the record is as it was',
+			'upsert',
+			lost,
+			shares(lost, rejects(lost), ['code', 'n']),
+			[same],
+			{ ...rejection, id: 'r1' },
+		],
+		[
+			'is written over by the other, the response was lost, and the record was changed',
+			'upsert',
+			lost,
+			shares(lost, nothing, ['code', 'n']),
+			[sameTouched],
+			{ outcome: 'updated' },
+		],
+		[
 			'is new, changed by the other',
 			'upsert',
 			sent,
@@ -537,9 +599,9 @@ describe('an item that shares its record with another', () => {
 	);
 });
 
-describe('without a watermark', () => {
+describe('without a last change', () => {
 	const resolve = (mode: WriteMode, found: PlatformRecord, prepared = lost) =>
-		resolveUnreported(prepared, [found], nothing, { ...context(mode), watermark: undefined })
+		resolveUnreported(prepared, [found], nothing, { ...context(mode), lastChangeBefore: undefined })
 			.outcome;
 	test('nothing counts as new, or as changed', () => {
 		expect(resolve('create', sameNew)).toBe('unknown');
@@ -557,56 +619,53 @@ describe('an upsert that the response lists', () => {
 		prepared: PreparedRecord,
 		metadata: object,
 		counts: typeof mixed,
-		watermark: Watermark,
+		lastChangeBefore: LastChange,
 	) =>
-		confirmedItem(prepared, { id: 'r1', ...metadata }, { ...context('upsert'), watermark }, counts)
-			.outcome;
+		confirmedItem(
+			prepared,
+			{ id: 'r1', ...metadata },
+			{ ...context('upsert'), lastChangeBefore },
+			counts,
+		).outcome;
 	const present = { ...sent, before: storedOf({ id: 'r1', created: BEFORE }) };
 	const absent = { ...lost, before: null };
 	const isOld = { created: BEFORE, modified: BEFORE };
 	const inserted = { allInserted: true, allUpdated: false };
 
-	test.each<[string, PreparedRecord, object, typeof mixed, Watermark, string]>([
+	test.each<[string, PreparedRecord, object, typeof mixed, LastChange, string]>([
 		[
 			'the counts are of the second attempt',
 			lost,
 			{ created: BEFORE, modified: SINCE },
 			inserted,
-			WATERMARK,
+			LAST,
 			'updated',
 		],
 		[
-			'created just at the watermark',
+			'created just at the last change',
 			sent,
-			{ created: WATERMARK, modified: WATERMARK },
+			{ created: LAST_CHANGE, modified: LAST_CHANGE },
 			mixed,
-			WATERMARK,
+			LAST,
 			'updated',
 		],
 		['another record of the same age', present, { ...isOld, id: 'r2' }, mixed, 'none', 'inserted'],
-		['created, never changed', sent, { created: SINCE }, mixed, WATERMARK, 'inserted'],
-		['created before, of unknown change', sent, { created: BEFORE }, mixed, WATERMARK, 'updated'],
-		['changed, first version', sent, { modified: SINCE, ver: 0 }, mixed, WATERMARK, 'inserted'],
-		['changed, later version', sent, { modified: SINCE, ver: 1 }, mixed, WATERMARK, 'updated'],
-		['first version, no times', sent, { ver: 0 }, mixed, WATERMARK, 'inserted'],
+		['created, never changed', sent, { created: SINCE }, mixed, LAST, 'inserted'],
+		['created before, of unknown change', sent, { created: BEFORE }, mixed, LAST, 'updated'],
+		['changed, first version', sent, { modified: SINCE, ver: 0 }, mixed, LAST, 'inserted'],
+		['changed, later version', sent, { modified: SINCE, ver: 1 }, mixed, LAST, 'updated'],
+		['first version, no times', sent, { ver: 0 }, mixed, LAST, 'inserted'],
+		['present, of unknown creation', present, { modified: SINCE, ver: 0 }, mixed, LAST, 'updated'],
 		[
-			'present, of unknown creation',
-			present,
-			{ modified: SINCE, ver: 0 },
-			mixed,
-			WATERMARK,
-			'updated',
-		],
-		[
-			'absent, lost, no watermark',
+			'absent, lost, no last change',
 			absent,
 			{ created: SINCE, modified: LATER },
 			mixed,
 			undefined,
 			'inserted',
 		],
-	])('%s', (_, prepared, metadata, counts, watermark, outcome) => {
-		expect(upsert(prepared, metadata, counts, watermark)).toBe(outcome);
+	])('%s', (_, prepared, metadata, counts, last, outcome) => {
+		expect(upsert(prepared, metadata, counts, last)).toBe(outcome);
 	});
 });
 

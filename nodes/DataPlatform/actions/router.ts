@@ -44,7 +44,8 @@ async function runItem(
 	index: number,
 ) {
 	const failure = await failureOf(async () => {
-		report.done(index, toItems(await operation.execute(run, index)));
+		const output = await operation.execute(run, index, report.deletedBefore(index));
+		report.done(index, toItems(output));
 	});
 	if (failure) report.failed(index, failure);
 	return failure === undefined;

@@ -1,4 +1,5 @@
 /** Every path of the service: contract/openapi.yaml. */
+import { InputError } from '../transport/errors';
 import { encodePathSegment } from '../transport/urlEncoding';
 import type { TableAddress } from './types';
 
@@ -8,6 +9,30 @@ const tablePath = ({ application, table }: TableAddress) =>
 	application
 		? `${API}/apps/${encodePathSegment(application)}/tables/${encodePathSegment(table)}`
 		: `${API}/${encodePathSegment(table)}`;
+
+/**
+ * What stands in the place of a record's ID in other paths: a server may read on after a slash that is
+ * encoded, and take upper case for lower case.
+ */
+const OTHER_ROUTE = /^\s*(bulk|count|filter|summary)\s*($|[/\\?#;])/i;
+
+/** @throws {InputError} if the path would lead to something else than one record */
+function recordSegment(id: string): string {
+	if (!OTHER_ROUTE.test(id)) return encodePathSegment(id);
+	throw new InputError(`'${id}' cannot be the ID of a record; nothing was sent`, {
+		hint: 'Enter the ID of a record.',
+	});
+}
+
+/** Why a text can't be the ID of a record; undefined if it can. */
+export function recordIdProblem(id: string): string | undefined {
+	try {
+		recordSegment(id);
+		return undefined;
+	} catch (error) {
+		return (error as InputError).message;
+	}
+}
 
 /** Names a table among others: what is known of it in a run is kept under this. */
 export const addressKey = ({ application, table }: TableAddress): string =>
@@ -22,7 +47,7 @@ export const paths = {
 	tables: (application: string) => `${API}/apps/${encodePathSegment(application)}/tables`,
 	table: (application: string, table: string) => tablePath({ application, table }),
 	records: (at: TableAddress) => `${tablePath(at)}/data`,
-	record: (at: TableAddress, id: string) => `${tablePath(at)}/data/${encodePathSegment(id)}`,
+	record: (at: TableAddress, id: string) => `${tablePath(at)}/data/${recordSegment(id)}`,
 	filter: (at: TableAddress) => `${tablePath(at)}/data/filter`,
 	count: (at: TableAddress) => `${tablePath(at)}/data/count`,
 	countFilter: (at: TableAddress) => `${tablePath(at)}/data/count/filter`,

@@ -79,6 +79,15 @@ export async function readPage(
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
+	return (await requestPage(client, at, reading, { limit, skip })).page;
+}
+
+async function requestPage(
+	client: ApiClient,
+	at: TableAddress,
+	reading: RecordQuery,
+	{ limit, skip }: { limit: number; skip: number },
+): Promise<{ page: PlatformRecord[]; response: ApiResponse }> {
 	const response = await client.tryRequest(pageRequest(at, reading, { limit, skip }));
 	if (response instanceof ServiceError) {
 		const { hint = reading.hint } = response;
@@ -89,8 +98,9 @@ export async function readPage(
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
 	const { fields = [] } = reading;
-	const page = records.slice(0, limit);
-	return needsQuery(reading) && fields.length > 0 ? page.map(withOnly(fields)) : page;
+	const cut = records.slice(0, limit);
+	const page = needsQuery(reading) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
+	return { page, response };
 }
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({
@@ -335,6 +345,24 @@ export async function readLatestChange(
 	return latest?.modified;
 }
 
+/**
+ * The newest changes of a table, the newest first.
+ *
+ * @param fields to load; all where not given
+ * @returns `now` is the time of the response on the service's clock, in whole seconds, if it says it
+ */
+export async function readNewestChanges(
+	client: ApiClient,
+	at: TableAddress,
+	part: { limit: number; skip: number },
+	fields?: string[],
+): Promise<{ records: PlatformRecord[]; now?: number }> {
+	const query = { sort: 'modified(desc),id', fields };
+	const { page: records, response } = await requestPage(client, at, query, part);
+	const now = Date.parse(String(response.headers?.date));
+	return { records, now: Number.isNaN(now) ? undefined : now };
+}
+
 export interface WriteOptions {
 	/** Leaves the write out of the platform's audit log. */
 	skipAudit?: boolean;
@@ -419,58 +447,59 @@ function writtenRecord(
 	return new ServiceError(message, { delivery: 'ambiguous', status });
 }
 
-/** A failure that leaves open what became of a record, though it is safe to repeat. */
-function asUnknownWrite(error: ServiceError, what: string): ServiceError {
-	if (error.delivery !== 'ambiguous') return error;
-	return new ServiceError(`Unknown whether the record was ${what}: ${error.message}`, {
-		...error,
-		hint: 'It is safe to run it again.',
-	});
-}
-
-async function writeRecord(
+/** The record that a write led to, or why it failed. */
+async function tryWrite(
 	client: ApiClient,
 	request: Omit<ApiRequest, 'retryMode'>,
-	what: string,
+	isUnapplied: ApiRequest['isUnapplied'],
 	id?: string,
-): Promise<PlatformRecord> {
-	const result = await client.tryRequest({ ...request, retryMode: 'idempotent' });
-	const written = writtenRecord(result, id);
-	if (written instanceof ServiceError) throw asUnknownWrite(written, what);
-	return written;
-}
-
-/** Creates or updates the record that has the same import key. @throws {ServiceError} */
-export async function upsertRecord(
-	client: ApiClient,
-	at: TableAddress,
-	fields: FieldValues,
-	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const body = writeBody(fields, options, true);
-	const request = { method: 'POST', path: paths.records(at), body } as const;
-	return await writeRecord(client, request, 'created or updated');
+): Promise<PlatformRecord | ServiceError> {
+	const retryMode = isUnapplied ? 'notIdempotent' : 'idempotent';
+	return writtenRecord(await client.tryRequest({ ...request, retryMode, isUnapplied }), id);
 }
 
 /**
- * Updates a record: `partial` leaves the other fields as they are, `replace` clears them.
+ * Creates or updates the record that has the same import key; its failure as a value.
  *
- * @throws {ServiceError}
+ * @param isUnapplied where sending it twice would add something twice: see `ApiRequest`
  */
-export async function updateRecord(
+export async function tryUpsertRecord(
 	client: ApiClient,
 	at: TableAddress,
-	id: string,
 	fields: FieldValues,
-	updateMode: 'partial' | 'replace',
 	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
-	const request = { method, path: paths.record(at, id), body: writeBody(fields, options) } as const;
-	return await writeRecord(client, request, 'updated', id);
+	isUnapplied?: ApiRequest['isUnapplied'],
+): Promise<PlatformRecord | ServiceError> {
+	const body = writeBody(fields, options, true);
+	return await tryWrite(client, { method: 'POST', path: paths.records(at), body }, isUnapplied);
 }
 
-/** Deletes a record; its failure as a value, with status 404 where there is no such record. */
+/**
+ * Updates a record: `partial` leaves the other fields as they are, `replace` clears them. Its failure
+ * as a value.
+ *
+ * @param isUnapplied where sending it twice would add something twice: see `ApiRequest`
+ */
+export async function tryUpdateRecord(
+	client: ApiClient,
+	at: TableAddress,
+	{
+		id,
+		fields,
+		updateMode,
+	}: { id: string; fields: FieldValues; updateMode: 'partial' | 'replace' },
+	options: WriteOptions,
+	isUnapplied?: ApiRequest['isUnapplied'],
+): Promise<PlatformRecord | ServiceError> {
+	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
+	const body = writeBody(fields, options);
+	return await tryWrite(client, { method, path: paths.record(at, id), body }, isUnapplied, id);
+}
+
+/**
+ * Deletes a record; its failure as a value, with status 404 where there is no such record. A look-up
+ * tells what an attempt without a response did.
+ */
 export async function tryDeleteRecord(
 	client: ApiClient,
 	at: TableAddress,
@@ -483,8 +512,25 @@ export async function tryDeleteRecord(
 		bodyRequirement: 'nothing',
 		alreadyDoneStatus: 404,
 	});
-	return result instanceof ServiceError ? asUnknownWrite(result, 'deleted') : undefined;
+	if (!(result instanceof ServiceError)) return undefined;
+	const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
+	if (!open) return result;
+	const left = await findRecord(client, at, id).catch(failureAsValue);
+	if (left === null) return undefined;
+	if (left instanceof ServiceError) {
+		return unknownDeletion(`${result.message}; looking it up failed: ${left.message}`, result);
+	}
+	// Once it was rejected, only an attempt that is still at work can delete it.
+	if (result !== open && !open.mayStillApply) return result;
+	return unknownDeletion(`${result.message}; it is still there`, result);
 }
+
+const unknownDeletion = (why: string, { status }: ServiceError) =>
+	new ServiceError(`Unknown whether the record was deleted: ${why}`, {
+		delivery: 'ambiguous',
+		status,
+		hint: 'It is safe to run it again.',
+	});
 
 /** Deletes a record. @throws {ServiceError} */
 export async function deleteRecord(client: ApiClient, at: TableAddress, id: string): Promise<void> {

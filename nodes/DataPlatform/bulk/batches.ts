@@ -16,6 +16,10 @@ export interface PreparedRecord {
 	json: string;
 	/** Why an earlier request may have written it already, or may do so yet. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked to wait with it: a gateway may do so though it was written. */
+	wasPostponed?: boolean;
+	/** Whether it is sent once more because a look-up showed that it was not written. */
+	isSentAgain?: boolean;
 	/** Whether an earlier request of this run, which sent some of its fields only, inserted it. */
 	isInserted?: boolean;
 }
@@ -49,8 +53,14 @@ export class UnsentRecords {
 	/** Where `waiting` begins: taking from the front of an array would move all the others. */
 	private first = 0;
 
-	/** @param source is read only as far as batches need it */
-	constructor(private readonly source: Iterator<PreparedRecord>) {}
+	/**
+	 * @param source is read only as far as batches need it
+	 * @param isApart whether a record goes into batches with others of its kind only
+	 */
+	constructor(
+		private readonly source: Iterator<PreparedRecord>,
+		private readonly isApart: (record: PreparedRecord) => boolean = () => false,
+	) {}
 
 	/** How many are waiting besides those in the source. */
 	get waitingCount(): number {
@@ -91,7 +101,8 @@ export class UnsentRecords {
 			const record = this.take();
 			if (record === undefined) break;
 			bytes += byteSize(record);
-			if (batch.length > 0 && bytes > limits.bytes) {
+			const isOther = this.isApart(batch[0] ?? record) !== this.isApart(record);
+			if (batch.length > 0 && (bytes > limits.bytes || isOther)) {
 				this.putBack([record]);
 				break;
 			}

@@ -49,6 +49,8 @@ export class CongestionControl {
 	readonly limits: BatchLimits;
 	/** Whether the order matters of what is being sent. */
 	isOrdered: boolean;
+	/** Whether it decides what is stored: then one at a time, whatever the user chose. */
+	isSequential = false;
 	private allowed: number;
 	private readonly maxParallel: number;
 	private readonly isAutomatic: boolean;
@@ -74,7 +76,8 @@ export class CongestionControl {
 
 	/** How many requests may be under way. */
 	get parallel(): number {
-		return this.isOrdered && this.isParallelAutomatic ? 1 : this.allowed;
+		const isOneByOne = this.isSequential || (this.isOrdered && this.isParallelAutomatic);
+		return isOneByOne ? 1 : this.allowed;
 	}
 
 	/**

@@ -19,6 +19,8 @@ export interface DeleteManyOptions {
 	allowAll: boolean;
 	/** Count, delete nothing. */
 	dryRun: boolean;
+	/** How many an attempt before may have deleted: they count towards the maximum. */
+	deletedBefore?: number;
 }
 
 export interface Deletion {
@@ -71,23 +73,28 @@ async function deleteOneByOne(
 		);
 		const before = tried.size;
 		const untried = page.filter(({ id }) => !tried.has(id));
-		await forEachConcurrent(untried, PARALLEL_DELETES, async ({ id }) => {
+		const remove = async ({ id }: PlatformRecord) => {
 			if (failures.length > 0) return;
 			tried.add(id);
 			const problem = await tryDeleteRecord(client, at, id);
 			if (!problem) deleted += 1;
 			else if (problem.status === 404) gone.set(id, problem);
 			else failures.push(problem);
-		});
+		};
+		// A platform that refuses all of them alike is asked once.
+		const alone = before === 0 ? 1 : 0;
+		for (const record of untried.slice(0, alone)) await remove(record);
+		await forEachConcurrent(untried.slice(alone), PARALLEL_DELETES, remove);
 		// What may have been deleted weighs more than what was rejected.
-		const failure = failures.find(({ delivery }) => delivery === 'ambiguous') ?? failures[0];
-		if (failure) throw withCount(failure, deleted, matched);
+		const open = failures.filter(({ delivery }) => delivery === 'ambiguous');
+		const failure = open[0] ?? failures[0];
+		if (failure) throw withCount(failure, deleted, matched, open.length);
 		if (tried.size === before) break;
 	}
 	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
 			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
-			{ ...error, delivery: 'ambiguous' },
+			{ ...error, delivery: 'ambiguous', deletion: { deleted, atMost: deleted } },
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
@@ -99,11 +106,12 @@ async function deleteOneByOne(
 	return { matched, deleted, remaining };
 }
 
-function withCount(cause: ServiceError, deleted: number, matched: number): ServiceError {
+/** @param open how many more may have been deleted */
+function withCount(cause: ServiceError, deleted: number, matched: number, open = 0): ServiceError {
 	const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
 	return new ServiceError(
 		`${cause.message}; ${least}${deleted} of ${plural(matched)} were deleted`,
-		cause,
+		{ ...cause, deletion: { deleted, atMost: deleted + open } },
 	);
 }
 
@@ -147,20 +155,26 @@ async function deleteByQuery(
 			isFailure
 				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${left.message}`
 				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${left.message}`,
-			{ ...left, delivery: 'ambiguous' },
+			{ ...left, delivery: 'ambiguous', deletion: { deleted: 0, atMost: matched } },
 		);
 	}
 	const { remaining, survivors } = left;
+	const deleted = matched - survivors;
 	if (isFailure && survivors > 0) {
 		const message = `${result.message}; ${plural(survivors)} of ${matched} still match`;
 		throw result.mayStillApply
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
 					hint: 'Wait a little and count them before you run it again.',
+					deletion: { deleted, atMost: matched },
 				})
-			: new ServiceError(message, { ...result, hint: 'Run it again to delete the rest.' });
+			: new ServiceError(message, {
+					...result,
+					hint: 'Run it again to delete the rest.',
+					deletion: { deleted, atMost: deleted },
+				});
 	}
-	return { matched, deleted: matched - survivors, remaining };
+	return { matched, deleted, remaining };
 }
 
 /** How many records match now, and how many of those are among the ones that matched before. */
@@ -189,7 +203,7 @@ export async function deleteMany(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
-	{ maximum, allowAll, dryRun }: DeleteManyOptions,
+	{ maximum, allowAll, dryRun, deletedBefore = 0 }: DeleteManyOptions,
 ): Promise<Deletion> {
 	requireRestrictive(filter);
 	if (isEmptyFilter(filter) && !allowAll) {
@@ -201,6 +215,12 @@ export async function deleteMany(
 	if (matched > maximum) {
 		throw new InputError(
 			`Nothing was deleted: ${plural(matched)} match, more than the maximum of ${maximum}`,
+			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
+		);
+	}
+	if (matched > 0 && deletedBefore + matched > maximum) {
+		throw new InputError(
+			`Nothing more was deleted: ${plural(matched)} match, and an attempt before may have deleted ${deletedBefore}, together more than the maximum of ${maximum}`,
 			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
 		);
 	}

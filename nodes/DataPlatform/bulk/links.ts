@@ -10,10 +10,12 @@ import { canBeKey, keyForm, toFieldValue } from '../fields/values';
 import type { ApiClient } from '../transport/client';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
+import { detached } from '../transport/text';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
-import { readWatermark, writeMany, type WriteManyOptions } from './write';
+import { readLastChange } from './lastChange';
+import { writeMany, type WriteManyOptions } from './write';
 
 /** The table that a link leads to. */
 export interface LinkTarget {
@@ -192,7 +194,7 @@ export class LinkResolver {
 				const name = JSON.stringify(rule);
 				const same = byRule.get(name) ?? { rule, values: [] };
 				byRule.set(name, same);
-				same.values.push(...valuesOf(links));
+				for (const value of valuesOf(links)) same.values.push(value);
 			}
 			for (const { rule, values } of byRule.values()) {
 				if (values.length > 0) {
@@ -227,6 +229,39 @@ export class LinkResolver {
 			};
 			rows[position] = withIds(row, field.name, value, idOf);
 		}
+	}
+
+	/**
+	 * The records of the table itself that rows link to, by links that create what is missing.
+	 *
+	 * @throws {ServiceError} where looking up fails
+	 */
+	async createdLinks(
+		table: TableDefinition,
+		rows: PlanInput[],
+		rules: LinkRules,
+	): Promise<string[]> {
+		const own: FieldDefinition[] = [];
+		for (const field of writableLinks(table)) {
+			if (rules.get(field.name)?.ifNotFound !== 'create') continue;
+			const target = await this.targetOf(field).catch(unavailable);
+			if (typeof target === 'object' && target.table.id === table.id) own.push(field);
+		}
+		if (own.length === 0) return [];
+		const names = new Set(own.map(({ name }) => name));
+		const resolved = await this.resolve(
+			table,
+			rows,
+			new Map([...rules].filter(([name]) => names.has(name))),
+		);
+		return resolved.flatMap(({ values }) =>
+			own.flatMap((field) => {
+				const value = parseLinkValue(field, givenValue(field, values));
+				return (value?.add ?? []).flatMap((link) =>
+					'id' in link ? [link.id] : [String(link.value)],
+				);
+			}),
+		);
 	}
 
 	/** What is known of the values in the linked table; in words, why they can't be looked up. */
@@ -418,7 +453,7 @@ export class LinkResolver {
 				dryRun: false,
 				stopAtFailure: false,
 			},
-			await readWatermark(this.client, at),
+			await readLastChange(this.client, at, table),
 			({ index }, outcome) => {
 				if (outcome.outcome === 'inserted') this.createdCount += 1;
 				setResult(index, isSuccess(outcome) ? outcome : { ...outcome, id: undefined });
@@ -489,9 +524,6 @@ async function lookUpMissing(
 	const found = await lookUpValues(client, target.at, field, [...wanted.values()]);
 	for (const [text, match] of found) known.set(detached(text), match);
 }
-
-/** The same text in memory of its own: a part of another text holds all of that. */
-const detached = (text: string) => ` ${text}`.slice(1);
 
 /** Why a linked table can't be used, where that is so for its links only. */
 function unavailable(error: unknown): string {

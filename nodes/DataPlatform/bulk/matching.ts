@@ -6,6 +6,7 @@
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import { recordKey } from './key';
 import { lookUp } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import {
@@ -16,7 +17,8 @@ import {
 	type PlannedRecord,
 	type PlanOptions,
 } from './plan';
-import { failedItem, type Watermark } from './resolve';
+import type { LastChange } from './lastChange';
+import { failedItem } from './resolve';
 import {
 	afterFailure,
 	writeMany,
@@ -200,6 +202,28 @@ function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 	);
 }
 
+/**
+ * Groups of several records that may have the same key, because the platform alone knows what some
+ * parts of their keys are.
+ */
+function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): PlannedRecord[][] {
+	if (keys.length === 0 || !records.some(({ hasUncertainKey }) => hasUncertainKey)) return [];
+	const keyed = records.map((record) => ({ record, parts: recordKey(keys, record.fields)!.parts }));
+	const comparable = keys.flatMap((_, index) =>
+		keyed.every(({ parts }) => parts[index]!.isCertain) ? [index] : [],
+	);
+	const groups = new Map<string, PlannedRecord[]>();
+	for (const { record, parts } of keyed) {
+		const text = JSON.stringify(comparable.map((index) => parts[index]!.text));
+		const group = groups.get(text);
+		if (group) group.push(record);
+		else groups.set(text, [record]);
+	}
+	return [...groups.values()].filter(
+		(group) => group.length > 1 && group.some(({ hasUncertainKey }) => hasUncertainKey),
+	);
+}
+
 export interface MatchedWriteOptions extends WriteManyOptions {
 	/** How rows became records. */
 	planning: PlanOptions;
@@ -220,6 +244,10 @@ class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
 	private gone: PlannedRecord[] = [];
+	/** Which item created a record, by the record's ID. */
+	private readonly created = new Map<string | undefined, number>();
+	/** The items of which it is not known whether they were written. */
+	private readonly unknown = new Set<number>();
 	private isFailed = false;
 	/** Why nothing more is sent. */
 	private stopped?: ServiceError;
@@ -227,7 +255,7 @@ class MatchedWriter {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly options: MatchedWriteOptions,
-		private readonly watermark: Watermark | ServiceError,
+		private readonly lastChangeBefore: LastChange | ServiceError,
 		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
 	) {
@@ -261,8 +289,57 @@ class MatchedWriter {
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
 		const missing = creates.filter((record) => prepared.has(record));
-		await this.create([...missing, ...(await this.resolveGone(plan))]);
+		await this.createAll([...missing, ...(await this.resolveGone(plan))]);
 		return this.stopped;
+	}
+
+	/**
+	 * Creates what is missing. Where several keys may be one, which only the platform knows, the
+	 * uncertain ones come last and one after the other: each is looked up again before it is created.
+	 */
+	private async createAll(records: PlannedRecord[]): Promise<void> {
+		const groups = this.options.dryRun ? [] : possiblySame(this.keys, records);
+		const doubtful = groups.flatMap((group) =>
+			group.filter(({ hasUncertainKey }) => hasUncertainKey),
+		);
+		const isDoubtful = new Set(doubtful);
+		await this.create(records.filter((record) => !isDoubtful.has(record)));
+		for (const group of groups) {
+			for (const record of group.filter((one) => isDoubtful.has(one))) {
+				await this.createIfStillMissing(record, group);
+			}
+		}
+	}
+
+	/** @param group what may be the same record, this one among them */
+	private async createIfStillMissing(record: PlannedRecord, group: PlannedRecord[]) {
+		const matches = this.stopped ? undefined : await this.lookUp([record]);
+		if (matches instanceof ServiceError) {
+			this.deliver(record, [failedItem(matches)]);
+			this.stopped ??= matches;
+			return;
+		}
+		const found = matches?.get(record) ?? [];
+		const { duplicates } = this.options.planning;
+		const first = duplicates === 'merge' ? undefined : this.created.get(found[0]?.id);
+		const open = group.find((one) => this.unknown.has(one.index));
+		if (first !== undefined) {
+			this.refuse(record, `it has the same match values as item ${first}`);
+		} else if (found.length > 0) {
+			const { updates, outcomes } = decide(matches!, this.options.matching);
+			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
+			for (const [one, outcome] of outcomes) this.report(one, outcome);
+			await this.update(updates);
+			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
+		} else if (open) {
+			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
+			this.refuse(record, why);
+		} else await this.create([record]);
+	}
+
+	private refuse(record: PlannedRecord, why: string) {
+		const message = `Item ${record.index} was not sent: ${why}`;
+		this.deliver(record, [{ outcome: 'failed', message }]);
 	}
 
 	/** Those of the records that can be written; the others are failed items. */
@@ -356,8 +433,8 @@ class MatchedWriter {
 			matchOn: on === 'recordId' ? undefined : on,
 			isMissingExpected: ifMissing !== 'error',
 		};
-		const { target, watermark, session } = this;
-		const known = this.stopped ?? watermark;
+		const { target, lastChangeBefore, session } = this;
+		const known = this.stopped ?? lastChangeBefore;
 		return await writeMany(target, records, options, known, onOutcome, session);
 	}
 
@@ -413,6 +490,10 @@ class MatchedWriter {
 
 	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {
 		if (!outcomes.every(isSuccess)) this.isFailed = true;
+		for (const { outcome, id } of outcomes) {
+			if (outcome === 'inserted') this.created.set(id, record.index);
+			if (outcome === 'unknown') this.unknown.add(record.index);
+		}
 		this.sink.onOutcomes(record, outcomes);
 	}
 }
@@ -421,16 +502,16 @@ class MatchedWriter {
  * Finds the record of each planned item, then updates and creates as the rules say.
  *
  * @param plan gets the items that turn out to mean the same record
- * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+ * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
  * @returns why it stopped before the end, where it did
  */
 export async function writeMatched(
 	target: WriteTarget,
 	plan: Plan,
 	options: MatchedWriteOptions,
-	watermark: Watermark | ServiceError,
+	lastChangeBefore: LastChange | ServiceError,
 	sink: MatchedSink,
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
-	return await new MatchedWriter(target, options, watermark, sink, session).run(plan);
+	return await new MatchedWriter(target, options, lastChangeBefore, sink, session).run(plan);
 }

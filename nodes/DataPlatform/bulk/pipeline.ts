@@ -4,6 +4,7 @@
  * learned (batch size, parallel requests, linked records) the next one knows.
  */
 import { importKeyOf } from '../fields';
+import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
@@ -17,7 +18,8 @@ import {
 	type PlanOptions,
 	type Problem,
 } from './plan';
-import { notSentItem, type Watermark } from './resolve';
+import type { LastChange } from './lastChange';
+import { isAppending, notSentItem } from './resolve';
 import {
 	writeMany,
 	WriteSession,
@@ -64,13 +66,13 @@ export class WritePipeline {
 
 	/**
 	 * @param links of the table; keeps what it looked up for the next portions
-	 * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+	 * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
 	 */
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly links: LinkResolver,
 		private readonly options: PipelineOptions,
-		private readonly watermark: Promise<Watermark | ServiceError>,
+		private readonly lastChangeBefore: Promise<LastChange | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
 	}
@@ -78,6 +80,17 @@ export class WritePipeline {
 	/** How many linked records were created so far. */
 	get linkedRecordsCreated(): number {
 		return this.links.createdCount;
+	}
+
+	/** The records of the table itself that rows link to, by links that create what is missing. */
+	async createdLinks(rows: PlanInput[]): Promise<string[]> {
+		return await this.links.createdLinks(this.target.table, rows, this.options.linkRules);
+	}
+
+	/** Whether writing some of the records a second time could add something twice. */
+	addsTwice(records: PlannedRecord[]): boolean {
+		const appendable = appendableFields(this.target.table.fields);
+		return records.some((record) => isAppending(record, { appendable }));
 	}
 
 	/** Whether a record that a link created before would be in the way of the row that is to create it. */
@@ -107,7 +120,7 @@ export class WritePipeline {
 				: rows,
 			planning,
 		);
-		plan.problems.push(...problems);
+		for (const problem of problems) plan.problems.push(problem);
 		return plan;
 	}
 
@@ -145,13 +158,13 @@ export class WritePipeline {
 			sink.onPlan?.(plan);
 		}
 		outcomes.reportProblems();
-		const watermark = await this.watermark;
+		const lastChangeBefore = await this.lastChangeBefore;
 		const stopped = matching
 			? await writeMatched(
 					target,
 					plan,
 					{ ...options, matching },
-					watermark,
+					lastChangeBefore,
 					{
 						prepare: createLinked,
 						onOutcomes: (record, all) => outcomes.report(record.index, all, record),
@@ -162,7 +175,7 @@ export class WritePipeline {
 					target,
 					plan.records,
 					options,
-					watermark,
+					lastChangeBefore,
 					(record, outcome) => outcomes.report(record.index, [outcome], record),
 					session,
 				);
@@ -185,7 +198,14 @@ export class WritePipeline {
 			skipUnchanged: false,
 		};
 		const { target, session } = this;
-		return await writeMany(target, records, options, await this.watermark, onOutcome, session);
+		return await writeMany(
+			target,
+			records,
+			options,
+			await this.lastChangeBefore,
+			onOutcome,
+			session,
+		);
 	}
 }
 
@@ -219,7 +239,7 @@ class PortionOutcomes {
 			const outcome: ItemOutcome = {
 				outcome: 'failed',
 				message: `Item ${index} was not sent: ${problems.map(({ message }) => message).join('; ')}`,
-				hint: 'Correct the item and run it again.',
+				hint: problems[0]!.hint ?? 'Correct the item and run it again.',
 				field: problems[0]!.field,
 			};
 			this.report(index, [outcome]);

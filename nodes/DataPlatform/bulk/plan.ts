@@ -2,8 +2,9 @@
  * Before the first request: every item against the table's definition, all problems at once.
  */
 import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
-import { InputError } from '../transport/errors';
+import { InputError, type Hint } from '../transport/errors';
 import { canBeKey, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';
 import { recordKey } from './key';
@@ -41,6 +42,8 @@ export interface Problem {
 	index: number;
 	message: string;
 	field?: string;
+	/** What the user can do, if that is not to correct the item. */
+	hint?: Hint;
 }
 
 export interface Plan {
@@ -170,6 +173,17 @@ export function keyFields(
 	return key ? [key] : [];
 }
 
+/** What is wrong with a record's ID. */
+const idProblem = (id: unknown) =>
+	typeof id === 'string' && id.trim() !== ''
+		? recordIdProblem(id.trim())
+		: 'the record id is missing';
+
+const NOTHING_LEFT: Omit<Problem, 'index'> = {
+	message: 'no field has a value, so every field of the record would be cleared',
+	hint: { code: 'keepFieldsNotSent' },
+};
+
 /** What an item must have, to find its record by: a key, its id, or neither. */
 function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined {
 	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
@@ -249,9 +263,10 @@ class Planner {
 			}
 		}
 		const needsId = this.identity === 'id';
-		if (needsId && (typeof id !== 'string' || id.trim() === '')) {
-			problem('the record id is missing', 'id');
-		}
+		const wrongId = needsId ? idProblem(id) : undefined;
+		if (wrongId !== undefined) problem(wrongId, 'id');
+		if (this.problems.length === noted && this.clearsAll(fields))
+			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;
 		return {
 			index,
@@ -260,6 +275,13 @@ class Planner {
 			...(key?.isCertain === false && { hasUncertainKey: true }),
 			fields,
 		};
+	}
+
+	/** Whether a full update would leave nothing but what the record is found by. */
+	private clearsAll(fields: FieldValues): boolean {
+		if (this.options.mode !== 'replace') return false;
+		const keys = new Set(this.identity === 'key' ? this.keys.map(({ name }) => name) : []);
+		return Object.keys(fields).every((name) => keys.has(name));
 	}
 
 	private unknown(name: string): string {

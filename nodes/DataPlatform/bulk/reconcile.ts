@@ -4,7 +4,7 @@
  */
 import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
-import { updateRecord, type WriteOptions } from '../api/records';
+import type { WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { contradictsItself, countsAll, type BulkResponse } from './response';
@@ -17,15 +17,24 @@ import {
 	failedItem,
 	holdsWhole,
 	unknownItem,
+	unreadItem,
 	resolveUnreported,
+	isAppending,
+	isUnapplied,
+	listsAllInserts,
 	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
+import { updateOne } from './single';
 import type { Resolution, ResolvedItem } from './steps';
 
 /** How many records are written by themselves at a time. */
 const PARALLEL_WRITES = 4;
+
+/** The rejection of an item that was only asked to wait before. */
+const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
+	prepared.wasPostponed && !prepared.previousAttempt ? rejections?.get(prepared) : undefined;
 
 const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
 	rejections?.get(prepared)?.message ??
@@ -58,6 +67,23 @@ function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
 	}
 	return overwritten;
 }
+
+/** The items of a look-up that failed. */
+const unreadItems = (
+	items: PreparedRecord[],
+	unresolved: UnresolvedContext,
+	failure: ServiceError,
+	context: WriteContext,
+): Resolution => ({
+	outcomes: items.map((prepared) => [
+		prepared,
+		rejectedForCertain(prepared, unresolved) ??
+			unreadItem(prepared, reasonOf(prepared, unresolved), failure, context),
+	]),
+	incomplete: [],
+	unapplied: [],
+	failure,
+});
 
 /** Whether a response lists a record that is not among those: another writer may have deleted it. */
 const listsOthers = (
@@ -104,63 +130,126 @@ export class OutcomeResolver {
 			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
 		const known = items.filter(isLookedUp);
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
-		const proven = new Set<PreparedRecord>();
 		const read = await this.lookUp(known.map(({ record }) => record));
-		const failure = read instanceof ServiceError ? read : undefined;
-		const stored: Stored = read instanceof ServiceError ? new Map() : read;
-		const groups = this.mode === 'upsert' ? findSharing(known, stored) : new Map();
+		let resolution: Resolution;
+		if (read instanceof ServiceError) resolution = unreadItems(known, unresolved, read, context);
+		else {
+			const all = [...read.values()].flat();
+			const listsUnknownRecord =
+				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
+			const facts = { ...unresolved, listsUnknownRecord };
+			resolution = await this.judge(known, read, facts, context);
+		}
+		if (rest.length === 0) return resolution;
+		const others = await this.withoutKey(rest, batch, unresolved, context);
+		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
+	}
+
+	/** What became of items, from the records that were found for them. */
+	private async judge(
+		items: PreparedRecord[],
+		stored: Stored,
+		unresolved: UnresolvedContext,
+		context: WriteContext,
+	): Promise<Resolution> {
+		const groups = this.mode === 'upsert' ? findSharing(items, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
-		const listsUnknownRecord =
-			rest.length === 0 &&
-			listsOthers(unresolved.response, batch.length, [...stored.values()].flat());
-		const resolved = known.map(
-			(prepared): ResolvedItem => [
-				prepared,
-				failure
-					? unknownItem(
-							this.mode,
-							`${reasonOf(prepared, unresolved)}; looking it up failed: ${failure.message}`,
-						)
-					: resolveUnreported(
-							prepared,
-							stored.get(prepared.record) ?? [],
-							{ ...unresolved, sharing, listsUnknownRecord },
-							context,
-						),
-			],
-		);
+		const { response } = unresolved;
+		const facts = {
+			...unresolved,
+			sharing,
+			// For each item anew the work would grow by the square.
+			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
+		};
+		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
+		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts, context);
+		const unapplied = new Set(items.filter(isAgain));
+		const resolved = items
+			.filter((prepared) => !unapplied.has(prepared))
+			.map(
+				(prepared): ResolvedItem => [
+					prepared,
+					resolveUnreported(prepared, found(prepared), facts, context),
+				],
+			);
+		const proven = await this.writeUnproven(resolved, stored, facts, context);
+		const parts = this.divide(resolved, proven, stored, sharing, context);
+		return { ...parts, unapplied: [...unapplied] };
+	}
+
+	/**
+	 * Writes items by themselves of which neither the response nor what is stored says anything, and
+	 * notes their outcomes.
+	 *
+	 * @returns those that succeeded
+	 */
+	private async writeUnproven(
+		resolved: ResolvedItem[],
+		stored: Stored,
+		{ response, sharing }: UnresolvedContext,
+		context: WriteContext,
+	): Promise<Set<PreparedRecord>> {
+		const proven = new Set<PreparedRecord>();
 		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
-			const [prepared, { outcome, id, ver }] = entry;
-			// The response came and rejected nothing, but what is stored proves nothing either.
-			const isUnproven = outcome === 'unknown' && id !== undefined && unresolved.response;
+			const [prepared, { outcome, id }] = entry;
+			const found = stored.get(prepared.record) ?? [];
+			const before = found.find((record) => record.id === id);
+			const isUnproven = outcome === 'unknown' && before && response;
 			if (!isUnproven || prepared.previousAttempt) return;
-			const overwritten = sharing.get(prepared);
+			if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return;
+			const overwritten = sharing?.get(prepared);
 			const fields = Object.entries(prepared.record.fields).filter(
 				([name]) => !overwritten?.has(name),
 			);
-			const written = await this.writeAlone(Object.fromEntries(fields), { id, ver });
+			const written = await this.writeAlone(Object.fromEntries(fields), before, context);
 			entry[1] = written ?? entry[1];
 			if (written && isSuccess(written)) proven.add(prepared);
 		});
+		return proven;
+	}
+
+	/** Which items are done, and which have to be written again with all that they hold. */
+	private divide(
+		resolved: ResolvedItem[],
+		proven: ReadonlySet<PreparedRecord>,
+		stored: Stored,
+		sharing: Sharing,
+		context: WriteContext,
+	): Pick<Resolution, 'outcomes' | 'incomplete'> {
 		const outcomes: ResolvedItem[] = [];
 		const incomplete: ResolvedItem[] = [];
 		/** Records of which an item is written again: what comes after it must be, too. */
 		const rewritten = new Set<string>();
 		for (const item of resolved) {
 			const [prepared, { id }] = item;
-			const isAgain = id !== undefined && groups.has(id) && rewritten.has(id);
+			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
 			const isWhole =
 				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
-			if (isWhole && !isAgain) {
+			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
+			if ((isWhole && !isAgain) || isLeft) {
 				outcomes.push(item);
 				continue;
 			}
 			incomplete.push(item);
 			if (id !== undefined) rewritten.add(id);
 		}
-		if (rest.length > 0)
-			outcomes.push(...(await this.withoutKey(rest, batch, unresolved, context)));
-		return { outcomes, incomplete, failure };
+		return { outcomes, incomplete };
+	}
+
+	/**
+	 * Whether an item is to be sent once more: nothing of a request without a response was applied to
+	 * it, and it was in no batch that was repeated because of that.
+	 */
+	private isToSendAgain(
+		prepared: PreparedRecord,
+		found: PlatformRecord[],
+		{ response, rejections }: UnresolvedContext,
+		context: WriteContext,
+	): boolean {
+		const { previousAttempt, isSentAgain } = prepared;
+		if (response || rejections?.has(prepared) || isSentAgain) return false;
+		if (!previousAttempt || previousAttempt.mayStillApply) return false;
+		return isAppending(prepared, context) && isUnapplied(prepared, found, context);
 	}
 
 	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
@@ -188,16 +277,19 @@ export class OutcomeResolver {
 	 */
 	private async writeAlone(
 		fields: FieldValues,
-		stored: { id: string; ver?: number },
+		stored: PlatformRecord,
+		context: WriteContext,
 	): Promise<ItemOutcome | undefined> {
-		const updateMode = this.mode === 'replace' ? 'replace' : 'partial';
-		const written = await updateRecord(
-			this.client,
-			this.at,
+		const mode = this.mode === 'replace' ? 'replace' : 'update';
+		const single = { ...context, mode } as const;
+		const { client, at, options } = this;
+		const written = await updateOne(
+			{ client, at },
 			stored.id,
 			fields,
-			updateMode,
-			this.options,
+			stored,
+			single,
+			options,
 		).catch(failureAsValue);
 		if (written instanceof ServiceError) {
 			return written.delivery === 'rejected' ? failedItem(written) : undefined;

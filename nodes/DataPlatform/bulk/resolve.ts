@@ -3,29 +3,31 @@
  * responses leave records out and count them all the same, which is the reason for most of it
  * (contract/openapi.yaml).
  */
-import type { FieldDefinition, FieldValues, PlatformRecord, RecordMetadata } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	RecordMetadata,
+} from '../api/types';
 import { isWritable } from '../fields';
 import { show } from '../fields/convert';
-import type { ErrorEntry } from '../transport/errorEntries';
+import { joinedMessages, type ErrorEntry } from '../transport/errorEntries';
 import type { Hint, ServiceError } from '../transport/errors';
-import { getOwn } from '../transport/json';
-import { holdsValue } from '../fields/values';
+import { getOwn, isObject } from '../transport/json';
+import { appendedFields, holdsValue } from '../fields/values';
 import { contradictsItself, listsAllChanges, type BulkResponse } from './response';
 import type { PreparedRecord } from './batches';
+import {
+	isFirstVersion,
+	isSameTime,
+	isSameVersion,
+	wasChangedSince,
+	wasCreatedSince,
+	type LastChange,
+} from './lastChange';
 import type { ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
-
-/**
- * The newest change in the table before this execution wrote anything, in the platform's time:
- * what is newer was done by it. `none` for an empty table, undefined where it could not be read.
- */
-export type Watermark = string | 'none' | undefined;
-
-function isAfter(time: string | undefined, watermark: Watermark): boolean | undefined {
-	if (watermark === 'none') return true;
-	if (watermark === undefined || time === undefined) return undefined;
-	return Date.parse(time) > Date.parse(watermark);
-}
 
 const failure = (entry: ErrorEntry | undefined, fallback: string): ItemOutcome => ({
 	outcome: 'failed',
@@ -59,9 +61,17 @@ export interface WriteContext {
 	key?: string;
 	/** Records are known by the fields to match on instead of the import key. */
 	isMatched?: boolean;
-	watermark: Watermark;
+	lastChangeBefore: LastChange;
 	fields: ReadonlyMap<string, FieldDefinition>;
+	/** The fields whose values may be added to what is stored. */
+	appendable: FieldDefinition[];
 }
+
+/** Whether sending a record again could add something a second time. */
+export const isAppending = (
+	{ fields }: Pick<PreparedRecord, 'fields'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
+): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;
 
 type Counts = Pick<BulkResponse, 'allInserted' | 'allUpdated'>;
 
@@ -80,18 +90,21 @@ export function confirmedItem(
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
 
-/** An unknown time is the same as none. */
-const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
-
 /** Whether a response lists as many new records as it says were inserted: then it was none but these. */
-const listsAllInserts = (
+export const listsAllInserts = (
 	{ data, insertedCount = Infinity }: BulkResponse,
-	watermark: Watermark,
+	lastChangeBefore: LastChange,
 ): boolean => {
-	const isInsert = ({ created, modified }: RecordMetadata) =>
-		isSameTime(created, modified) && isAfter(created, watermark) === true;
+	const isInsert = (record: RecordMetadata) =>
+		isFirstVersion(record) === true && wasCreatedSince(record, lastChangeBefore) === true;
 	return data.filter(isInsert).length >= insertedCount;
 };
+
+/** Whether it is the record that was read before, and not one that took its place. */
+const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: RecordMetadata) =>
+	before.id === id &&
+	!(before.created && !isSameTime(before.created, created)) &&
+	(before.ver ?? 0) <= ver;
 
 /**
  * Whether an upsert inserted the record that the response lists for it. What was read before may
@@ -99,21 +112,20 @@ const listsAllInserts = (
  */
 function wasInserted(
 	{ before, previousAttempt }: PreparedRecord,
-	{ id, created, modified, ver }: RecordMetadata,
-	{ watermark }: WriteContext,
+	record: RecordMetadata,
+	{ lastChangeBefore }: WriteContext,
 	{ allInserted, allUpdated }: Counts,
 ): boolean {
 	// The counts are about the last attempt; an earlier one may have inserted the record.
 	if (previousAttempt === undefined && allInserted) return true;
 	if (previousAttempt === undefined && allUpdated) return false;
-	if (before && before.id === id && !(before.created && !isSameTime(before.created, created))) {
-		return false;
+	if (before && isStillThere(before, record)) return false;
+	const isRecent = wasCreatedSince(record, lastChangeBefore);
+	const isFirst = isFirstVersion(record);
+	if (isFirst === undefined) {
+		return isRecent ?? (before !== undefined ? before === null : record.ver === 0);
 	}
-	const isRecent = isAfter(created, watermark);
-	if (created === undefined || modified === undefined) {
-		return isRecent ?? (before !== undefined ? before === null : ver === 0);
-	}
-	if (isSameTime(created, modified)) return isRecent ?? true;
+	if (isFirst) return isRecent ?? true;
 	// Modified after it was created: by this attempt, unless an earlier one created it.
 	return previousAttempt !== undefined && (isRecent ?? before === null);
 }
@@ -124,18 +136,19 @@ function wasInserted(
  * @param earlier the record as this run last wrote it, where it did
  */
 export function upsertOutcome(
-	{ created, modified, ver }: RecordMetadata,
-	watermark: Watermark,
+	record: RecordMetadata,
+	lastChangeBefore: LastChange,
 	earlier: RecordMetadata | undefined,
 ): 'inserted' | 'updated' | 'unchanged' | undefined {
 	if (earlier) {
-		const isSame = ver === undefined ? isSameTime(modified, earlier.modified) : ver === earlier.ver;
-		return isSame ? 'unchanged' : 'updated';
+		const isSame = isSameVersion(record, earlier);
+		return isSame === undefined ? undefined : isSame ? 'unchanged' : 'updated';
 	}
-	const isChanged = isAfter(modified, watermark);
-	if (isChanged === undefined || created === undefined) return undefined;
-	if (!isChanged) return 'unchanged';
-	return isAfter(created, watermark) && isSameTime(created, modified) ? 'inserted' : 'updated';
+	const isChanged = wasChangedSince(record, lastChangeBefore);
+	if (isChanged === false) return 'unchanged';
+	const isNew = wasCreatedSince(record, lastChangeBefore);
+	if (isChanged === undefined || isNew === undefined) return undefined;
+	return isNew && isFirstVersion(record) ? 'inserted' : 'updated';
 }
 
 /**
@@ -178,13 +191,37 @@ export function omittedFields(
 	return Object.fromEntries(names.map((name) => [name, null]));
 }
 
+/** Without the files that a field had before. */
+function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) {
+	if (!Array.isArray(stored) || !Array.isArray(before)) return stored;
+	const known = new Set(before.map((file) => isObject(file) && file.fileId));
+	return stored.filter((file) => !isObject(file) || !known.has(file.fileId));
+}
+
+/** A record as far as it can prove that a value was added: of what was there before, nothing can. */
+function asAdded(
+	{ before, fields }: { before?: PlatformRecord | null; fields: FieldValues },
+	stored: PlatformRecord,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
+): FieldValues {
+	const names = before && before.id === stored.id ? appendedFields(appendable, fields) : [];
+	if (names.length === 0) return stored.fields;
+	const added = names.map((name) => [
+		name,
+		newFiles(getOwn(stored.fields, name), getOwn(before!.fields, name)),
+	]);
+	return { ...stored.fields, ...Object.fromEntries(added) };
+}
+
 /** The fields of which the stored record certainly holds something else than was sent. */
 function differences(
-	prepared: { fields: FieldValues },
+	prepared: { fields: FieldValues; before?: PlatformRecord | null },
 	stored: PlatformRecord,
-	{ mode, key, fields }: Pick<WriteContext, 'mode' | 'key' | 'fields'>,
+	context: Pick<WriteContext, 'mode' | 'key' | 'fields' | 'appendable'>,
 	overwritten?: ReadonlySet<string>,
 ) {
+	const { mode, key, fields } = context;
+	const held = asAdded(prepared, stored, context);
 	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
 	const written = Object.entries({ ...cleared, ...prepared.fields }).filter(
 		([name]) => !overwritten?.has(name),
@@ -193,24 +230,56 @@ function differences(
 		name,
 		// The key that a record was found by, it holds.
 		holds:
-			(mode === 'upsert' && name === key) ||
-			holdsValue(fields.get(name), getOwn(stored.fields, name), sent),
+			(mode === 'upsert' && name === key) || holdsValue(fields.get(name), getOwn(held, name), sent),
 	}));
 	const named = (state: boolean | undefined) =>
 		states.filter(({ holds }) => holds === state).map(({ name }) => name);
 	return { different: named(false), unproven: named(undefined) };
 }
 
+/**
+ * What an item gives besides the values that were added to its record already: these must not be
+ * sent again.
+ */
+export function withoutAdded(
+	{ record, fields }: Pick<PreparedRecord, 'record' | 'fields'>,
+	{ appendable }: Pick<WriteContext, 'appendable'>,
+): FieldValues {
+	const added = new Set(appendedFields(appendable, fields));
+	if (added.size === 0) return record.fields;
+	return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !added.has(name)));
+}
+
 /** Whether a stored record holds all that an item holds, whatever was sent of it. */
 export const holdsWhole = (
-	{ record }: Pick<PreparedRecord, 'record'>,
+	prepared: Pick<PreparedRecord, 'record' | 'fields'>,
 	stored: PlatformRecord,
 	context: WriteContext,
 	overwritten?: ReadonlySet<string>,
 ): boolean => {
-	const { different, unproven } = differences(record, stored, context, overwritten);
+	const whole = { fields: withoutAdded(prepared, context) };
+	const { different, unproven } = differences(whole, stored, context, overwritten);
 	return different.length + unproven.length === 0;
 };
+
+/** Whether a record was changed after the item was compared or the run began; undefined if nobody knows. */
+function wasChanged(
+	{ before }: PreparedRecord,
+	stored: PlatformRecord,
+	{ lastChangeBefore }: WriteContext,
+): boolean | undefined {
+	const isVersionKnown = before?.id === stored.id && before.ver !== undefined;
+	return isVersionKnown && stored.ver !== undefined
+		? stored.ver !== before.ver
+		: wasChangedSince(stored, lastChangeBefore);
+}
+
+/** Whether a look-up proves that no attempt to write an item was applied. */
+export const isUnapplied = (
+	prepared: PreparedRecord,
+	found: PlatformRecord[],
+	context: WriteContext,
+): boolean => found.every((stored) => wasChanged(prepared, stored, context) === false);
 
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {
@@ -222,6 +291,8 @@ export interface UnresolvedContext {
 	sharing?: Sharing;
 	/** Whether the response lists a record that the look-up found for none of the items. */
 	listsUnknownRecord?: boolean;
+	/** Whether the response lists all that it says were inserted; found out here if not given. */
+	areInsertsListed?: boolean;
 }
 
 /** Items that share a record, and the fields of it that later ones among them write too. */
@@ -241,6 +312,15 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	hint: HINT_IF_UNKNOWN[mode],
 });
 
+/** The outcome of an item that could not be looked up. @param why it had to be */
+export const unreadItem = (
+	prepared: PreparedRecord,
+	why: string,
+	{ message }: ServiceError,
+	context: WriteContext,
+): ItemOutcome =>
+	asFinal(unknownItem(context.mode, `${why}; looking it up failed: ${message}`), prepared, context);
+
 /**
  * The outcome of an item that the response does not mention, or that got none, from the records
  * that a look-up found under its id or import key.
@@ -253,11 +333,23 @@ export function resolveUnreported(
 ): ItemOutcome {
 	const resolved = resolveFromStored(prepared, found, unresolved, context);
 	const { previousAttempt } = prepared;
-	if (resolved.outcome !== 'failed' || !previousAttempt?.mayStillApply) return resolved;
+	if (resolved.outcome !== 'failed' || !previousAttempt?.mayStillApply) {
+		return asFinal(resolved, prepared, context);
+	}
 	// A later attempt was rejected, but the service may still apply the earlier one.
 	const why = `${resolved.message}; an earlier attempt may still be applied: ${previousAttempt.message}`;
-	return { ...resolved, ...unknownItem(context.mode, why) };
+	return asFinal({ ...resolved, ...unknownItem(context.mode, why) }, prepared, context);
 }
+
+/** An item of unknown outcome whose values would be added a second time says so. */
+export const asFinal = (
+	item: ItemOutcome,
+	prepared: PreparedRecord,
+	context: WriteContext,
+): ItemOutcome =>
+	item.outcome === 'unknown' && context.mode !== 'create' && isAppending(prepared, context)
+		? { ...item, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } }
+		: item;
 
 function resolveFromStored(
 	prepared: PreparedRecord,
@@ -265,17 +357,17 @@ function resolveFromStored(
 	unresolved: UnresolvedContext,
 	context: WriteContext,
 ): ItemOutcome {
-	const { mode, watermark } = context;
+	const { mode, lastChangeBefore } = context;
 	const { previousAttempt } = prepared;
 	const rejection = unresolved.rejections?.get(prepared);
 	const response = rejection ? undefined : unresolved.response;
 	const cause = rejection || response ? undefined : previousAttempt;
-	const confirmed = new Map(response?.data.map((metadata) => [metadata.id, metadata]));
+	const confirmed = response?.byId;
 	const isNew = (record: PlatformRecord) =>
-		prepared.before === null || (isAfter(record.created, watermark) ?? false);
+		prepared.before === null || (wasCreatedSince(record, lastChangeBefore) ?? false);
 	const candidates = mode === 'create' ? found.filter(isNew) : found;
 	const stored =
-		candidates.find(({ id }) => confirmed.has(id)) ?? candidates.find(isNew) ?? candidates[0];
+		candidates.find(({ id }) => confirmed?.has(id)) ?? candidates.find(isNew) ?? candidates[0];
 	if (!stored) {
 		const isUpsert = mode === 'upsert' || mode === 'create';
 		return rejection && isUpsert
@@ -288,7 +380,7 @@ function resolveFromStored(
 	// Its items change it one after the other: which of them inserted it is for the run to say.
 	const overwritten = unresolved.sharing?.get(prepared);
 	const isShared = overwritten !== undefined;
-	const listed = confirmed.get(id);
+	const listed = confirmed?.get(id);
 	if (response && listed) {
 		// What is stored now may have been changed by somebody else since.
 		const item = confirmedItem(prepared, listed.modified ? listed : stored, context, response);
@@ -297,19 +389,24 @@ function resolveFromStored(
 	}
 	// What the only attempt wrote is in its response, if that lists as many records as it counts.
 	const only = previousAttempt === undefined ? response : undefined;
-	const areInsertsListed = only !== undefined && listsAllInserts(only, watermark);
-	const hasTimes = created !== undefined && modified !== undefined;
-	const isAsInserted = hasTimes && isSameTime(created, modified);
+	const areInsertsListed =
+		only !== undefined && (unresolved.areInsertsListed ?? listsAllInserts(only, lastChangeBefore));
+	const isAsInserted = isFirstVersion(stored);
 	const isUntouched =
 		only !== undefined &&
-		(listsAllChanges(only) || (areInsertsListed && isNew(stored) && isAsInserted));
+		(listsAllChanges(only) || (areInsertsListed && isNew(stored) && isAsInserted === true));
 	// A new record that the only attempt did not insert, or changed later, is another writer's.
 	const isOthers =
-		only !== undefined && (areInsertsListed || (!isShared && hasTimes && !isAsInserted));
+		only !== undefined && (areInsertsListed || (!isShared && isAsInserted === false));
 	const isInserted =
 		prepared.isInserted ?? (mode === 'upsert' && isNew(stored) && !isUntouched && !isOthers);
 	const { different, unproven } = differences(prepared, stored, context, overwritten);
-	const isChanged = !isUntouched && (isAfter(modified, watermark) ?? false);
+	// Later items write all that it does: what is stored says nothing of it.
+	const isHidden =
+		isShared &&
+		Object.keys(prepared.fields).every((name) => name === context.key || overwritten.has(name));
+	const changed = wasChanged(prepared, stored, context);
+	const isChanged = !isUntouched && changed === true;
 	const name = different[0];
 	if (name !== undefined) {
 		const still = `the record holds ${show(getOwn(stored.fields, name) ?? null)} in '${name}'`;
@@ -325,7 +422,8 @@ function resolveFromStored(
 		if (rejection) return { ...rejection, id };
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
 		// Another writer may have changed what this one wrote, or what it left as it was.
-		if (!response?.unattributedErrors.length && isAfter(modified, watermark)) {
+		const mayBeChanged = changed ?? lastChangeBefore !== undefined;
+		if (!response?.unattributedErrors.length && mayBeChanged) {
 			const why = 'the response did not mention it, and the record was changed during the run';
 			return { ...unknownItem(mode, `${why}; ${still}`), id, field: name };
 		}
@@ -338,6 +436,10 @@ function resolveFromStored(
 		};
 	}
 	if (mode === 'create') return { outcome: 'inserted', ...written };
+	if (isHidden && !isChanged && (rejection ?? cause)) {
+		const why = cause && `${cause.message}; another item writes the same fields`;
+		return why === undefined ? { ...rejection!, id } : { ...unknownItem(mode, why), id };
+	}
 	if (unproven.length > 0 && !isChanged) {
 		const why = cause?.message ?? 'the response did not mention it';
 		const name = unproven[0]!;
@@ -375,7 +477,7 @@ function resolveNotFound(
 	}
 	const entry =
 		response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
-	const reasons = response?.unattributedErrors.map(({ message }) => message).join('; ');
+	const reasons = joinedMessages(response?.unattributedErrors ?? []);
 	return failure(
 		entry,
 		reasons
@@ -398,12 +500,13 @@ export function alignByContent(
 	fields: WriteContext['fields'],
 ): Map<PreparedRecord, PlatformRecord | undefined> | undefined {
 	const fits = (prepared: PreparedRecord, record: PlatformRecord) =>
-		differences(prepared, record, { mode: 'create', fields }).different.length === 0;
+		differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length ===
+		0;
 	const first: number[] = [];
 	for (const record of created) {
-		const from = (first.at(-1) ?? -1) + 1;
-		const at = rest.findIndex((prepared, index) => index >= from && fits(prepared, record));
-		if (at < 0) return undefined;
+		let at = (first.at(-1) ?? -1) + 1;
+		while (at < rest.length && !fits(rest[at]!, record)) at += 1;
+		if (at === rest.length) return undefined;
 		first.push(at);
 	}
 	const pairs = new Map<PreparedRecord, PlatformRecord | undefined>();
@@ -420,7 +523,7 @@ export function alignByContent(
 		const isCertain = fitting.every(({ json }) => json === fitting[0]!.json);
 		if (isCertain) pairs.set(rest[start]!, record);
 		else for (const { json } of fitting) open.add(json);
-		candidates.push(...fitting);
+		for (const one of fitting) candidates.push(one);
 		end = start + range.lastIndexOf(fitting.at(-1)!);
 	}
 	// One of the same values may have what another one did not get.

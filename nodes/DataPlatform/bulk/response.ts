@@ -2,7 +2,7 @@
  * What a bulk response says, read without trusting it. Pure. Facts: contract/openapi.yaml.
  */
 import type { RecordMetadata } from '../api/types';
-import { toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
+import { joinedMessages, toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
 import { metadataList } from '../api/records';
 import { isObject } from '../transport/json';
 
@@ -13,6 +13,7 @@ export interface BulkResponse {
 	unattributedErrors: ErrorEntry[];
 	/** Confirmed records, in the order of the request. */
 	data: RecordMetadata[];
+	byId: ReadonlyMap<string, RecordMetadata>;
 	/** How many it says were inserted and updated; some services count records that they skipped as well. */
 	insertedCount?: number;
 	updatedCount?: number;
@@ -25,7 +26,7 @@ export interface BulkResponse {
 const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry => ({
 	...entry,
 	...known,
-	message: [known?.message, entry.message].filter(Boolean).join('; ') || undefined,
+	message: joinedMessages(known ? [known, entry] : [entry]),
 });
 
 /** Reads a bulk response, or the body of an error that says what was written all the same. */
@@ -39,10 +40,12 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 	}
 	const bulk = isObject(body.bulk) ? body.bulk : {};
 	const { insertedCount, updatedCount } = bulk;
+	const data = metadataList(body.data) ?? [];
 	return {
 		failed,
 		unattributedErrors,
-		data: metadataList(body.data) ?? [],
+		data,
+		byId: new Map(data.map((metadata) => [metadata.id, metadata])),
 		insertedCount: typeof insertedCount === 'number' ? insertedCount : undefined,
 		updatedCount: typeof updatedCount === 'number' ? updatedCount : undefined,
 		allInserted: typeof insertedCount === 'number' && insertedCount > 0 && updatedCount === 0,

@@ -16,6 +16,7 @@ import {
 	notSentItem,
 	pairByPosition,
 	rejectedItem,
+	withoutAdded,
 	type UnresolvedContext,
 	type WriteContext,
 } from './resolve';
@@ -58,6 +59,8 @@ export interface Resolution {
 	outcomes: ResolvedItem[];
 	/** Items of which only the changes are written, while the rest of the record is another writer's. */
 	incomplete: ResolvedItem[];
+	/** Items of which a look-up proves that they were not written: sending them can't add anything twice. */
+	unapplied: PreparedRecord[];
 	/** Why looking up did not work. */
 	failure?: ServiceError;
 }
@@ -111,20 +114,30 @@ const reconcile = (
 ): Step =>
 	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
 
+/**
+ * Whether an earlier attempt may have written an item. After one that was asked to wait, that is looked
+ * into only where many items need one request: a key that is taken by then may be taken by it.
+ */
+const isOpen = (prepared: PreparedRecord, isRejected: boolean) => {
+	const { previousAttempt, wasPostponed, record } = prepared;
+	if (previousAttempt !== undefined) return true;
+	return isRejected && wasPostponed === true && record.id === undefined && record.key !== undefined;
+};
+
 /** Looks up each item that an earlier attempt may have written; the others get an outcome. */
 function resolveUnwritten(
 	records: PreparedRecord[],
 	outcomeOf: (record: PreparedRecord) => ItemOutcome,
 	isRejected: boolean,
 ): Step {
-	const open = records.filter(({ previousAttempt }) => previousAttempt !== undefined);
+	const open = records.filter((prepared) => isOpen(prepared, isRejected));
 	const rejections = isRejected
 		? new Map(open.map((record) => [record, outcomeOf(record)]))
 		: undefined;
 	return join(
 		step({
 			outcomes: records
-				.filter(({ previousAttempt }) => previousAttempt === undefined)
+				.filter((prepared) => !isOpen(prepared, isRejected))
 				.map((record) => [record, outcomeOf(record)]),
 		}),
 		reconcile(open, open, { rejections }),
@@ -170,7 +183,11 @@ function afterAttempt(
 	context: WriteContext,
 	canDivide: boolean,
 ): Step {
-	const attempted = withAttempt(records, result.previousAttempt);
+	const { previousAttempt, wasPostponed } = result;
+	const attempted = withAttempt(
+		wasPostponed ? records.map((record) => ({ ...record, wasPostponed })) : records,
+		previousAttempt,
+	);
 	if (!(result instanceof ServiceError)) {
 		return afterResponse(attempted, parseBulkResponse(result.body, records.length), context);
 	}
@@ -253,7 +270,7 @@ function afterResponse(
 	return join(
 		step({ outcomes: whole }),
 		rejectNamed(records, response),
-		sendWhole(incomplete),
+		sendWhole(incomplete, context),
 		reconcile(unreported, accepted, { response }),
 	);
 }
@@ -280,17 +297,29 @@ const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
 	updated: 'Another writer changed the record between its comparison and its update',
 };
 
-/** Writes records again, with all their fields. */
-const sendWhole = (items: ResolvedItem[]): Step =>
-	step({
-		work: items.length > 0 ? [{ kind: 'send', records: items.map(asWholeRecord) }] : [],
+/** Writes records again, with all their fields but those that were added to them already. */
+function sendWhole(items: ResolvedItem[], context: WriteContext): Step {
+	const records = items.map((item): [ResolvedItem, PreparedRecord] => [
+		item,
+		asWholeRecord(item, context),
+	]);
+	const isWorthIt = ({ fields }: PreparedRecord) =>
+		Object.keys(fields).some((name) => name !== context.key);
+	const [open, done] = partition(records, ([, record]) => isWorthIt(record));
+	return step({
+		outcomes: done.map(([item]) => item),
+		work: open.length > 0 ? [{ kind: 'send', records: open.map(([, record]) => record) }] : [],
 	});
+}
 
-function asWholeRecord([{ record }, { outcome }]: ResolvedItem): PreparedRecord {
+function asWholeRecord(
+	[prepared, { outcome }]: ResolvedItem,
+	context: WriteContext,
+): PreparedRecord {
 	const isInserted = outcome === 'inserted';
 	const message = CHANGED_MEANWHILE[isInserted ? 'inserted' : 'updated'];
 	return {
-		...prepareRecord(record),
+		...prepareRecord(prepared.record, withoutAdded(prepared, context)),
 		isInserted,
 		previousAttempt: new ServiceError(message, { delivery: 'ambiguous' }),
 	};
@@ -301,7 +330,7 @@ function pair(records: PreparedRecord[], response: BulkResponse, { mode }: Write
 	if (mode === 'create' || mode === 'upsert') {
 		return pairByPosition(records, response, mode === 'upsert') ?? [];
 	}
-	const byId = new Map(response.data.map((metadata) => [metadata.id, metadata]));
+	const { byId } = response;
 	return records.flatMap((record, index) => {
 		const metadata = response.failed.has(index) ? undefined : byId.get(record.record.id!);
 		return metadata ? [[record, metadata] as const] : [];
@@ -309,11 +338,22 @@ function pair(records: PreparedRecord[], response: BulkResponse, { mode }: Write
 }
 
 /** The step after looking up what no response confirmed. */
-export const afterReconcile = ({ outcomes, incomplete, failure }: Resolution): Step =>
+export const afterReconcile = (
+	{ outcomes, incomplete, unapplied, failure }: Resolution,
+	context: WriteContext,
+): Step =>
 	join(
-		// A token may have no right to read; anything else would meet the next request too.
-		step({ outcomes, stop: failure?.delivery === 'rejected' ? undefined : failure }),
-		sendWhole(incomplete),
+		step({
+			outcomes,
+			unsent: unapplied.map((prepared) => ({
+				...prepared,
+				previousAttempt: undefined,
+				isSentAgain: true,
+			})),
+			// A token may have no right to read; anything else would meet the next request too.
+			stop: failure?.delivery === 'rejected' ? undefined : failure,
+		}),
+		sendWhole(incomplete, context),
 	);
 
 /** The step after reading what is stored, before anything was sent. */

@@ -13,6 +13,7 @@ import { forEachConcurrent } from '../transport/concurrency';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { recordKey } from './key';
+import { isSameVersion } from './lastChange';
 import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
@@ -78,6 +79,8 @@ export class Sync {
 	private missing: PlatformRecord[] = [];
 	/** How many records the scope has. */
 	scopeSize = 0;
+	/** Whether a deletion was tried already. */
+	private hasTriedToDelete = false;
 
 	/** @param keys the fields that identify a record; none where the items name it by ID */
 	constructor(
@@ -311,7 +314,7 @@ export class Sync {
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
 		let stop: ServiceError | undefined;
-		await forEachConcurrent(removable, PARALLEL_DELETES, async (record) => {
+		const remove = async (record: PlatformRecord) => {
 			if (stop) {
 				onRemoval(record, notRemoved(record, `the run stopped before: ${stop.message}`));
 				return;
@@ -322,7 +325,12 @@ export class Sync {
 				else if (this.options.stopAtFailure) stop ??= afterFailure();
 				onRemoval(record, failedRemoval(record, outcome));
 			} else onRemoval(record, outcome);
-		});
+		};
+		// A platform that refuses all of them alike is asked once.
+		const alone = this.hasTriedToDelete ? 0 : 1;
+		for (const record of removable.slice(0, alone)) await remove(record);
+		this.hasTriedToDelete = true;
+		await forEachConcurrent(removable.slice(alone), PARALLEL_DELETES, remove);
 		return stop;
 	}
 
@@ -331,11 +339,10 @@ export class Sync {
 		const { client, at } = this.target;
 		const failure = await tryDeleteRecord(client, at, id);
 		if (!failure) return { outcome: 'deleted', id };
-		const mayBeGone = failure.delivery === 'ambiguous' || failure.status === 404;
-		const left = mayBeGone ? await findRecord(client, at, id).catch(failureAsValue) : undefined;
-		if (left !== null) return failure;
-		// With a clear rejection it was another writer who deleted it before.
-		return { outcome: failure.delivery === 'ambiguous' ? 'deleted' : 'skipped', id };
+		if (failure.status !== 404) return failure;
+		// Then another writer deleted it before.
+		const left = await findRecord(client, at, id).catch(failureAsValue);
+		return left === null ? { outcome: 'skipped', id } : failure;
 	}
 
 	private async setFields(
@@ -360,8 +367,8 @@ export class Sync {
 	}
 }
 
-const isUnchanged = ({ ver, modified }: PlatformRecord, now: PlatformRecord) =>
-	ver === undefined ? now.modified === modified : now.ver === ver;
+const isUnchanged = (record: PlatformRecord, now: PlatformRecord) =>
+	isSameVersion(record, now) === true;
 
 const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
 	outcome: 'failed',

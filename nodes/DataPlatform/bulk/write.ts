@@ -4,17 +4,19 @@
  * steps.ts.
  */
 import { paths } from '../api/endpoints';
-import { readLatestChange, type WriteOptions } from '../api/records';
+import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
+import { appendableFields } from '../fields/values';
 import type { ApiClient } from '../transport/client';
-import { failureAsValue, ServiceError } from '../transport/errors';
+import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { OutcomeResolver } from './reconcile';
-import type { Watermark, WriteContext } from './resolve';
+import type { LastChange } from './lastChange';
+import { isAppending, isUnapplied, type WriteContext } from './resolve';
 import {
 	afterCompare,
 	afterReconcile,
@@ -118,7 +120,7 @@ class BulkWriter {
 		private readonly target: WriteTarget,
 		private readonly records: PlannedRecord[],
 		private readonly options: WriteManyOptions,
-		watermark: Watermark,
+		lastChangeBefore: LastChange,
 		private readonly onOutcome: OnOutcome,
 		private readonly session: WriteSession,
 	) {
@@ -131,14 +133,28 @@ class BulkWriter {
 		const isOrdered = !dryRun && (mode === 'create' || mayShare);
 		this.congestion = session.congestion;
 		this.congestion.isOrdered = isOrdered;
+		this.congestion.isSequential = mayShare && mode !== 'create';
 		if (!isCompared) this.congestion.begin(records.length);
-		this.uncompared = isCompared ? records : [];
-		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(records));
 		const keys = keyFields(table, options);
 		this.resolver = new OutcomeResolver(client, at, mode, keys, options);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const isMatched = options.matchOn !== undefined;
-		this.context = { mode, key: keys[0]?.name, isMatched, fields, watermark };
+		const appendable = appendableFields(table.fields);
+		const key = keys[0]?.name;
+		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore };
+		const sorted = isOrdered ? records : this.apartLast(records);
+		this.uncompared = isCompared ? sorted : [];
+		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(sorted), this.isApart);
+	}
+
+	/** Whether a record must not be in a request that is repeated blindly. */
+	private readonly isApart = (record: Pick<PreparedRecord, 'fields'>) =>
+		this.options.mode !== 'create' && isAppending(record, this.context);
+
+	/** The records in an order that needs few batches. */
+	private apartLast(records: PlannedRecord[]): PlannedRecord[] {
+		if (!records.some(this.isApart)) return records;
+		return [...records.filter((record) => !this.isApart(record)), ...records.filter(this.isApart)];
 	}
 
 	/** Resolves every record; why it stopped before the end, where it did. */
@@ -222,7 +238,7 @@ class BulkWriter {
 		} else if (work.kind === 'reconcile') {
 			const { records, batch, unresolved } = work;
 			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
-			this.apply(afterReconcile(found));
+			this.apply(afterReconcile(found, this.context));
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
@@ -239,10 +255,11 @@ class BulkWriter {
 	}
 
 	/** Stops the run where the platform reads but takes no write. */
-	private countUnknown({ outcomes, incomplete }: Resolution) {
+	private countUnknown({ outcomes, incomplete, unapplied }: Resolution) {
 		const { session } = this;
 		const isUnknown =
-			incomplete.length === 0 && outcomes.every(([, { outcome }]) => outcome === 'unknown');
+			incomplete.length + unapplied.length === 0 &&
+			outcomes.every(([, { outcome }]) => outcome === 'unknown');
 		session.unknownInARow = isUnknown ? session.unknownInARow + 1 : 0;
 		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return;
 		const last = outcomes.at(-1)?.[0].previousAttempt;
@@ -257,13 +274,16 @@ class BulkWriter {
 		let isFirstAttempt = true;
 		const { mode, skipAudit } = this.options;
 		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		const isOnce = mode === 'create' || this.isApart(records[0]!);
 		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
 		const result = await this.target.client.tryRequest({
 			method: method[mode],
 			path: paths.bulk(this.target.at),
 			query: { dataResponseType: 'MetadataOnly' },
 			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
-			retryMode: mode === 'create' ? 'notIdempotent' : 'idempotent',
+			retryMode: isOnce ? 'notIdempotent' : 'idempotent',
+			...(isOnce &&
+				mode !== 'create' && { isUnapplied: async () => await this.areUnapplied(records) }),
 			onRetry: (failure) => {
 				isFirstAttempt = false;
 				this.congestion.failed(records, failure);
@@ -278,6 +298,15 @@ class BulkWriter {
 			this.congestion.confirmed(records.length, result.durationMs);
 		}
 		return step;
+	}
+
+	/** Whether a look-up proves that nothing of a request was applied. */
+	private async areUnapplied(records: PreparedRecord[]): Promise<boolean> {
+		const stored = await this.resolver.lookUp(records.map(({ record }) => record));
+		if (stored instanceof ServiceError) return false;
+		return records.every((prepared) =>
+			isUnapplied(prepared, stored.get(prepared.record) ?? [], this.context),
+		);
 	}
 
 	private isFailure(outcome: ItemOutcome) {
@@ -316,22 +345,9 @@ function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {
 }
 
 /**
- * The newest change in the table before anything is written; undefined where the token may not
- * read: the counts and times of each response have to do then. Why it can't be read as a value.
- */
-export async function readWatermark(
-	client: ApiClient,
-	at: TableAddress,
-): Promise<Watermark | ServiceError> {
-	const latest = await readLatestChange(client, at).catch(failureAsValue);
-	if (!(latest instanceof ServiceError)) return latest ?? 'none';
-	return latest.delivery === 'rejected' && latest.status !== 401 ? undefined : latest;
-}
-
-/**
  * Writes planned records in batches and resolves each.
  *
- * @param watermark as `readWatermark` read it; an error stops the run before anything is sent
+ * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
  * @param onOutcome called once for each record, with an outcome that is confirmed
  * @param session shared with the other writes of the run, one at a time
  * @returns why it stopped before the end, where it did; the items not sent are `failed`
@@ -340,13 +356,15 @@ export async function writeMany(
 	target: WriteTarget,
 	records: PlannedRecord[],
 	options: WriteManyOptions,
-	watermark: Watermark | ServiceError,
+	lastChangeBefore: LastChange | ServiceError,
 	onOutcome: OnOutcome,
 	session = new WriteSession(options),
 ): Promise<ServiceError | undefined> {
 	if (records.length === 0) return undefined;
 	const [stopped, known] =
-		watermark instanceof ServiceError ? [watermark, undefined] : [undefined, watermark];
+		lastChangeBefore instanceof ServiceError
+			? [lastChangeBefore, undefined]
+			: [undefined, lastChangeBefore];
 	const writer = new BulkWriter(target, records, options, known, onOutcome, session);
 	return await writer.run(stopped);
 }

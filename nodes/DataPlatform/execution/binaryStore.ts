@@ -135,7 +135,8 @@ export class GrowingFile {
 /** A file of an item. */
 export interface OpenFile {
 	name: string;
-	bytes: AsyncIterable<Uint8Array>;
+	/** Its bytes, from the first on each time that it is called. @throws {InputError} */
+	read(): AsyncGenerator<Uint8Array>;
 	/** Lets go of it. */
 	close(): void;
 }
@@ -150,41 +151,60 @@ export const unreadable = (name: string, { message }: Error, parameter: Named) =
 		hint: 'Run the node that gave the file again.',
 	});
 
-async function* named(name: string, bytes: AsyncIterable<Uint8Array>, parameter: Named) {
+async function* named(
+	name: string,
+	open: () => Promise<AsyncIterable<Uint8Array>>,
+	parameter: Named,
+) {
 	try {
-		yield* bytes;
+		yield* await open();
 	} catch (error) {
 		throw unreadable(name, error as Error, parameter);
 	}
 }
 
+/** What a file is called. @throws where the item has no such file */
+export function fileNameOf(run: RunContext<never>, index: number, field: string): string {
+	const { fileName, fileExtension } = run.context.helpers.assertBinaryData(index, field);
+	return safeFileName(fileName ?? [field, fileExtension].filter(Boolean).join('.'));
+}
+
 /**
- * Opens a file of an item: as a stream from n8n's store, or from memory if n8n keeps it there.
+ * A file of an item: streamed from n8n's store, or from memory if n8n keeps it there.
  *
  * @param parameter names the file
- * @throws {InputError} where it can't be read
+ * @throws if the item has no such file
  */
-export async function openFile(
+export function openFile(
 	run: RunContext<never>,
 	index: number,
 	field: string,
 	parameter: Named,
-): Promise<OpenFile> {
+): OpenFile {
 	const { helpers } = run.context;
-	const { id, fileName, fileExtension } = helpers.assertBinaryData(index, field);
-	const name = safeFileName(fileName ?? [field, fileExtension].filter(Boolean).join('.'));
-	if (id === undefined) {
-		const buffer = await helpers.getBinaryDataBuffer(index, field);
-		async function* whole() {
-			yield buffer;
+	const { id } = helpers.assertBinaryData(index, field);
+	const name = fileNameOf(run, index, field);
+	const streams: ByteStream[] = [];
+	async function open(): Promise<AsyncIterable<Uint8Array>> {
+		if (id === undefined) {
+			const whole = await helpers.getBinaryDataBuffer(index, field);
+			return (async function* () {
+				yield whole;
+			})();
 		}
-		return { name, bytes: whole(), close: () => undefined };
+		const stream = (await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
+		// What fails once nobody reads it any more is nobody's failure.
+		stream.on('error', () => undefined);
+		streams.push(stream);
+		return stream;
 	}
-	const opening = helpers.getBinaryStream(id, CHUNK_BYTES) as Promise<unknown>;
-	const stream = (await opening.catch((error: Error) => {
-		throw unreadable(name, error, parameter);
-	})) as ByteStream;
-	// What fails once nobody reads it any more is nobody's failure.
-	stream.on('error', () => undefined);
-	return { name, bytes: named(name, stream, parameter), close: () => stream.destroy() };
+	async function* read() {
+		for await (const chunk of named(name, open, parameter)) {
+			// A small packed file may take long, with no request that would notice it.
+			const canceled = run.client.cancellation;
+			if (canceled) throw canceled;
+			yield chunk;
+		}
+	}
+	return { name, read, close: () => streams.forEach((stream) => stream.destroy()) };
 }

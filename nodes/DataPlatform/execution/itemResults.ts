@@ -11,6 +11,8 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
+import type { DeletedCount } from '../transport/errors';
+
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
 /** Why an item did not succeed. */
@@ -29,6 +31,8 @@ export interface Failure {
 	details?: IDataObject;
 	/** Files that were made before it failed. */
 	binary?: IBinaryKeyData;
+	/** How many records were deleted before it failed. */
+	deletion?: DeletedCount;
 }
 
 /** What an item came to. */
@@ -114,12 +118,19 @@ export interface ReportedFailure {
 	failure: Failure;
 }
 
+const added = (before: DeletedCount, { deleted, atMost } = { deleted: 0, atMost: 0 }) => ({
+	deleted: before.deleted + deleted,
+	atMost: before.atMost + atMost,
+});
+
 export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: ItemResult[] = [];
 	/** Items that a previous attempt may have done: nothing that fails later can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
+	/** What previous attempts have deleted. */
+	private readonly deletions = new Map<number, DeletedCount>();
 	/** Replaces the items in the output, where set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
@@ -136,7 +147,15 @@ export class ItemResults {
 
 	failed(index: number, failure: Failure) {
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
-		this.results[index] = (!isOutcomeCertain && this.possiblyDone.get(index)) || failure;
+		const before = this.deletions.get(index);
+		this.results[index] =
+			(!isOutcomeCertain && this.possiblyDone.get(index)) ||
+			(before ? { ...failure, deletion: added(before, failure.deletion) } : failure);
+	}
+
+	/** What previous attempts have deleted for an item. */
+	deletedBefore(index: number): DeletedCount | undefined {
+		return this.deletions.get(index);
 	}
 
 	/** Adds a result that belongs to no input item: it comes after those of the items. */
@@ -193,7 +212,9 @@ export class ItemResults {
 		if (this.isDryRun) return [];
 		return [...this.results.entries()].filter(
 			(entry): entry is [number, ItemResult] =>
-				Array.isArray(entry[1]) || entry[1]?.details?.outcome === 'unknown',
+				Array.isArray(entry[1]) ||
+				entry[1]?.details?.outcome === 'unknown' ||
+				entry[1]?.deletion !== undefined,
 		);
 	}
 
@@ -203,10 +224,11 @@ export class ItemResults {
 	}
 
 	/** All outcomes, those of previous attempts included. */
-	*outcomes(): Generator<string> {
+	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
 		for (const result of [...this.results, ...this.others]) {
-			const outcome = Array.isArray(result) ? result[0]?.json.outcome : result?.details?.outcome;
-			if (typeof outcome === 'string') yield outcome;
+			const json = Array.isArray(result) ? result[0]?.json : result?.details;
+			if (typeof json?.outcome !== 'string') continue;
+			yield { outcome: json.outcome, isMerged: json.mergedInto !== undefined };
 		}
 	}
 
@@ -216,7 +238,8 @@ export class ItemResults {
 	 * @param retriesUnknown whether an item that may have been done is to be done again
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
-		if (retriesUnknown && !Array.isArray(result) && !result.isFinal)
+		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result.deletion);
+		else if (retriesUnknown && !Array.isArray(result) && !result.isFinal)
 			this.possiblyDone.set(index, result);
 		else this.results[index] = result;
 	}

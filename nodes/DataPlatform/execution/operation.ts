@@ -4,6 +4,7 @@
  */
 import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
 
+import type { DeletedCount } from '../transport/errors';
 import type { ItemResults } from './itemResults';
 import type { ShownParameters } from './parameter';
 import type { RunContext } from './run';
@@ -51,7 +52,8 @@ export interface ItemOperation extends OperationBase {
 	 * their order. Where not given, items do not get in each other's way.
 	 */
 	concurrencyKey?(run: RunContext<string>, index: number): string;
-	execute(run: RunContext<string>, index: number): Promise<ItemOutput>;
+	/** @param before what earlier attempts of the node have deleted */
+	execute(run: RunContext<string>, index: number, before?: DeletedCount): Promise<ItemOutput>;
 }
 
 /** Sees all items and reports on each. */

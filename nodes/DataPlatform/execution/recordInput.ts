@@ -48,7 +48,7 @@ function fieldFinder({ fields }: TableDefinition) {
 	}
 	// The mapper shows a hint behind some headers: E-mail (import key).
 	const nameOf = (header: string) =>
-		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^)]*\)$/, '')));
+		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^()]*\)$/, '')));
 	return { isField, nameOf };
 }
 
@@ -79,8 +79,11 @@ function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: b
 	return isField.has(name) ? name : (nameOf(name) ?? name);
 }
 
-/** What a column of a file is: a field's, one that this node writes beside them, or none of both. */
-export type ColumnTarget = { field: string } | 'own' | 'unknown';
+/**
+ * What a column of a file is: a field's, one that this node writes beside them, one that may be either,
+ * or neither.
+ */
+export type ColumnTarget = { field: string } | { unclear: string } | 'own' | 'unknown';
 
 /** What the columns of a table in a file are, by their names. */
 export function columnTargets(header: string[], table: TableDefinition): ColumnTarget[] {
@@ -88,10 +91,15 @@ export function columnTargets(header: string[], table: TableDefinition): ColumnT
 	const json = Object.fromEntries(header.map((name) => [name, null]));
 	const isRecord = RECORD_PROPERTIES.every((name) => Object.hasOwn(json, name));
 	const isOwnKey = ownKeysOf(json, finder.isField, isRecord);
+	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
+	/** Whether no other column is the field's that such a name may mean. */
+	const isOnly = (name: string, field: string) =>
+		header.every((other) => other === name || fieldOf(other) !== field);
 	return header.map((name) => {
-		if (isOwnKey(name)) return 'own';
-		const field = fieldNameOf(name, finder, isRecord);
-		return finder.isField.has(field) ? { field } : 'unknown';
+		const field = fieldOf(name);
+		const isField = finder.isField.has(field);
+		if (!isOwnKey(name)) return isField ? { field } : 'unknown';
+		return isField && !PROPERTIES.has(name) && isOnly(name, field) ? { unclear: field } : 'own';
 	});
 }
 

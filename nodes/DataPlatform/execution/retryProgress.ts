@@ -4,7 +4,7 @@
  * of the same run with the same input.
  */
 import { createHash } from 'node:crypto';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
 
 import type { ItemResults, ItemResult } from './itemResults';
 
@@ -13,6 +13,8 @@ interface SavedProgress {
 	done: Array<[number, ItemResult]>;
 	/** Results that belong to no item. */
 	others: ItemResult[];
+	/** How many tries came before. */
+	tries: number;
 }
 
 const KEY = 'dataPlatformDone';
@@ -44,11 +46,31 @@ export function restoreProgress(
 	for (const result of saved.others) report.add(result);
 }
 
-/** Keeps what this try has done, where n8n will take it as failed; else forgets it. */
+/** As n8n bounds the number of tries. */
+const maxTriesOf = ({ retryOnFail, maxTries }: INode) =>
+	retryOnFail === true ? Math.min(5, Math.max(2, Number(maxTries) || 3)) : 1;
+
+/** Keeps what this try has done, if n8n takes it as failed and tries again; else forgets it. */
 export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
 	const { store, key } = progressSlot(context);
-	const done = isFailed ? report.progress() : [];
-	const others = isFailed ? report.otherProgress() : [];
-	if (done.length + others.length === 0) delete store[key];
-	else store[key] = { fingerprint: fingerprint(context), done, others } as unknown as IDataObject;
+	const maxTries = maxTriesOf(context.getNode());
+	if (!isFailed || maxTries === 1) {
+		delete store[key];
+		return;
+	}
+	const saved = store[key] as unknown as SavedProgress | undefined;
+	const print = fingerprint(context);
+	const tries = (saved?.fingerprint === print ? saved.tries : 0) + 1;
+	if (tries >= maxTries) {
+		delete store[key];
+		return;
+	}
+	const done = report.progress();
+	const progress: SavedProgress = {
+		fingerprint: print,
+		done,
+		others: report.otherProgress(),
+		tries,
+	};
+	store[key] = progress as unknown as IDataObject;
 }

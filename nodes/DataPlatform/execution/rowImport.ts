@@ -11,6 +11,7 @@ import { KeyIndex } from '../rows/keyIndex';
 import type { FileRow } from '../rows/readRows';
 import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import type { ServiceError } from '../transport/errors';
+import { shortened } from '../transport/text';
 import type { GrowingFile } from './binaryStore';
 import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
@@ -49,6 +50,8 @@ export interface BreakOff {
 export interface ImportResult {
 	/** How many rows came to each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
+	/** How many of them share the record of a later row, by outcome. */
+	merged: Partial<Record<Outcome, number>>;
 	/** The row through which each is written or rejected. */
 	confirmedThroughRow: number;
 	/** How many rows after that are written all the same: requests at once don't end in their order. */
@@ -63,6 +66,8 @@ export interface ImportResult {
 	firstUnknownRow?: number;
 	rejectedFile?: IBinaryData;
 	brokenOff?: BreakOff;
+	/** Whether writing its rows once more could add something a second time. */
+	addsTwice: boolean;
 }
 
 /** The row through which everything is certain: rows of unknown outcome are in the file of rejected rows. */
@@ -73,6 +78,9 @@ export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportR
 const ERRORS_SHOWN = 10;
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** How much of the rejected rows is held back: short rows may be many columns wide there. */
+const TEXT_HELD = 1024 * 1024;
 
 /** An outcome in words of rows: the messages of many-record writes speak of items. */
 const inRowWords = (message: string) =>
@@ -93,11 +101,13 @@ class RowImport {
 		const confirmedThroughRow = parts.before;
 		this.result = {
 			counts,
+			merged: {},
 			confirmedThroughRow,
 			writtenAfter: 0,
 			unknownAfter: 0,
 			errors: [],
 			readOnly: new Set(),
+			addsTwice: false,
 		};
 		if (parts.rejectsDuplicates) this.keys = new KeyIndex();
 	}
@@ -167,6 +177,7 @@ class RowImport {
 		}
 		const plan = await pipeline.plan(inputs);
 		this.rejectKnownKeys(plan);
+		this.result.addsTwice ||= pipeline.addsTwice(plan.records);
 		for (const header of plan.ignored) this.result.readOnly.add(header);
 		const { stopped } = await pipeline.write(plan, {
 			onOutcomes: (row, all) => outcomes.set(row, all.find((one) => !isSuccess(one)) ?? all[0]!),
@@ -181,9 +192,10 @@ class RowImport {
 		if (!keys) return;
 		const isFirst = ({ index, id, key }: PlannedRecord) => {
 			const identity = parts.isById ? id : key;
-			const first = identity === undefined ? undefined : keys.firstRow(identity, index);
+			if (identity === undefined) return true;
+			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;
-			const message = `it means the same record as row ${first}, by '${identity}'`;
+			const message = `it means the same record as row ${first}, by '${shortened(identity, 100)}'`;
 			plan.problems.push({ index, message });
 			return false;
 		};
@@ -196,7 +208,7 @@ class RowImport {
 		stopped: ServiceError | undefined,
 	) {
 		const { result } = this;
-		const { counts } = result;
+		const { counts, merged } = result;
 		let hasGap = false;
 		let text = '';
 		for (const row of rows) {
@@ -213,9 +225,16 @@ class RowImport {
 			}
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
+			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
+				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
+			}
 			if (!hasGap) result.confirmedThroughRow = row.row;
 			else if (isSuccess(outcome)) result.writtenAfter += 1;
-			if (!isSuccess(outcome)) text += this.reject(row, outcome);
+			if (isSuccess(outcome)) continue;
+			text += this.reject(row, outcome);
+			if (text.length < TEXT_HELD) continue;
+			await this.parts.rejected.write(text);
+			text = '';
 		}
 		if (text !== '') await this.parts.rejected.write(text);
 	}

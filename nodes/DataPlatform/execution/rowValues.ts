@@ -11,7 +11,9 @@ import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
 import { InputError, type Hint } from '../transport/errors';
 import { getOwn } from '../transport/json';
+import { detached, nameList } from '../transport/text';
 import { columnTargets, jsonReader } from './recordInput';
+import { prefixedName } from './recordOutput';
 
 /** An entry of a mapping list. */
 export interface ColumnEntry {
@@ -43,16 +45,15 @@ interface Column {
 	field: FieldDefinition;
 }
 
-const NAMES_SHOWN = 10;
-
-const quoted = (names: string[]) => {
-	const rest = names.length - NAMES_SHOWN;
-	const shown = names.slice(0, NAMES_SHOWN).map((name) => `'${name}'`);
-	return `${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-};
-
 const wrongColumns = (message: string, hint: Hint) =>
 	new InputError(`Nothing was sent: ${message}`, { hint });
+
+/** In a file with records as this node writes them. */
+const unclearColumn = (name: string, field: string) =>
+	wrongColumns(
+		`the column '${name}' may be the field '${field}', or what this node adds to a record`,
+		{ code: 'renameUnclearColumn', name: prefixedName(field) },
+	);
 
 /** @throws {InputError} where two columns that count have one name */
 function requireUnique(names: string[]) {
@@ -61,7 +62,7 @@ function requireUnique(names: string[]) {
 	for (const name of names) (seen.has(name) ? twice : seen).add(name);
 	if (twice.size === 0) return;
 	throw wrongColumns(
-		`the file has several columns called ${quoted([...twice])}`,
+		`the file has several columns called ${nameList([...twice])}`,
 		'Rename or remove one of them in the file.',
 	);
 }
@@ -78,6 +79,8 @@ export class RowReader {
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly jsonValues: (json: unknown) => unknown;
 	private readonly width: number;
+	/** For an error about them. */
+	private readonly fileColumns: string;
 	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
 
 	/** @param header undefined where each row names its own values */
@@ -91,11 +94,12 @@ export class RowReader {
 		this.width = header?.length ?? 0;
 		const own = header ? header.length - addedColumns(header, (name) => this.isField(name)) : 0;
 		const names = header?.slice(0, own) ?? [];
+		this.fileColumns = `The file's columns are: ${nameList((header ?? []).filter((name) => name !== ''))}.`;
 		this.idColumn = names.indexOf('id');
 		if (header) {
 			if (reading.mapping) this.mapByList(names, reading.mapping);
 			else this.mapAutomatically(names);
-			this.requireColumns(names);
+			this.requireColumns();
 		} else {
 			for (const { field } of reading.mapping ?? []) this.fieldOf(field);
 		}
@@ -116,6 +120,9 @@ export class RowReader {
 			if (name === '') {
 				// What has no name is no field either.
 				if (planning.unknownFields === 'error') this.unnamed.push(at);
+			} else if (typeof target === 'object' && 'unclear' in target) {
+				this.report.ignoredColumns.push(name);
+				if (planning.unknownFields === 'error') throw unclearColumn(name, target.unclear);
 			} else if (typeof target === 'object') {
 				const other = columnOf.get(target.field);
 				if (other !== undefined) {
@@ -137,8 +144,8 @@ export class RowReader {
 			table.fields.filter(isWritable).map(({ name }) => name),
 		);
 		throw wrongColumns(
-			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${quoted(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
-			{ code: 'fitColumns', given: quoted(names.filter((name) => name !== '')) },
+			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
+			{ code: 'fitColumns', columns: this.fileColumns },
 		);
 	}
 
@@ -147,10 +154,7 @@ export class RowReader {
 		for (const { column, field } of mapping) {
 			const at = names.indexOf(column);
 			if (at < 0) {
-				throw wrongColumns(
-					`the file has no column '${column}'`,
-					`Its columns are: ${quoted(names)}.`,
-				);
+				throw wrongColumns(`the file has no column '${column}'`, this.fileColumns);
 			}
 			this.add(at, column, this.fieldOf(field).name);
 		}
@@ -182,19 +186,18 @@ export class RowReader {
 	}
 
 	/** Without these, every single row would be rejected. @throws {InputError} */
-	private requireColumns(names: string[]) {
+	private requireColumns() {
 		const { table, planning, hasId } = this.reading;
 		const has = (name: string) => this.columns.some(({ field }) => field.name === name);
-		const given = `Its columns are: ${quoted(names.filter((name) => name !== ''))}.`;
 		if (hasId && this.idColumn < 0) {
-			throw wrongColumns("the file has no column 'id' with the record IDs", given);
+			throw wrongColumns("the file has no column 'id' with the record IDs", this.fileColumns);
 		}
 		const isByKey = !hasId && planning.mode !== 'create';
 		const key = isByKey && keyFields(table, planning).find(({ name }) => !has(name));
 		if (key) {
 			throw wrongColumns(
 				`the file has no column for '${key.name}', by which records are found`,
-				given,
+				this.fileColumns,
 			);
 		}
 		const required =
@@ -203,10 +206,16 @@ export class RowReader {
 				(field) => field.metadata.required && isWritable(field) && !has(field.name),
 			);
 		if (required) {
-			throw wrongColumns(`the file has no column for '${required.name}', which is required`, given);
+			throw wrongColumns(
+				`the file has no column for '${required.name}', which is required`,
+				this.fileColumns,
+			);
 		}
 		if (this.columns.length === 0) {
-			throw wrongColumns(`no column of the file is a field of table '${table.header}'`, given);
+			throw wrongColumns(
+				`no column of the file is a field of table '${table.header}'`,
+				this.fileColumns,
+			);
 		}
 	}
 
@@ -239,7 +248,9 @@ export class RowReader {
 		const values: Array<[string, unknown]> = [];
 		const problems: Array<{ field: string; message: string }> = [];
 		for (const { at, field } of this.columns) {
-			const text = formulaGuard ? unguarded(cells[at]!) : cells[at]!;
+			// Links are remembered beyond their row, which would keep the text around them.
+			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
+			const text = formulaGuard ? unguarded(cell) : cell;
 			const parsed = text === '' ? { value: '' } : typeOf(field).parse(text, form);
 			if ('value' in parsed) values.push([field.name, parsed.value]);
 			else problems.push({ field: field.name, message: `'${field.name}' ${parsed.problem}` });

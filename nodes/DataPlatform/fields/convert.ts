@@ -1,14 +1,19 @@
 /** What conversions of several field types need. */
 import type { JsonValue } from '../api/types';
 import { isObject, parseExactJson } from '../transport/json';
+import { detached } from '../transport/text';
 import type { Converted } from './fieldType';
 
 export const problem = (text: string): Converted => ({ problem: text });
 
+/** How many characters of a value a message shows. */
+const SHOWN = 60;
+
 /** How a value looks in a message: short, and as JSON where it can be, so that its type shows. */
-export function show(value: unknown): string {
+export function show(given: unknown): string {
+	const value = typeof given === 'string' ? given.slice(0, SHOWN) : given;
 	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
-	return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+	return text.length > SHOWN ? detached(`${text.slice(0, SHOWN - 3)}…`) : text;
 }
 
 const describe = (value: unknown) =>

@@ -53,6 +53,11 @@ export interface FieldType {
 	 * value does.
 	 */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
+	/**
+	 * Whether a converted value may be added to what is stored, so that sending it again adds it a
+	 * second time; `never` if no value is.
+	 */
+	appends: ((sent: JsonValue) => boolean) | 'never';
 	/** How the mapper shows the field. Lists and objects are JSON text: n8n's own editor for them begins with an error mark. */
 	editor: {
 		type: 'string' | 'number' | 'dateTime';

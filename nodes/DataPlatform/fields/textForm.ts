@@ -2,6 +2,7 @@
  * How dates and times stand in files: in a form that the user names, in a zone of their own.
  */
 import { InputError } from '../transport/errors';
+import { shortened } from '../transport/text';
 import { problem, show } from './convert';
 import type { Converted } from './fieldType';
 
@@ -64,6 +65,14 @@ function hourOf({ hour, half }: Record<string, string | undefined>): string {
 	return two(String(/^p/i.test(half) ? inHalf + 12 : inHalf));
 }
 
+/** The part of a form before its hours. */
+function dayFormOf(form: string): string {
+	let end = form.search(/[Hh]/);
+	if (end < 0) return form;
+	while (/[\sT,]/.test(form[end - 1] ?? '')) end -= 1;
+	return form.slice(0, end);
+}
+
 /**
  * Reads dates and times of one form as ISO 8601: with its time, or its day alone.
  *
@@ -71,11 +80,12 @@ function hourOf({ hour, half }: Record<string, string | undefined>): string {
  * @throws {InputError} where the form can't be read
  */
 export function timeReader(form: string): (text: string) => string | undefined {
-	const whole = pattern(form.trim());
-	const dayForm = form.trim().split(/[\sT,]*(?=[Hh])/)[0]!;
+	const wholeForm = form.trim();
+	const whole = pattern(wholeForm);
+	const dayForm = dayFormOf(wholeForm);
 	let day: RegExp | undefined;
 	try {
-		day = dayForm === form.trim() ? undefined : pattern(dayForm);
+		day = dayForm === wholeForm ? undefined : pattern(dayForm);
 	} catch {
 		// The form does not begin with the day.
 	}
@@ -138,6 +148,7 @@ export function zoneReader(zone: string): (time: string) => Converted {
 		throw noSuchZone(zone);
 	}
 	return (time) => {
+		const shown = shortened(time, 60);
 		const local = Date.parse(`${time}Z`);
 		const instants = new Set(
 			[local - DAY_MS, local + DAY_MS]
@@ -145,8 +156,9 @@ export function zoneReader(zone: string): (time: string) => Converted {
 				.filter((instant) => instant + offsetAt(instant) === local),
 		);
 		const [instant] = instants;
-		if (instant === undefined) return problem(`is a time that the clocks skip in ${zone}: ${time}`);
-		if (instants.size > 1) return problem(`is a time that comes twice in ${zone}: ${time}`);
+		if (instant === undefined)
+			return problem(`is a time that the clocks skip in ${zone}: ${shown}`);
+		if (instants.size > 1) return problem(`is a time that comes twice in ${zone}: ${shown}`);
 		const fraction = /\.(\d+)$/.exec(time)?.[0] ?? '';
 		return { value: `${new Date(instant).toISOString().slice(0, 19)}${fraction}Z` };
 	};

@@ -2,8 +2,8 @@
  * Values of a field: what a user's item holds becomes what the platform takes, or a problem in
  * words; what the platform holds is compared with what was sent.
  */
-import type { FieldDefinition, JsonValue } from '../api/types';
-import { isObject } from '../transport/json';
+import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
+import { getOwn, isObject } from '../transport/json';
 import { problem } from './convert';
 import { isCleared, type Converted, type KeyForm } from './fieldType';
 import { typeOf } from './index';
@@ -49,6 +49,18 @@ export function holdsValue(
 	if (!isCleared(stored) && type.isEmpty(stored) !== true) return type.equals(stored!, sent!);
 	return addsNothing(sent) || type.isEmpty(sent) !== false ? undefined : false;
 }
+
+/** The fields of a table whose values may add something that sending them again adds once more. */
+export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefinition[] =>
+	[...fields].filter((field) => typeOf(field).appends !== 'never');
+
+/** The fields of a record whose converted values do so. @param appendable those of its table */
+export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
+	appendable.flatMap((field) => {
+		const { appends } = typeOf(field);
+		const value = getOwn<JsonValue>(values, field.name);
+		return appends !== 'never' && !isCleared(value) && appends(value!) ? [field.name] : [];
+	});
 
 /** The form of an import key's value; undefined where it can't be one. */
 export function keyForm(field: FieldDefinition, value: JsonValue): KeyForm | undefined {

@@ -25,6 +25,7 @@ import {
 } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import type { ByteStream } from '../transport/streams';
+import { nameList, shortened } from '../transport/text';
 import { streamBody, type Upload } from './uploadStream';
 
 export interface UploadTarget {
@@ -41,6 +42,8 @@ export interface UploadTarget {
 	existing: 'keep' | 'remove' | { remove: string[] };
 	/** A new record's import key, where it has one. */
 	key?: RecordKey;
+	/** Whether one of the other fields would get something a second time. */
+	addsTwice?: boolean;
 }
 
 /** The files that are in a field of a record. */
@@ -90,15 +93,19 @@ export async function uploadFiles(
 		method: id ? 'PATCH' : 'POST',
 		path: id ? paths.record(at, id) : paths.records(at),
 		stream: async () => await streamBody(body, uploads),
-		retryMode: id && target.existing === 'remove' ? 'idempotent' : 'notIdempotent',
+		retryMode:
+			id && target.existing === 'remove' && !target.addsTwice ? 'idempotent' : 'notIdempotent',
 		purpose: 'attachments',
 	});
 	if (!(result instanceof ServiceError)) {
 		const record = changedRecord(result.body.data, id);
 		// What the token may not read, the response need not show.
 		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
+	} else if (result.previousAttempt) {
+		// Rejected in the end, but an attempt before may have stored them.
+		return await confirmUpload(client, target, uploads, result.message, result);
 	} else if (result.status === 413) {
-		throw new ServiceError(`${result.message} (${uploads.map(({ name }) => name).join(', ')})`, {
+		throw new ServiceError(`${result.message} (${nameList(uploads.map(({ name }) => name))})`, {
 			...result,
 			hint: 'The platform takes no files of this size. Nothing was written.',
 		});
@@ -123,12 +130,17 @@ const unknown = (message: string) =>
 		hint: { code: 'skipExistingFiles' },
 	});
 
-/** Resolves an upload of unknown result by what the record holds now. */
+/**
+ * Resolves an upload of unknown result by what the record holds now.
+ *
+ * @param rejection of a later attempt: the record does not hold the files because of it
+ */
 async function confirmUpload(
 	client: ApiClient,
 	{ at, field, id, before, key, fields }: UploadTarget,
 	uploads: Upload[],
 	why: string,
+	rejection?: ServiceError,
 ): Promise<PlatformRecord> {
 	if (!id) {
 		const trace = key ? await describeExisting(client, at, key) : '';
@@ -146,7 +158,8 @@ async function confirmUpload(
 	if (missing.length === 0 && (uploads.length > 0 || Object.keys(fields).length === 0)) {
 		return record;
 	}
-	const names = missing.map(({ name }) => `'${name}'`).join(', ') || 'the new values';
+	if (rejection && !rejection.previousAttempt?.mayStillApply) throw rejection;
+	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
 	// What is at work on it may be slower than the look at the record.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
 }
@@ -216,7 +229,7 @@ export async function downloadFile(
 			const type = headers['content-type'];
 			const mediaType = typeof type === 'string' ? type : undefined;
 			if (!isFile && mediaType && NO_PICTURE.test(mediaType)) {
-				throw new ServiceError(`The response is not a picture but ${mediaType}`, {
+				throw new ServiceError(`The response is not a picture but ${shortened(mediaType, 100)}`, {
 					delivery: 'ambiguous',
 				});
 			}
@@ -224,7 +237,7 @@ export async function downloadFile(
 		},
 	});
 	if (!(result instanceof ServiceError)) return;
-	const what = `${isFile ? '' : 'The thumbnail of '}'${file.fileName}'`;
+	const what = `${isFile ? '' : 'The thumbnail of '}${nameList([file.fileName])}`;
 	throw downloadFailure(result, what, from.to?.url);
 }
 
@@ -260,9 +273,21 @@ export async function removeFiles(
 		alreadyDoneStatus: 400,
 	});
 	if (result instanceof ServiceError) {
-		if (result.delivery !== 'ambiguous') throw result;
-		throw new ServiceError(`Unknown whether the files were removed: ${result.message}`, {
-			...result,
+		const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;
+		if (!open) throw result;
+		const now = await readRecord(client, at, id).catch(failureAsValue);
+		if (!(now instanceof ServiceError)) {
+			const isLeft = filesOf(now, field).some(({ fileId }) => fileIds.includes(fileId));
+			if (!isLeft) return now;
+			if (result !== open && !open.mayStillApply) throw result;
+		}
+		const found =
+			now instanceof ServiceError
+				? `reading the record did not work: ${now.message}`
+				: 'the record still has them';
+		throw new ServiceError(`Unknown whether the files were removed: ${result.message}; ${found}`, {
+			delivery: 'ambiguous',
+			status: result.status,
 			hint: 'Look at the record in the platform before you run it again.',
 		});
 	}
@@ -273,7 +298,7 @@ export async function removeFiles(
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
-		`The platform left ${left.map(({ fileName }) => `'${fileName}'`).join(', ')} on the record`,
+		`The platform left ${nameList(left.map(({ fileName }) => fileName))} on the record`,
 		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

@@ -8,6 +8,7 @@ import { InputError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import type { Upload } from './uploadStream';
 import { MIB } from '../transport/streams';
+import { nameList } from '../transport/text';
 
 /** What turns the direction of text could show one name and mean another. */
 const INVISIBLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
@@ -60,7 +61,7 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 	if (field && typeOf(field).holdsFiles) return field;
 	const offered = table.fields
 		.filter((entry) => typeOf(entry).holdsFiles)
-		.map((entry) => `'${entry.name}'`);
+		.map((entry) => entry.name);
 	throw new InputError(
 		field
 			? `The field '${name}' holds no files: its type is ${field.type}`
@@ -68,7 +69,7 @@ export function fileField(table: TableDefinition, name: string): FieldDefinition
 		{
 			field: name,
 			hint: offered.length
-				? `Fields for files in this table: ${offered.join(', ')}.`
+				? `Fields for files in this table: ${nameList(offered)}.`
 				: 'This table has no field for files; add one in the platform.',
 		},
 	);

@@ -1,11 +1,13 @@
 /**
- * The credential's test: a ping, whose response must be the platform's. A rule on the status alone would
- * take any page that responds with 200, such as n8n's own, for a platform.
+ * The credential's test: a ping, whose response must be the platform's, and a request that tells a token
+ * with rights from one without. A rule on the status alone would take any page that responds with 200,
+ * such as n8n's own, for a platform.
  */
 import type {
 	ICredentialDataDecryptedObject,
 	ICredentialsDecrypted,
 	ICredentialTestFunctions,
+	IDataObject,
 	IHttpRequestOptions,
 	IN8nHttpFullResponse,
 	INodeCredentialTestResult,
@@ -16,11 +18,19 @@ import { paths } from '../api/endpoints';
 import { clientSettings } from '../execution/createClient';
 import { toFailure } from '../parameters/failure';
 import { ApiClient } from '../transport/client';
+import { toErrorEntries } from '../transport/errorEntries';
 import { InputError, isFromPlatform, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import { isJwt } from '../transport/tokens';
 
 const TIMEOUT_MS = 20_000;
+
+/** Fails when the time for a response is over: n8n's own limit begins anew with each byte. */
+const deadlineOf = async ({ abortSignal }: IHttpRequestOptions): Promise<never> =>
+	await new Promise((_, reject) => {
+		const signal = abortSignal as AbortSignal;
+		signal.addEventListener('abort', () => reject(new Error('The time is over')));
+	});
 
 /** n8n gives a credential test only its older request function. */
 async function send(
@@ -32,7 +42,7 @@ async function send(
 		credential,
 		options,
 	);
-	return (await helpers.request({
+	const response = helpers.request({
 		method,
 		uri: url,
 		headers,
@@ -41,7 +51,8 @@ async function send(
 		followRedirect: false,
 		simple: false,
 		resolveWithFullResponse: true,
-	})) as IN8nHttpFullResponse;
+	}) as Promise<IN8nHttpFullResponse>;
+	return await Promise.race([response, deadlineOf(options)]);
 }
 
 /** @throws {InputError} where the token is certainly not of the chosen type */
@@ -65,6 +76,37 @@ const notThePlatform = () =>
 		hint: 'Another service or a proxy may be there: check the address.',
 	});
 
+/** What the platform says to a ping: a text, and no errors. */
+const isPong = ({ data, errors }: IDataObject) =>
+	isObject(data) &&
+	typeof data.message === 'string' &&
+	(errors === undefined || errors === null || Array.isArray(errors));
+
+/** Requests that any API token with a role may make. */
+const RIGHTS_CHECKS = [paths.currentUser(), paths.applications()];
+
+/**
+ * A ping takes tokens of every type, also those of a public form. Only the platform's own refusals
+ * count: anything else says nothing of the token's type.
+ *
+ * @throws {InputError} if the token is of another type than an API token with a role
+ */
+async function checkRights(client: ApiClient, { accessType }: ICredentialDataDecryptedObject) {
+	if ((accessType ?? 'role') !== 'role') return;
+	for (const path of RIGHTS_CHECKS) {
+		const result = await client.tryRequest({ method: 'GET', path, retryMode: 'read' });
+		if (!(result instanceof ServiceError)) return;
+		if (result.status === 401) throw result;
+		if (result.status !== 403 || !isFromPlatform(result)) return;
+	}
+	throw new InputError(
+		"The token may not read anything, but 'Token Type' is 'API Token With Role'",
+		{
+			hint: 'It may be a short token, or that of a workflow or a public form. Choose its type, or enter an API token whose role has the rights that your workflows need.',
+		},
+	);
+}
+
 async function ping(
 	context: ICredentialTestFunctions,
 	credential: ICredentialDataDecryptedObject,
@@ -77,13 +119,21 @@ async function ping(
 		},
 		{ ...clientSettings(credential), timeoutMs: TIMEOUT_MS, retryBudgetMs: 0 },
 	);
-	const { body } = await client
+	const { body, status } = await client
 		.request({ method: 'GET', path: paths.ping(), retryMode: 'read' })
 		.catch((error: unknown) => {
 			throw isStranger(error) ? notThePlatform() : error;
 		});
-	if (!isObject(body.data)) throw notThePlatform();
+	const [entry] = toErrorEntries(body.errors);
+	if (entry) {
+		throw new ServiceError(
+			`The platform responded with success (${status}), and with an error: ${entry.message ?? entry.id ?? 'no reason given'}`,
+			{ delivery: 'rejected', status },
+		);
+	}
+	if (!isPong(body)) throw notThePlatform();
 	checkType(credential);
+	await checkRights(client, credential);
 }
 
 /** n8n's `credentialTest`: whether the address is the platform's and the token works there. */

@@ -14,8 +14,8 @@ import { maxRetryWait } from './requests';
 import { columnMapping, encoding, mappingMode } from './rowFiles';
 import { maxRecordsToRemove, maxShareToRemove } from './sync';
 import { application } from './table';
-import { unknownFields } from './values';
-import { batchSize, importKey } from './writing';
+import { emptyValues, unknownFields } from './values';
+import { batchSize, importKey, updateMode } from './writing';
 
 const TOKEN_TYPES: Record<string, string> = {
 	role: 'API Token With Role',
@@ -60,7 +60,10 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	correctImportKey: `Correct ${importKey} in the options, or leave it empty.`,
 	correctMatchFields: `Choose one or several fields under ${matchFields}: text, choices, numbers, dates or times that the table lets you write.`,
 	createIfMissing: `Check the value. ${ifMissing} in the options (Matching) says what to do with items that have no record.`,
+	keepFieldsNotSent: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
 	markImportKey: `Choose 'Other Fields' under ${matchOn} and the fields that identify a record, or mark a field as import key in the platform.`,
+	lookBeforeAddingAgain:
+		'Look at the record before you run it again: files and messages that it has got already would be added a second time.',
 	lookBeforeCreatingAgain:
 		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
 	lookBeforeCreatingManyAgain:
@@ -83,8 +86,10 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
 	chooseHeaderFile: `Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
 	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,
-	fitColumns: ({ given }) =>
-		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. The file's columns are: ${given}.`,
+	fitColumns: ({ columns }) =>
+		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}`,
+	renameUnclearColumn: ({ name }) =>
+		`Rename it to '${name}' if it is the field; else remove it, or set ${unknownFields} in the options to 'Ignore'.`,
 	mapColumn: `Choose it under ${columnMapping}.`,
 	useWebhookTrigger: `Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under ${triggerOn}.`,
 	replaceExpiredToken: ({ expires }) =>

@@ -8,6 +8,7 @@ import type { ItemResults } from '../execution/itemResults';
 import type { BulkOperation, ItemOperation } from '../execution/operation';
 import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/parameter';
 import type { RunContext } from '../execution/run';
+import type { DeletedCount } from '../transport/errors';
 
 /** Options in a sub-collection: an operation with many options groups the rare ones. */
 export class OptionGroup<Option extends string> {
@@ -98,7 +99,11 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	...operation
 }: Definition<ItemOperation, Field, Option> & {
 	concurrencyKey?(run: RunContext<Field | Option>, index: number): string;
-	execute(run: RunContext<Field | Option>, index: number): ReturnType<ItemOperation['execute']>;
+	execute(
+		run: RunContext<Field | Option>,
+		index: number,
+		before?: DeletedCount,
+	): ReturnType<ItemOperation['execute']>;
 }): ItemOperation => ({ ...operation, kind: 'item', ...shownParameters(fields, options) });
 
 /** An operation that sees all items and reports on each. */

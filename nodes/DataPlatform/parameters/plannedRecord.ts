@@ -146,5 +146,7 @@ export async function createLinkedRecords(
 const nothingSent = (problems: Problem[]) =>
 	new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
 		field: problems[0]?.field,
-		hint: "Correct it under 'Values to Send', or in the input if fields are mapped automatically.",
+		hint:
+			problems[0]?.hint ??
+			"Correct it under 'Values to Send', or in the input if fields are mapped automatically.",
 	});

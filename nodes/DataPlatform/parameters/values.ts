@@ -9,6 +9,7 @@ import type { NameOf } from '../execution/parameter';
 import { choice, custom } from '../execution/parameterKinds';
 import { jsonReader } from '../execution/recordInput';
 import type { RunContext } from '../execution/run';
+import { nameList } from '../transport/text';
 import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from './table';
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
@@ -121,16 +122,8 @@ export const planOptions = (
 	isFromInput: isMappedAutomatically(run, index),
 });
 
-/** How many fields a hint names. */
-const FIELDS_SHOWN = 10;
-
 /** Names the fields of the input that are not written, once in a run. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
-	const names = [...ignored].map((header) => `'${header}'`);
-	const shown = names.slice(0, FIELDS_SHOWN).join(', ');
-	const rest = names.length - FIELDS_SHOWN;
-	run.hintOnce(
-		`Left out, because the platform only lets them be read: ${shown}${rest > 0 ? ` and ${rest} more` : ''}.`,
-	);
+	run.hintOnce(`Left out, because the platform only lets them be read: ${nameList([...ignored])}.`);
 }

@@ -2,11 +2,12 @@
  * How many records are written: the options of the operations that do, and what writes by them.
  */
 import type { TableAddress, TableDefinition } from '../api/types';
+import { readLastChange } from '../bulk/lastChange';
 import type { LinkResolver } from '../bulk/links';
 import type { Matching, MatchRules } from '../bulk/matching';
 import { WritePipeline } from '../bulk/pipeline';
 import type { PlanOptions, WriteMode } from '../bulk/plan';
-import { readWatermark, type WriteManyOptions } from '../bulk/write';
+import type { WriteManyOptions } from '../bulk/write';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, flag, number, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
@@ -274,9 +275,12 @@ export async function setUpWriting(
 ): Promise<WriteSetup> {
 	const { client } = run;
 	const at = tableOf(run, index);
-	const reading = settings.dryRun ? Promise.resolve(undefined) : readWatermark(client, at);
+	const definition = run.definition(at);
+	const reading = settings.dryRun
+		? Promise.resolve(undefined)
+		: readLastChange(client, at, definition);
 	// Both are read at the same time, and none is left behind if the other one fails.
-	const table = await run.definition(at).finally(async () => await reading);
+	const table = await definition.finally(async () => await reading);
 	const links = linkResolver(run, at);
 	const matching = matchingIn?.(table, settings.importKey);
 	const planning = { ...unmatched, matchOn: matching?.on };

@@ -2,6 +2,13 @@
  * CSV as RFC 4180 has it and as spreadsheets write it: read and written a piece at a time.
  */
 import { InputError } from '../transport/errors';
+import {
+	beginningOf,
+	firstCells,
+	MAX_CELL_CHARACTERS,
+	MAX_ROW_CHARACTERS,
+	MAX_ROW_VALUES,
+} from './limits';
 
 /** A row of a file. */
 export interface CsvRow {
@@ -22,12 +29,6 @@ export interface CsvNotes {
 /** In the order in which one is preferred where the header has the same number of several. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/** A cell may have as many characters; more is no value of a field. */
-export const MAX_CELL_CHARACTERS = 4 * 1024 * 1024;
-
-/** What remains of a longer one, to recognize it by. */
-const SHOWN_OF_LONG_CELL = 100;
-
 /** In how many characters the header must end for its delimiter to be found in all of it. */
 const MAX_HEADER_CHARACTERS = 1024 * 1024;
 
@@ -37,7 +38,7 @@ const CR = 0x0d;
 
 type State = 'cellStart' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterCr';
 
-/** Reads pieces of text into rows. Keeps no more than a cell's text besides the rows of a piece. */
+/** Reads pieces of text into rows. Keeps no more than one row besides the rows of a piece. */
 export class CsvParser {
 	private state: State = 'cellStart';
 	private row = 1;
@@ -47,7 +48,11 @@ export class CsvParser {
 	/** Where the quote stands that is open. */
 	private quoteRow = 0;
 	private hasNul = false;
-	private isLong = false;
+	/** How many characters the row has. */
+	private characters = 0;
+	/** Whether the rest of the cell is left out, or the rest of the row. */
+	private isCellCut = false;
+	private isRowCut = false;
 	private rows: CsvRow[] = [];
 	private readonly delimiter: number;
 
@@ -74,15 +79,15 @@ export class CsvParser {
 					}
 					break;
 				case 'quoted': {
-					const end = text.indexOf('"', at);
-					this.append(text, at, end < 0 ? text.length : end);
-					at = end < 0 ? text.length : end + 1;
-					if (end >= 0) this.state = 'quoteInQuoted';
+					const end = endOfQuoted(text, at);
+					this.append(text.slice(at, end), unquoted);
+					if (end < text.length) this.state = 'quoteInQuoted';
+					at = end + 1;
 					break;
 				}
 				case 'quoteInQuoted':
 					if (code === QUOTE) {
-						this.append('"', 0, 1);
+						this.append('"');
 						this.state = 'quoted';
 						at += 1;
 					} else {
@@ -94,7 +99,7 @@ export class CsvParser {
 					break;
 				case 'plain': {
 					const end = this.endOfPlain(text, at);
-					this.append(text, at, end);
+					this.append(text.slice(at, end));
 					at = end + 1;
 					if (end < text.length) this.endCell(text.charCodeAt(end));
 				}
@@ -134,13 +139,25 @@ export class CsvParser {
 		return at;
 	}
 
-	private append(text: string, from: number, to: number) {
-		if (this.isLong) return;
-		this.cell += text.slice(from, to);
-		if (this.cell.length <= MAX_CELL_CHARACTERS) return;
-		this.isLong = true;
-		this.problem ??= `has more than ${MAX_CELL_CHARACTERS} characters in column ${this.cells.length + 1}`;
-		this.cell = `${this.cell.slice(0, SHOWN_OF_LONG_CELL)}…`;
+	private append(raw: string, read = (text: string) => text) {
+		if (this.isCellCut || this.isRowCut) return;
+		const text = read(raw);
+		this.cell += text;
+		this.characters += text.length;
+		if (this.characters > MAX_ROW_CHARACTERS) {
+			this.cutRow(`has more than ${MAX_ROW_CHARACTERS} characters`);
+		} else if (this.cell.length > MAX_CELL_CHARACTERS) {
+			this.isCellCut = true;
+			this.problem ??= `has more than ${MAX_CELL_CHARACTERS} characters in column ${this.cells.length + 1}`;
+			this.cell = beginningOf(this.cell);
+		}
+	}
+
+	private cutRow(problem: string) {
+		this.isRowCut = true;
+		this.problem ??= problem;
+		this.cells = firstCells([...this.cells, this.cell]);
+		this.cell = '';
 	}
 
 	private endCell(code: number) {
@@ -150,9 +167,10 @@ export class CsvParser {
 			this.cells.length === 0 &&
 			this.cell === '' &&
 			this.quoteRow !== this.row;
-		if (!isEmptyLine) this.cells.push(this.cell);
+		if (this.cells.length === MAX_ROW_VALUES) this.cutRow(`has more than ${MAX_ROW_VALUES} cells`);
+		else if (!isEmptyLine && !this.isRowCut) this.cells.push(this.cell);
 		this.cell = '';
-		this.isLong = false;
+		this.isCellCut = false;
 		this.state = code === CR ? 'afterCr' : 'cellStart';
 		if (code === this.delimiter) return;
 		if (!isEmptyLine) this.endRow();
@@ -167,9 +185,27 @@ export class CsvParser {
 		}
 		this.rows.push({ row, cells, problem: this.problem });
 		this.cells = [];
+		this.characters = 0;
+		this.isRowCut = false;
 		this.problem = undefined;
 	}
 }
+
+/** Where the quoted text ends that goes on at a place: its quote, or the last of the text. */
+function endOfQuoted(text: string, from: number): number {
+	for (let at = from; ; at += 2) {
+		at = text.indexOf('"', at);
+		if (at < 0) return text.length;
+		if (text.charCodeAt(at + 1) !== QUOTE) return at;
+	}
+}
+
+/** Not by `replaceAll`, which keeps a chain of all parts in memory. */
+const replaced = (text: string, from: string, to: string) =>
+	text.includes(from) ? text.split(from).join(to) : text;
+
+/** Text inside quotes, in which each quote is doubled. */
+const unquoted = (text: string) => replaced(text, '""', '"');
 
 /** The first line outside quotes; undefined where the text ends before its end. */
 function firstLine(text: string): string | undefined {
@@ -269,4 +305,4 @@ const NEEDS_QUOTES: Record<Delimiter, RegExp> = {
 };
 
 const csvCell = (cell: string, delimiter: Delimiter) =>
-	NEEDS_QUOTES[delimiter].test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+	NEEDS_QUOTES[delimiter].test(cell) ? `"${replaced(cell, '"', '""')}"` : cell;

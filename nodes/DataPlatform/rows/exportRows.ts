@@ -25,8 +25,9 @@ const BEHIND_FIELDS = ['created', 'modified', 'ver'] as const;
  * The columns of a table: the record's ID, its fields, and what the platform says of it.
  *
  * @param chosen the fields to write; all that hold data where it is empty
- * @param nameOf what a field's column is called; where two are called the same, both have their
- *   field's own name
+ * @param nameOf what a field's column is called; its field's own name where two are called the same, or
+ *   where it would be read as something else
+ * @param fieldName what a field of a name is called
  */
 export function exportColumns(
 	table: TableDefinition,
@@ -48,7 +49,7 @@ export function exportColumns(
 	const columnName = (field: { name: string; header: string }) => {
 		const name = nameOf(field).trim();
 		const isUnique = times.get(plain(name)) === 1 && name !== '' && !own.has(plain(name));
-		return isUnique ? name : fieldName(field.name);
+		return isUnique && fieldName(name) === name ? name : fieldName(field.name);
 	};
 	const ofField = (name: string) => (record: PlatformRecord) =>
 		Object.hasOwn(record.fields, name) ? record.fields[name] : undefined;

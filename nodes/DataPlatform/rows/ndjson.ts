@@ -2,7 +2,8 @@
  * NDJSON: one JSON object a line.
  */
 import { InputError } from '../transport/errors';
-import { isObject, withExactNumbers } from '../transport/json';
+import { endOfText, isObject, withExactNumbers } from '../transport/json';
+import { beginningOf, MAX_ROW_CHARACTERS, MAX_ROW_VALUES } from './limits';
 
 /** A line of a file. */
 export interface NdjsonRow {
@@ -15,13 +16,26 @@ export interface NdjsonRow {
 	problem?: string;
 }
 
-/** A line may have as many characters. */
-export const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
+/** Whether a line holds more values, lists and objects than a row may have. */
+function hasTooMany(line: string): boolean {
+	if (line.length <= MAX_ROW_VALUES) return false;
+	let count = 0;
+	for (let at = 0; at < line.length && count <= MAX_ROW_VALUES; at++) {
+		const character = line[at]!;
+		if (character === '"') at = endOfText(line, at);
+		else if (',[{'.includes(character)) count += 1;
+	}
+	return count > MAX_ROW_VALUES;
+}
 
-/** What remains of a longer one, to recognize it by. */
-const SHOWN_OF_LONG_LINE = 100;
+const cutLine = (row: number, line: string, problem: string): NdjsonRow => ({
+	row,
+	line: beginningOf(line),
+	problem,
+});
 
 function parseLine(row: number, line: string): NdjsonRow {
+	if (hasTooMany(line)) return cutLine(row, line, `has more than ${MAX_ROW_VALUES} values`);
 	let values: unknown;
 	try {
 		values = JSON.parse(line);
@@ -42,21 +56,16 @@ function parseLine(row: number, line: string): NdjsonRow {
 export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator<NdjsonRow[]> {
 	let row = 1;
 	let held = '';
-	let isLong = false;
+	let isCut = false;
 	let isFirst = true;
-	const toRow = (line: string): NdjsonRow[] => {
+	const toRow = (): NdjsonRow[] => {
 		const number = row++;
-		if (isLong) {
-			isLong = false;
-			return [
-				{
-					row: number,
-					line: `${held}…`,
-					problem: `has more than ${MAX_LINE_CHARACTERS} characters`,
-				},
-			];
+		const text = held.trim();
+		held = '';
+		if (isCut) {
+			isCut = false;
+			return [cutLine(number, text, `has more than ${MAX_ROW_CHARACTERS} characters`)];
 		}
-		const text = line.trim();
 		if (text === '') return [];
 		if (isFirst && text.startsWith('[')) {
 			throw new InputError('The file is a JSON list, not NDJSON with one JSON object a line', {
@@ -67,25 +76,22 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 		return [parseLine(number, text)];
 	};
 	const hold = (text: string) => {
-		if (isLong) return;
+		if (isCut) return;
 		held += text;
-		if (held.length <= MAX_LINE_CHARACTERS) return;
-		isLong = true;
-		held = held.slice(0, SHOWN_OF_LONG_LINE);
+		isCut = held.length > MAX_ROW_CHARACTERS;
 	};
 	for await (const piece of pieces) {
 		const rows: NdjsonRow[] = [];
 		let at = 0;
 		for (let end = piece.indexOf('\n'); end >= 0; end = piece.indexOf('\n', at)) {
 			hold(piece.slice(at, end));
-			rows.push(...toRow(held));
-			held = '';
+			rows.push(...toRow());
 			at = end + 1;
 		}
 		hold(piece.slice(at));
 		if (rows.length > 0) yield rows;
 	}
-	const rows = toRow(held);
+	const rows = toRow();
 	if (rows.length > 0) yield rows;
 }
 

@@ -4,6 +4,7 @@
 import { InputError } from '../transport/errors';
 import { readCsv, unguarded, type CsvNotes, type CsvRow, type Delimiter } from './csv';
 import { readNdjson, type NdjsonRow } from './ndjson';
+import { PIECE_BYTES } from './text';
 
 /** A row of a CSV file, or a line of an NDJSON file. */
 export type FileRow = CsvRow | NdjsonRow;
@@ -39,36 +40,52 @@ const PORTION_ROWS = 3996;
 /** Fewer where they are long. */
 const PORTION_CHARACTERS = 8 * 1024 * 1024;
 
+/** Fewer where they are far apart, too: a cell keeps the whole piece of text that it is a part of. */
+const PORTION_PIECES = PORTION_CHARACTERS / PIECE_BYTES;
+
+/** What a cell takes besides its characters, in characters. */
+const CELL_OVERHEAD = 16;
+
 /** What begins with a brace is JSON; a list is as well, and refused. */
 const JSON_START = /^\s*(?:\{|\[\s*(?:\{|$))/;
+
+/** How many blanks may come before what says the format. */
+const MAX_BLANKS = 1024 * 1024;
 
 /** The pieces, and the format of what they begin with. */
 async function detect(pieces: AsyncGenerator<string>) {
 	let head = '';
-	while (head.trim() === '') {
+	for (let isBlank = true; isBlank && head.length <= MAX_BLANKS; ) {
 		const next = await pieces.next();
 		if (next.done) break;
 		head += next.value;
+		isBlank = next.value.trim() === '';
 	}
 	async function* all() {
 		yield head;
 		yield* pieces;
 	}
 	const format: RowFormat = JSON_START.test(head) ? 'ndjson' : 'csv';
-	return { format, pieces: all(), isEmpty: head.trim() === '' };
+	return { format, pieces: all() };
 }
 
-/** The header's own row. @throws {InputError} where there is none that names columns */
-function headerOf(row: CsvRow | undefined, hasGuard: boolean): string[] {
-	if (!row) {
-		throw new InputError('The file is empty', { hint: 'Its first row must name the columns.' });
-	}
-	if (row.problem) {
-		throw new InputError(`The file's first row ${row.problem}`, {
+const EMPTY_HINTS: Record<RowFormat, string> = {
+	csv: 'Its first row must name the columns.',
+	ndjson: 'It must hold one JSON object a line.',
+};
+
+/** The names in the header. @throws {InputError} where it names no column */
+function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
+	if (problem) {
+		throw new InputError(`The file's first row ${problem}`, {
 			hint: { code: 'chooseHeaderFile' },
 		});
 	}
-	return row.cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
+	const names = cells.map((cell) => (hasGuard ? unguarded(cell) : cell).trim());
+	if (names.some((name) => name !== '')) return names;
+	throw new InputError("The file's first row names no column", {
+		hint: { code: 'chooseHeaderFile' },
+	});
 }
 
 /**
@@ -77,27 +94,29 @@ function headerOf(row: CsvRow | undefined, hasGuard: boolean): string[] {
  * @throws {InputError} where it is empty, or its header can't be read
  */
 export async function openRows(text: AsyncGenerator<string>, form: RowFileForm): Promise<RowFile> {
-	const { format: found, pieces, isEmpty } = await detect(text);
+	const { format: found, pieces } = await detect(text);
 	const format = form.format ?? found;
-	if (format === 'ndjson') {
-		if (isEmpty)
-			throw new InputError('The file is empty', { hint: 'It must hold one JSON object a line.' });
-		return { format, header: [], delimiter: ',', rows: readNdjson(pieces) };
-	}
 	const notes: CsvNotes = {};
-	const rows = readCsv(pieces, form.delimiter, notes);
-	const first = await rows.next();
-	const [headerRow, ...others] = first.done ? [] : first.value;
-	async function* rest(): AsyncGenerator<FileRow[]> {
-		if (others.length > 0) yield others;
+	const rows: AsyncGenerator<FileRow[]> =
+		format === 'csv' ? readCsv(pieces, form.delimiter, notes) : readNdjson(pieces);
+	const next = await rows.next();
+	if (next.done) throw new InputError('The file is empty', { hint: EMPTY_HINTS[format] });
+	async function* rowsFrom(first: FileRow[]): AsyncGenerator<FileRow[]> {
+		if (first.length > 0) yield first;
 		yield* rows;
 	}
-	const header = headerOf(headerRow, form.formulaGuard);
-	return { format, header, delimiter: notes.delimiter!, rows: rest() };
+	const [first, ...others] = next.value;
+	if (!isCsvRow(first!)) {
+		return { format, header: [], delimiter: ',', rows: rowsFrom(next.value) };
+	}
+	const header = headerOf(first, form.formulaGuard);
+	return { format, header, delimiter: notes.delimiter!, rows: rowsFrom(others) };
 }
 
-const sizeOf = (row: FileRow) =>
-	isCsvRow(row) ? row.cells.reduce((sum, cell) => sum + cell.length, 0) : row.line.length;
+const charactersOf = (row: FileRow) =>
+	isCsvRow(row)
+		? row.cells.reduce((sum, cell) => sum + cell.length + CELL_OVERHEAD, 0)
+		: row.line.length;
 
 /**
  * Rows in portions that fit into memory.
@@ -112,10 +131,14 @@ export async function* portionsOf(
 	endAt = 0,
 ): AsyncGenerator<FileRow[]> {
 	let portion: FileRow[] = [];
-	let size = 0;
+	let characters = 0;
+	let pieces = 0;
 	let failure: { error: unknown } | undefined;
+	const isFull = () =>
+		portion.length >= PORTION_ROWS || characters >= PORTION_CHARACTERS || pieces >= PORTION_PIECES;
 	try {
 		for await (const some of rows) {
+			if (some.at(-1)!.row >= startAt) pieces += 1;
 			for (const row of some) {
 				if (row.row < startAt) continue;
 				if (endAt > 0 && row.row > endAt) {
@@ -123,16 +146,17 @@ export async function* portionsOf(
 					return;
 				}
 				portion.push(row);
-				size += sizeOf(row);
+				characters += charactersOf(row);
 				// What follows the last one is not looked at: the file may be damaged there.
 				if (row.row === endAt) {
 					yield portion;
 					return;
 				}
-				if (portion.length < PORTION_ROWS && size < PORTION_CHARACTERS) continue;
+				if (!isFull()) continue;
 				yield portion;
 				portion = [];
-				size = 0;
+				characters = 0;
+				pieces = 0;
 			}
 		}
 	} catch (error) {

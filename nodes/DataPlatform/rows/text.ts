@@ -1,7 +1,7 @@
 /**
  * The bytes of a file as text: unpacked, decoded, in pieces.
  */
-import { InputError } from '../transport/errors';
+import { InputError, ServiceError } from '../transport/errors';
 
 /** `auto`: what the byte order mark says, UTF-8 without one. */
 export const ENCODINGS = ['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
@@ -11,10 +11,7 @@ export type Encoding = (typeof ENCODINGS)[number];
 type KnownEncoding = Exclude<Encoding, 'auto'>;
 
 /** How many bytes are decoded at once, so that the rows of a piece fit into memory. */
-const PIECE_BYTES = 64 * 1024;
-
-/** How many bytes say what a file is. */
-const HEAD_BYTES = 8;
+export const PIECE_BYTES = 64 * 1024;
 
 const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
 	['utf-8', [0xef, 0xbb, 0xbf]],
@@ -42,25 +39,29 @@ const GZIP = [0x1f, 0x8b];
 const beginsWith = (bytes: Uint8Array, mark: number[]) =>
 	mark.every((byte, index) => bytes[index] === byte);
 
+interface NodeError {
+	code?: string;
+	message?: string;
+}
+
 /** Why a gzip file can't be unpacked; other failures as they are. */
 function packedFailure(error: unknown): unknown {
-	if (error instanceof InputError) return error;
-	const { code, message, cause } = error as Error & { code?: string; cause?: { code?: string } };
+	if (error instanceof InputError || error instanceof ServiceError) return error;
+	const { code, message, cause } = error as NodeError & { cause?: NodeError };
 	const codes = [code, cause?.code];
 	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
 		return new InputError('The gzip file is several that were joined, or has more behind its end', {
 			hint: 'Unpack it, and pack it as one.',
 		});
 	}
-	const what = codes.includes('Z_BUF_ERROR') ? 'ends in the middle' : `is damaged: ${message}`;
+	// Some versions of Node.js say only in the cause what is wrong.
+	const what = codes.includes('Z_BUF_ERROR')
+		? 'ends in the middle'
+		: `is damaged: ${message || cause?.message}`;
 	return new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
 }
 
-/**
- * The bytes of a gzip file.
- *
- * @throws {InputError} where it is damaged, after what came before that
- */
+/** The bytes of a gzip file. @throws {InputError} if it is damaged, after the bytes before that */
 async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const { readable, writable } = new DecompressionStream('gzip');
 	const writer = writable.getWriter();
@@ -82,23 +83,29 @@ async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 	}
 }
 
-/** The same bytes, none of the pieces larger than `PIECE_BYTES`, the first not shorter than a mark. */
+/** The same bytes in pieces of `PIECE_BYTES`; the last one is what is left. */
 async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-	let head: Uint8Array = new Uint8Array(0);
-	let isBegun = false;
-	for await (const chunk of source) {
-		let bytes = chunk;
-		if (!isBegun) {
-			head = Buffer.concat([head, chunk]);
-			if (head.length < HEAD_BYTES) continue;
-			isBegun = true;
-			bytes = head;
+	let piece = new Uint8Array(PIECE_BYTES);
+	let size = 0;
+	let failure: { error: unknown } | undefined;
+	try {
+		for await (const chunk of source) {
+			for (let at = 0; at < chunk.length; ) {
+				const part = chunk.subarray(at, at + PIECE_BYTES - size);
+				piece.set(part, size);
+				at += part.length;
+				size += part.length;
+				if (size < PIECE_BYTES) continue;
+				yield piece;
+				piece = new Uint8Array(PIECE_BYTES);
+				size = 0;
+			}
 		}
-		for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-			yield bytes.subarray(at, at + PIECE_BYTES);
-		}
+	} catch (error) {
+		failure = { error };
 	}
-	if (!isBegun && head.length > 0) yield head;
+	if (size > 0) yield piece.subarray(0, size);
+	if (failure) throw failure.error;
 }
 
 /** How many of the bytes are whole characters; the others wait for the next ones. */
@@ -173,34 +180,45 @@ function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	return marked ?? (chosen === 'auto' ? 'utf-8' : chosen);
 }
 
+/** The first piece of a file, empty where there is none, and all of them. */
+async function peek(source: AsyncGenerator<Uint8Array>) {
+	const first = await source.next();
+	async function* all() {
+		try {
+			if (!first.done) yield first.value;
+			yield* source;
+		} finally {
+			await source.return(undefined);
+		}
+	}
+	return { head: first.done ? new Uint8Array(0) : first.value, all: all() };
+}
+
 /**
  * A file's text, in pieces; unpacked where it is a gzip file, without its byte order mark.
  *
- * @throws {InputError} where it is not in the encoding, damaged or no text, after the text before that
+ * @param read the file's bytes, from the first on each time that it is called
+ * @throws {InputError} where it is not in the encoding or no text, after the text before that place;
+ *   where it is a damaged gzip file, before any text
  */
 export async function* decodeText(
-	source: AsyncIterable<Uint8Array>,
+	read: () => AsyncIterable<Uint8Array>,
 	chosen: Encoding,
 ): AsyncGenerator<string> {
-	yield* decodePieces(pieces(source), chosen, true);
+	let { head, all } = await peek(pieces(read()));
+	if (beginsWith(head, GZIP)) {
+		// The checksum comes last. Before it is read, no byte is certain.
+		const check = unpacked(all);
+		while (!(await check.next()).done);
+		({ head, all } = await peek(pieces(unpacked(read()))));
+	}
+	yield* decodePieces(all, encodingOf(head, chosen));
 }
 
 async function* decodePieces(
-	source: AsyncGenerator<Uint8Array>,
-	chosen: Encoding,
-	mayBePacked: boolean,
+	source: AsyncIterable<Uint8Array>,
+	encoding: KnownEncoding,
 ): AsyncGenerator<string> {
-	const first = await source.next();
-	if (first.done) return;
-	const rest = async function* () {
-		yield first.value;
-		yield* source;
-	};
-	if (mayBePacked && beginsWith(first.value, GZIP)) {
-		yield* decodePieces(pieces(unpacked(rest())), chosen, false);
-		return;
-	}
-	const encoding = encodingOf(first.value, chosen);
 	const decoder =
 		encoding === 'windows-1252'
 			? undefined
@@ -221,12 +239,11 @@ async function* decodePieces(
 		isFirst = false;
 		if (isWrong) throw wrongEncoding(encoding);
 	};
-	for await (const piece of rest()) {
+	for await (const piece of source) {
 		const bytes = Buffer.concat([held, piece]);
 		const end = wholeLength(bytes, encoding);
 		yield* decoded(bytes.subarray(0, end));
-		// A copy, because the piece's memory may be used again.
-		held = Uint8Array.from(bytes.subarray(end));
+		held = bytes.subarray(end);
 	}
 	if (held.length > 0) throw wrongEncoding(encoding);
 }

@@ -82,6 +82,11 @@ export interface ApiRequest {
 	purpose?: TokenPurpose;
 	/** A refusal that, after a try whose result is unknown, means: that try did it. */
 	alreadyDoneStatus?: number;
+	/**
+	 * Makes it safe to repeat a request that is not idempotent: asked once the wait after an attempt
+	 * of unknown result is over, whether a look-up proves that nothing of it was done.
+	 */
+	isUnapplied?: () => Promise<boolean>;
 	/** Called after each failed attempt that is followed by another one. */
 	onRetry?: (failure: ServiceError) => void;
 }
@@ -91,6 +96,8 @@ export interface ApiResponse extends ParsedResponse {
 	repeated: boolean;
 	/** What became of that try. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked an earlier attempt to wait. */
+	wasPostponed?: boolean;
 	/** How long the last attempt took, in milliseconds. */
 	durationMs: number;
 }
@@ -152,6 +159,8 @@ export class ApiClient {
 		let retries = 0;
 		let rateLimitCount = 0;
 		let ambiguous: ServiceError | undefined;
+		const modeAfter = ({ mayStillApply }: ServiceError): RetryMode =>
+			request.isUnapplied && !mayStillApply ? 'idempotent' : request.retryMode;
 		for (;;) {
 			const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
 			if (cancellation) return ambiguous ?? cancellation;
@@ -160,7 +169,8 @@ export class ApiClient {
 			const durationMs = Date.now() - sentAt;
 			if (!(result instanceof ServiceError)) {
 				const repeated = ambiguous !== undefined;
-				return { ...result, repeated, previousAttempt: ambiguous, durationMs };
+				const wasPostponed = rateLimitCount > 0;
+				return { ...result, repeated, previousAttempt: ambiguous, wasPostponed, durationMs };
 			}
 			const { status } = result;
 			const isDone = status === request.alreadyDoneStatus && isFromPlatform(result);
@@ -170,12 +180,13 @@ export class ApiClient {
 			// The try that may still be done counts most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;
 
-			const delay = retryDelay(result, request.retryMode, retries, Math.random(), rateLimitCount);
+			const mode = modeAfter(result);
+			const delay = retryDelay(result, mode, retries, Math.random(), rateLimitCount);
 			// A request that an earlier attempt may have done stays ambiguous whatever came later.
 			const final =
 				result.delivery === 'notApplied' && ambiguous
 					? ambiguous
-					: withPreviousAttempt(ambiguous, result);
+					: withEarlierAttempts(result, ambiguous, rateLimitCount > 0);
 			if (delay === undefined) return final;
 			if (this.settings.retryBudgetMs === 0) return final;
 			if (!this.retryBudget.reserve(Date.now(), delay)) return this.retryBudgetExceeded(final);
@@ -187,6 +198,10 @@ export class ApiClient {
 			this.stats.retries += 1;
 			this.logger.debug(`Data Platform: trying again in ${delay} ms: ${result.message}`);
 			await this.wait(delay);
+			if (ambiguous && request.isUnapplied) {
+				if (this.isCanceled() || !(await request.isUnapplied())) return final;
+				ambiguous = undefined;
+			}
 		}
 	}
 
@@ -201,6 +216,7 @@ export class ApiClient {
 				code: cause.code,
 				retryAfterMs: cause.retryAfterMs,
 				previousAttempt: cause.previousAttempt,
+				wasPostponed: cause.wasPostponed,
 				isRetryBudgetSpent: true,
 				hint: this.settings.retryBudgetHint ?? { code: 'raiseRetryBudget' },
 			},
@@ -278,7 +294,10 @@ export class ApiClient {
 		const result = request.receive
 			? await receiveBytes(response, request, this.settings, () => abortResponse.abort())
 			: parseResponse(redact(response, this.settings), request.bodyRequirement ?? 'json');
-		if (!(result instanceof ServiceError) || request.to?.withToken === false) return result;
+		if (!(result instanceof ServiceError)) return result;
+		// Bytes that break off change nothing, whatever the network says of it.
+		if (request.receive && this.isCanceled()) return canceled();
+		if (request.to?.withToken === false) return result;
 		const hint = tokenHint(result.status, this.settings.token, request.purpose ?? 'data');
 		return hint ? new ServiceError(result.message, { ...result, hint }) : result;
 	}
@@ -355,6 +374,8 @@ async function receiveBytes(
 		if (isFile) await receive!(bytes, headers);
 		else {
 			const asText = { ...response, body: (await readText(bytes)) as never };
+			// The rest of a long one would keep the connection open.
+			abortResponse();
 			return parseResponse(redact(asText, settings), 'anything');
 		}
 		return { status, body: {} };
@@ -366,11 +387,20 @@ async function receiveBytes(
 	}
 }
 
-/** A failure that knows of an earlier attempt whose result is open. */
-const withPreviousAttempt = (previousAttempt: ServiceError | undefined, error: ServiceError) =>
-	previousAttempt && error !== previousAttempt
-		? new ServiceError(error.message, { ...error, previousAttempt })
-		: error;
+/** A failure that knows of an earlier attempt whose result is open, and of those that were to wait. */
+function withEarlierAttempts(
+	error: ServiceError,
+	previousAttempt: ServiceError | undefined,
+	wasPostponed: boolean,
+): ServiceError {
+	const isLater = previousAttempt !== undefined && error !== previousAttempt;
+	if (!isLater && !wasPostponed) return error;
+	return new ServiceError(error.message, {
+		...error,
+		...(isLater && { previousAttempt }),
+		wasPostponed,
+	});
+}
 
 // n8n shows an execution as canceled, not as failed, where the error has this word in it.
 const canceled = () => new ServiceError('The execution was canceled', { delivery: 'canceled' });

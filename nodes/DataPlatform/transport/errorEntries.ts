@@ -1,5 +1,6 @@
 /** The `errors` of a response: contract/openapi.yaml, `ErrorEntry`. */
 import { isObject } from './json';
+import { shortened } from './text';
 
 /** One entry of `errors`; `RecordIndex` is optional and its case is not promised. */
 export interface ErrorEntry {
@@ -9,7 +10,20 @@ export interface ErrorEntry {
 	recordIndex?: number;
 }
 
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+/** An error's text goes into every item that it is about, and to agents. */
+const MAX_CHARACTERS = 1000;
+
+const text = (value: unknown) =>
+	typeof value === 'string' && value !== '' ? shortened(value, MAX_CHARACTERS) : undefined;
+
+/** Several errors' messages as one; undefined where none has any. */
+export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
+	text(
+		entries
+			.map(({ message }) => message)
+			.filter(Boolean)
+			.join('; '),
+	);
 
 /** Reads the `errors` of an envelope, whatever is in it. */
 export function toErrorEntries(value: unknown): ErrorEntry[] {

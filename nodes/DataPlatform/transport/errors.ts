@@ -26,7 +26,9 @@ export type Hint =
 	| { code: 'correctImportKey' }
 	| { code: 'correctMatchFields' }
 	| { code: 'createIfMissing' }
+	| { code: 'keepFieldsNotSent' }
 	| { code: 'markImportKey' }
+	| { code: 'lookBeforeAddingAgain' }
 	| { code: 'lookBeforeCreatingAgain' }
 	| { code: 'lookBeforeCreatingManyAgain' }
 	| { code: 'updateInstead' }
@@ -44,7 +46,8 @@ export type Hint =
 	| { code: 'checkToken' }
 	| { code: 'chooseEncoding' }
 	| { code: 'chooseHeaderFile' }
-	| { code: 'fitColumns'; given: string }
+	| { code: 'fitColumns'; columns: string }
+	| { code: 'renameUnclearColumn'; name: string }
 	| { code: 'mapColumn' }
 	| { code: 'raiseDeletedShare' }
 	| { code: 'useWebhookTrigger' }
@@ -73,10 +76,20 @@ export interface ServiceErrorDetails {
 	mayStillApply?: boolean;
 	/** An earlier attempt that may have been done. */
 	previousAttempt?: ServiceError;
+	/** Whether the service asked an earlier attempt to wait: a gateway may do so though it was done. */
+	wasPostponed?: boolean;
 	/** Doing it again could do it twice. */
 	isFinal?: boolean;
 	/** It would have been sent again, if the execution might still wait. */
 	isRetryBudgetSpent?: boolean;
+	/** How many records were deleted before it failed. */
+	deletion?: DeletedCount;
+}
+
+/** How many records were deleted for certain, and how many there may be with those of unknown result. */
+export interface DeletedCount {
+	deleted: number;
+	atMost: number;
 }
 
 /** A request to the service that did not succeed; `message` says what happened, in the user's words. */
@@ -89,8 +102,10 @@ export class ServiceError extends Error {
 	readonly body?: IDataObject;
 	readonly mayStillApply?: boolean;
 	readonly previousAttempt?: ServiceError;
+	readonly wasPostponed?: boolean;
 	readonly isFinal?: boolean;
 	readonly isRetryBudgetSpent?: boolean;
+	readonly deletion?: DeletedCount;
 
 	constructor(message: string, details: ServiceErrorDetails) {
 		super(message);
@@ -103,8 +118,10 @@ export class ServiceError extends Error {
 		this.body = details.body;
 		this.mayStillApply = details.mayStillApply;
 		this.previousAttempt = details.previousAttempt;
+		this.wasPostponed = details.wasPostponed;
 		this.isFinal = details.isFinal;
 		this.isRetryBudgetSpent = details.isRetryBudgetSpent;
+		this.deletion = details.deletion;
 	}
 }
 

@@ -40,6 +40,13 @@ export function parseJson(text: string): unknown {
 /** A number as text: more than JSON allows, such as a sign, a point at an end and spaces around it. */
 export const NUMBER = /^\s*[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
 
+/** Not by a pattern, which would start anew at each of many zeros. */
+export function withoutTrailingZeros(digits: string): string {
+	let end = digits.length;
+	while (digits[end - 1] === '0') end -= 1;
+	return digits.slice(0, end);
+}
+
 /** The digits of a number's text and where they stand, in one form for each value but its sign. */
 function exactForm(text: string): string | undefined {
 	const match = NUMBER.exec(text);
@@ -47,11 +54,10 @@ function exactForm(text: string): string | undefined {
 	const [, whole = '', decimals, onlyDecimals, exponent = '0'] = match;
 	const fraction = decimals ?? onlyDecimals ?? '';
 	const digits = `${whole}${fraction}`.replace(/^0+/, '');
-	let end = digits.length;
-	while (digits[end - 1] === '0') end -= 1;
-	if (end === 0) return '0';
-	const power = Number(exponent) - fraction.length + (digits.length - end);
-	return `${digits.slice(0, end)}e${power}`;
+	const significant = withoutTrailingZeros(digits);
+	if (significant === '') return '0';
+	const power = Number(exponent) - fraction.length + (digits.length - significant.length);
+	return `${significant}e${power}`;
 }
 
 /** Whether a number has all the digits of the text that it was read from. */

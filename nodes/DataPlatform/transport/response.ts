@@ -7,6 +7,7 @@ import { toErrorEntries } from './errorEntries';
 import { ServiceError, type Hint } from './errors';
 import { getOwn, isObject, parseJson } from './json';
 import { parseRetryAfter } from './retryPolicy';
+import { shortened } from './text';
 
 export interface ParsedResponse {
 	status: number;
@@ -17,18 +18,19 @@ export interface ParsedResponse {
 	headers?: IDataObject;
 }
 
-const UNREACHED = new Set([
-	'ECONNREFUSED',
-	'ENOTFOUND',
-	'EAI_AGAIN',
-	'EHOSTUNREACH',
-	'ENETUNREACH',
-]);
+/** Nothing was sent: there is no address, or nobody listens at it. */
+const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** The same, if it happened while connecting; later the request may be on its way. */
+const UNREACHED_IF_CONNECTING = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
 interface NetworkError {
 	code?: string;
 	syscall?: string;
 	message?: string;
+	cause?: unknown;
+	/** Of a host with several addresses, the failure of each. */
+	errors?: unknown;
 }
 
 /** The errors that n8n wrapped around the one of the network, outermost first. */
@@ -36,8 +38,9 @@ function* causes(error: unknown): Generator<NetworkError> {
 	const seen = new Set<unknown>();
 	for (let at = error; at && typeof at === 'object' && !seen.has(at); ) {
 		seen.add(at);
-		yield at as NetworkError;
-		at = (at as { cause?: unknown }).cause;
+		const one = at as NetworkError;
+		yield one;
+		at = one.cause ?? (Array.isArray(one.errors) ? (one.errors as unknown[])[0] : undefined);
 	}
 }
 
@@ -99,7 +102,8 @@ export function toServiceError(error: unknown): ServiceError {
 			hint: 'Check the address and its port: the server may not speak HTTPS, or only an outdated version of it.',
 		});
 	}
-	if (UNREACHED.has(code) || (code === 'ETIMEDOUT' && cause?.syscall === 'connect')) {
+	const isConnecting = chain.some(({ syscall }) => syscall === 'connect');
+	if (UNREACHED.has(code) || (isConnecting && UNREACHED_IF_CONNECTING.has(code))) {
 		return new ServiceError(`The platform could not be reached (${code})`, {
 			delivery: 'notApplied',
 			hint: { code: 'checkBaseUrl' },
@@ -107,10 +111,13 @@ export function toServiceError(error: unknown): ServiceError {
 	}
 	if (code === 'ECONNABORTED' || code === 'ETIMEDOUT') return timeoutError();
 	const reason = code === '' ? (chain.at(-1)?.message ?? 'no reason given') : code;
-	return new ServiceError(`The connection broke before the response was complete (${reason})`, {
-		delivery: 'ambiguous',
-		hint: CHECK,
-	});
+	return new ServiceError(
+		`The connection broke before the response was complete (${shortened(reason, 1000)})`,
+		{
+			delivery: 'ambiguous',
+			hint: CHECK,
+		},
+	);
 }
 
 const NOT_THE_PLATFORM =
@@ -129,6 +136,9 @@ export const timeoutError = () =>
 /** A gateway gave up waiting; what is behind it may not have. */
 const GATEWAY_TIMEOUT = 504;
 
+/** Statuses that leave open whether it was done: a gateway may give up after it passed all on. */
+const isAmbiguousStatus = (status: number) => status >= 500 || status === 408;
+
 const HINTS: Record<number, Hint> = {
 	404: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 	413: { code: 'sendSmallerRequests' },
@@ -139,6 +149,7 @@ const WHAT: Record<number, string> = {
 	401: 'The platform did not accept the token',
 	403: 'The token has no right to do this',
 	404: 'The platform does not have what was asked for',
+	408: 'The platform did not receive the request in time',
 	413: 'The platform found the request too large',
 	429: 'The platform asked to wait: too many requests',
 };
@@ -180,7 +191,7 @@ export function parseResponse(
 		if (expect === 'anything') return { ...parsed, body: {} };
 		const type = String(response.headers['content-type'] ?? 'no content type');
 		return new ServiceError(
-			`The platform's response could not be read (${type}, ${body.length} characters)`,
+			`The platform's response could not be read (${shortened(type, 100)}, ${body.length} characters)`,
 			{
 				delivery: 'ambiguous',
 				status,
@@ -207,16 +218,17 @@ export function parseResponse(
 		response.headers['retry-after'],
 		Number.isNaN(date) ? Date.now() : date,
 	);
+	const isAmbiguous = isAmbiguousStatus(status);
 	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
 	const message = [what, entry?.message].filter(Boolean).join(': ');
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
 	return new ServiceError(message || `The platform refused the request (${status})`, {
-		delivery: isUnsent ? 'notApplied' : status >= 500 ? 'ambiguous' : 'rejected',
+		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
 		status,
 		mayStillApply: status === GATEWAY_TIMEOUT,
 		code: entry?.id,
 		retryAfterMs,
 		body: json,
-		hint: HINTS[status] ?? (status >= 500 ? CHECK : undefined),
+		hint: HINTS[status] ?? (isAmbiguous ? CHECK : undefined),
 	});
 }

@@ -6,6 +6,7 @@
  * execution that stored its own old copy of the workflow's static data has overwritten it. A copy
  * does not say which.
  */
+import { setMostRecent } from './recent';
 import type { SavedState } from './savedState';
 
 /** How long n8n may take to store what a poll has returned. */
@@ -14,11 +15,21 @@ const COMMIT_GRACE_MS = 30_000;
 /** How many trigger nodes are remembered; the least recently polled one is forgotten first. */
 const MAX_NODES = 1000;
 
+/** A trigger node, and what it watches. */
+export interface WatchingNode {
+	/** Names the workflow and the node. */
+	node: string;
+	identity: string;
+}
+
 interface NodeMemory {
+	identity: string;
 	/** The newest state that a poll of this process came to. */
 	latest?: SavedState;
 	/** When its changes were returned to n8n, as long as no poll has seen it stored. */
 	unconfirmedSince?: number;
+	/** The state that its poll went on from. */
+	before?: SavedState;
 	/** Where watching begins, while a poll is finding that out. */
 	starting?: Promise<SavedState>;
 	/** The poll that is under way, and when it must have ended. */
@@ -42,19 +53,21 @@ export class PollCoordinator {
 	/**
 	 * The state that a poll goes on from.
 	 *
-	 * @param node names the workflow, the node and what it watches
 	 * @param stored this poll's copy of the stored state
 	 * @returns undefined where watching begins; `'unconfirmed'` while it is open whether n8n stores
 	 *   what was emitted last: emitting now could repeat it
 	 */
-	resume(node: string, stored: SavedState | undefined): SavedState | undefined | 'unconfirmed' {
-		const memory = this.memoryOf(node);
+	resume(
+		watching: WatchingNode,
+		stored: SavedState | undefined,
+	): SavedState | undefined | 'unconfirmed' {
+		const memory = this.memoryOf(watching);
 		const { latest, unconfirmedSince } = memory;
 		const isBehind = latest !== undefined && (stored?.revision ?? -Infinity) < latest.revision;
 		if (isBehind && unconfirmedSince !== undefined) {
 			if (Date.now() - unconfirmedSince < this.graceMs) return 'unconfirmed';
-			// n8n has dropped it: its changes were not emitted.
-			memory.latest = stored;
+			// n8n has dropped it: its changes were not emitted. What was emitted before it was.
+			memory.latest = newerOf(stored, memory.before);
 		} else if (stored && stored.revision !== latest?.revision && !isBehind) {
 			// Another process has emitted more.
 			memory.latest = stored;
@@ -72,23 +85,26 @@ export class PollCoordinator {
 	 * @returns the state, and whether this poll found it
 	 */
 	async begin(
-		node: string,
+		watching: WatchingNode,
 		find: () => Promise<SavedState>,
 	): Promise<{ start: SavedState; isOwn: boolean }> {
-		const memory = this.memoryOf(node);
-		if (memory.latest) return { start: memory.latest, isOwn: false };
+		const memory = this.memoryOf(watching);
 		const isOwn = memory.starting === undefined;
 		memory.starting ??= find().finally(() => {
 			memory.starting = undefined;
 		});
-		const start = await memory.starting;
+		const start = await memory.starting.catch((error: unknown) => {
+			if (isOwn) throw error;
+		});
+		// Another poll's failure is its own: its time may be over.
+		if (!start) return await this.begin(watching, find);
 		memory.latest ??= start;
 		return { start, isOwn };
 	}
 
 	/** Starts a poll; undefined while another poll of the node is under way. */
-	startPoll(node: string, deadline: number): PollTurn | undefined {
-		const memory = this.memoryOf(node);
+	startPoll(watching: WatchingNode, deadline: number): PollTurn | undefined {
+		const memory = this.memoryOf(watching);
 		if (memory.running && Date.now() < memory.running.deadline) return undefined;
 		const own = { deadline };
 		memory.running = own;
@@ -96,6 +112,7 @@ export class PollCoordinator {
 		return {
 			isCurrent,
 			finish: (saved, emits) => {
+				memory.before = memory.latest;
 				memory.latest = saved;
 				memory.unconfirmedSince = emits ? Date.now() : undefined;
 			},
@@ -105,13 +122,13 @@ export class PollCoordinator {
 		};
 	}
 
-	private memoryOf(node: string): NodeMemory {
-		const memory = this.nodes.get(node) ?? {};
-		// To the end: the order is that of use.
-		this.nodes.delete(node);
-		this.nodes.set(node, memory);
-		const [oldest] = this.nodes.keys();
-		if (this.nodes.size > MAX_NODES) this.nodes.delete(oldest!);
-		return memory;
+	/** A node that watches something else than before begins anew. */
+	private memoryOf({ node, identity }: WatchingNode): NodeMemory {
+		const known = this.nodes.get(node);
+		const memory = known?.identity === identity ? known : { identity };
+		return setMostRecent(this.nodes, node, memory, MAX_NODES);
 	}
 }
+
+const newerOf = (a: SavedState | undefined, b: SavedState | undefined) =>
+	(a?.revision ?? -Infinity) > (b?.revision ?? -Infinity) ? a : b;

@@ -3,7 +3,8 @@
  * twice, and after two requests for two changes the later one may be read both times.
  */
 import type { PlatformRecord } from '../api/types';
-import { timeOf, versionOf } from '../changes/tracker';
+import { isFirstVersion, timeOf, versionOf } from '../changes/tracker';
+import { setMostRecent } from './recent';
 
 /** How many records are remembered; the one emitted first is forgotten first. */
 const MAX_RECORDS = 1000;
@@ -11,36 +12,48 @@ const MAX_RECORDS = 1000;
 /** A record's id, the version emitted last, and its time; no version once it is deleted. */
 export type EmittedVersion = [id: string, version: number | null, time: number];
 
+export type EventKind = 'created' | 'updated' | 'deleted';
+
+/** Whether an entry came after another one. Times may be equal: a deletion keeps that of its record. */
+const isLater = ([, version, time]: EmittedVersion, [, otherVersion, otherTime]: EmittedVersion) =>
+	time > otherTime || (time === otherTime && (version ?? Infinity) > (otherVersion ?? Infinity));
+
 export class EmittedVersions {
 	private readonly versions = new Map<string, EmittedVersion>();
 
-	/** Adds what was stored, where it is newer than what is known. */
+	/** Adds what was stored, if it is newer than what is known. */
 	restore(stored: EmittedVersion[]): void {
 		for (const entry of stored) {
 			const known = this.versions.get(entry[0]);
-			if (!known || known[2] < entry[2]) this.set(entry);
+			if (!known || isLater(entry, known)) this.set(entry);
 		}
 	}
 
-	/** Marks a version as emitted; false if it was already. */
-	add(record: PlatformRecord): boolean {
+	/**
+	 * Marks a record's version as emitted.
+	 *
+	 * @returns what it is emitted as; undefined if it was emitted already
+	 */
+	add(record: PlatformRecord): EventKind | undefined {
 		const version = versionOf(record);
 		const time = timeOf(record);
-		// Neither a version nor a time: nothing says whether it is another one.
-		if (version === 0 && time === 0) return true;
 		const known = this.versions.get(record.id);
-		const isEmitted =
-			known !== undefined && time <= known[2] && (known[1] === null || version <= known[1]);
-		if (!isEmitted) this.set([record.id, version, time]);
-		return !isEmitted;
+		// After a deletion it is back, and begins anew with its versions.
+		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
+		const kind = isFirstVersion(record) && !isNotLater ? 'created' : 'updated';
+		// Neither a version nor a time: nothing says whether it is another one.
+		if (version === 0 && time === 0) return kind;
+		if (isNotLater && version <= known[1]!) return undefined;
+		this.set([record.id, version, time]);
+		return kind;
 	}
 
-	/** Marks a deletion as emitted; false if it was already. */
-	addDeletion(id: string): boolean {
+	/** Marks a deletion as emitted; undefined if it was already. */
+	addDeletion(id: string): EventKind | undefined {
 		const known = this.versions.get(id);
-		if (known?.[1] === null) return false;
+		if (known?.[1] === null) return undefined;
 		this.set([id, null, known?.[2] ?? 0]);
-		return true;
+		return 'deleted';
 	}
 
 	/** What is to be stored, the oldest first. */
@@ -49,9 +62,6 @@ export class EmittedVersions {
 	}
 
 	private set(entry: EmittedVersion): void {
-		this.versions.delete(entry[0]);
-		this.versions.set(entry[0], entry);
-		const [oldest] = this.versions.keys();
-		if (this.versions.size > MAX_RECORDS) this.versions.delete(oldest!);
+		setMostRecent(this.versions, entry[0], entry, MAX_RECORDS);
 	}
 }

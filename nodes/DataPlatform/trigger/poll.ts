@@ -146,11 +146,11 @@ async function pollOnce(
 	if (context.getMode() === 'manual') return await readSample(client, watch);
 
 	const { at, query, identity, changes: options } = watch;
-	const node = [context.getWorkflow().id, context.getNode().id, identity].join(' ');
+	const watching = { node: [context.getWorkflow().id, context.getNode().id].join(' '), identity };
 	const pages = new ChangePages(client, at, query, limits);
 	const stored = readState(context);
 	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
-	const known = coordinator.resume(node, own);
+	const known = coordinator.resume(watching, own);
 	if (known === 'unconfirmed') return NOTHING;
 	const startFrom = startFromOf(parameters);
 	const start = async () => {
@@ -159,7 +159,7 @@ async function pollOnce(
 	};
 	const watcher = new DeletionWatcher(client, watch, budget);
 	if (!known && startFrom === 'now') {
-		const { start: begun, isOwn } = await coordinator.begin(node, async () => {
+		const { start: begun, isOwn } = await coordinator.begin(watching, async () => {
 			// Changes first: a record that is created between the two is emitted, and watched.
 			const state = watch.emitsChanges ? await start() : undefined;
 			return newSavedState(identity, watched(state, await watcher.begin()), stored);
@@ -169,7 +169,7 @@ async function pollOnce(
 		if (mustStore || !budget.isScheduledTask) saveStart(context, begun);
 		return { items: [], mustStore };
 	}
-	const turn = coordinator.startPoll(node, budget.deadline);
+	const turn = coordinator.startPoll(watching, budget.deadline);
 	if (!turn) return NOTHING;
 	try {
 		const { changes, state } = watch.emitsChanges
@@ -185,8 +185,10 @@ async function pollOnce(
 		];
 		const emits = items.length > 0;
 		const parts = watched(state, found.saved);
-		// What begins here can't be found again; a start at a date, or at the beginning, can.
-		const begins = known ? isMissing(known, parts) : watch.deletions !== undefined;
+		// What begins here can't be found again; a start at a date, or at the beginning, can. It is stored
+		// once more if n8n dropped it, or another execution overwrote it.
+		const isUnique = startFrom === 'now' || watch.deletions !== undefined;
+		const begins = known && own ? isMissing(known, parts) : isUnique;
 		const mustStore = !emits && (found.mustStore || (begins && budget.isScheduledTask));
 		const next =
 			emits || mustStore || begins || !known

@@ -6,13 +6,14 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type {
 	IDataObject,
 	IHookFunctions,
+	INodeExecutionData,
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { addressKey } from '../api/endpoints';
 import { findRecord, readPage } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
-import { isFirstVersion } from '../changes/tracker';
 import { createClient, CREDENTIAL } from '../execution/createClient';
 import { toNodeError } from '../execution/itemResults';
 import { toFailure } from '../parameters/failure';
@@ -25,6 +26,8 @@ import { getOwn, isObject } from '../transport/json';
 import { webhookParameters } from './parameters';
 import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
+import { setMostRecent } from './recent';
+import { Turns } from './turns';
 
 /** How long reading may wait in all to retry requests, in seconds: the platform sends no second one. */
 const MAX_RETRY_WAIT_S = 120;
@@ -32,10 +35,16 @@ const MAX_RETRY_WAIT_S = 120;
 /** Longer than any id; it goes into a path. */
 const MAX_ID_LENGTH = 200;
 
-/** What was emitted in this process of n8n, by workflow and node: several requests may come at once. */
-const EMITTED = new Map<string, EmittedVersions>();
+/** What a trigger node has emitted of one table in this process of n8n. */
+interface NodeMemory {
+	emitted: EmittedVersions;
+	/** Several requests may come at once: of one record, what is read later is emitted later. */
+	turns: Turns;
+}
 
-/** How many trigger nodes are remembered. */
+const NODES = new Map<string, NodeMemory>();
+
+/** How many trigger nodes are remembered; the least recently called one is forgotten first. */
 const MAX_NODES = 1000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -50,24 +59,32 @@ async function readSecret(context: IWebhookFunctions | IHookFunctions): Promise<
 
 /** @throws {NodeOperationError} if the credential has no secret to check requests by */
 export async function requireSecret(context: IHookFunctions): Promise<void> {
-	if ((await readSecret(context)) !== '') return;
-	const failure = toFailure(
-		new InputError("The credential has no 'Webhook Secret'", {
-			field: 'Webhook Secret',
-			hint: "Turn on 'More Settings' in the credential and enter a long random text there, and the same in the Authorization header of the platform's Send Webhook step, after 'Bearer '.",
-		}),
-	);
-	throw toNodeError(context.getNode(), failure);
+	const secret = await readSecret(context);
+	// Other characters arrive changed: n8n reads a header's bytes one by one.
+	if (/^[\x20-\x7e]+$/.test(secret)) return;
+	const field = 'Webhook Secret';
+	const error =
+		secret === ''
+			? new InputError(`The credential has no '${field}'`, {
+					field,
+					hint: "Turn on 'More Settings' in the credential and enter a long random text there, and the same in the Authorization header of the platform's Send Webhook step, after 'Bearer '.",
+				})
+			: new InputError(`The credential's '${field}' has a character that no header can hold`, {
+					field,
+					hint: 'Use letters from A to Z, digits and punctuation, in one line.',
+				});
+	throw toNodeError(context.getNode(), toFailure(error));
 }
 
 function bearerOf(header: unknown): string {
-	const [, token = ''] = /^Bearer +(.*)$/i.exec(String(header ?? '').trim()) ?? [];
+	const [, token = ''] = /^Bearer (.*)$/i.exec(String(header ?? '').trim()) ?? [];
 	return token.trim();
 }
 
 function recordIdOf(body: unknown): string | undefined {
 	const id = isObject(body) ? getOwn(body, 'recordId') : undefined;
-	const text = typeof id === 'number' ? String(id) : id;
+	// A larger number has lost digits: it would be another record's.
+	const text = Number.isSafeInteger(id) ? String(id) : id;
 	if (typeof text !== 'string') return undefined;
 	const trimmed = text.trim();
 	return trimmed === '' || trimmed.length > MAX_ID_LENGTH ? undefined : trimmed;
@@ -85,14 +102,36 @@ async function currentRecord(
 	return record;
 }
 
-function emittedOf(context: IWebhookFunctions): EmittedVersions {
-	const node = `${context.getWorkflow().id} ${context.getNode().id}`;
-	const emitted = EMITTED.get(node) ?? new EmittedVersions();
-	EMITTED.delete(node);
-	EMITTED.set(node, emitted);
-	const [oldest] = EMITTED.keys();
-	if (EMITTED.size > MAX_NODES) EMITTED.delete(oldest!);
-	return emitted;
+function memoryOf(context: IWebhookFunctions, source: string): NodeMemory {
+	const node = [context.getWorkflow().id, context.getNode().id, source].join(' ');
+	const memory = NODES.get(node) ?? { emitted: new EmittedVersions(), turns: new Turns() };
+	return setMostRecent(NODES, node, memory, MAX_NODES);
+}
+
+/** The item that a record starts the workflow with; undefined if that was done already. */
+async function nextItem(
+	context: IWebhookFunctions,
+	id: string,
+): Promise<INodeExecutionData | undefined> {
+	const parameters = webhookParameters(context);
+	const at = tableOf(parameters, 0);
+	const shape = outputOf(parameters, 0);
+	const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
+	const client = await createClient(context, limits);
+	const source = [client.origin, addressKey(at)].join(' ');
+	const isTest = context.getMode() === 'manual';
+	const { emitted, turns } = memoryOf(context, source);
+	return await turns.next(id, async () => {
+		const record = await currentRecord(client, at, id);
+		// A test in the editor counts for nothing.
+		const data = isTest ? {} : nodeData(context);
+		const seen = isTest ? new EmittedVersions() : emitted;
+		seen.restore(readEmitted(data.emitted, source));
+		const event = record ? seen.add(record) : seen.addDeletion(id);
+		if (event === undefined) return undefined;
+		data.emitted = { source, versions: seen.list() };
+		return { json: record ? { event, ...shape(record) } : { event, id } };
+	});
 }
 
 /** The trigger's `webhook`. */
@@ -115,32 +154,17 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const responded = respond(200, { received: true });
 	try {
-		const parameters = webhookParameters(context);
-		const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
-		const client = await createClient(context, limits);
-		const record = await currentRecord(client, tableOf(parameters, 0), id);
-		const data = nodeData(context);
-		const emitted = emittedOf(context);
-		emitted.restore(readEmitted(data.emitted));
-		const isTest = context.getMode() === 'manual';
-		const isNew = isTest || (record ? emitted.add(record) : emitted.addDeletion(id));
-		if (!isNew) return responded;
-		if (!isTest) data.emitted = emitted.list();
-		const json = record
-			? {
-					event: isFirstVersion(record) ? 'created' : 'updated',
-					...outputOf(parameters, 0)(record),
-				}
-			: { event: 'deleted', id };
-		return { ...responded, workflowData: [[{ json }]] };
+		const item = await nextItem(context, id);
+		return item ? { ...responded, workflowData: [[item]] } : responded;
 	} catch (error) {
 		throw toNodeError(context.getNode(), toFailure(error));
 	}
 }
 
-function readEmitted(value: unknown): EmittedVersion[] {
-	if (!Array.isArray(value)) return [];
-	return value.filter((entry): entry is EmittedVersion => {
+/** What is stored of a table; nothing of another one. */
+function readEmitted(value: unknown, source: string): EmittedVersion[] {
+	if (!isObject(value) || value.source !== source || !Array.isArray(value.versions)) return [];
+	return value.versions.filter((entry): entry is EmittedVersion => {
 		if (!Array.isArray(entry)) return false;
 		const [id, version, time] = entry as unknown[];
 		return (

@@ -3,7 +3,7 @@
  * the state that *Start From: Now* begins with is stored a second time, in the workflow's static
  * data: with durable cursors n8n drops what the activation's poll puts into the node's own.
  */
-import type { IDataObject, IPollFunctions } from 'n8n-workflow';
+import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 
 import type { ChangeState } from '../changes/tracker';
 import { InputError } from '../transport/errors';
@@ -147,6 +147,29 @@ export function readStart(
 
 export function saveState(context: IPollFunctions, saved: SavedState): void {
 	nodeData(context)[STATE_KEY] = saved as unknown as IDataObject;
+	forgetRemovedNodes(context);
+}
+
+/** The ids of the workflow's nodes, which the type of n8n's functions leaves out; undefined if they do. */
+function readNodeIds(context: IPollFunctions): Set<string> | undefined {
+	const { workflow } = context as unknown as { workflow?: { nodes?: Record<string, INode> } };
+	return workflow?.nodes && new Set(Object.values(workflow.nodes).map(({ id }) => id));
+}
+
+/** Removes what the workflow's static data holds of nodes that it no longer has. */
+function forgetRemovedNodes(context: IPollFunctions): void {
+	const data = staticData(context, 'global');
+	const ids = readNodeIds(context);
+	if (!data || !ids) return;
+	const isRemoved = (id: string) => !ids.has(id);
+	const prefix = `${REPLACED_KEY}:`;
+	for (const key of Object.keys(data)) {
+		if (key.startsWith(prefix) && isRemoved(key.slice(prefix.length))) delete data[key];
+	}
+	const starts: unknown = data[STARTS_KEY];
+	if (!isObject(starts) || !Object.keys(starts).some(isRemoved)) return;
+	const kept = Object.entries(starts).filter(([id]) => !isRemoved(id));
+	data[STARTS_KEY] = Object.fromEntries(kept) as IDataObject;
 }
 
 /** Stores the state that watching begins with, in both places. */

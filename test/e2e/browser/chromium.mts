@@ -43,22 +43,22 @@ export async function openBrowser(): Promise<Browser> {
 
 export interface WatchedPage {
 	page: Page;
-	/** What went wrong in the page's scripts so far. */
+	/** What went wrong in the scripts so far, also in pages that it opened. */
 	errors: string[];
 }
 
-/** A page that reaches no other machine, and whose errors are kept. */
+/** A page that reaches no other machine, nor do those that it opens, and whose errors are kept. */
 export async function openPage(browser: Browser): Promise<WatchedPage> {
 	// n8n marks what tests look for in its own way.
 	selectors.setTestIdAttribute('data-test-id');
-	const page = await browser.newPage({ viewport: VIEWPORT });
+	const context = await browser.newContext({ viewport: VIEWPORT });
 	const errors: string[] = [];
-	page.on('pageerror', (error) => errors.push(error.message));
-	await page.route(
+	context.on('weberror', (error) => errors.push(error.error().message));
+	await context.route(
 		(url) => url.protocol.startsWith('http') && url.hostname !== '127.0.0.1',
 		async (route) => await route.abort(),
 	);
-	return { page, errors };
+	return { page: await context.newPage(), errors };
 }
 
 async function savePicture(page: Page, folder: string, name: string): Promise<void> {

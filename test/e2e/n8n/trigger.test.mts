@@ -226,6 +226,15 @@ test('instant events: the platform calls, and is refused without the secret', as
 		[recordId],
 	);
 
+	// n8n responds before it has read the record.
+	const readMs = 10_000;
+	await environment.sandbox.admin.faults([
+		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'slowBefore', ms: readMs } },
+	]);
+	const called = Date.now();
+	assert.equal(await call({ recordId }), 200);
+	assert.ok(Date.now() - called < readMs, 'n8n responded after it read');
+
 	// The platform has its response by then; the failure is an execution of its own.
 	await environment.sandbox.admin.faults([
 		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 403 } },

@@ -9,7 +9,7 @@ import {
 	CREDENTIAL_NAME,
 	CREDENTIAL_TYPE,
 	N8N_ADDRESS,
-	PUBLISHED_EXAMPLE,
+	PART_EXAMPLE,
 	readExample,
 	webhookCredential,
 } from '../../../harness/examples.mts';
@@ -55,15 +55,15 @@ const LATENCY_MS = 200;
 
 const orderNumber = (index: number) => `N${index + 1}`;
 
-/** The example, on the orders and a file of orders, with these parts. */
-async function largeFileInParts(fileUrl: string, parts: JsonObject[]): Promise<WorkflowJson> {
-	const example = await readExample(PUBLISHED_EXAMPLE, {
+/** An example, on the orders and a file of orders, with these parts. */
+async function prepared(name: string, fileUrl: string, parts: JsonObject[]): Promise<WorkflowJson> {
+	const example = await readExample(name, {
 		[N8N_ADDRESS]: harness.environment.main.url,
 		'https://files.example.com/airports.csv': fileUrl,
 	});
-	for (const { name, parameters } of example.nodes) {
-		if (name === 'Parts') parameters.jsonOutput = JSON.stringify({ parts });
-		if (name === 'Import rows of the part') Object.assign(parameters, inTable(ORDERS));
+	for (const { name: node, parameters } of example.nodes) {
+		if (node === 'Parts') parameters.jsonOutput = JSON.stringify({ parts });
+		if (node === 'Import rows of the part') Object.assign(parameters, inTable(ORDERS));
 	}
 	const credential = { id: harness.credential, name: CREDENTIAL_NAME };
 	return withCredential(example, CREDENTIAL_TYPE, credential);
@@ -77,19 +77,22 @@ test('one file in parts: both workers import, each row once, faster than in one 
 	try {
 		const key = webhookCredential();
 		const webhook = { id: await n8nApi.createCredential(key), name: key.name };
-		const create = async (...parts: JsonObject[]) => {
-			const workflow = await largeFileInParts(`${server.origin}/orders.csv`, parts);
+		const create = async (name: string, ...parts: JsonObject[]) => {
+			const workflow = await prepared(name, `${server.origin}/orders.csv`, parts);
 			return await n8nApi.createWorkflow(withCredential(workflow, key.type, webhook));
 		};
+		const inParts = 'large-file-in-parts.json';
+		const part = await create(PART_EXAMPLE);
 		const quarter = ROWS / 4;
 		const inFour = await create(
+			inParts,
 			{ startAtRow: 1, endAtRow: quarter + 1 },
 			{ startAtRow: quarter + 2, endAtRow: 2 * quarter + 1 },
 			{ startAtRow: 2 * quarter + 2, endAtRow: 3 * quarter + 1 },
 			{ startAtRow: 3 * quarter + 2, endAtRow: 0 },
 		);
-		const inOne = await create({ startAtRow: 1, endAtRow: 0 });
-		await n8nApi.publish(inFour);
+		const inOne = await create(inParts, { startAtRow: 1, endAtRow: 0 });
+		await n8nApi.publish(part);
 		await waitUntil('the webhook is there', async () => {
 			const { status } = await fetch(`${environment.main.url}/webhook/import-part`, {
 				method: 'POST',
@@ -128,7 +131,7 @@ test('one file in parts: both workers import, each row once, faster than in one 
 		assert.equal(four.shares[0]! + four.shares[1]!, 4);
 		assert.ok(four.shares.every((share) => share > 0));
 		assert.ok(four.seconds < one.seconds);
-		await n8nApi.unpublish(inFour);
+		await n8nApi.unpublish(part);
 	} finally {
 		await server.stop();
 	}

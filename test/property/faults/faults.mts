@@ -228,7 +228,22 @@ const sequence: fc.Arbitrary<PlannedFault[]> = fc.integer({ min: 1, max: 3 }).ch
 	),
 );
 
+/** Two or three faults of any kinds that strike one write after the other. */
+const inARow: fc.Arbitrary<PlannedFault[]> = fc
+	.record({
+		nth: fc.integer({ min: 1, max: 3 }),
+		size: fc.integer({ min: 1, max: 4 }),
+		names: fc.array(
+			fc.constantFrom(...FAULT_NAMES.filter((name) => !('isByValue' in FAULTS[name]))),
+			{ minLength: 2, maxLength: 3, size: 'max' },
+		),
+	})
+	.map(({ nth, size, names }) =>
+		names.map((name, at): PlannedFault => ({ name, on: 'write', nth: [nth + at], size })),
+	);
+
 export const plannedFaults: fc.Arbitrary<PlannedFault[]> = fc.oneof(
+	{ weight: 3, arbitrary: inARow },
 	{ weight: 9, arbitrary: fc.array(plannedFault, { maxLength: 4, size: 'max' }) },
 	{ weight: 1, arbitrary: sequence },
 );

@@ -165,10 +165,18 @@ export class ReferenceModel {
 		return values[name]?.stored !== undefined || this.#given.options.emptyValues === 'clear';
 	}
 
+	#isGiven(item: CaseItem, name: string): boolean {
+		if (name === 'unheardOf') return false;
+		return this.#isSent(item, name) || item.values[name]?.flaw === 'platform';
+	}
+
 	#isFlawed(item: CaseItem): boolean {
 		const { mode, isKeyed, options, table } = this.#given;
 		if (mode === 'upsert' && (!isKeyed || item.values[KEY]?.stored === undefined)) return true;
 		if (this.isUpdate && item.id === '') return true;
+		if (mode === 'replace' && !Object.keys(item.values).some((name) => this.#isGiven(item, name))) {
+			return true;
+		}
 		for (const [name, value] of Object.entries(item.values)) {
 			if (name === 'unheardOf' && options.unknownFields === 'ignore') continue;
 			const isEmpty = value.stored === undefined && value.flaw === undefined;

@@ -14,27 +14,40 @@ import { SandboxSlot } from './sandboxSlot.mts';
 import { describeTrial } from './describeTrial.mts';
 import type { SandboxAddress } from './sandboxes.mts';
 import { type Drawn, drawn, toCase } from './schedule.mts';
+import { OperationCoverage } from './operations/coverage.mts';
+import { describeTrial as describeOperation } from './operations/describe.mts';
+import { execute as executeOperation } from './operations/execute.mts';
+import {
+	type Drawn as DrawnOperation,
+	drawn as drawnOperation,
+	OPERATIONS,
+	toCase as toOperationCase,
+} from './operations/schedule.mts';
+import { OperationTrial } from './operations/trial.mts';
 
 const { values } = parseArgs({
 	options: {
 		schedules: { type: 'string', default: '2000' },
 		seed: { type: 'string' },
 		slots: { type: 'string', default: '48' },
+		shrink: { type: 'string', default: '3' },
+		/** One of the operations, such as `deleteMany`. */
+		only: { type: 'string' },
 	},
 });
-
-/** How many failing schedules are made smaller; the others are only counted. */
-const SHRUNK = 3;
-const SHRINK_TIME_MS = 30_000;
-
-/** No schedule has so many waits in it. */
-const LONGEST_RUN_MS = 120_000;
 
 const whole = (name: string, text: string) => {
 	const number = Number(text);
 	if (!Number.isSafeInteger(number) || number < 0) throw new Error(`--${name} ${text}: no number`);
 	return number;
 };
+
+/** How many failing schedules are made smaller; the others are only counted. */
+const SHRUNK = whole('shrink', values.shrink);
+const SHRINK_TIME_MS = 30_000;
+
+/** No schedule has so many waits in it. */
+const LONGEST_RUN_MS = 120_000;
 
 const schedules = whole('schedules', values.schedules);
 const firstSeed =
@@ -44,37 +57,88 @@ const size = Math.max(1, Math.min(whole('slots', values.slots), schedules));
 const worker = new Worker(new URL('./sandboxes.mts', import.meta.url), { workerData: size });
 const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
 const coverage = new Coverage();
+const operationCoverage = new OperationCoverage();
 const started = Date.now();
 const failed: number[] = [];
 let next = 0;
 let passed = 0;
 
+/** What is known about a run: what is wrong with it, and all of it for a person to read. */
+interface Verdict {
+	/** What ran. */
+	title: string;
+	wrong: string[];
+	describe(): string;
+	/** Counts what happened in it. */
+	count(): void;
+}
+
+/** One kind of schedules: how they are drawn, and run. */
+interface Generator<Schedule> {
+	drawn: fc.Arbitrary<Schedule>;
+	run(slot: SandboxSlot, schedule: Schedule): Promise<Verdict>;
+}
+
+const bulk: Generator<Drawn> = {
+	drawn,
+	async run(slot, schedule) {
+		const testCase = toCase(schedule);
+		const evidence = await execute(slot, testCase);
+		const trial = new Trial(testCase, evidence);
+		return {
+			title: `${testCase.mode} many`,
+			wrong: trial.findErrors(),
+			describe: () => describeTrial(trial),
+			count: () => coverage.add(testCase, evidence),
+		};
+	},
+};
+
+const operations: Generator<DrawnOperation> = {
+	drawn: drawnOperation.map((schedule) => ({
+		...schedule,
+		operation: OPERATIONS.find((name) => name === values.only) ?? schedule.operation,
+	})),
+	async run(slot, schedule) {
+		const testCase = toOperationCase(schedule);
+		const trial = new OperationTrial(testCase, await executeOperation(slot, testCase));
+		return {
+			title: `${testCase.operation} by ${testCase.matchOn}`,
+			wrong: trial.findErrors(),
+			describe: () => describeOperation(trial),
+			count: () => operationCoverage.add(trial),
+		};
+	},
+};
+
+/** Bulk writes in detail, and all operations that write, in turns: a seed says which. */
+const generatorOf = (seed: number) =>
+	(seed % 2 === 0 && !values.only ? bulk : operations) as Generator<Drawn | DrawnOperation>;
+
 /** Runs one schedule; where it fails, again and again with less in it. */
 async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
+	const generator = generatorOf(seed);
 	let isFirst = true;
-	let last: Trial | undefined;
+	let last: Verdict | undefined;
 	let shrunkBy = Infinity;
 	// A run that does not end goes on: it must not get into the way of the next schedule.
 	let running: Promise<unknown> = Promise.resolve();
-	const runOnce = async (schedule: Drawn) => {
-		const testCase = toCase(schedule);
-		const run = execute(slot, testCase);
+	const runOnce = async (schedule: Drawn | DrawnOperation) => {
+		const run = generator.run(slot, schedule);
 		running = run.catch(() => undefined);
-		const evidence = await Promise.race([
+		const verdict = await Promise.race([
 			run,
 			sleep(LONGEST_RUN_MS, undefined, { ref: false }).then(() => {
-				throw new Error(`It does not end: ${JSON.stringify(testCase)}`);
+				throw new Error(`It does not end: ${JSON.stringify(schedule)}`);
 			}),
 		]);
-		if (isFirst) coverage.add(testCase, evidence);
+		if (isFirst) verdict.count();
 		isFirst = false;
-		const trial = new Trial(testCase, evidence);
-		const wrong = trial.findErrors();
-		if (wrong.length === 0) return;
-		last = trial;
-		throw new Error(wrong.join('\n'));
+		if (verdict.wrong.length === 0) return;
+		last = verdict;
+		throw new Error(verdict.wrong.join('\n'));
 	};
-	const property = fc.asyncProperty(drawn, async (schedule) => {
+	const property = fc.asyncProperty(generator.drawn, async (schedule) => {
 		// The failure stays as small as it is by then. A slow machine alone is none.
 		if (Date.now() > shrunkBy) return;
 		try {
@@ -95,12 +159,16 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 		return;
 	}
 	failed.push(seed);
+	const only = values.only ? ` --only ${values.only}` : '';
+	const again = `npm run test:faults -- --schedules 1 --seed ${seed}${only}`;
 	if (failed.length > SHRUNK) {
-		console.log(`\nSeed ${seed} failed: ${last?.findErrors().join('; ') ?? 'no run'}`);
+		const wrong = last?.wrong.join('; ') ?? String(result.errorInstance);
+		console.log(`\nSeed ${seed} failed (${last?.title ?? 'no run'}): ${wrong}`);
+		console.log(`  ${again}`);
 		return;
 	}
-	console.log(`\nSeed ${seed} failed: npm run test:faults -- --schedules 1 --seed ${seed}`);
-	if (last) console.log(describeTrial(last));
+	console.log(`\nSeed ${seed} failed: ${again}`);
+	if (last) console.log(last.describe());
 	else console.log(result.errorInstance);
 }
 
@@ -118,8 +186,9 @@ await Promise.all(addresses.map(runSlot));
 await worker.terminate();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
-console.log(`\n${coverage.toString()} in ${seconds} s`);
-const { missing } = coverage;
+console.log(`\nBulk writes\n\n${coverage.toString()}`);
+console.log(`\nAll operations that write\n\n${operationCoverage.toString()} in ${seconds} s`);
+const missing = [...coverage.missing, ...operationCoverage.missing];
 if (missing.length > 0) console.log(`\nSeen too seldom: ${missing.join(', ')}`);
 if (failed.length > SHRUNK) console.log(`\nSeeds that failed: ${failed.join(', ')}`);
 console.log(`\n${passed} passed, ${failed.length} failed`);

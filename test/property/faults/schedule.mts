@@ -11,6 +11,7 @@ import {
 } from './faults.mts';
 import type { PlannedFault } from './faults.mts';
 import type { OtherWrite } from './otherWriter.mts';
+import { platformSettings } from './platform.mts';
 import {
 	KEY,
 	itemValues,
@@ -138,6 +139,7 @@ const settings = fc.record({
 	recordIndex: fc.constantFrom(true, true, false),
 	updatedCount: fc.boolean(),
 	maxBulkRecords: fc.constantFrom(null, null, null, null, null, 2),
+	...platformSettings,
 });
 
 const sometimes = (arbitrary: fc.Arbitrary<number>) =>

@@ -199,6 +199,12 @@ async function round(
 	const random = new SeededRandom(seed);
 	const path = join(folder, 'goods.csv');
 	await writeFile(path, csvOf(kind, count, seed));
+	// Each page is a request: with a few records in each it would be thousands.
+	await sandbox.admin.settings({
+		timePrecisionMs: random.of(1, 1, 1000, 60_000),
+		maxListedRecords: random.of<number | null>(null, 60, 120, 600),
+		maxFilteredRecords: random.of<number | null>(null, null, 60, 120, 600),
+	});
 	await createTable(sandbox, kind, count);
 	const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 	const wrong: string[] = [];

@@ -17,7 +17,18 @@ export interface CaseRun {
 	result: ParsedResult;
 }
 
-export const isMet = ({ faults }: LoggedRequest) => faults.includes(FAULT);
+const faultOf = ({ faults }: LoggedRequest) =>
+	faults.find((id) => id === FAULT || id.startsWith(`${FAULT} `));
+
+export const isMet = (request: LoggedRequest) => faultOf(request) !== undefined;
+
+/** What the fault that a request met leaves open; of several in a row each has its own. */
+function effectOf({ faultCase }: CaseRun, request: LoggedRequest) {
+	const id = faultOf(request);
+	if (id === undefined) return undefined;
+	const number = Number(id.split(' ')[1] ?? 0);
+	return number > 0 ? faultCase.then?.[number - 1]?.effect : faultCase.effect;
+}
 
 const isMain = ({ prepared }: CaseRun, { method, path }: LoggedRequest) =>
 	(prepared.main.method ?? method) === method && new RegExp(prepared.main.path).test(path);
@@ -39,13 +50,18 @@ function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
 }
 
 /** Whether nobody can know from its response what the request did. */
-function isAmbiguous({ faultCase }: CaseRun, request: LoggedRequest): boolean {
+function isAmbiguous(run: CaseRun, request: LoggedRequest): boolean {
+	const isSingle = !run.faultCase.then;
 	// So short a timeout may strike where no fault does.
-	if (request.outcome !== 'completed' || faultCase.isLate) return true;
+	if (request.outcome !== 'completed' || (run.faultCase.isLate && isSingle)) return true;
 	const status = request.status ?? 0;
-	if (status >= 500 && !(isMet(request) && faultCase.effect === 'waits')) return true;
-	return isMet(request) && ['ambiguous', 'response', 'records'].includes(faultCase.effect);
+	const effect = effectOf(run, request);
+	if (status >= 500 && effect !== 'waits') return true;
+	return effect !== undefined && ['ambiguous', 'response', 'records'].includes(effect);
 }
+
+/** Whether the platform may still apply what it did not answer in time. */
+const mayStillApply = ({ status, outcome }: LoggedRequest) => status === 504 || outcome === 'reset';
 
 /** Whether `unknown` is the truth about an item. */
 function mayBeUnknown(run: CaseRun, index: number): boolean {
@@ -55,15 +71,52 @@ function mayBeUnknown(run: CaseRun, index: number): boolean {
 	// What is counted after it is unclear too, where the counting does not work.
 	const isUncounted = scenario.isCounted && requests.length > 0 && truth.requests.some(isMet);
 	if (isUncounted) return true;
+	// So short a timeout may end a request before it arrives.
+	if (requests.length === 0 && run.faultCase.isLate) return true;
 	if (!requests.some((request) => isAmbiguous(run, request))) return false;
 	const last = requests.at(-1)!;
+	const isInARow = run.faultCase.then !== undefined;
+	const isOpen = (request: LoggedRequest) => isAmbiguous(run, request) && mayStillApply(request);
+	// What a refusal follows can be looked up, unless it may still be on its way.
+	if (isInARow && run.faultCase.isLate && requests.some(isOpen)) return true;
 	// What was repeated with a clear response is known, whatever came before.
 	return scenario.kind === 'once' || isAmbiguous(run, last);
+}
+
+/** Whether faults in a row leave an item that can be repeated until it succeeds. */
+function isRowMendable(run: CaseRun): boolean {
+	const { scenario, truth, faultCase } = run;
+	if (faultCase.isLate) return false;
+	const effects = truth.requests.flatMap((request) => effectOf(run, request) ?? []);
+	if (effects.every((effect) => effect === 'waits' || effect === 'nothing')) return true;
+	return (
+		scenario.kind === 'harmless' &&
+		effects.every((effect) => ['waits', 'ambiguous'].includes(effect))
+	);
+}
+
+/**
+ * Whether nobody can see what a request did to a record that holds what was sent: every response was
+ * lost, and the clock shows no other time than that of the last change before the run.
+ */
+function isKindHidden(run: CaseRun, index: number): boolean {
+	const { truth } = run;
+	const requests = requestsFor(run, index);
+	const latest = Math.max(...truth.before.map(({ modified }) => Date.parse(modified)));
+	const numbers = new Set(requests.map(({ number }) => number));
+	const ids = new Set(
+		truth.written.filter((version) => numbers.has(version.request)).map(({ id }) => id),
+	);
+	const isSameTick = truth.records.some(
+		(record) => ids.has(record.id) && Date.parse(record.modified) <= latest,
+	);
+	return isSameTick && requests.some((request) => isAmbiguous(run, request));
 }
 
 /** Whether all that went wrong could be mended by asking again, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 	const { faultCase, scenario, truth } = run;
+	if (faultCase.then) return isRowMendable(run);
 	const met = truth.requests.filter(isMet);
 	if (met.length === 0 || faultCase.effect === 'nothing') return !faultCase.isLate;
 	if (!isOnce || faultCase.isLate) return false;
@@ -95,8 +148,9 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 		wrong.push('it had to be refused');
 	}
 	if (item.kind === 'done') {
+		const seen = { ...truth, isKindHidden: isKindHidden(run, index) };
 		if (!truth.payloadAltered)
-			wrong.push(...(await prepared.checkOutput(index, item.outputs, truth)));
+			wrong.push(...(await prepared.checkOutput(index, item.outputs, seen)));
 		const status = requestsFor(run, index).at(-1)?.status ?? 0;
 		const isLie = scenario.isUnverifiable && status >= 200 && status < 300;
 		const isUnsure = isLie || truth.payloadAltered;
@@ -105,7 +159,8 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	if (item.kind === 'failed') {
 		// Of several records for one item, some may be done; the message then says how many.
 		const isReportedPart = isPart && item.message.includes(`; ${effect.part} of `);
-		if (effect === 'done' || (isPart && !isReportedPart)) wrong.push('it is done');
+		const isSaid = prepared.saysDone?.(index, item.message) ?? false;
+		if ((effect === 'done' && !isSaid) || (isPart && !isReportedPart)) wrong.push('it is done');
 	}
 	if (item.kind === 'unknown' && !mayBeUnknown(run, index)) wrong.push('it can be known');
 	return wrong.map((text) => `item ${index}, ${describe(item)}: ${text}`);
@@ -116,7 +171,10 @@ function checkStop(run: CaseRun): string[] {
 	const { result, prepared, truth } = run;
 	const { stop, items } = result;
 	if (!stop || !prepared.effect) return [];
-	const effects = items.map((_, index) => prepared.effect!(index, truth));
+	const effects = items.map((item, index) => {
+		const isSaid = 'message' in item && prepared.saysDone?.(index, item.message);
+		return isSaid ? 'none' : prepared.effect!(index, truth);
+	});
 	const done = effects.reduce<number>((sum, effect) => sum + amount(effect), 0);
 	const open = items.filter((_, index) => mayBeUnknown(run, index)).length;
 	const wrong: string[] = [];

@@ -30,6 +30,8 @@ export const FAMILIES = [
 	'sent elsewhere',
 	'some records refused or left out',
 	'slow',
+	'two in a row',
+	'three in a row',
 	'another writer',
 ] as const;
 
@@ -48,6 +50,8 @@ export interface FaultCase {
 	isForUpdates: boolean;
 	/** Responses come after the node has given up, or never. */
 	isLate: boolean;
+	/** Strike the next requests for the same item, one after the other. */
+	then?: Array<{ effect: Effect; fault: FaultRule['fault'] }>;
 	/** No fault of the platform: what another writer does. */
 	otherWrite?: OtherAction;
 }
@@ -83,7 +87,7 @@ const redirected = (code: number, elsewhere: string): [string, Entry] => [
 
 /** What the random schedules do not try. */
 const more = (elsewhere: string): Record<string, Entry> => ({
-	...Object.fromEntries([400, 403, 404, 408, 409, 410, 413, 415, 422].map(refused)),
+	...Object.fromEntries([400, 403, 404, 409, 410, 413, 415, 422].map(refused)),
 	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
 	// The clock of a run jumps over the minute that this asks for.
 	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
@@ -96,6 +100,13 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 		family: 'asked to wait',
 		effect: 'waits',
 		fault: status(503, { retryAfterDate: 2 }),
+	},
+	// A gateway may say so though it passed all on.
+	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
+	status408After: {
+		family: 'no response in time',
+		effect: 'ambiguous',
+		fault: status(408, { afterWrite: true }),
 	},
 	gateway502After: {
 		family: 'failed (5xx)',
@@ -127,6 +138,36 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	slowBefore: { family: 'slow', effect: 'nothing', fault: { kind: 'slowBefore', ms: 15 } },
 	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
 });
+
+/** Responses that are lost after the write: what comes next decides what the node makes of it. */
+const LOST = ['resetAfter', 'html502After', 'gateway504After', 'error500After', 'truncated'];
+
+/** What comes next. */
+const NEXT = [
+	...['status400', 'denied401', 'status403', 'status404', 'status409', 'status413', 'status422'],
+	...['busy429', 'silent429', 'busy503', 'down503', 'error500', 'resetBefore', 'html502', 'hang'],
+];
+
+/** Of three in a row, the second one leaves the item open as well. */
+const BETWEEN = ['resetAfter', 'busy503', 'resetBefore', 'gateway504After'];
+
+/** Faults that strike the requests for one item one after the other, of different kinds. */
+function inARow(entries: Record<string, Entry>): Record<string, Entry> {
+	const row = (family: Family, names: string[]): [string, Entry] => {
+		const [first, ...others] = names.map((name) => entries[name]!);
+		const then = others.map(({ effect, fault }) => ({ effect, fault }));
+		const isLate = names.some((name) => entries[name]!.isLate);
+		return [names.join(' + '), { ...first!, family, isLate, then }];
+	};
+	const two = LOST.flatMap((first) => NEXT.map((next) => row('two in a row', [first, next])));
+	const three = LOST.flatMap((first, at) =>
+		NEXT.map((next, number) => {
+			const between = BETWEEN[(at + number) % BETWEEN.length]!;
+			return row('three in a row', [first, between, next]);
+		}),
+	);
+	return Object.fromEntries([...two, ...three]);
+}
 
 const besideOther = (otherWrite: OtherAction): [string, Entry] => [
 	`other ${otherWrite}`,
@@ -187,9 +228,10 @@ function known(): Record<string, Entry> {
  * @throws {Error} where the sandbox knows a fault that has no case here
  */
 export function faultCases(elsewhere: string): FaultCase[] {
+	const single = { ...known(), ...more(elsewhere) };
 	const cases = Object.entries({
-		...known(),
-		...more(elsewhere),
+		...single,
+		...inARow(single),
 		...Object.fromEntries((['update', 'insert', 'delete'] as const).map(besideOther)),
 	}).map(([name, entry]) => ({
 		isBulk: false,

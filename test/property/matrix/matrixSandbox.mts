@@ -10,6 +10,7 @@ import type {
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
 
 import { OTHER_WRITER } from '../faults/constants.mts';
+import { plainPlatform, type Platform } from '../faults/platform.mts';
 
 export const APP = 'shop';
 export const TABLE = 'things';
@@ -29,6 +30,8 @@ export interface Truth {
 	workflowRuns: WorkflowRun[];
 	/** Whether values that the node hands on as they are were changed on their way to it. */
 	payloadAltered: boolean;
+	/** Whether nobody can see which kind of success an item is; set for one item at a time. */
+	isKindHidden?: boolean;
 	/** Whether all fields of a record were replaced by others on their way to the node. */
 	fieldsReplaced: boolean;
 }
@@ -50,6 +53,8 @@ export class MatrixSandbox {
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
 	#otherToken: Promise<string> | undefined;
+	/** What the contract leaves open about the platform, for the runs from now on. */
+	platform: Platform = plainPlatform;
 
 	constructor(sandbox: ConnectedSandbox) {
 		this.sandbox = sandbox;
@@ -65,6 +70,7 @@ export class MatrixSandbox {
 		isKeyed = true,
 		moreFields: NewTable['table']['fields'] = [],
 	): Promise<void> {
+		await this.#setUp();
 		await this.sandbox.admin.createTable({
 			app: APP,
 			timeZone: 'Europe/Berlin',
@@ -78,6 +84,7 @@ export class MatrixSandbox {
 		records: NonNullable<NewTable['records']>,
 		teams: NonNullable<NewTable['records']>,
 	): Promise<void> {
+		await this.#setUp();
 		await this.sandbox.admin.createTable({
 			app: APP,
 			table: {
@@ -134,8 +141,14 @@ export class MatrixSandbox {
 	async begin(rules: FaultRule[]): Promise<void> {
 		const { admin } = this.sandbox;
 		this.#before = await admin.records(APP, TABLE);
+		await admin.settings(this.platform.pageCaps);
 		await admin.clearRequests();
 		await admin.faults(rules);
+	}
+
+	/** Pages are whole until the run begins: what is right is read before. */
+	async #setUp(): Promise<void> {
+		await this.sandbox.admin.settings({ ...this.platform.precision, ...plainPlatform.pageCaps });
 	}
 
 	/** What is true once every request has ended, also those whose client has given up. */

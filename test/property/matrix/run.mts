@@ -111,6 +111,7 @@ function timingsOf(row: Row, faultCase: FaultCase) {
 	if (faultCase.isBulk && !row.isBulk) return [];
 	if (faultCase.isForUpdates && !row.name.endsWith(': updateMany')) return [];
 	if (faultCase.otherWrite) return row.isWrite ? MOMENTS : [];
+	if (faultCase.then) return row.isWrite ? (['inARow'] as const) : [];
 	return faultCase.isByValue ? (['every'] as const) : TIMINGS;
 }
 

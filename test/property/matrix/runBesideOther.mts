@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { runOperation } from '../../support/engine/outsideJest.mts';
 import { openGateway } from '../faults/otherWriter.mts';
+import { choosePlatform } from '../faults/platform.mts';
 import { checkItem } from './assertOutcome.mts';
 import { parseResult, type ItemResult } from './parseResult.mts';
 import { describeRequests, type Plan, type Verdict } from './runCase.mts';
@@ -101,6 +102,7 @@ export async function runBesideOther(
 	{ faultCase, timing, seed }: Plan,
 ): Promise<Verdict> {
 	const random = new SeededRandom(seed);
+	slot.platform = choosePlatform(random);
 	const prepared = await scenario.prepare(slot, random);
 	const { parameters, items } = prepared;
 	const action = faultCase.otherWrite!;
@@ -153,7 +155,7 @@ export async function runBesideOther(
 		unknown: count('unknown'),
 		problems,
 		evidence: [
-			`item ${index}, ${action} ${JSON.stringify(write)}, ${JSON.stringify(parameters)}`,
+			`item ${index}, ${action} ${JSON.stringify(write)}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
 			...describeRequests(truth),
 			...truth.history.map((version) => JSON.stringify(version)),
 			...result.items.map((item, at) => `${at}: ${JSON.stringify(item)}`),

@@ -2,6 +2,7 @@
 import type { INode } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { mark } from '../faults/faults.mts';
+import { choosePlatform } from '../faults/platform.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S, type FaultCase } from './faultCases.mts';
 import { runOperation } from '../../support/engine/outsideJest.mts';
@@ -14,7 +15,7 @@ import { parseResult } from './parseResult.mts';
 
 /** Which requests of a run meet the fault. */
 export const TIMINGS = ['first', 'firstMain', 'later', 'everyMain', 'every'] as const;
-export type Timing = (typeof TIMINGS)[number];
+export type Timing = (typeof TIMINGS)[number] | 'inARow';
 
 const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const;
 
@@ -45,6 +46,23 @@ export const whenOf = (timing: Plan['timing'], random: SeededRandom): FaultRule[
 	return timing === 'later' ? { nth: [random.between(2, 5)] } : undefined;
 };
 
+/** Faults that strike the requests for one of the items, one after the other. */
+function rowOf(
+	{ fault, then = [] }: FaultCase,
+	{ main, traces }: Prepared,
+	random: SeededRandom,
+): FaultRule[] {
+	const trace = traces[random.between(0, traces.length - 1)]!;
+	const match =
+		'path' in trace ? { ...main, path: trace.path } : { ...main, bodyContains: trace.body };
+	return [{ fault }, ...then].map((entry, number) => ({
+		id: `${FAULT} ${number}`,
+		match,
+		when: { nth: [number + 1] },
+		fault: entry.fault,
+	}));
+}
+
 function rulesOf(
 	{ faultCase, timing }: Plan,
 	prepared: Prepared,
@@ -54,6 +72,7 @@ function rulesOf(
 	const marks = prepared.traces.flatMap((trace, index) =>
 		'body' in trace ? [mark(markOf(index), trace.body)] : [],
 	);
+	if (timing === 'inARow') return [...marks, ...rowOf(faultCase, prepared, random)];
 	const isMain = timing === 'firstMain' || timing === 'everyMain';
 	const when = isByValue ? undefined : whenOf(timing, random);
 	const match = isBulk ? { path: '/data/bulk$' } : isMain ? prepared.main : undefined;
@@ -76,6 +95,7 @@ export async function runCase(
 	const { faultCase, timing, seed } = plan;
 	const random = new SeededRandom(seed);
 	const onError: INode['onError'] = random.of(...ON_ERROR);
+	slot.platform = choosePlatform(random);
 	const prepared = await scenario.prepare(slot, random);
 	await slot.begin(rulesOf(plan, prepared, random));
 	const timeout = faultCase.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S;
@@ -94,7 +114,7 @@ export async function runCase(
 	);
 	const truth = await slot.truth();
 	const result = await parseResult(runResult, items.length, onError);
-	const isOnce = timing !== 'every' && timing !== 'everyMain' && !faultCase.isByValue;
+	const isOnce = !['every', 'everyMain', 'inARow'].includes(timing) && !faultCase.isByValue;
 	const problems = await findErrors({ scenario, prepared, faultCase, truth, result }, isOnce);
 	if (JSON.stringify(runResult.run).includes(slot.credential.token)) {
 		problems.push('the token is in what the run left behind');
@@ -109,7 +129,7 @@ export async function runCase(
 		repeats: countRepeats(truth.requests, faultCase),
 		problems,
 		evidence: [
-			`onError ${onError}, ${JSON.stringify(parameters)}`,
+			`onError ${onError}, ${JSON.stringify(slot.platform)}, ${JSON.stringify(parameters)}`,
 			...describeRequests(truth),
 			...(result.stop ? [JSON.stringify(result.stop)] : []),
 			...result.items.map((item, index) => `${index}: ${JSON.stringify(item)}`),

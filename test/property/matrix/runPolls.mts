@@ -4,6 +4,7 @@
  */
 import type { INodeParameters } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
+import { choosePlatform } from '../faults/platform.mts';
 import { describeRequests, whenOf, type Plan, type Verdict } from './runCase.mts';
 import { onVirtualClock } from './virtualClock.mts';
 import { SHORT_TIMEOUT_S } from './faultCases.mts';
@@ -73,6 +74,7 @@ function expected(event: Event): string[] {
 export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): Promise<Verdict> {
 	const { faultCase: column, timing, seed } = plan;
 	const random = new SeededRandom(seed);
+	slot.platform = choosePlatform(random);
 	await slot.createTable([...THERE, ...GONE].map((number) => recordOf(number, `old ${number}`)));
 	const parameters = {
 		triggerOn: event,
@@ -136,6 +138,6 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		notReached: 0,
 		repeats: countRepeats(truth.requests, column),
 		problems,
-		evidence: [...describeRequests(truth), ...failures, ...changes],
+		evidence: [JSON.stringify(slot.platform), ...describeRequests(truth), ...failures, ...changes],
 	};
 }

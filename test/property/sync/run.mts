@@ -12,6 +12,7 @@ import { SeededRandom } from '../../support/seededRandom.mts';
 import { POISON } from '../faults/constants.mts';
 import { FAULT_NAMES, FAULTS } from '../faults/faults.mts';
 import { openGateway } from '../faults/otherWriter.mts';
+import { choosePlatform, type Platform } from '../faults/platform.mts';
 import { idOf, MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { conditions, itemsOf, tableParameters } from '../matrix/scenarios/scenario.mts';
 import { onVirtualClock } from '../matrix/virtualClock.mts';
@@ -45,6 +46,7 @@ interface Schedule {
 	tries: number;
 	options: Record<string, unknown>;
 	rules: FaultRule[];
+	platform: Platform;
 	other?: {
 		before: number;
 		index: number;
@@ -118,6 +120,7 @@ function draw(seed: number): Schedule {
 		tries: onError === 'stopWorkflow' && random.happens(0.4) ? 2 : 1,
 		options: { batchSize: random.of(0, 2, 5), dryRun: random.happens(0.05) },
 		rules,
+		platform: choosePlatform(random),
 		...(random.happens(0.3) && {
 			other: {
 				before: random.between(3, 12),
@@ -148,6 +151,7 @@ interface Evidence extends Truth {
 
 async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidence> {
 	const { isDelete, isScoped, other, options } = schedule;
+	slot.platform = schedule.platform;
 	await slot.createTable(schedule.stored);
 	const otherToken = await slot.otherToken();
 	await slot.begin(schedule.rules);

@@ -51,8 +51,11 @@ export function problemsOf(
 	const problems: string[] = [
 		...deletionProblems(plan, executions, { records, written }, existing),
 	];
+	// A deletion may have the time of the version that it deletes.
 	const versions = new Map(
-		written.map((version) => [versionKey(version.id, version.ver, version.at), version]),
+		written
+			.filter(({ action }) => action !== 'deleted')
+			.map((version) => [versionKey(version.id, version.ver, version.at), version]),
 	);
 	const inserted = new Set(
 		written
@@ -107,9 +110,9 @@ export function problemsOf(
 		if (items.length > plan.maximum) {
 			problems.push(`execution ${index + 1} has ${items.length} items`);
 		}
-		// One without items stores which records are watched.
-		if (items.length === 0 && plan.triggerOn !== 'deleted')
-			problems.push(`execution ${index + 1} has no items`);
+		// One without items stores which records are watched, or a start that was overwritten.
+		const storesOnly = plan.triggerOn === 'deleted' || plan.hasSecondWriter;
+		if (items.length === 0 && !storesOnly) problems.push(`execution ${index + 1} has no items`);
 	}
 	return problems;
 }

@@ -13,6 +13,7 @@ export interface PollLimits {
 	maxBuffered: number;
 	maxTracked: number;
 	hashes: number;
+	settleMs: number;
 	maxRetryWaitS: number;
 }
 

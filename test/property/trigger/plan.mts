@@ -12,10 +12,23 @@ export type TriggerOn =
 	| 'deleted';
 export type StartFrom = 'now' | 'beginning' | 'date';
 
+/** Settings of the sandbox; docs/sandbox.md. */
+export interface PlatformSettings extends Record<string, unknown> {
+	timePrecisionMs: number;
+	maxListedRecords: number | null;
+	maxFilteredRecords: number | null;
+}
+
+/** Any number may be the most that a page holds. */
+const pageCap = (random: SeededRandom) =>
+	random.happens(0.5) ? null : random.of(1, 2, 3, random.between(4, 10), random.between(11, 60));
+
 export interface Plan {
 	scheduler: Scheduler;
 	/** Processes of n8n that poll in turn. */
 	mains: 1 | 2;
+	/** Whether another execution stores old copies of the workflow's static data. */
+	hasSecondWriter: boolean;
 	triggerOn: TriggerOn;
 	startFrom: StartFrom;
 	/** How much time lies between two checks for deletions, in minutes. */
@@ -26,6 +39,8 @@ export interface Plan {
 	/** Whether some fields are loaded, which is another request than for all. */
 	isPartial: boolean;
 	limits: PollLimits;
+	/** How exact the platform's times are, and to how many records it cuts pages. */
+	platform: PlatformSettings;
 	/** How many records are in the table before. */
 	existing: number;
 	writes: number;
@@ -36,11 +51,14 @@ export interface Plan {
 
 export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 	const scheduler = only ?? random.of('memory', 'durablePolls', 'durableCursors');
+	const mains = scheduler !== 'memory' && random.happens(0.2) ? 2 : 1;
 	const page = random.of(4, 5, 7, 10, 10, 1000);
 	const isSmall = page < 1000;
+	const timePrecisionMs = random.of(1, 1, 1, 1, 20, 20, 60, 1000);
 	return {
 		scheduler,
-		mains: scheduler !== 'memory' && random.happens(0.2) ? 2 : 1,
+		mains,
+		hasSecondWriter: scheduler !== 'memory' && mains === 1 && random.happens(0.15),
 		triggerOn: random.of(
 			'createdOrUpdated',
 			'createdOrUpdated',
@@ -63,6 +81,12 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			maxTracked: isSmall ? random.of(6, 12, 5000) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
+			settleMs: 2 * timePrecisionMs + 20,
+		},
+		platform: {
+			timePrecisionMs,
+			maxListedRecords: pageCap(random),
+			maxFilteredRecords: pageCap(random),
 		},
 		existing: random.of(0, 0, 3, 12, 25),
 		writes: random.between(4, 16),
@@ -74,9 +98,10 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 export const watchesDeletions = ({ triggerOn }: Plan): boolean =>
 	triggerOn === 'deleted' || triggerOn === 'createdUpdatedOrDeleted';
 
-/** A stretch of trouble for reads; writes are left alone. */
-export function troubleOf(random: SeededRandom): FaultRule[] {
-	const fault: FaultRule['fault'] = random.of<FaultRule['fault']>(
+type Fault = FaultRule['fault'];
+
+const faultOf = (random: SeededRandom): Fault =>
+	random.of<Fault>(
 		{ kind: 'status', status: 500 },
 		{ kind: 'status', status: 403 },
 		{ kind: 'status', status: 429, retryAfterSeconds: 0 },
@@ -85,13 +110,25 @@ export function troubleOf(random: SeededRandom): FaultRule[] {
 		{ kind: 'truncate' },
 		{ kind: 'html', status: 200, afterWrite: true },
 		{ kind: 'slowAfter', ms: 8 },
+		{ kind: 'slowBefore', ms: 60 },
 	);
+
+const rulesFor = (nth: number[], fault: Fault, single: Fault): FaultRule[] => [
+	{ match: { method: 'GET', path: '/data$' }, when: { nth }, fault },
+	{ match: { method: 'POST', path: '/data/filter$' }, when: { nth }, fault },
+	{ match: { method: 'GET', path: '/data/[^/]+$' }, when: { nth }, fault: single },
+];
+
+/** A stretch of trouble for reads, of two kinds in a row now and then; writes are left alone. */
+export function troubleOf(random: SeededRandom): FaultRule[] {
+	const fault = faultOf(random);
 	// A gateway's 404 for a single record says nothing of the record.
-	const single: FaultRule['fault'] = random.happens(0.5) ? { kind: 'html', status: 404 } : fault;
+	const single: Fault = random.happens(0.5) ? { kind: 'html', status: 404 } : fault;
 	const nth = Array.from({ length: random.between(1, 4) }, () => random.between(1, 8));
-	return [
-		{ match: { method: 'GET', path: '/data$' }, when: { nth }, fault },
-		{ match: { method: 'POST', path: '/data/filter$' }, when: { nth }, fault },
-		{ match: { method: 'GET', path: '/data/[^/]+$' }, when: { nth }, fault: single },
-	];
+	const first = rulesFor(nth, fault, single);
+	if (random.happens(0.5)) return first;
+	const next = nth.map((number) => number + 1).filter((number) => !nth.includes(number));
+	if (next.length === 0) return first;
+	const second = faultOf(random);
+	return [...first, ...rulesFor(next, second, second)];
 }

@@ -11,7 +11,7 @@ import {
 	type SandboxAdmin,
 } from '../../../harness/sandboxAdmin.mts';
 import type { SeededRandom } from '../../support/seededRandom.mts';
-import type { Plan } from './plan.mts';
+import type { Plan, PlatformSettings } from './plan.mts';
 
 interface Stored {
 	id: string;
@@ -37,6 +37,7 @@ export class Platform {
 	readonly #gone: string[] = [];
 	#existing: ReadonlySet<string> = new Set();
 	#names = 0;
+	#precisionMs = 1;
 
 	constructor(address: SandboxAddress) {
 		this.address = address;
@@ -47,14 +48,23 @@ export class Platform {
 		});
 	}
 
-	/** Makes the table anew, with so many records in it. */
-	async prepare(existing: number): Promise<void> {
+	/** Makes the table anew, with so many records in it; returns the time of the last one. */
+	async prepare(existing: number, settings: PlatformSettings): Promise<number> {
 		const records = Array.from({ length: existing }, () => ({ fields: { name: this.#name() } }));
 		this.#alive.clear();
 		this.#gone.length = 0;
-		const stored = await this.#slot.prepare({}, table, records, []);
+		this.#precisionMs = settings.timePrecisionMs;
+		const stored = await this.#slot.prepare(settings, table, records, []);
 		for (const { id, fields } of stored as Stored[]) this.#alive.set(id, fields.name ?? '');
 		this.#existing = new Set(this.#alive.keys());
+		return Math.max(0, ...stored.map(({ modified }) => Date.parse(modified)));
+	}
+
+	/** Waits until what is written has a later time than another; returns the first such time. */
+	async waitUntilAfter(time: number): Promise<number> {
+		const next = (Math.floor(time / this.#precisionMs) + 1) * this.#precisionMs;
+		await sleep(Math.max(0, next - Date.now()) + 1);
+		return next;
 	}
 
 	/** The records that were there before anything was written. */
@@ -148,7 +158,7 @@ export class Platform {
 		const id = this.#gone.splice(random.between(0, this.#gone.length), 1)[0];
 		if (id === undefined) return await this.#insert(1);
 		// So that the two don't share a moment, in which they could not be distinguished.
-		await sleep(2);
+		await this.waitUntilAfter(Date.now());
 		const name = this.#name();
 		await this.#request('PATCH', '/data/bulk', {
 			bulk: [{ id, fields: { name } }],

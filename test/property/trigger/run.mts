@@ -44,7 +44,15 @@ const worker = new Worker(new URL('../faults/sandboxes.mts', import.meta.url), {
 const [addresses] = (await once(worker, 'message')) as [SandboxAddress[]];
 const started = Date.now();
 const failed: number[] = [];
-const sum = { emitted: 0, deletions: 0, failures: 0, overlaps: 0, discarded: 0, kills: 0 };
+const sum = {
+	emitted: 0,
+	deletions: 0,
+	failures: 0,
+	overlaps: 0,
+	discarded: 0,
+	abandoned: 0,
+	kills: 0,
+};
 let next = 0;
 
 async function runSeed(platform: Platform, seed: number): Promise<void> {
@@ -72,9 +80,9 @@ await Promise.all(addresses.map(runLane));
 await worker.terminate();
 
 const seconds = ((Date.now() - started) / 1000).toFixed(1);
-const { emitted, deletions, failures, overlaps, discarded, kills } = sum;
+const { emitted, deletions, failures, overlaps, discarded, abandoned, kills } = sum;
 console.log(
-	`\n${emitted} items emitted, ${deletions} of them deletions, ${failures} polls failed, ${overlaps} ran at once, ${discarded} results dropped, ${kills} kills, in ${seconds} s`,
+	`\n${emitted} items emitted, ${deletions} of them deletions, ${failures} polls failed, ${overlaps} ran at once, ${discarded} results dropped, ${abandoned} polls abandoned, ${kills} kills, in ${seconds} s`,
 );
 console.log(`\n${seeds - failed.length} passed, ${failed.length} failed`);
 process.exit(failed.length > 0 ? 1 : 0);

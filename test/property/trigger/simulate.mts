@@ -19,6 +19,7 @@ export interface Outcome {
 	overlaps: number;
 	kills: number;
 	discarded: number;
+	abandoned: number;
 }
 
 export async function simulate(
@@ -27,14 +28,15 @@ export async function simulate(
 	scheduler?: Scheduler,
 ): Promise<Outcome> {
 	const plan = planOf(new SeededRandom(seed), scheduler);
-	await platform.prepare(plan.existing);
-	// What is written from here on has a later time than what is there.
-	await sleep(3);
-	const startDate = new Date().toISOString();
+	const last = await platform.prepare(plan.existing, plan.platform);
+	// A start at a date knows of times only; any other knows what is there.
+	const startTime =
+		plan.startFrom === 'date'
+			? await platform.waitUntilAfter(Math.max(last, Date.now()))
+			: Date.now();
+	const startDate = new Date(startTime).toISOString();
 	const host = new TriggerHost(platform.address, plan, new SeededRandom(seed + 3e9), startDate);
-	await sleep(1);
 	await host.activate();
-	await sleep(3);
 	await Promise.all([write(platform, host, plan, seed), poll(platform, host, plan, seed)]);
 	await platform.faults([]);
 	const problems: string[] = [];
@@ -53,21 +55,28 @@ export async function simulate(
 		break;
 	}
 	// The first idle poll after a burst makes the next one shorter.
-	for (let polls = 0; polls < 2 * plan.mains; polls += 1) await host.poll();
+	for (let polls = 0; polls < 2 * plan.mains; polls += 1) {
+		// Until then, more may change at the time of the last change.
+		await sleep(plan.limits.settleMs);
+		await host.poll();
+	}
 	const truth = await platform.truth();
 	const requests = await platform.countRequests(async () => void (await host.poll()));
-	// Two processes do not know of each other's idle polls.
+	// Two processes do not know of each other's idle polls, and small pages take more requests.
+	const { maxListedRecords, maxFilteredRecords } = plan.platform;
+	const isOrdinary = plan.mains === 1 && (maxListedRecords ?? maxFilteredRecords) === null;
 	const isIdle = requests === 1 || (watchesDeletions(plan) && requests <= 4);
-	if (!isIdle && plan.mains === 1) problems.push(`an idle poll took ${requests} requests`);
+	if (!isIdle && isOrdinary) problems.push(`an idle poll took ${requests} requests`);
 	problems.push(
 		...problemsOf(plan, host.executions, truth, platform.existing),
 		...sizeProblems(host, plan),
 	);
-	const { history, failures, overlaps, kills, discarded } = host;
+	const { history, failures, overlaps, kills, discarded, abandoned } = host;
 	const items = host.executions.flat();
 	const emitted = items.length;
 	const deletions = items.filter(({ event }) => event === 'deleted').length;
-	return { plan, problems, history, failures, overlaps, kills, discarded, emitted, deletions };
+	const counts = { failures, overlaps, kills, discarded, abandoned, emitted, deletions };
+	return { plan, problems, history, ...counts };
 }
 
 async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
@@ -79,42 +88,56 @@ async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: nu
 	}
 }
 
+const KINDS = [
+	'poll',
+	'poll',
+	'trouble',
+	'trouble again',
+	'overlap',
+	'overlap',
+	'kill',
+	'publish',
+	'drop',
+	'abandon',
+	'abandon',
+	'overwrite',
+] as const;
+
 async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: number) {
 	const random = new SeededRandom(seed + 2e9);
 	for (let polls = 0; polls < plan.polls; polls += 1) {
-		const what = random.of(
-			'poll',
-			'poll',
-			'trouble',
-			'overlap',
-			'overlap',
-			'kill',
-			'publish',
-			'drop',
-		);
-		if (what === 'trouble') {
+		const kind = random.of(...KINDS);
+		const isTrouble = kind === 'trouble' || kind === 'trouble again';
+		if (isTrouble || (kind === 'abandon' && random.happens(0.5))) {
 			const rules = troubleOf(random);
-			host.note(`trouble: ${JSON.stringify(rules[0]?.fault)} ${rules[0]?.when?.nth?.join()}`);
+			const kinds = rules.map(({ fault, when }) => `${fault.kind} ${when?.nth?.join()}`);
+			host.note(`trouble: ${[...new Set(kinds)].join(', ')}`);
 			await platform.faults(rules);
 		}
-		if (what === 'publish') await host.activate();
-		const first = host.poll(what === 'drop');
+		if (kind === 'publish') await host.activate();
+		if (kind === 'overwrite' && plan.hasSecondWriter) await host.overwrite();
+		const first = host.poll(
+			kind === 'drop',
+			kind === 'abandon' ? random.between(5, 80) : undefined,
+		);
 		// Several processes with one poll time poll in turn.
-		if (what === 'overlap' && plan.mains === 1) {
+		if (kind === 'overlap' && plan.mains === 1) {
 			await sleep(random.between(0, 6));
 			await Promise.all([host.poll(), host.poll()]);
 		}
-		if (what === 'kill') {
+		// Without old copies of the state: after a restart nothing says that they are old.
+		if (kind === 'kill' && !plan.hasSecondWriter) {
 			await sleep(random.between(0, 10));
 			await host.kill();
 		}
 		await first;
+		if (kind === 'trouble again') await host.poll(random.happens(0.3));
 		await sleep(random.between(0, 25));
 	}
 }
 
 interface StoredState {
-	watch?: { state: { emitted: object } };
+	watch?: { state?: { emitted: object } };
 }
 
 function sizeProblems({ stored }: TriggerHost, { limits }: Plan): string[] {

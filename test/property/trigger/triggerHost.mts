@@ -60,8 +60,11 @@ export class TriggerHost {
 	overlaps = 0;
 	kills = 0;
 	discarded = 0;
+	abandoned = 0;
 	readonly #database: Database = { staticData: '{}' };
 	#mains: Main[];
+	/** The static data that n8n stored before. */
+	readonly #older: string[] = [];
 	#running = 0;
 	#polls = 0;
 	/** When a result was dropped last. */
@@ -125,12 +128,22 @@ export class TriggerHost {
 	}
 
 	/**
+	 * Another execution stores the copy of the workflow's static data that it began with. A poll sees
+	 * before that what the one before it stored, so that it knows the copy for what it is.
+	 */
+	async overwrite(): Promise<void> {
+		if (this.#older.length === 0 || this.hasDiscarded || (await this.poll()) !== 'nothing') return;
+		this.note('an execution stores an old copy of the static data');
+		this.#database.staticData = this.#older[this.#random.between(0, this.#older.length - 1)]!;
+	}
+
+	/**
 	 * One scheduled poll; whether it emitted anything or may have left something.
 	 *
-	 * @param discard whether n8n drops its result: abandoned because it took too long, or a commit
-	 *   that was rejected
+	 * @param discard whether n8n drops its result: a commit that was rejected
+	 * @param budgetMs what n8n grants it; n8n may abandon it before that, or a little later
 	 */
-	async poll(discard = false): Promise<'nothing' | 'something' | 'failed'> {
+	async poll(discard = false, budgetMs = BUDGET_MS): Promise<'nothing' | 'something' | 'failed'> {
 		this.#polls += 1;
 		const main = this.#mains[this.#polls % this.#mains.length]!;
 		this.#running += 1;
@@ -140,9 +153,10 @@ export class TriggerHost {
 			const { workflow, cursor } =
 				isInMemory && main.workflow
 					? { workflow: main.workflow, cursor: undefined }
-					: await this.#load(main, true);
+					: await this.#load(main, true, budgetMs);
 			const before = cursor && JSON.stringify(cursor);
-			const items = await this.#run(workflow);
+			const items = await this.#runWithin(workflow, isInMemory ? Infinity : budgetMs);
+			if (items === 'abandoned') return 'something';
 			if (items === 'failed') return 'failed';
 			// n8n takes its time to store it.
 			if (!isInMemory) await sleep(this.#random.between(0, 6));
@@ -156,6 +170,7 @@ export class TriggerHost {
 			const after = cursor && JSON.stringify(cursor);
 			if (after !== before) this.#database.cursor = after;
 			if (items) {
+				this.#older.push(this.#database.staticData);
 				this.#database.staticData = workflow.staticData();
 				this.#emit(items);
 			}
@@ -167,6 +182,8 @@ export class TriggerHost {
 
 	/** Waits until a poll no longer waits for a result that n8n dropped. */
 	async outwaitDiscarded(): Promise<void> {
+		// An abandoned poll may still be under way.
+		while (this.#lastDiscard === Infinity) await sleep(5);
 		await sleep(Math.max(0, this.#lastDiscard + GRACE_MS + 20 - Date.now()));
 		this.#lastDiscard = -Infinity;
 	}
@@ -190,7 +207,7 @@ export class TriggerHost {
 	}
 
 	/** The workflow as a process loads it for a poll, with a copy of what is stored. */
-	async #load(main: Main, isTask: boolean) {
+	async #load(main: Main, isTask: boolean, budgetMs = BUDGET_MS) {
 		const { scheduler, limits } = this.#plan;
 		const { staticData, cursor: storedCursor = '{}' } = this.#database;
 		const cursor =
@@ -202,10 +219,24 @@ export class TriggerHost {
 			staticData,
 			workflowId: 'watched',
 			cursor,
-			...(isTask && scheduler !== 'memory' && { pollBudgetMs: BUDGET_MS }),
+			...(isTask && scheduler !== 'memory' && { pollBudgetMs: budgetMs }),
 			run: (context) => poll(context, limits, main.coordinator),
 		});
 		return { workflow, cursor };
+	}
+
+	/** A poll that n8n abandons if it does not end in its time; it may go on and end later. */
+	async #runWithin(workflow: Watching, budgetMs: number) {
+		if (budgetMs === Infinity) return await this.#run(workflow);
+		const run = this.#run(workflow);
+		const patienceMs = this.#random.between(Math.ceil(budgetMs / 3), budgetMs + 10);
+		const result = await Promise.race([run, sleep(patienceMs, 'abandoned' as const)]);
+		if (result !== 'abandoned') return result;
+		this.note('n8n abandons a poll');
+		this.abandoned += 1;
+		this.#lastDiscard = Infinity;
+		void run.finally(() => (this.#lastDiscard = Date.now()));
+		return result;
 	}
 
 	async #run(workflow: Watching) {

@@ -12,7 +12,6 @@ export const {
 	prepare,
 	nodeTypes,
 	ownTypes,
-	ownCredentials,
 	searchList,
 	loadOptions,
 	loadColumns,

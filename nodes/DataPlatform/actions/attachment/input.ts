@@ -8,6 +8,7 @@ import { InputError, ServiceError } from '../../transport/errors';
 import { filesOf } from '../../files/transfer';
 import { getOwn } from '../../transport/json';
 import type { ByteStream } from '../../transport/streams';
+import { nameList } from '../../transport/text';
 import type { Upload } from '../../files/uploadStream';
 import { unreadable } from '../../execution/binaryStore';
 import type { NameOf } from '../../execution/parameter';
@@ -92,7 +93,7 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 	throw new InputError(`Record '${record.id}' has no file '${fileId}' in the field '${field}'`, {
 		field: fileIdParameter.label,
 		hint: files.length
-			? `Its files are: ${files.map((entry) => `${entry.fileName} (${entry.fileId})`).join(', ')}.`
+			? `Its files are: ${nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`))}.`
 			: 'The field has no files.',
 	});
 }

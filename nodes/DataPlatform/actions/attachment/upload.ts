@@ -3,6 +3,7 @@ import type { PlatformRecord } from '../../api/types';
 import { compareFiles, filesOf, uploadFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { Upload } from '../../files/uploadStream';
+import { appendableFields, appendedFields } from '../../fields/values';
 import { fileField as findField, guardUpload } from '../../files/uploadValidation';
 import type { NameOf } from '../../execution/parameter';
 import { choice, flag } from '../../execution/parameterKinds';
@@ -140,7 +141,9 @@ export const upload = itemOperation({
 		const { files, existing } = planFiles(run, index, name, all, skipsExisting, before);
 		const isNothing = files.length + Object.keys(fields).length === 0 && existing === 'keep';
 		if (before && isNothing) return { ...shape(before), uploaded: [] };
-		const place = { at, field: name, id, before, fields, existing, key };
+		const appendable = appendableFields(table?.fields ?? []);
+		const addsTwice = appendedFields(appendable, fields).length > 0;
+		const place = { at, field: name, id, before, fields, existing, key, addsTwice };
 		const record = await uploadFiles(client, place, files, writeOptions(run, index));
 		return { ...shape(record), uploaded: files.map((entry) => entry.name) };
 	},

@@ -19,15 +19,24 @@ export const deleteMany = itemOperation({
 		}),
 		...requestSettings,
 	],
-	execute: async (run, index) => {
+	// Another attempt counts what the ones before have deleted.
+	notIdempotent: true,
+	retriesUnknown: true,
+	execute: async (run, index, before = { deleted: 0, atMost: 0 }) => {
 		const limits = {
 			maximum: maxRecordsToDelete.of(run, index),
 			allowAll: allowAll.of(run, index),
 			dryRun: dryRun.of(run, index),
+			deletedBefore: before.atMost,
 		};
 		const filter = await readFilter(run, index);
 		const deletion = await deleteRecords(run.client, tableOf(run, index), filter, limits);
 		const { matched, deleted, remaining } = deletion;
-		return { deleted: !limits.dryRun, matched, deletedCount: deleted, remaining };
+		return {
+			deleted: !limits.dryRun,
+			matched: matched + before.deleted,
+			deletedCount: deleted + before.deleted,
+			remaining,
+		};
 	},
 });

@@ -1,6 +1,6 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { GrowingFile, openFile } from '../../execution/binaryStore';
+import { fileNameOf, GrowingFile, openFile } from '../../execution/binaryStore';
 import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
 import type { NameOf } from '../../execution/parameter';
 import { withField } from '../../execution/parameterValues';
@@ -34,6 +34,7 @@ import { openRows, portionsOf } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
+import { nameList } from '../../transport/text';
 import { countsText } from './writeMany';
 
 const fields = [...tableParameters, ...importParameters];
@@ -45,8 +46,11 @@ type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 /** What became of one file. */
 interface FileReport {
 	json: IDataObject;
-	binary: IBinaryKeyData;
 	result: ImportResult;
+	/** Its name, and what became of its rows. */
+	summary: string;
+	/** The field for its rejected rows. */
+	outputName: string;
 	/** Whether doing it again could write rows twice. */
 	isFinal: boolean;
 }
@@ -65,8 +69,8 @@ type Settings = ReturnType<typeof settingsOf>;
 async function importOne(run: Run, index: number, field: string): Promise<FileReport> {
 	const settings = settingsOf(run, index);
 	const { form } = settings;
-	const file = await openFile(run, index, field, inputDataFieldName);
-	const text = decodeText(file.bytes, form.encoding);
+	const file = openFile(run, index, field, inputDataFieldName);
+	const text = decodeText(file.read, form.encoding);
 	try {
 		return await writeRows(run, index, settings, file.name, await openRows(text, form));
 	} finally {
@@ -124,7 +128,7 @@ async function writeRows(
 		cancellation: () => client.cancellation,
 	});
 	hintIgnored(run, { ignored: result.readOnly });
-	return reportOn(run, settings, result, {
+	return reportOn(settings, result, {
 		file: name,
 		...reader.report,
 		linkedRecordsCreated: links.createdCount - linksBefore || undefined,
@@ -146,12 +150,11 @@ interface Effort extends IDataObject {
 
 /** What became of a file, for the output and in one sentence. */
 function reportOn(
-	run: Run,
 	{ kind: { mode }, outputName }: Settings,
 	result: ImportResult,
 	{ file, ...effort }: Effort,
 ): FileReport {
-	const { counts, rejectedFile } = result;
+	const { counts } = result;
 	const json = omitUndefined({
 		file,
 		...counts,
@@ -159,17 +162,15 @@ function reportOn(
 		errors: result.errors,
 		...effort,
 	});
-	const rejected = counts.rejected > 0 ? ` The rejected rows are in '${outputName}'.` : '';
-	run.context.addExecutionHints({
-		message: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort })}${rejected}`,
-		type: counts.rejected > 0 ? 'warning' : 'info',
-		location: 'outputPane',
-	});
 	return {
 		json,
-		binary: rejectedFile ? { [outputName]: rejectedFile } : {},
 		result,
-		isFinal: mode === 'create' && !effort.dryRun && counts.inserted + counts.unknown > 0,
+		summary: `'${file}', ${counts.rows} rows: ${countsText({ ...counts, ...effort }, result.merged)}`,
+		outputName,
+		isFinal:
+			(mode === 'create' || result.addsTwice) &&
+			!effort.dryRun &&
+			counts.inserted + counts.updated + counts.unknown > 0,
 	};
 }
 
@@ -178,14 +179,15 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
 /** A file that broke off: what is certain about its rows, and how to go on. */
-function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
+function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): Failure {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
 	const why = result.brokenOff!;
 	const failure = why.error === undefined ? undefined : toFailure(why.error);
 	const isAnyCertain = counts.rows > unknownAfter;
 	const unknownBefore = counts.unknown - unknownAfter;
 	const goOn = [
-		isAnyCertain && `To go on, set ${startAtRow} in the options to ${through + 1}.`,
+		isAnyCertain &&
+			`To go on, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
 			`${plural(unknownBefore, 'row')} before that may have been written or not, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
@@ -196,13 +198,13 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
 	].filter((sentence) => sentence !== false);
 	const isUnknown = isFinal || counts.unknown > 0;
+	const what = json.dryRun ? 'checked' : 'imported';
 	return {
 		...failure,
 		message: isAnyCertain
-			? `'${json.file as string}' is imported through row ${through} only: ${why.message}`
-			: `No row of '${json.file as string}' was imported${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
+			? `'${json.file as string}' is ${what} through row ${through} only: ${why.message}`
+			: `No row of '${json.file as string}' was ${what}${unknownAfter > 0 ? ' for certain' : ''}: ${why.message}`,
 		hint: [failure?.hint, ...goOn].filter(Boolean).join(' '),
-		isFinal,
 		details: omitUndefined({
 			...failure?.details,
 			...json,
@@ -210,53 +212,112 @@ function brokenOff({ json, binary, result, isFinal }: FileReport): Failure {
 			startAtRow: through + 1,
 			writtenAfter: writtenAfter || undefined,
 		}),
-		binary,
 	};
 }
 
-/** Imports the files of one item; whether all of them succeeded. */
-async function importItem(run: Run, report: ItemResults, index: number): Promise<boolean> {
-	const output: INodeExecutionData[] = [];
-	let isFinal = false;
-	/** Which of several files is being imported. */
-	let current = '';
+/** A file that is done, for the output and in one sentence. */
+function toOutput(
+	run: Run,
+	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
+): INodeExecutionData {
+	const rejected = rejectedFile ? ` The rejected rows are in '${outputName}'.` : '';
+	run.context.addExecutionHints({
+		message: `${summary}${rejected}`,
+		type: rejectedFile ? 'warning' : 'info',
+		location: 'outputPane',
+	});
+	return { json, ...(rejectedFile && { binary: { [outputName]: rejectedFile } }) };
+}
+
+/**
+ * The failure of an item of which one file failed: with the rejected rows of all its files, and the
+ * names of those that are done and those whose turn did not come.
+ */
+function itemFailure(
+	failure: Failure,
+	done: FileReport[],
+	failed: FileReport | undefined,
+	notImported: string[],
+	isOutputLost: boolean,
+): Failure {
+	const binary: IBinaryKeyData = {};
+	const filesDone = done.map(({ json, result: { rejectedFile }, outputName }, at) => {
+		if (!rejectedFile) return json;
+		const rejectedField = `${outputName}_${at + 1}`;
+		binary[rejectedField] = rejectedFile;
+		return { ...json, rejectedField };
+	});
+	if (failed?.result.rejectedFile) binary[failed.outputName] = failed.result.rejectedFile;
+	const before = filesDone.map(({ file }) => file as string);
+	const isFinal = [...done, failed].some((file) => file?.isFinal);
+	const hints = [
+		failure.hint,
+		before.length > 0 && `Imported before: ${nameList(before)}.`,
+		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
+		isOutputLost && "The rejected rows come out only if 'On Error' is set to continue.",
+	];
+	return {
+		...failure,
+		hint: hints.filter(Boolean).join(' ') || undefined,
+		isFinal,
+		details: {
+			...failure.details,
+			...(isFinal && { outcome: 'unknown' }),
+			...(before.length > 0 && { filesDone }),
+			...(notImported.length > 0 && { filesNotImported: notImported }),
+		},
+		...(Object.keys(binary).length > 0 && { binary }),
+	};
+}
+
+/**
+ * Imports the files of one item.
+ *
+ * @param earlier what became of the files of items before it; gets those of this one
+ * @returns whether all of them succeeded
+ */
+async function importItem(
+	run: Run,
+	report: ItemResults,
+	index: number,
+	earlier: FileReport[],
+): Promise<boolean> {
+	const done: FileReport[] = [];
+	let fields: string[] = [];
+	const fail = (failure: Failure, failed?: FileReport) => {
+		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
+		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
+		// An error that stops the node leaves it no output; of a canceled execution there is none at all.
+		const isLost = hasRejected && !run.context.continueOnFail() && !run.client.cancellation;
+		const whole = itemFailure(failure, done, failed, others, isLost);
+		report.failed(index, whole);
+		return whole;
+	};
 	try {
-		const names = binaryFields(run, index);
-		for (const name of names) {
-			if (names.length > 1) current = `File in '${name}': `;
-			const done = await importOne(run, index, name);
-			isFinal ||= done.isFinal;
-			if (done.result.brokenOff) {
-				const failure = withOthers({ ...brokenOff(done), isFinal }, output);
+		fields = binaryFields(run, index);
+		for (const field of fields) {
+			const file = await importOne(run, index, field);
+			if (file.result.brokenOff) {
+				const isOnlyFile = fields.length === 1 && run.items.length === 1;
+				const { message, hint } = fail(brokenOff(file, isOnlyFile), file);
 				// Of a canceled execution n8n keeps no output and no error: only its log says this then.
-				const said = [failure.message, failure.hint].filter(Boolean).join('. ');
-				run.context.logger.warn(`Import From File: ${said}`);
-				report.failed(index, failure);
+				run.context.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
 				return false;
 			}
-			const { json, binary } = done;
-			output.push({ json, ...(Object.keys(binary).length > 0 && { binary }) });
+			done.push(file);
 		}
 	} catch (error) {
 		const failure = toFailure(error);
-		const message = `${current}${failure.message}`;
-		const details = isFinal ? { ...failure.details, outcome: 'unknown' } : failure.details;
-		report.failed(index, withOthers({ ...failure, message, details, isFinal }, output));
+		const where = fields.length > 1 ? `File in '${fields[done.length]!}': ` : '';
+		fail({ ...failure, message: `${where}${failure.message}` });
 		return false;
 	}
-	report.done(index, output);
+	earlier.push(...done);
+	report.done(
+		index,
+		done.map((file) => toOutput(run, file)),
+	);
 	return true;
-}
-
-/** Names the files of the item that are done. */
-function withOthers(failure: Failure, done: INodeExecutionData[]): Failure {
-	if (done.length === 0) return failure;
-	const files = done.map(({ json }) => `'${json.file as string}'`).join(', ');
-	return {
-		...failure,
-		hint: `${failure.hint ?? ''} Imported before: ${files}.`.trim(),
-		details: { ...failure.details, filesDone: done.map(({ json }) => json) },
-	};
 }
 
 export const importFromFile = bulkOperation({
@@ -277,9 +338,10 @@ export const importFromFile = bulkOperation({
 			});
 		}
 		if ([...run.items.keys()].some((index) => isDryRun(run, index))) report.markDryRun();
+		const files: FileReport[] = [];
 		for (const index of run.items.keys()) {
 			if (report.hasResult(index)) continue;
-			const isDone = await importItem(run, report, index);
+			const isDone = await importItem(run, report, index, files);
 			if (!isDone && !run.context.continueOnFail()) return;
 		}
 	},

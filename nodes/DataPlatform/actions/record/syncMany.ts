@@ -93,7 +93,8 @@ async function prepareSync(
 	if (isEmpty && [...writing.doneRows()].length === 0) requireAllowed(run, source);
 	const isRead = new Set(rows.map(({ index }) => index));
 	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
-	const { records, unknown } = identify([...writing.doneRows(), ...rows], writing, keys);
+	const all = [...writing.doneRows(), ...rows];
+	const { records, unknown } = identify(all, writing, keys);
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(
@@ -103,6 +104,8 @@ async function prepareSync(
 		return nothing;
 	}
 	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
+	// What a link created is no item's record, and would be created again for the next one.
+	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
 	await sync.compare(records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, report, shape, despiteFailures);

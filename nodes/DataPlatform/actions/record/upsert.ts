@@ -1,18 +1,19 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { addressKey } from '../../api/endpoints';
-import { createRecord, updateRecord, upsertRecord, type WriteOptions } from '../../api/records';
+import type { WriteOptions } from '../../api/records';
 import type {
 	FieldDefinition,
 	PlatformRecord,
 	RecordMetadata,
 	TableAddress,
 } from '../../api/types';
+import { readLastChange, type LastChange } from '../../bulk/lastChange';
 import { decide, findMatches, type Matching } from '../../bulk/matching';
 import type { ItemOutcome, Outcome } from '../../bulk/outcome';
 import { keyFields, type PlannedRecord } from '../../bulk/plan';
-import { upsertOutcome, type Watermark } from '../../bulk/resolve';
-import { readWatermark } from '../../bulk/write';
+import { upsertOutcome, type WriteContext } from '../../bulk/resolve';
+import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import {
@@ -50,11 +51,12 @@ const hasStatus = (error: unknown, status: number) =>
 /** Writes one record as the rules of matching say. */
 class MatchedUpsert {
 	constructor(
-		private readonly client: ApiClient,
-		private readonly at: TableAddress,
+		readonly client: ApiClient,
+		readonly at: TableAddress,
 		private readonly matching: Matching,
 		private readonly options: WriteOptions,
 		private readonly keys: FieldDefinition[],
+		private readonly context: WriteContext,
 		/** Called before the record is written, if it is. */
 		private readonly prepare: () => Promise<void>,
 	) {}
@@ -69,7 +71,7 @@ class MatchedUpsert {
 		if (updates.length + creates.length > 0) await this.prepare();
 		const writing = async () => {
 			for (const update of updates) written.push(await this.update(update, before));
-			for (const { fields } of creates) written.push(await this.create(fields, record));
+			for (const missing of creates) written.push(await this.create(missing));
 		};
 		const failure = await writing().then(
 			() => undefined,
@@ -98,19 +100,17 @@ class MatchedUpsert {
 		{ id, fields }: PlannedRecord,
 		before: Map<string, PlatformRecord>,
 	): Promise<Written> {
-		const { client, at, options } = this;
-		const record = await updateRecord(client, at, id!, fields, 'partial', options);
-		const { ver } = before.get(id!) ?? {};
-		const isSame = ver !== undefined && record.ver === ver;
+		const stored = before.get(id!);
+		const { context, options } = this;
+		const record = await updateOne(this, id!, fields, stored, context, options);
+		const isSame = stored?.ver !== undefined && record.ver === stored.ver;
 		return { outcome: isSame ? 'unchanged' : 'updated', record };
 	}
 
-	private async create(fields: PlatformRecord['fields'], { key }: PlannedRecord): Promise<Written> {
-		const { client, at, options, keys } = this;
-		const field = keys.length === 1 ? keys[0]!.name : undefined;
-		const recordKey = field && key !== undefined ? { field, value: key } : undefined;
-		const record = await createRecord(client, at, fields, options, recordKey);
-		return { outcome: 'inserted', record };
+	private async create(record: PlannedRecord): Promise<Written> {
+		const { context, options, keys } = this;
+		const created = await createMissing(this, record, keys, context, options);
+		return { outcome: 'inserted', record: created };
 	}
 }
 
@@ -125,10 +125,10 @@ function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOut
  * The newest change in the table before this run wrote anything, read once; undefined if it can't be
  * read.
  */
-const latestChange = async (run: RunContext<never>, at: TableAddress): Promise<Watermark> =>
+const latestChange = async (run: RunContext<never>, at: TableAddress): Promise<LastChange> =>
 	await run.once(`latest change ${addressKey(at)}`, async () => {
-		const watermark = await readWatermark(run.client, at);
-		return watermark instanceof ServiceError ? undefined : watermark;
+		const lastChange = await readLastChange(run.client, at, run.definition(at));
+		return lastChange instanceof ServiceError ? undefined : lastChange;
 	});
 
 /** Notes a record that this run wrote; how it was when this run wrote it before, if it did. */
@@ -171,12 +171,21 @@ export const upsert = itemOperation({
 		if (matching) {
 			const keys = isById ? [] : keyFields(table, { matchOn: matching.on });
 			const prepare = async () => await createLinkedRecords(run, index, record, table);
-			const writer = new MatchedUpsert(run.client, at, matching, options, keys, prepare);
+			const writer = new MatchedUpsert(
+				run.client,
+				at,
+				matching,
+				options,
+				keys,
+				singleContext(table, 'update'),
+				prepare,
+			);
 			const written = await writer.write(record);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}
 		const latest = await latestChange(run, at);
-		const written = await upsertRecord(run.client, at, record.fields, options);
+		const target = { client: run.client, at };
+		const written = await upsertOne(target, table, record, latest, options);
 		const outcome = upsertOutcome(written, latest, lastWritten(run, at, written));
 		return output({ outcome, record: written });
 	},

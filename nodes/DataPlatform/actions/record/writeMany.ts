@@ -114,8 +114,17 @@ export function toResult(
 function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, number> {
 	const names = OUTCOMES.filter((outcome) => withRemovals || !REMOVALS.includes(outcome));
 	const counts = Object.fromEntries(names.map((outcome) => [outcome, 0]));
-	for (const outcome of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
+	for (const { outcome } of report.outcomes()) counts[outcome] = (counts[outcome] ?? 0) + 1;
 	return counts as Record<Outcome, number>;
+}
+
+/** How many items share the record of a later one that succeeded, by outcome. */
+function mergedTotals(report: ItemResults): Counts {
+	const counts: Record<string, number> = {};
+	for (const { outcome, isMerged } of report.outcomes()) {
+		if (isMerged) counts[outcome] = (counts[outcome] ?? 0) + 1;
+	}
+	return counts;
 }
 
 /** How the items of an operation are written. */
@@ -262,7 +271,8 @@ export async function executeWriteMany(
 	const counts = { ...totals(report, extension !== undefined), ...more };
 	const summary = summaryOf(run, report, setup, plan, counts, stopped);
 	if (isSummarized) report.summarize(summary);
-	run.context.addExecutionHints({ message: countsText(summary), location: 'outputPane' });
+	const message = countsText(summary, mergedTotals(report));
+	run.context.addExecutionHints({ message, location: 'outputPane' });
 }
 
 /** What became of all items, and what the run took. */
@@ -301,16 +311,27 @@ const NAMES: Record<Outcome, string> = {
 	unknown: 'unknown',
 };
 
-/** The counts in one sentence. */
+/** How many items came to some of the outcomes. */
+export type Counts = Partial<Record<Outcome, number>>;
+
+/**
+ * The counts of records in one sentence.
+ *
+ * @param merged those of the items that share the record of a later one
+ */
 export function countsText(
 	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {
 		dryRun?: boolean;
 		linkedRecordsCreated?: number;
 	},
+	merged: Counts = {},
 ) {
-	const counts = OUTCOMES.filter((outcome) => summary[outcome] > 0).map(
-		(outcome) => `${summary[outcome]} ${NAMES[outcome]}`,
-	);
+	const counts = OUTCOMES.flatMap((outcome) => {
+		const count = summary[outcome] - (merged[outcome] ?? 0);
+		return count > 0 ? [`${count} ${NAMES[outcome]}`] : [];
+	});
+	const mergedCount = Object.values(merged).reduce((sum, count) => sum + count, 0);
+	if (mergedCount > 0) counts.push(`${mergedCount} merged`);
 	const waited =
 		summary.waitedMs >= 1000 ? `, ${Math.round(summary.waitedMs / 1000)} s waited` : '';
 	const prefix = summary.dryRun ? 'Dry run, nothing was written: ' : '';

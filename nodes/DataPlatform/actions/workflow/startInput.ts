@@ -28,7 +28,7 @@ const bodySource = choice('bodySource', {
 	description: 'What the workflow receives as svc.workflow.payloadRequest, always a JSON object',
 });
 
-const bodyName = text('name', { label: 'Name', placeholder: 'e.g. firstname' });
+const bodyName = anyValue('name', { label: 'Name', placeholder: 'e.g. firstname' });
 
 const bodyValue = anyValue('value', { label: 'Value' });
 
@@ -51,41 +51,56 @@ const bodyJson = anyValue('bodyJson', {
 
 export const startParameters = [webhookUrl, bodySource, bodyFields, bodyJson];
 
+/** @throws {InputError} if it is no name: its value would be left out */
+function bodyFieldName(name: unknown, position: number): string {
+	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
+	if (typeof name === 'string' && name.trim() !== '') return name;
+	const isEmpty = name === undefined || name === null || typeof name === 'string';
+	throw new InputError(
+		`Field ${position + 1} of ${bodyFields} ${isEmpty ? 'has no name' : `has ${describeKind(name)} in place of a name`}`,
+		{
+			field: bodyFields.label,
+			hint: `Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
+		},
+	);
+}
+
 /**
- * The values that are set one by one.
+ * The values that are set one by one. One that an expression leaves empty is null, so that its name
+ * is there.
  *
- * @throws {InputError} if two have the same name
+ * @throws {InputError} if one has no name, or two have the same
  */
 function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 	const body = new Map<string, IDataObject[string]>();
-	for (const entry of entries) {
-		const name = bodyName.in(entry, bodyFields);
-		if (name === '') continue;
+	for (const [position, { name: given, value }] of entries.entries()) {
+		const name = bodyFieldName(given, position);
 		if (body.has(name)) {
 			throw new InputError(`'${name}' is set twice in ${bodyFields}`, {
 				field: bodyFields.label,
 				hint: 'Remove one of them; for several values, set a list with an expression.',
 			});
 		}
-		body.set(name, bodyValue.in(entry, bodyFields) as IDataObject[string]);
+		body.set(name, (value ?? null) as IDataObject[string]);
 	}
 	return Object.fromEntries(body);
 }
 
-/** @throws {InputError} if it is no JSON object */
+/** An object that is set as JSON. @throws {InputError} if it is none, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
 	const wrong = (message: string, hint: string) =>
 		new InputError(message, { field: bodyJson.label, hint });
-	const value = typeof given === 'string' ? parseJson(given) : given;
+	const json = typeof given === 'string' ? given : undefined;
+	const value = json === undefined ? given : parseJson(json);
 	if (!isObject(value)) {
+		const isEmpty = given === undefined || json?.trim() === '';
+		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
 		throw wrong(
-			value === undefined
-				? `${bodyJson} is not valid JSON`
-				: `${bodyJson} is ${describeKind(value)}, not an object`,
+			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
 			'The platform takes an object, such as {"firstname":"Ada"}.',
 		);
 	}
-	const inexact = typeof given === 'string' ? inexactNumbers(given).next().value : undefined;
+	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
 	if (!inexact) return value as IDataObject;
 	throw wrong(
 		`${bodyJson} has the number ${inexact.text}, which would lose digits`,

@@ -33,6 +33,7 @@ export const checkbox: FieldType = {
 	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),
 	key: 'never',
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'string', hint: undefined, choices: () => YES_OR_NO },
 	comparison: 'boolean',
 	aggregations: [],

@@ -22,6 +22,16 @@ const isFiles = (value: unknown) => Array.isArray(value) && value.every(isPlainO
 
 const list = (value: unknown): JsonValue[] => (Array.isArray(value) ? (value as JsonValue[]) : []);
 
+/** Whether there are as many stored files of each name as are to be added. */
+function holdsNames(stored: JsonValue[], added: JsonValue[]): boolean {
+	const left = stored.map((file) => isObject(file) && file.fileName);
+	return added.every((file) => {
+		const at = left.indexOf(isObject(file) && (file.filename as string));
+		if (at >= 0) left.splice(at, 1);
+		return at >= 0;
+	});
+}
+
 export const files: FieldType = {
 	writtenBy: 'clients',
 	parse: parseJson,
@@ -41,14 +51,19 @@ export const files: FieldType = {
 	isOnlyRead: (value) =>
 		Array.isArray(value) &&
 		value.some((file) => isObject(file) && 'fileId' in file && !('filedata' in file)),
-	/** Nobody reads files back to compare them; that one is still there which was to go is certain. */
+	/**
+	 * Nobody reads files back to compare them. That one is still there which was to go, or that none
+	 * has the name of one to be added, is certain.
+	 */
 	equals: (stored, sent) => {
 		if (!isObject(sent)) return undefined;
 		const toRemove = new Set(list(sent.remove));
-		if (list(stored).some((file) => isObject(file) && toRemove.has(file.fileId as JsonValue))) {
-			return false;
-		}
-		return toRemove.size + list(sent.add).length === 0 ? true : undefined;
+		const added = list(sent.add);
+		const isLeft = list(stored).some(
+			(file) => isObject(file) && toRemove.has(file.fileId as JsonValue),
+		);
+		if (isLeft || !holdsNames(list(stored), added)) return false;
+		return toRemove.size + added.length === 0 ? true : undefined;
 	},
 	isEmpty: isCleared,
 	key: 'never',
@@ -66,6 +81,8 @@ export const files: FieldType = {
 		}
 		return Array.isArray(earlier) && removed.length === 0 ? [...earlier, ...added] : undefined;
 	},
+	// Whether the file behind an address replaces the others is open in the contract.
+	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),
 	editor: { type: 'string', hint: 'web address', choices: noChoices },
 	comparison: 'presence',
 	aggregations: [],

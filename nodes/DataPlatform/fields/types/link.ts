@@ -30,6 +30,8 @@ export const linkToOne: FieldType = {
 	isEmpty: isCleared,
 	key: 'never',
 	merge: lastValue,
+	// A link that is there already is not added again.
+	appends: 'never',
 	editor: { type: 'string', hint: 'record ID', choices: noChoices },
 	comparison: 'text',
 	aggregations: [],

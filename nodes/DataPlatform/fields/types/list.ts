@@ -26,6 +26,7 @@ export const texts: FieldType = {
 	isEmpty: isCleared,
 	key: 'never',
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'string', hint: 'JSON list', choices: noChoices },
 	comparison: 'text',
 	aggregations: [],

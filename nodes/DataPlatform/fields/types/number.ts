@@ -11,7 +11,7 @@ const numeric =
 		const isText = typeof value === 'string' && NUMBER.test(value);
 		if (typeof value !== 'number' && !isText) return problem(`takes a number, not ${show(value)}`);
 		const result = Number(value);
-		if (!Number.isFinite(result)) return problem(`takes a number, not ${String(value)}`);
+		if (!Number.isFinite(result)) return problem(`takes a number, not ${show(value)}`);
 		if (isWhole && !Number.isSafeInteger(result)) {
 			return problem(`takes a whole number, not ${show(value)}`);
 		}
@@ -45,7 +45,7 @@ const GROUPED = {
 	point: /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/,
 	comma: /^[+-]?\d{1,3}(?:([. \u00a0\u202f'])\d{3})(?:\1\d{3})*(?:,\d*)?$/,
 };
-const COMMA = /^[+-]?\d*,?\d+(?:e[+-]?\d+)?$|^[+-]?\d+,$/i;
+const COMMA = /^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:e[+-]?\d+)?$|^[+-]?\d+,$/i;
 
 /** A number as files have it: where there are groups or a decimal comma, in no other form. */
 const parseNumber: FieldType['parse'] = (given, { numbers }) => {
@@ -72,6 +72,7 @@ export const decimal: FieldType = {
 		return number === undefined ? undefined : { text: String(number), isCertain: true };
 	},
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'number', hint: undefined, choices: noChoices },
 	comparison: 'order',
 	aggregations: ['avg', 'max', 'min', 'sum'],

@@ -38,7 +38,7 @@ function toMoney(raw: unknown): Converted {
 		return typeof amount === 'string' &&
 			NUMBER.test(amount) &&
 			!isExactNumber(amount, Number(amount))
-			? problem(`takes a number of at most 15 digits or so as 'amount', not ${amount}`)
+			? problem(`takes a number of at most 15 digits or so as 'amount', not ${show(amount)}`)
 			: problem(`takes a number as 'amount', not ${show(amount)}`);
 	}
 	if (typeof currency !== 'string')
@@ -56,6 +56,7 @@ const object: Omit<FieldType, 'convert' | 'equals' | 'editor'> = {
 	isEmpty: isCleared,
 	key: 'never',
 	merge: lastValue,
+	appends: 'never',
 	comparison: 'text',
 	aggregations: [],
 	holdsFiles: false,
@@ -136,16 +137,31 @@ export const checklist: FieldType = {
 	comparison: 'presence',
 };
 
-/** Whether a chat is replaced or added to is not known: only what is whole and the same is certain. */
+/**
+ * Whether a chat is replaced or added to is open in the contract: only what is whole and the same is
+ * certain, and messages may come twice if they are sent twice.
+ */
 const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })) }, [
 	'lastChange',
 ]);
 
+const textsOf = (value: JsonValue): unknown[] => {
+	const messages = isPlainObject(value) ? getOwn(value, 'messages') : undefined;
+	return (Array.isArray(messages) ? messages : []).map(
+		(entry) => isPlainObject(entry) && entry.text,
+	);
+};
+
 export const chat: FieldType = {
 	...object,
 	convert: withList('messages'),
-	equals: (stored, sent) => sameChat(stored, sent) || undefined,
+	equals: (stored, sent) => {
+		if (sameChat(stored, sent) === true) return true;
+		const held = new Set(textsOf(stored));
+		return textsOf(sent).every((text) => held.has(text)) ? undefined : false;
+	},
 	isEmpty: isEmptyWithout('messages'),
+	appends: (sent) => isPlainObject(sent) && !isCleared(getOwn(sent, 'messages')),
 	editor: editor('JSON'),
 	comparison: 'presence',
 };

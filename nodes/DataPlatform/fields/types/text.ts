@@ -20,6 +20,25 @@ export function toText(value: unknown): string | undefined {
 	return isExact ? String(value) : undefined;
 }
 
+const segmenter = new Intl.Segmenter();
+
+/** How much of a text is looked at, for each character that a field takes. */
+const UNITS_PER_CHARACTER = 32;
+
+/**
+ * Whether a text is too long however its characters are counted, which the contract does not say: an
+ * emoji is one to a reader, and up to a dozen to a database. What is in doubt the platform decides.
+ */
+function isTooLong(text: string, maxLength: number): boolean {
+	if (text.length <= maxLength) return false;
+	const beginning = text.trim().slice(0, (maxLength + 1) * UNITS_PER_CHARACTER);
+	const characters = segmenter.segment(beginning)[Symbol.iterator]();
+	for (let count = 0; count <= maxLength; count += 1) {
+		if (characters.next().done) return false;
+	}
+	return true;
+}
+
 function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): Converted {
 	if (typeof value === 'object') return problem('takes text, not a list or an object');
 	const text = toText(value);
@@ -28,8 +47,8 @@ function convert(value: unknown, { metadata: { maxLength } }: FieldDefinition): 
 			? problem(`takes text, and a number such as ${value} may have lost digits: give it as text`)
 			: problem(`takes text, not ${show(value)}`);
 	}
-	return text.length > (maxLength ?? Infinity)
-		? problem(`takes at most ${maxLength} characters, this has ${text.length}`)
+	return maxLength !== undefined && isTooLong(text, maxLength)
+		? problem(`takes at most ${maxLength} characters, this has more`)
 		: { value: text };
 }
 
@@ -42,6 +61,7 @@ export const text: FieldType = {
 	key: (value) =>
 		typeof value === 'object' ? undefined : { text: String(value), isCertain: true },
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'string', hint: undefined, choices: noChoices },
 	comparison: 'text',
 	aggregations: [],

@@ -1,5 +1,6 @@
 /** `date`, `datetime`. */
 import type { JsonValue } from '../../api/types';
+import { withoutTrailingZeros } from '../../transport/json';
 import { isDateTimeObject, problem, show } from '../convert';
 import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from '../fieldType';
 
@@ -76,7 +77,7 @@ function parseTime(value: JsonValue): Time | undefined {
 	const ms = Date.parse(
 		`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}${zone}`,
 	);
-	return { ms, hasZone: match[5] !== undefined, rest: fraction.slice(3).replace(/0+$/, '') };
+	return { ms, hasZone: match[5] !== undefined, rest: withoutTrailingZeros(fraction.slice(3)) };
 }
 
 /** Whether some time zone could make one of two times the other. */
@@ -133,6 +134,7 @@ export const date: FieldType = {
 		return typeof value === 'string' ? { text: value, isCertain: false } : undefined;
 	},
 	merge: lastValue,
+	appends: 'never',
 	editor: { type: 'dateTime', hint: undefined, choices: noChoices },
 	comparison: 'order',
 	aggregations: ['max', 'min'],

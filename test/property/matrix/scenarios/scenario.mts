@@ -46,6 +46,8 @@ export interface Prepared {
 	touched?: Touched;
 	/** For what changes something. */
 	effect?(index: number, truth: Truth): Effect;
+	/** Whether the error of an item says that what it writes is written all the same. */
+	saysDone?(index: number, message: string): boolean;
 	/** What is not true of a success. */
 	checkOutput(index: number, outputs: Output[], truth: Truth): string[] | Promise<string[]>;
 	/** What is not true of output that comes from no item; without it there must be none. */

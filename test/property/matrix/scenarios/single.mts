@@ -76,7 +76,9 @@ const written = (index: number, outputs: Output[], truth: Truth) => [
 function upserted(index: number, outputs: Output[], truth: Truth): string[] {
 	const was = truth.before.some(({ fields }) => fields.code === code(index));
 	const { outcome, ...record } = outputs[0]!.json;
-	const isTrue = outcome === undefined || outcome === (was ? 'updated' : 'inserted');
+	const isKind =
+		truth.isKindHidden && ['inserted', 'updated', 'unchanged'].includes(String(outcome));
+	const isTrue = outcome === undefined || isKind || outcome === (was ? 'updated' : 'inserted');
 	return [
 		...only(outputs),
 		...checkRecord(index, record, truth),
@@ -191,6 +193,9 @@ export const importFromFile: Scenario = {
 				},
 			},
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
+			// The row is the second one of a CSV file: the first is its header.
+			saysDone: (_index, message) =>
+				message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
 			checkOutput: (index, outputs) => {
 				const { rows, rejected, inserted, updated, unchanged } = outputs[0]!.json;
 				const written = Number(inserted) + Number(updated) + Number(unchanged);

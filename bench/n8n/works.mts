@@ -1,0 +1,281 @@
+/** The work that is measured in real n8n, and the workflows that do it. */
+import { DATA_PATH, writeCsv } from '../benchTable.mts';
+import { FILE_LOCATION, recordPath, writeRandomFile } from '../fileTable.mts';
+import { MIB } from '../measure.mts';
+import type { Scale } from '../report/row.mts';
+import { dataTable, nocoDb } from './otherTables.mts';
+import {
+	AUTOMATIC,
+	buildBodies,
+	bulk,
+	code,
+	editFields,
+	http,
+	items,
+	locator,
+	MAPPED_IN_CODE,
+	mappedByHand,
+	node,
+	type Place,
+	platform,
+	readPages,
+	send,
+	sendBodies,
+	type Steps,
+} from './steps.mts';
+import type { Returned } from './storedExecution.mts';
+
+export interface WorkContestant {
+	/** The nodes whose times count. */
+	steps: Steps;
+	/** With so many items at most. */
+	most?: number;
+	/** What it does otherwise, so that its time is shown but not compared; there is no wire to it. */
+	differs?: string;
+	/** Counts what it wrote into another table than the platform's. */
+	count?(place: Place): Promise<number>;
+}
+
+export interface Work {
+	title(size: string): string;
+	sizes: Record<Scale, number[]>;
+	isReading?: boolean;
+	/** Whether it is measured on loopback only. */
+	isLocal?: boolean;
+	rateLimitPerMinute?: number;
+	/** Goals in seconds, by size. */
+	maxSeconds?: Record<number, number>;
+	/** How many records a new table has, which each run begins with; none by default. */
+	recordsBefore?(size: number): number;
+	/** Prepares, in place of new tables, what no run changes. */
+	setUp?(place: Place, run: (work: Work) => Promise<void>): Promise<void>;
+	/** The node that brings the items; without it the work begins at once. */
+	source?: Steps;
+	/** Writes the file that the source reads. */
+	writeFile?(path: string, size: number): Promise<void>;
+	/** Counts what was done; by default, the table's records. It must be as many as the size. */
+	count?(place: Place, returned: Returned): Promise<number> | number;
+	ours: Steps;
+	peers: Record<string, WorkContestant>;
+}
+
+const UPSERT_SIZES = { full: [1_000, 10_000, 100_000], quick: [1_000, 5_000], smoke: [150] };
+const MANY = { full: [100_000], quick: [5_000], smoke: [150] };
+const SOME = { full: [10_000], quick: [2_000], smoke: [200] };
+const MEGABYTES = { full: [300], quick: [20], smoke: [1] };
+
+const upsert: Work = {
+	title: (size) => `upsert ${size}`,
+	sizes: UPSERT_SIZES,
+	source: ({ size }) => [items(size)],
+	ours: () => [platform('upsertMany', { columns: AUTOMATIC })],
+	peers: {
+		'bodies of 1,000': { steps: bulk() },
+		'bodies of 100': { steps: bulk({ batchSize: 100 }) },
+		'bodies of 1,000, as text by an expression': {
+			most: 10_000,
+			steps: bulk({ isObject: true }),
+		},
+		'item by item': {
+			most: 1_000,
+			steps: (place) => {
+				const body = '={{ JSON.stringify({ fields: $json, useUpsert: true }) }}';
+				return [send(place, 'POST', DATA_PATH, body)];
+			},
+		},
+		"n8n's Data Table node": { most: 10_000, ...dataTable('upsert') },
+		"n8n's NocoDB node": { most: 1_000, ...nocoDb() },
+	},
+};
+
+const mapped: Work = {
+	...upsert,
+	title: (size) => `upsert ${size}, mapped by hand`,
+	maxSeconds: { 1_000: 0.2, 10_000: 1.2 },
+	ours: async (place) => [platform('upsertMany', { columns: await mappedByHand(place) })],
+	peers: {
+		'bodies of 1,000, mapped in the Code node': { steps: bulk({ fields: MAPPED_IN_CODE }) },
+		'Edit Fields, then bodies of 1,000': {
+			steps: async (place) => [editFields, ...(await bulk()(place))],
+		},
+	},
+};
+
+const create: Work = {
+	...upsert,
+	title: (size) => `Create Many ${size}`,
+	sizes: SOME,
+	ours: () => [platform('createMany', { columns: AUTOMATIC })],
+	peers: {
+		'bodies of 1,000': { steps: bulk({ useUpsert: false }) },
+		'bodies of 100': { steps: bulk({ useUpsert: false, batchSize: 100 }) },
+		"n8n's Data Table node": dataTable('insert'),
+	},
+};
+
+const limited: Work = {
+	...upsert,
+	title: (size) => `upsert ${size}, at most 600 requests a minute`,
+	sizes: MANY,
+	isLocal: true,
+	rateLimitPerMinute: 600,
+	peers: {
+		'bodies of 1,000': { steps: bulk() },
+		'bodies of 100': { steps: bulk({ batchSize: 100 }) },
+	},
+};
+
+/** One record of so many has changed since the last night. */
+const CHANGED_EVERY = 100;
+
+/** Compares the items with the records that were read, and builds a body of those that differ. */
+const buildChanges = code(
+	'Changes',
+	`const stored = new Map();
+for (const { json } of $input.all()) for (const { fields } of json.data) stored.set(fields.email, fields);
+const changed = $('Items').all().filter(({ json }) => {
+	const before = stored.get(json.email);
+	return !before || Object.keys(json).some((name) => before[name] !== json[name]);
+});
+const bulk = changed.map(({ json }) => ({ fields: json }));
+return [{ json: { body: JSON.stringify({ bulk, useUpsert: true }) } }];`,
+);
+
+const nightly: Work = {
+	title: (size) => `nightly sync of ${size}, 1 % changed`,
+	sizes: SOME,
+	recordsBefore: (size) => size,
+	// Every record that should have changed has, or none counts.
+	count: async ({ env, size }) => {
+		const changed = await env.countRecords('city(eq)Changed');
+		return changed === size / CHANGED_EVERY ? await env.countRecords() : 0;
+	},
+	source: ({ size }) => [items(size, CHANGED_EVERY)],
+	ours: ({ size }) => {
+		const maxRecordsToRemove = size / CHANGED_EVERY;
+		const missing = { missingRecords: 'delete', maxRecordsToRemove };
+		return [platform('syncMany', { columns: AUTOMATIC, ...missing })];
+	},
+	peers: {
+		'pages, compared in a Code node': {
+			steps: (place) => [readPages(place), buildChanges, sendBodies(place)],
+		},
+		'bodies of 1,000, everything written again': {
+			steps: (place) => [buildBodies(), sendBodies(place)],
+		},
+	},
+};
+
+/** A file of rows has only text. */
+const TYPED =
+	"{ ...json, age: Number(json.age), score: Number(json.score), active: json.active === 'true' }";
+
+const readFile: Steps = ({ file }) => [
+	node('Read File', 'readWriteFile', 1, { fileSelector: file, options: {} }),
+];
+
+const importFile: Work = {
+	title: (size) => `import ${size} rows of a CSV file`,
+	sizes: MANY,
+	writeFile: writeCsv,
+	source: readFile,
+	ours: () => [platform('importFromFile')],
+	peers: {
+		'Extract From File, Loop Over Items, HTTP Request': {
+			steps: (place) => [
+				node('Extract From File', 'extractFromFile', 1, { operation: 'csv', options: {} }),
+				node('Loop Over Items', 'splitInBatches', 3, { batchSize: 1000, options: {} }),
+				buildBodies({ fields: TYPED }),
+				sendBodies(place),
+			],
+		},
+	},
+};
+
+const getMany: Work = {
+	title: (size) => `Get Many ${size}`,
+	sizes: MANY,
+	isReading: true,
+	setUp: async ({ env, size }) => await env.resetTable(size),
+	count: (_, returned) => returned.items,
+	ours: () => [platform('getAll', { returnAll: true })],
+	peers: {
+		'HTTP Request with pagination, Split Out': {
+			steps: (place) => [
+				readPages(place),
+				node('Split Out', 'splitOut', 1, { fieldToSplitOut: 'data', options: {} }),
+			],
+		},
+	},
+};
+
+const { app, table, field } = FILE_LOCATION;
+
+const attachment = ({ record }: Place, operation: string, parameters = {}) =>
+	platform(operation, {
+		resource: 'attachment',
+		table: locator(table),
+		recordId: locator(record),
+		fileField: field,
+		...parameters,
+	});
+
+const FILE_BODY = `={{ JSON.stringify({ fields: { ${field}: [{
+	filename: 'file.bin',
+	mimetype: 'application/octet-stream',
+	filedata: 'data:application/octet-stream;base64,' + $json.data,
+}] } }) }}`;
+
+const upload: Work = {
+	title: (size) => `upload ${size} MB`,
+	sizes: MEGABYTES,
+	count: async ({ env }) => {
+		const [record] = await env.admin.records(app, table);
+		return (record!.fields[field] as Array<{ fileSize: number }>)[0]!.fileSize / MIB;
+	},
+	writeFile: writeRandomFile,
+	source: readFile,
+	ours: (place) => [
+		attachment(place, 'upload', { existingFiles: 'replace', inputDataFieldName: 'data' }),
+	],
+	peers: {
+		'Extract From File to Base64, HTTP Request': {
+			steps: (place) => [
+				node('Base64', 'extractFromFile', 1.1, { operation: 'binaryToPropery', options: {} }),
+				send(place, 'PATCH', recordPath(place.record), FILE_BODY),
+			],
+		},
+	},
+};
+
+const download: Work = {
+	title: (size) => `download ${size} MB`,
+	sizes: MEGABYTES,
+	isReading: true,
+	setUp: async (_, run) => await run(upload),
+	count: (_, { bytes }) => bytes / MIB,
+	ours: (place) => [attachment(place, 'download')],
+	peers: {
+		'HTTP Request twice': {
+			steps: (place) => [
+				http(place, 'Record', { url: recordPath(place.record) }),
+				http(place, 'File', {
+					url: `={{ $json.data.fields.${field}[0].fileUrl }}`,
+					options: { response: { response: { responseFormat: 'file' } } },
+				}),
+			],
+		},
+	},
+};
+
+export const works: Work[] = [
+	upsert,
+	mapped,
+	create,
+	limited,
+	nightly,
+	importFile,
+	getMany,
+	upload,
+	download,
+];

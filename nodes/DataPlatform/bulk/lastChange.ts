@@ -1,0 +1,132 @@
+/**
+ * What was written when: the newest change of the table before this execution wrote anything, in the
+ * platform's time, and comparisons with it. How precise the platform's clock is, is open
+ * (contract/openapi.yaml): equal times alone prove nothing.
+ */
+import { MAX_PAGE_SIZE } from '../api/endpoints';
+import { readNewestChanges } from '../api/records';
+import type { PlatformRecord, RecordMetadata, TableAddress, TableDefinition } from '../api/types';
+import { holdsData } from '../fields';
+import type { ApiClient } from '../transport/client';
+import { failureAsValue, ServiceError } from '../transport/errors';
+
+/** The newest versions in a table. */
+export interface NewestVersions {
+	time: string;
+	/** Records that were changed at that time, with their versions. */
+	versions: ReadonlyMap<string, number | undefined>;
+	/** Whether other records of that time were changed since; undefined if nobody knows. */
+	areOthersLater: boolean | undefined;
+}
+
+/** `none` for an empty table, undefined where it could not be read. */
+export type LastChange = NewestVersions | 'none' | undefined;
+
+/** More than any clock's precision, and more than the clocks of one service differ by. */
+const PAST_MS = 60_000;
+
+/** How many of the newest changes are read: little to read, and mostly more than have one time. */
+const FIRST_READ = 10;
+
+/** How many more requests are spent on them. */
+const MOST_PAGES = 3;
+
+/**
+ * The newest change in the table before anything is written; undefined where the token may not
+ * read: the counts and times of each response have to do then. Why it can't be read as a value.
+ *
+ * @param table its definition, awaited only if a second request is needed
+ */
+export async function readLastChange(
+	client: ApiClient,
+	at: TableAddress,
+	table: TableDefinition | Promise<TableDefinition>,
+): Promise<LastChange | ServiceError> {
+	const result = await readChanges(client, at, table).catch(failureAsValue);
+	if (!(result instanceof ServiceError)) return result ?? 'none';
+	return result.delivery === 'rejected' && result.status !== 401 ? undefined : result;
+}
+
+async function readChanges(
+	client: ApiClient,
+	at: TableAddress,
+	table: TableDefinition | Promise<TableDefinition>,
+): Promise<NewestVersions | undefined> {
+	const { records, now } = await readNewestChanges(client, at, { limit: FIRST_READ, skip: 0 });
+	const time = records[0]?.modified;
+	if (time === undefined) return undefined;
+	const newest = (all: PlatformRecord[]) =>
+		all.filter(({ modified }) => isSameTime(modified, time));
+	const versions = new Map(newest(records).map(({ id, ver }) => [id, ver]));
+	if (versions.size < records.length) return { time, versions, areOthersLater: true };
+	// On such a clock the time is over before the response is here.
+	if (!isWholeSecond(time)) return { time, versions, areOthersLater: false };
+	if (now !== undefined && now - Date.parse(time) >= PAST_MS) {
+		return { time, versions, areOthersLater: false };
+	}
+	// Any field will do; without one the platform gives all of them.
+	const field = (await table).fields.find(holdsData);
+	let skip = records.length;
+	for (let page = 0; page < MOST_PAGES; page++) {
+		const part = { limit: MAX_PAGE_SIZE, skip };
+		const { records: more } = await readNewestChanges(client, at, part, field && [field.name]);
+		for (const { id, ver } of newest(more)) versions.set(id, ver);
+		// A page that is short does not prove that it is the last one.
+		const areAll = more.length === 0 || newest(more).length < more.length;
+		if (areAll) return { time, versions, areOthersLater: true };
+		skip += more.length;
+	}
+	return { time, versions, areOthersLater: undefined };
+}
+
+/** An unknown time is the same as none. */
+export const isSameTime = (one = '', other = '') => Date.parse(one) === Date.parse(other);
+
+/** Whether a time is after the last change; undefined if it is the same, or one is not known. */
+function isLater(time: string, { time: last }: NewestVersions) {
+	const difference = Date.parse(time) - Date.parse(last);
+	return difference === 0 || Number.isNaN(difference) ? undefined : difference > 0;
+}
+
+/** Whether a record was created after the last change; undefined if nobody knows. */
+export function wasCreatedSince(
+	{ id, created }: RecordMetadata,
+	lastChange: LastChange,
+): boolean | undefined {
+	if (lastChange === 'none') return true;
+	if (lastChange === undefined || created === undefined) return undefined;
+	const { versions, areOthersLater } = lastChange;
+	return isLater(created, lastChange) ?? (versions.has(id) ? false : areOthersLater);
+}
+
+/** Whether a record was changed after the last change; undefined if nobody knows. */
+export function wasChangedSince(
+	{ id, modified, ver }: RecordMetadata,
+	lastChange: LastChange,
+): boolean | undefined {
+	if (lastChange === 'none') return true;
+	if (lastChange === undefined || modified === undefined) return undefined;
+	const { versions, areOthersLater } = lastChange;
+	const later = isLater(modified, lastChange);
+	if (later !== undefined || !versions.has(id)) return later ?? areOthersLater;
+	const before = versions.get(id);
+	return ver === undefined || before === undefined ? undefined : ver !== before;
+}
+
+/** Whether a time shows nothing below a second: the clock may be no finer. */
+const isWholeSecond = (time: string) => Date.parse(time) % 1000 === 0;
+
+/** Whether a record is as it was created; undefined if nobody knows. */
+export function isFirstVersion({ created, modified, ver }: RecordMetadata): boolean | undefined {
+	if (created === undefined || modified === undefined) return undefined;
+	if (!isSameTime(created, modified)) return false;
+	// Changed within the same second: then its version is no longer the first.
+	return isWholeSecond(created) && ver !== undefined ? ver === 0 : true;
+}
+
+/** Whether two readings of a record show the same version; undefined if nobody knows. */
+export function isSameVersion(one: RecordMetadata, other: RecordMetadata): boolean | undefined {
+	if (one.ver !== undefined && other.ver !== undefined) return one.ver === other.ver;
+	if (one.modified === undefined || !isSameTime(one.modified, other.modified)) return false;
+	return isWholeSecond(one.modified) ? undefined : true;
+}

@@ -1,0 +1,8 @@
+/** Makes an entry the most recent one of a map, and forgets the least recent one if there are too many. */
+export function setMostRecent<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): V {
+	map.delete(key);
+	map.set(key, value);
+	const [leastRecent] = map.keys();
+	if (map.size > maxEntries) map.delete(leastRecent!);
+	return value;
+}

@@ -1,0 +1,96 @@
+/**
+ * Files of hundreds of megabytes that a few kilobytes of gzip hold, read to their end by a process with
+ * a small heap: what has no end must not be held.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const HEAP_MB = 96;
+
+/** What is repeated, and for how many megabytes. */
+type Part = string | [unit: string, megabytes: number];
+
+/** The built reader of files of rows. */
+const ROWS = join(__dirname, '..', '..', 'dist', 'nodes', 'DataPlatform', 'rows');
+
+const READER = `
+	const [ROWS, parts] = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
+	const { createGzip } = require('node:zlib');
+	const { Readable } = require('node:stream');
+	const { buffer } = require('node:stream/consumers');
+	const { decodeText } = require(ROWS + '/text.js');
+	const { openRows, portionsOf } = require(ROWS + '/readRows.js');
+	const MIB = 1024 * 1024;
+	function* pieces() {
+		for (const part of parts) {
+			if (typeof part === 'string') { yield Buffer.from(part); continue; }
+			const [unit, megabytes] = part;
+			const piece = Buffer.from(unit.repeat(Math.ceil(MIB / unit.length)));
+			for (let size = 0; size < megabytes * MIB; size += piece.length) yield piece;
+		}
+	}
+	(async () => {
+		const packed = await buffer(Readable.from(pieces()).pipe(createGzip({ level: 1 })));
+		const read = () => Readable.from([packed]);
+		let rows = 0;
+		const problems = new Set();
+		try {
+			const file = await openRows(decodeText(read, 'auto'), { formulaGuard: true });
+			for await (const portion of portionsOf(file.rows, 1)) {
+				rows += portion.length;
+				for (const { problem } of portion) if (problem) problems.add(problem);
+			}
+		} catch (error) {
+			return { rows, error: error.message };
+		}
+		return { rows, problems: [...problems] };
+	})().then((result) => console.log(JSON.stringify(result)));
+`;
+
+async function readIn(parts: Part[]): Promise<unknown> {
+	const options = [`--max-old-space-size=${HEAP_MB}`, '--eval', READER];
+	const reading = promisify(execFile)(process.execPath, options);
+	reading.child.stdin!.end(JSON.stringify([ROWS, parts]));
+	return JSON.parse((await reading).stdout) as unknown;
+}
+
+const CELLS = 'has more than 100000 cells';
+const VALUES = 'has more than 100000 values';
+const CELL = 'has more than 4194304 characters in column 1';
+const rowLong = `${'x'.repeat(999)},`;
+const sparseRow = `${'x'.repeat(20)}${'\n'.repeat(65_516)}`;
+
+test.each<[string, Part[], object]>([
+	['a header without an end', [[',', 40]], { rows: 0, error: `The file's first row ${CELLS}` }],
+	['a row without an end', ['a\n', [',', 40]], { rows: 1, problems: [CELLS] }],
+	[
+		'rows without an end',
+		['a\n', [rowLong, 30], '\n', [rowLong, 30], '\n', [rowLong, 30]],
+		{ rows: 3, problems: ['has more than 16777216 characters'] },
+	],
+	['a cell without an end', ['a\n', ['x', 120], '\n1\n'], { rows: 2, problems: [CELL] }],
+	[
+		'cells without an end',
+		['a\n', ...Array.from({ length: 30 }, (): Part[] => [['x', 5], '\n']).flat()],
+		{ rows: 30, problems: [CELL] },
+	],
+	['doubled quotes', ['a\n"', ['""', 30], '"\n1\n'], { rows: 2, problems: [CELL] }],
+	['a quote that is never closed', ['a\n1\n"', ['b\n', 60]], { rows: 1, error: /never closed$/ }],
+	['empty lines', [['\n', 40], 'a\n', ['\n', 40], '1\n'], { rows: 1, problems: [] }],
+	['blanks', [[' ', 120]], { rows: 0, error: `The file's first row ${CELL}` }],
+	['rows far apart', ['a\n', [sparseRow, 100]], { rows: 1600, problems: [] }],
+	[
+		'empty cells',
+		[`a${','.repeat(9999)}\n`, [`${','.repeat(9999)}\n`, 20]],
+		{ rows: 2100, problems: [] },
+	],
+	['a line without an end', ['{"a":"', ['x', 120], '"}\n{"a":1}\n'], { rows: 2 }],
+	['a line of lists in lists', ['{"a":', ['[', 12], '\n'], { rows: 1, problems: [VALUES] }],
+	['a line of objects', ['{"a":[', ['{},', 12], '{}]}\n'], { rows: 1, problems: [VALUES] }],
+])('%s', async (_, parts, expected) => {
+	const { error, ...rest } = expected as { error?: string | RegExp };
+	const result = await readIn(parts);
+	expect(result).toMatchObject(rest);
+	if (error) expect((result as { error: string }).error).toMatch(error);
+});

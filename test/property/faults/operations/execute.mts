@@ -1,0 +1,159 @@
+/** Runs a case through n8n's engine against a sandbox, and collects the results and the stored records. */
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { StoredRecord } from '../../../../harness/sandboxAdmin.mts';
+import { automatic, picked, runOperation } from '../../../support/engine/outsideJest.mts';
+import { fileResponse, startStubServer } from '../../../support/stubServer.mts';
+import { onVirtualClock } from '../../matrix/virtualClock.mts';
+import { parseResult, type ParsedResult } from '../../matrix/parseResult.mts';
+import { conditions } from '../../matrix/scenarios/scenario.mts';
+import { APP, TABLE } from '../constants.mts';
+import { SHORT_TIMEOUT_S } from '../faults.mts';
+import { openGateway } from '../otherWriter.mts';
+import type { SandboxSlot, Truth } from '../sandboxSlot.mts';
+import { FILE_SERVER, type Case } from './schedule.mts';
+import { KEY } from './table.mts';
+
+export interface Evidence extends Truth {
+	before: StoredRecord[];
+	result: ParsedResult;
+	/** What n8n shows beside the output. */
+	hints: string[];
+}
+
+/** The value that Sync Many sets in records that are missing from its input. */
+export const REMOVED_MARK = 'removed';
+
+/** Long enough for a busy machine. */
+const TIMEOUT_S = 30;
+
+const RECORD = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
+
+const place = { application: picked(APP), table: picked(TABLE) };
+
+function matchParameters({ matchOn, hasTwoMatchFields }: Case) {
+	if (matchOn === 'recordId') return { matchOn, recordId: '={{ $json.id }}' };
+	if (matchOn === 'importKey') return { matchOn };
+	return { matchOn, matchFields: hasTwoMatchFields ? [KEY, 'group'] : [KEY] };
+}
+
+function syncParameters({ removal }: Case) {
+	const { isDelete, despiteFailures, maximum } = removal;
+	return {
+		missingRecords: isDelete ? 'delete' : 'setFields',
+		...(!isDelete && { fieldsToSet: { entry: [{ field: 'name', value: REMOVED_MARK }] } }),
+		...conditions(['group', 'eq', 'b']),
+		maxRecordsToRemove: maximum,
+		maxShareToRemove: 100,
+		removeDespiteFailures: despiteFailures,
+	};
+}
+
+/** What an operation takes besides the table. */
+function parametersOf(testCase: Case): INodeParameters {
+	const { operation, isFull, matching, removal, options } = testCase;
+	const { ifFound, ifMissing, multipleMatches } = matching;
+	const updateMode = isFull ? 'replace' : 'partial';
+	const columns = automatic as unknown as INodeParameters;
+	const isById = testCase.matchOn === 'recordId';
+	const rules = { ifFound, ifMissing, ...(!isById && { multipleMatches }) };
+	const group: [string, string, string] = ['group', 'eq', '={{ $json.group }}'];
+	switch (operation) {
+		case 'create':
+			return { columns };
+		case 'upsert':
+			return { columns, ...matchParameters(testCase), options: rules };
+		case 'update':
+			return { columns, recordId: RECORD, updateMode };
+		case 'delete':
+			return { recordId: RECORD };
+		case 'upload':
+			return {
+				target: 'existing',
+				recordId: RECORD,
+				fileField: 'papers',
+				existingFiles: isFull ? 'replace' : 'append',
+			};
+		case 'remove':
+			return { recordId: RECORD, fileField: 'papers', removeMode: 'all' };
+		case 'createMany':
+			return { columns, options: { batchSize: options.batchSize } };
+		case 'upsertMany':
+			return { columns, ...matchParameters(testCase), options: { ...options, ...rules } };
+		case 'updateMany': {
+			const { ifFound: _, ...updateRules } = rules as typeof matching;
+			return {
+				columns,
+				...matchParameters(testCase),
+				updateMode,
+				options: { ...options, ...updateRules },
+			};
+		}
+		case 'syncMany':
+			return {
+				columns,
+				...matchParameters(testCase),
+				...syncParameters(testCase),
+				options: { batchSize: options.batchSize, multipleMatches },
+			};
+		case 'deleteMany':
+			return {
+				maxRecordsToDelete: removal.maximum,
+				...(removal.isOr
+					? { ...conditions(group, ['name', 'eq', 'nobody']), matchType: 'or' }
+					: conditions(group)),
+			};
+	}
+}
+
+const resourceOf = (operation: Case['operation']) =>
+	operation === 'upload' || operation === 'remove' ? 'attachment' : 'record';
+
+let fileServer: Promise<string> | undefined;
+
+/** A server that has every file that an item names by its address. */
+const fileOrigin = () =>
+	(fileServer ??= startStubServer(({ target }) =>
+		fileResponse('x', Buffer.from(`content of ${target.slice(1)}`), 'text/plain'),
+	).then(({ origin }) => origin));
+
+async function inputOf({ items }: Case): Promise<INodeExecutionData[]> {
+	const origin = await fileOrigin();
+	return items.map(({ data }) => ({
+		...data,
+		json: JSON.parse(JSON.stringify(data.json).replaceAll(FILE_SERVER, origin)),
+	}));
+}
+
+export async function execute(slot: SandboxSlot, testCase: Case): Promise<Evidence> {
+	const { settings, table, records, rules, onError, tries, otherWrite } = testCase;
+	const before = await slot.prepare(settings, table, records as never, rules);
+	const { token, writeOnlyToken } = slot.address;
+	const gateway = otherWrite && (await openGateway(slot.address, otherWrite));
+	const { baseUrl } = gateway ?? slot.address;
+	const input = await inputOf(testCase);
+	const timeout = testCase.isHasty ? SHORT_TIMEOUT_S : TIMEOUT_S;
+	const { options, ...parameters } = parametersOf(testCase);
+	const run = await onVirtualClock(
+		timeout,
+		async () =>
+			await runOperation(
+				{ baseUrl, token: testCase.canRead ? token : writeOnlyToken },
+				{
+					parameters: {
+						resource: resourceOf(testCase.operation),
+						operation: testCase.operation,
+						...place,
+						...parameters,
+					},
+					defaults: { options: { ...(options as object), timeout } },
+					input,
+					onError,
+					...(tries > 1 && { retry: { maxTries: tries } }),
+				},
+			),
+	);
+	gateway?.close();
+	const truth = await slot.truth();
+	const result = await parseResult(run, testCase.items.length, onError);
+	return { ...truth, before, result, hints: run.hints };
+}

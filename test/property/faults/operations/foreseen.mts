@@ -1,0 +1,103 @@
+/** What becomes of each item of a case if nothing goes wrong. */
+import type { StoredRecord } from '../../../../harness/sandboxAdmin.mts';
+import type { Case, CaseItem } from './schedule.mts';
+import { filesIn, keyOf } from './table.mts';
+
+/** The outcomes that are right: a success with one of these, or an error. */
+export interface Foreseen {
+	/** `none`: the operation does not say an outcome. */
+	outcomes: Set<string>;
+	mayFail: boolean;
+}
+
+const success = (...outcomes: string[]): Foreseen => ({
+	outcomes: new Set(outcomes),
+	mayFail: false,
+});
+const FAILURE: Foreseen = { outcomes: new Set(), mayFail: true };
+
+/** The other items that mean the same record, in whatever form. */
+export const sharers = ({ items }: Case, { index, id, identity }: CaseItem): CaseItem[] =>
+	items.filter(
+		(other) =>
+			other.index !== index &&
+			(id === undefined ? identity !== undefined && other.identity === identity : other.id === id),
+	);
+
+/** The records that an item means, before the run. */
+export function matchesOf(
+	{ hasTwoMatchFields }: Case,
+	{ id, identity, group }: CaseItem,
+	before: StoredRecord[],
+): StoredRecord[] {
+	if (group !== undefined) return before.filter(({ fields }) => fields.group === group);
+	if (id !== undefined) return before.filter((record) => record.id === id);
+	return before.filter(
+		(record) => keyOf(record) === identity && (!hasTwoMatchFields || record.fields.group === 'a'),
+	);
+}
+
+const CREATES = ['create', 'createMany'];
+const UPDATES = ['update', 'updateMany'];
+const BY_ID_ONLY = ['update', 'delete', 'upload', 'remove'];
+
+/** The rules for what is found and what is missing; the import key alone needs none of them. */
+function rulesOf({ operation, matching }: Case): Case['matching'] {
+	const { multipleMatches } = matching;
+	if (operation === 'syncMany') return { ifFound: 'update', ifMissing: 'create', multipleMatches };
+	if (operation === 'updateMany') return { ...matching, ifFound: 'update' };
+	if (BY_ID_ONLY.includes(operation)) return { ...matching, ifFound: 'update', ifMissing: 'error' };
+	return matching;
+}
+
+/** What the platform makes of a record that is created: it takes no second one with an import key. */
+function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
+	const others = sharers(testCase, item).filter(({ index }) => index < item.index);
+	const isTaken = before.some((record) => keyOf(record) === item.identity);
+	if (item.isRefused || (testCase.isKeyed && isTaken)) return FAILURE;
+	if (!testCase.isKeyed || others.length === 0) return success('inserted', 'none');
+	if (others.some(({ isRefused }) => !isRefused)) return FAILURE;
+	return success('inserted', 'none');
+}
+
+/** The records of a sync's scope that none of its items means. */
+export const missingFrom = (testCase: Case, before: StoredRecord[]): StoredRecord[] =>
+	before.filter(
+		(record) =>
+			record.fields.group === 'b' &&
+			!testCase.items.some((item) => matchesOf(testCase, item, [record]).length > 0),
+	);
+
+/** The outcome of one item by itself. */
+export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
+	const { operation, isFull, options } = testCase;
+	if (operation === 'deleteMany') {
+		const count = matchesOf(testCase, item, before).length;
+		return count > testCase.removal.maximum ? FAILURE : success('none');
+	}
+	if (operation === 'syncMany' && missingFrom(testCase, before).length > testCase.removal.maximum) {
+		return FAILURE;
+	}
+	if (CREATES.includes(operation)) return foreseenCreate(testCase, item, before);
+	const { ifFound, ifMissing, multipleMatches } = rulesOf(testCase);
+	const matches = matchesOf(testCase, item, before);
+	if (item.isEmpty && isFull) return FAILURE;
+	if (matches.length === 0) {
+		if (ifMissing === 'error') return FAILURE;
+		if (ifMissing === 'skip') return success('skipped');
+		return item.isRefused ? FAILURE : success('inserted');
+	}
+	if (matches.length > 1 && multipleMatches === 'error') return FAILURE;
+	if (ifFound === 'skip') return success('found');
+	if (item.isRefused) return FAILURE;
+	if (operation === 'delete' || operation === 'remove') return success('none');
+	if (operation === 'upload') return success('none');
+	if (item.isEmpty) return success('unchanged', 'updated', 'none');
+	if (item.isIdle) return success('unchanged', 'none', ...(matches.length > 1 ? ['updated'] : []));
+	if (UPDATES.includes(operation) || !options.skipUnchanged) return success('updated', 'none');
+	return success('updated');
+}
+
+/** Whether nobody can see from the record alone whether the item's files were written. */
+export const isFileHidden = (item: CaseItem, before: StoredRecord | undefined): boolean =>
+	(item.files?.names ?? []).some((name) => filesIn(before?.fields ?? null).includes(name));

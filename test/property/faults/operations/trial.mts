@@ -1,0 +1,523 @@
+/** Whether the results of a run agree with what the platform stored, and say all that can be known. */
+import { isDeepStrictEqual } from 'node:util';
+import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
+import type { ItemResult } from '../../matrix/parseResult.mts';
+import { foresee, matchesOf, missingFrom, sharers, type Foreseen } from './foreseen.mts';
+import { REMOVED_MARK, type Evidence } from './execute.mts';
+import { isBlind, isMendable, isPending, openOf, writesOf } from './requests.mts';
+import type { Case, CaseItem } from './schedule.mts';
+import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
+
+/** Why nobody can know what became of an item. */
+export type Reason =
+	| 'requests are given up so soon that they may be lost on a busy machine'
+	| 'it may still be applied'
+	| 'it is not there, but a request of unknown result may still be applied'
+	| 'looking it up failed'
+	| 'the token may not read'
+	| 'nothing tells its record from others'
+	| 'another writer changed the record'
+	| 'a file of this name was there before'
+	| 'the contract does not say what becomes of the messages that are there'
+	| 'a create is not told from a record that was there before';
+
+type Output = Record<string, unknown>;
+
+const SUCCESSES = ['inserted', 'updated', 'unchanged'];
+const CREATES = ['create', 'createMany'];
+
+const instant = (time: unknown) => new Date(String(time)).toISOString();
+
+/** A state of a record, before the run or since. */
+interface State {
+	id: string;
+	ver: number;
+	fields: Fields | null;
+}
+
+export class OperationTrial {
+	readonly testCase: Case;
+	readonly evidence: Evidence;
+	/** Of items whose outcome is unknown. */
+	readonly reasons: Array<Reason | 'none'> = [];
+	readonly #writes: LoggedRequest[][];
+	readonly #states: State[];
+	readonly #touched: Set<string>;
+
+	constructor(testCase: Case, evidence: Evidence) {
+		this.testCase = testCase;
+		this.evidence = evidence;
+		const { before, history, written } = evidence;
+		this.#writes = testCase.items.map((item) => writesOf(evidence, item));
+		this.#states = [...before, ...history];
+		const own = new Set(written);
+		this.#touched = new Set(history.filter((entry) => !own.has(entry)).map(({ id }) => id));
+	}
+
+	/** The requests that may have changed something for an item. */
+	writes = ({ index }: CaseItem): LoggedRequest[] => this.#writes[index]!;
+
+	get hasOtherWriter(): boolean {
+		return this.#touched.size > 0;
+	}
+
+	/** The records that an item means, before the run. */
+	matches = (item: CaseItem) => matchesOf(this.testCase, item, this.evidence.before);
+
+	/** Whether an item leaves its own text in the record that it writes. */
+	#hasMark = ({ stored }: CaseItem) => stored.mark !== undefined;
+
+	/** The versions that the node wrote for an item. */
+	versions(item: CaseItem): StoredVersion[] {
+		const numbers = new Set(this.writes(item).map(({ number }) => number));
+		const ids = new Set(this.matches(item).map(({ id }) => id));
+		const isAbout = ({ id, fields }: StoredVersion) => {
+			if (item.group !== undefined) return true;
+			if (this.#hasMark(item)) return fields?.mark === item.stored.mark;
+			return id === item.id || ids.has(id);
+		};
+		return this.evidence.written.filter(
+			(version) => numbers.has(version.request) && isAbout(version),
+		);
+	}
+
+	/** Whether another writer changed or deleted a record that the item means. */
+	isTouched(item: CaseItem): boolean {
+		const ids = [item.id, ...this.matches(item).map(({ id }) => id)];
+		return item.group !== undefined
+			? this.hasOtherWriter
+			: ids.some((id) => id !== undefined && this.#touched.has(id));
+	}
+
+	/** The items that become one record with this one, itself last. */
+	#parts(item: CaseItem): CaseItem[] {
+		const isPart = (other: CaseItem) => {
+			const result = this.evidence.result.items[other.index];
+			return (
+				result?.kind === 'done' && result.outputs.some(({ json }) => json.mergedInto === item.index)
+			);
+		};
+		return this.testCase.isFull ? [item] : [...this.testCase.items.filter(isPart), item];
+	}
+
+	/** Whether a version holds all that an item writes. */
+	holds(item: CaseItem, fields: Fields | null): boolean {
+		if (fields === null) return false;
+		const parts = this.#parts(item);
+		const stored: Fields = Object.assign({}, ...parts.map((part) => part.stored));
+		const isSame = Object.entries(stored).every(([name, value]) =>
+			isDeepStrictEqual(fields[name], value),
+		);
+		const names = filesIn(fields);
+		const areFilesThere = parts.every(({ files }, at) => {
+			if (!files) return true;
+			const isLast = !parts.slice(at + 1).some((part) => part.files);
+			if (files.kind === 'list' && isLast) {
+				return isDeepStrictEqual([...names].sort(), [...files.names].sort());
+			}
+			const isReplaced = parts.slice(at + 1).some((part) => part.files?.kind === 'list');
+			return isReplaced || files.names.every((name) => names.includes(name));
+		});
+		const messages = parts.findLast((part) => part.messages)?.messages;
+		const areMessagesThere = !messages || this.#holdsMessages(messagesIn(fields), messages);
+		const sent = new Set([
+			...Object.keys(stored),
+			...(parts.some(({ files }) => files) ? ['papers'] : []),
+			...(messages ? ['talk'] : []),
+		]);
+		const isCleared =
+			!this.testCase.isFull ||
+			!['update', 'updateMany'].includes(this.testCase.operation) ||
+			Object.keys(fields).every((name) => sent.has(name));
+		return isSame && areFilesThere && areMessagesThere && isCleared;
+	}
+
+	/** Messages take the place of those that are there, or are added to them. */
+	#holdsMessages(stored: string[], sent: string[]): boolean {
+		return this.#appendsMessages
+			? sent.every((text) => stored.includes(text))
+			: isDeepStrictEqual(stored, sent);
+	}
+
+	get #appendsMessages(): boolean {
+		return this.testCase.settings.chatWrites === 'append';
+	}
+
+	/** Why it can't be known what became of an item; undefined where it can. */
+	reason(item: CaseItem): Reason | undefined {
+		const { testCase, evidence } = this;
+		const writes = this.writes(item);
+		// What a response does not mention is looked up, and what a filter deletes is counted.
+		if (writes.length > 0 && isBlind(evidence)) {
+			return 'looking it up failed';
+		}
+		const [first, ...others] = openOf(writes);
+		if (!first) {
+			return testCase.isHasty
+				? 'requests are given up so soon that they may be lost on a busy machine'
+				: undefined;
+		}
+		const open = [first, ...others];
+		const versions = this.versions(item);
+		if (!testCase.canRead) return 'the token may not read';
+		if (this.isTouched(item)) return 'another writer changed the record';
+		const isHeld = evidence.records.some(
+			(record) => this.#mayBeOf(item, record.id) && this.holds(item, record.fields),
+		);
+		const isDone = item.stored.mark === undefined ? versions.length > 0 : isHeld;
+		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
+		if (!isDone) {
+			return 'it is not there, but a request of unknown result may still be applied';
+		}
+		if (this.#isFileHidden(item)) return 'a file of this name was there before';
+		if (item.messages) {
+			return 'the contract does not say what becomes of the messages that are there';
+		}
+		const isCreate = CREATES.includes(testCase.operation);
+		const isKeyless = isCreate && (!testCase.isKeyed || sharers(testCase, item).length > 0);
+		// What is created because no record has its ID gets another one.
+		if (isKeyless || (item.id !== undefined && this.matches(item).length === 0)) {
+			return 'nothing tells its record from others';
+		}
+		if (testCase.operation === 'create') {
+			return 'a create is not told from a record that was there before';
+		}
+		return undefined;
+	}
+
+	#mayBeOf(item: CaseItem, id: string): boolean {
+		return item.id === undefined || item.id === id || this.matches(item).length === 0;
+	}
+
+	#isFileHidden(item: CaseItem): boolean {
+		const there = this.matches(item).flatMap(({ fields }) => filesIn(fields));
+		return (item.files?.names ?? []).some((name) => there.includes(name));
+	}
+
+	/** What is wrong; nothing if all agrees. */
+	findErrors(): string[] {
+		const { result } = this.evidence;
+		this.reasons.length = 0;
+		const wrong = [...result.shapeErrors, ...this.#integrity()];
+		for (const item of this.testCase.items) {
+			const found = this.#checkItem(item, result.items[item.index]!);
+			const reported = result.items[item.index]!;
+			const text = 'message' in reported ? ` (${reported.message})` : '';
+			wrong.push(
+				...found.map(
+					(entry) => `item ${item.index}, reported as '${reported.kind}'${text}: ${entry}`,
+				),
+			);
+		}
+		wrong.push(...this.#checkStop(), ...this.#checkOthers());
+		return wrong;
+	}
+
+	/** What must hold whatever the outcomes are. */
+	#integrity(): string[] {
+		const { before, records, written } = this.evidence;
+		const { items, operation } = this.testCase;
+		const wrong = new Set<string>();
+		const mayHaveTwo = items.some(({ files }) => files?.names.includes(OLD_FILE)) ? 2 : 1;
+		const removed = new Set(this.#removals());
+		const attributed = new Set(items.flatMap((item) => this.versions(item)));
+		for (const version of written) {
+			const { id, fields, action } = version;
+			const isOnce = (list: string[], text: string) =>
+				list.filter((entry) => entry === text).length <= (text === OLD_FILE ? mayHaveTwo : 1);
+			for (const list of [filesIn(fields), messagesIn(fields)]) {
+				const twice = list.find((text) => !isOnce(list, text));
+				if (twice) wrong.add(`record ${id} has '${twice}' more than once: ${list.join(', ')}`);
+			}
+			const isItems = attributed.has(version) || removed.has(version);
+			if (!isItems) wrong.add(`${action} ${id} is no item's: ${JSON.stringify(fields)}`);
+		}
+		const isDeletion = ['delete', 'deleteMany'].includes(operation);
+		for (const item of items) {
+			const made = this.versions(item).filter(({ action }) => action === 'inserted');
+			if (made.length > 1 && !this.#isDeletedBetween()) {
+				wrong.add(`${made.length} records were made of item ${item.index}`);
+			}
+			// Without a mark, the requests of two items about one record look alike.
+			const isAlone = sharers(this.testCase, item).length === 0;
+			if (item.isEmpty && isAlone && this.versions(item).length > 0) {
+				wrong.add(`item ${item.index} has no value, and its record was written`);
+			}
+			if (item.identity === undefined || isDeletion || CREATES.includes(operation)) continue;
+			const count = (list: typeof records) =>
+				list.filter((record) => matchesOf(this.testCase, item, [record]).length > 0).length;
+			const most = Math.max(1, count(before));
+			if (count(records) > most) {
+				wrong.add(`${count(records)} records match item ${item.index}: ${item.identity}`);
+			}
+		}
+		return [...wrong];
+	}
+
+	#isDeletedBetween = () => this.evidence.history.some(({ action }) => action === 'deleted');
+
+	/** The versions of a sync that marked or deleted what is missing from the input. */
+	#removals(): StoredVersion[] {
+		if (this.testCase.operation !== 'syncMany') return [];
+		return this.evidence.written.filter(({ id, action, fields }) => {
+			const was = this.evidence.before.find((record) => record.id === id);
+			if (!was || missingFrom(this.testCase, [was]).length === 0) return false;
+			return this.testCase.removal.isDelete ? action === 'deleted' : fields?.name === REMOVED_MARK;
+		});
+	}
+
+	#checkItem(item: CaseItem, result: ItemResult): string[] {
+		const foreseen = foresee(this.testCase, item, this.evidence.before);
+		if (result.kind === 'notReached') return [];
+		if (result.kind === 'done') {
+			return result.outputs.flatMap(({ json }) => this.#checkDone(item, json, foreseen));
+		}
+		const wrong: string[] = [];
+		const isExact = isMendable(this.testCase, this.evidence) && !this.hasOtherWriter;
+		if (result.kind === 'failed') {
+			wrong.push(...this.#checkFailed(item, result.message));
+			const isOthersFault = /^(Not sent|Item \d+ was not sent)|an earlier item/.test(
+				result.message,
+			);
+			if (isExact && !foreseen.mayFail && !isOthersFault && !this.#depends(item)) {
+				wrong.push('it had to succeed');
+			}
+			return wrong;
+		}
+		const winner = /^Merged into item (\d+)/.exec(result.message)?.[1];
+		const reason = this.reason(winner === undefined ? item : this.testCase.items[Number(winner)]!);
+		this.reasons.push(reason ?? 'none');
+		if (!reason) wrong.push('it can be known');
+		else if (isExact && this.testCase.canRead && !foreseen.mayFail) {
+			wrong.push('it had to succeed');
+		}
+		return wrong;
+	}
+
+	/** Whether the outcome of an item depends on what becomes of others of its record. */
+	#depends(item: CaseItem): boolean {
+		return sharers(this.testCase, item).length > 0;
+	}
+
+	#checkFailed(item: CaseItem, message: string): string[] {
+		const versions = this.versions(item);
+		if (item.group !== undefined) return this.#checkPart(item, message, versions.length);
+		// Whether it was written before another writer deleted it, nobody can see.
+		const isGone = !this.evidence.records.some(({ id }) => versions.some((own) => own.id === id));
+		const isHidden = isGone && this.isTouched(item) && openOf(this.writes(item)).length > 0;
+		return versions.length > 0 && !isHidden ? ['the node wrote it'] : [];
+	}
+
+	/** An error of Delete Many says how many records were deleted. */
+	#checkPart({ group }: CaseItem, message: string, deleted: number): string[] {
+		if (deleted === 0) {
+			const isClaimed = /[1-9]\d* of \d+ records? were deleted/.test(message);
+			return isClaimed ? ['nothing was deleted'] : [];
+		}
+		const exact = /(at least )?(\d+) of \d+ records? were deleted/.exec(message);
+		if (exact) {
+			const number = Number(exact[2]);
+			const isTrue = exact[1] ? number <= deleted : number === deleted;
+			return isTrue ? [] : [`${deleted} were deleted`];
+		}
+		const left = /(\d+) records? of (\d+) still match/.exec(message);
+		if (left && Number(left[2]) - Number(left[1]) === deleted) return [];
+		return [`${deleted} of group '${group}' were deleted`];
+	}
+
+	#checkDone(item: CaseItem, json: Output, foreseen: Foreseen): string[] {
+		const { operation } = this.testCase;
+		if (operation === 'deleteMany') return this.#checkCounts(item, json);
+		if (operation === 'delete') return this.#checkDeleted(item, json);
+		if (operation === 'remove') return this.#checkRemoved(item, json);
+		if (json.mergedInto !== undefined) return this.#checkMerged(json);
+		const wrong = this.#checkRecord(item, json);
+		const outcome = typeof json.outcome === 'string' ? json.outcome : 'none';
+		const isOpen =
+			this.testCase.tries > 1 ||
+			this.isTouched(item) ||
+			this.testCase.isHasty ||
+			openOf(this.writes(item)).length > 0 ||
+			!this.testCase.canRead;
+		const isSame = foreseen.outcomes.has(outcome);
+		const isKind = SUCCESSES.includes(outcome) || outcome === 'none';
+		if (!isSame && !this.#depends(item) && !(isOpen && isKind && !foreseen.mayFail)) {
+			if (!(this.isTouched(item) || this.hasOtherWriter)) {
+				wrong.push(
+					`it says '${outcome}', not ${[...foreseen.outcomes].join(' or ') || 'an error'}`,
+				);
+			}
+		}
+		return wrong;
+	}
+
+	/** The record of a success: it held what the item holds, and the node did what is said. */
+	#checkRecord(item: CaseItem, { id, ver, outcome, created, modified }: Output): string[] {
+		const { written, history, before } = this.evidence;
+		if (outcome === 'skipped') return this.versions(item).length > 0 ? ['it was written'] : [];
+		if (id === undefined) {
+			// The counts of a response may confirm a record that its list leaves out.
+			return outcome === 'inserted' ? [] : ['it names no record'];
+		}
+		const wrong: string[] = [];
+		const state = this.#states.find(
+			(entry) => entry.id === id && entry.ver === ver && entry.fields,
+		);
+		if (!state) return [`record ${String(id)} never was ${String(ver)}`];
+		const own = written.filter((version) => version.id === id);
+		if (outcome === 'found') return this.versions(item).length > 0 ? ['it was written'] : [];
+		// Items that mean one record write it one after the other: a look-up shows the last of them.
+		const states = this.#depends(item) ? this.#states.filter((entry) => entry.id === id) : [state];
+		if (!states.some(({ fields }) => this.holds(item, fields))) {
+			wrong.push(`version ${String(ver)} does not hold it: ${JSON.stringify(state.fields)}`);
+		}
+		const is = this.evidence.records.find((record) => record.id === id);
+		if (is && is.ver === ver && created !== undefined) {
+			const times = [instant(created), instant(modified)];
+			if (!isDeepStrictEqual(times, [is.created, is.modified])) wrong.push('other times are said');
+		}
+		const isInserted = own.some(({ action }) => action === 'inserted');
+		const isUpdated = own.some(({ action }) => action === 'updated');
+		const wasThere = before.some((record) => record.id === id);
+		if (outcome === 'inserted' && !isInserted) wrong.push('the node did not insert it');
+		if (outcome === 'updated' && isInserted && !isUpdated) wrong.push('the node inserted it');
+		const mayBeOthers =
+			history.some((entry) => entry.id === id && !own.includes(entry)) &&
+			(openOf(this.writes(item)).length > 0 || this.testCase.settings.updatedCount === false);
+		if (outcome === 'updated' && own.length === 0 && !mayBeOthers) {
+			wrong.push('the node did not write it');
+		}
+		const isLater = this.testCase.tries > 1;
+		if (outcome === 'unchanged' && !isLater && this.versions(item).length > 0) {
+			wrong.push(wasThere ? 'the node updated it' : 'the node inserted it');
+		}
+		return wrong;
+	}
+
+	#checkMerged(json: Output): string[] {
+		const winner = this.evidence.result.items[Number(json.mergedInto)];
+		if (winner?.kind !== 'done')
+			return [`merged into item ${String(json.mergedInto)}, which failed`];
+		const isSame = winner.outputs.some(
+			(output) => output.json.outcome === json.outcome && output.json.id === json.id,
+		);
+		return isSame ? [] : [`merged into item ${String(json.mergedInto)}, which says something else`];
+	}
+
+	#checkDeleted(item: CaseItem, json: Output): string[] {
+		const wrong: string[] = [];
+		if (json.id !== item.id) wrong.push(`it names ${String(json.id)}`);
+		const isOwn = this.versions(item).some(({ action }) => action === 'deleted');
+		// If a response was lost, a 404 after it does not say who deleted the record, or whether it ever was.
+		const isOpen = this.testCase.isHasty || openOf(this.writes(item)).length > 0;
+		const isThere = this.evidence.records.some(({ id }) => id === item.id);
+		// The platform itself says that it is gone.
+		const isLie = isOpen && this.writes(item).some(({ status }) => status === 404);
+		if ((isThere && !isLie) || !(isOwn || isOpen)) wrong.push('the node did not delete it');
+		return wrong;
+	}
+
+	#checkRemoved(item: CaseItem, { id, remaining }: Output): string[] {
+		const state = this.#states.filter((entry) => entry.id === item.id && entry.fields).at(-1);
+		const count = filesIn(state?.fields ?? null).length;
+		if (id !== item.id) return [`it names ${String(id)}`];
+		const isTrue = remaining === count || this.isTouched(item);
+		return isTrue ? [] : [`${count} files remain, not ${String(remaining)}`];
+	}
+
+	#checkCounts(item: CaseItem, { matched, deletedCount, remaining }: Output): string[] {
+		const deleted = this.versions(item).length;
+		const wrong: string[] = [];
+		// What another writer takes away counts as deleted.
+		const slack = this.hasOtherWriter ? 1 : 0;
+		const count = Number(deletedCount);
+		if (count < deleted || count > deleted + slack) {
+			wrong.push(`${deleted} were deleted, not ${String(deletedCount)}`);
+		}
+		if (count > Number(matched)) wrong.push('more than matched were deleted');
+		const left = this.evidence.records.filter(({ fields }) => fields.group === item.group).length;
+		if (Math.abs(left - Number(remaining)) > slack) wrong.push(`${left} remain`);
+		return wrong;
+	}
+
+	/** The error that stopped a run says how many items are done. */
+	#checkStop(): string[] {
+		const { stop } = this.evidence.result;
+		const { items, isBulk, tries, operation } = this.testCase;
+		if (!stop || operation === 'deleteMany') return this.#checkMaximum();
+		const named = stop.item;
+		const isWritten = (item: CaseItem) =>
+			this.#parts(item).some((part) => this.versions(part).length > 0);
+		const mayBeDone = (item: CaseItem) =>
+			isWritten(item) ||
+			!this.#hasMark(item) ||
+			this.#depends(item) ||
+			['found', 'skipped'].some((name) =>
+				foresee(this.testCase, item, this.evidence.before).outcomes.has(name),
+			);
+		const wrong: string[] = [];
+		const most = items.filter(mayBeDone).length;
+		if (stop.done > most) wrong.push(`${most} items are done at most, reported were ${stop.done}`);
+		const isClear = (item: CaseItem) =>
+			item.index !== named && openOf(this.writes(item)).length === 0 && isWritten(item);
+		const least = items.filter((item) => isClear(item) && this.#hasMark(item)).length;
+		const areShared = items.some((item) => this.#depends(item));
+		if (stop.done < least && !areShared && (isBulk || tries === 1)) {
+			wrong.push(`${least} items are done at least, reported were ${stop.done}`);
+		}
+		const gap = items.slice(0, stop.through + 1).find((item) => !mayBeDone(item));
+		if (gap) wrong.push(`item ${gap.index} is not done, reported was ${stop.through}`);
+		return wrong.map((text) => `stopped with '${stop.message}': ${text}`);
+	}
+
+	/** Delete Many never deletes more than it may, however often it is tried. */
+	#checkMaximum(): string[] {
+		if (this.testCase.operation !== 'deleteMany') return [];
+		return this.testCase.items.flatMap((item) => {
+			const deleted = this.versions(item).length;
+			const { maximum } = this.testCase.removal;
+			return deleted > maximum ? [`${deleted} were deleted, at most ${maximum} may be`] : [];
+		});
+	}
+
+	/** What a sync says about the records that were missing from its input. */
+	#checkOthers(): string[] {
+		const { result, before, records } = this.evidence;
+		const { operation, removal } = this.testCase;
+		if (operation !== 'syncMany') return result.others.length > 0 ? ['more output'] : [];
+		const removed = new Set(this.#removals().map(({ id }) => id));
+		return result.others.flatMap(({ id = '', outcome }) => {
+			const was = before.find((record) => record.id === id);
+			const text = `record ${id}, reported as '${outcome}'`;
+			if (!was) return [`${text}, was never there`];
+			if (this.#touched.has(id)) return [];
+			const isGone = removal.isDelete
+				? !records.some((record) => record.id === id)
+				: records.find((record) => record.id === id)?.fields.name === REMOVED_MARK;
+			const isClaimed = outcome === 'deleted' || outcome === 'marked';
+			if (isClaimed && !isGone) return [`${text}, is there`];
+			if (outcome === 'failed' && removed.has(id)) return [`${text}, was removed`];
+			if (outcome !== 'unknown') return [];
+			const reason = this.#reasonOfRemoval(id, isGone);
+			this.reasons.push(reason ?? 'none');
+			return reason ? [] : [`${text}, can be known`];
+		});
+	}
+
+	#reasonOfRemoval(id: string, isGone: boolean): Reason | undefined {
+		const { requests } = this.evidence;
+		const writes = requests.filter(
+			({ method, path }) =>
+				(method === 'DELETE' && path.endsWith(id)) ||
+				(!this.testCase.removal.isDelete && method === 'PATCH' && path.endsWith('/bulk')),
+		);
+		const open = openOf(writes);
+		const versions = this.evidence.written.filter((version) => version.id === id);
+		if (!open[0]) return undefined;
+		if (isBlind(this.evidence)) return 'looking it up failed';
+		if (open.some((request) => isPending(request, versions))) return 'it may still be applied';
+		return !isGone
+			? 'it is not there, but a request of unknown result may still be applied'
+			: undefined;
+	}
+}

@@ -1,0 +1,35 @@
+/** What the contract leaves open about the platform, chosen at random for every run. */
+import fc from 'fast-check';
+import type { SeededRandom } from '../../support/seededRandom.mts';
+
+/** How exact the times of records are, in milliseconds. */
+const PRECISIONS = [1, 1, 1, 1, 1000, 1000, 10, 60_000] as const;
+
+/** To how many records the platform cuts a page, whatever is asked for. */
+const PAGE_CAPS = [...Array<null>(8).fill(null), 1, 2, 3, 20, 40, 60, 120] as const;
+
+/** Settings of the sandbox; docs/sandbox.md. */
+export const platformSettings = {
+	timePrecisionMs: fc.constantFrom(...PRECISIONS),
+	maxListedRecords: fc.constantFrom(...PAGE_CAPS),
+	maxFilteredRecords: fc.constantFrom(...PAGE_CAPS),
+};
+
+export interface Platform {
+	precision: { timePrecisionMs: number };
+	pageCaps: { maxListedRecords: number | null; maxFilteredRecords: number | null };
+}
+
+/** Exact to the millisecond, with pages as large as asked for. */
+export const plainPlatform: Platform = {
+	precision: { timePrecisionMs: 1 },
+	pageCaps: { maxListedRecords: null, maxFilteredRecords: null },
+};
+
+export const choosePlatform = (random: SeededRandom): Platform => ({
+	precision: { timePrecisionMs: random.of(...PRECISIONS) },
+	pageCaps: {
+		maxListedRecords: random.of<number | null>(...(PAGE_CAPS as never as [null])),
+		maxFilteredRecords: random.of<number | null>(...(PAGE_CAPS as never as [null])),
+	},
+});

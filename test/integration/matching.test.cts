@@ -736,17 +736,29 @@ describe('create or update, one record for each item', () => {
 		expect(await harness.values('buyer')).toEqual(['other']);
 	});
 
-	test('a create whose response is lost is not sent twice, by a second try of the node either', async () => {
-		await harness.faults({
-			match: { method: 'POST', path: '/data$' },
-			fault: { kind: 'resetAfter' },
+	const created = { method: 'POST', path: '/data$' };
+	const lost = { match: created, fault: { kind: 'resetAfter' } } as const;
+	const tried: Run = {
+		items: [{ text: 'a' }],
+		parameters: byText,
+		onError: 'stopWorkflow',
+		retry: { maxTries: 3, waitBetweenTries: 1 },
+	};
+
+	test('a create whose response is lost is looked for, and not sent twice', async () => {
+		await harness.faults(lost);
+		const result = await onNotes('upsert', tried);
+		expect(result.json()).toMatchObject([{ outcome: 'inserted', text: 'a' }]);
+		expect(await notes()).toHaveLength(1);
+	});
+
+	test('nor is one that can’t be looked for, by a second try of the node either', async () => {
+		await harness.faults(lost, {
+			match: { path: '/data/filter$' },
+			when: { nth: [2, 3, 4] },
+			fault: { kind: 'status', status: 403 },
 		});
-		const result = await onNotes('upsert', {
-			items: [{ text: 'a' }],
-			parameters: byText,
-			onError: 'stopWorkflow',
-			retry: { maxTries: 3, waitBetweenTries: 1 },
-		});
+		const result = await onNotes('upsert', tried);
 		expect(result.error?.message).toContain('Unknown whether the record was created');
 		expect(await notes()).toHaveLength(1);
 	});

@@ -450,10 +450,10 @@ describe('the stored record holds what was sent', () => {
 });
 
 test('of many reasons that may be an item’s only some are named', () => {
-	const errors = Array.from({ length: 7 }, (_, index) => ({ message: `reason ${index}` }));
+	const errors = Array.from({ length: 700 }, (_, index) => ({ message: `reason ${index}` }));
 	const { message } = resolveUnreported(sent, [], responds({ errors }), context('upsert'));
 	expect(message).toContain('reason 4');
-	expect(message).not.toContain('reason 5');
+	expect(message!.length).toBeLessThan(1200);
 });
 
 describe('an item of which the response says nothing, and the record holds something else', () => {

@@ -339,7 +339,7 @@ describe('parameters that an expression gives', () => {
 	test.each([
 		['={{ null }}', 'it is empty'],
 		['={{ $json.missing }}', 'it is empty'],
-		['={{ "" }}', 'not ""'],
+		['={{ "" }}', 'it is empty'],
 		['={{ "Fields" }}', 'not "Fields"'],
 		['={{ ["fields"] }}', 'not ["fields"]'],
 	])('a body of %s is an error, and does not send the item', async (bodySource, message) => {

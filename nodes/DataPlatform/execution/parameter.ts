@@ -9,6 +9,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
+import { InputError, type Hint } from '../transport/errors';
 import { emptyValue, holdsExpression, wrongValue, type Named } from './parameterValues';
 
 type Property<Name extends string> = INodeProperties & { name: Name };
@@ -178,6 +179,11 @@ export class Parameter<Name extends string, T> implements Named {
 		const isAlways = Object.keys(displayOptions).length === 0;
 		const entry = { ...this.property, ...given(changes), ...(!isAlways && { displayOptions }) };
 		return new Parameter(entry, this.parse, this.narrows);
+	}
+
+	/** An error that is this parameter's. */
+	error(message: string, hint: Hint): InputError {
+		return new InputError(message, { field: this.label, hint });
 	}
 
 	/** Its label, as texts name it. */

@@ -16,7 +16,6 @@ import {
 	type TableParameter,
 } from '../parameters/table';
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { InputError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
@@ -57,7 +56,7 @@ export async function requireTable(
 ): Promise<TableDefinition> {
 	const chosen = await chosenTable(context, client);
 	if (chosen) return chosen;
-	throw new InputError('No table is chosen', { field: table.label, hint: 'Choose a table first.' });
+	throw table.error('No table is chosen', 'Choose a table first.');
 }
 
 const optionalTable = table.with({ required: false });

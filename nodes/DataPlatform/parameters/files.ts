@@ -4,7 +4,6 @@
 import type { NameOf } from '../execution/parameter';
 import { flag, number, text } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
-import { InputError } from '../transport/errors';
 import { CHOOSE_ID, ofTable } from './table';
 
 export const fileField = text('fileField', {
@@ -68,8 +67,6 @@ export function binaryFields(
 	run: RunContext<NameOf<typeof inputDataFieldName>>,
 	index: number,
 ): string[] {
-	const wrong = (message: string, hint: string) =>
-		new InputError(message, { field: inputDataFieldName.label, hint });
 	const given = inputDataFieldName.of(run, index);
 	const named = given
 		.split(',')
@@ -77,21 +74,21 @@ export function binaryFields(
 		.filter((name) => name !== '');
 	const available = Object.keys(run.items[index]?.binary ?? {});
 	if (given !== '' && named.length === 0) {
-		throw wrong(
+		throw inputDataFieldName.error(
 			`${inputDataFieldName} names no field: '${given}'`,
 			'Give the names of fields with files, separated by commas, or leave it empty for all.',
 		);
 	}
 	const chosen = named.length > 0 ? [...new Set(named)] : available;
 	if (chosen.length === 0) {
-		throw wrong(
+		throw inputDataFieldName.error(
 			'The item has no file',
 			'Put a node before this one that reads or downloads a file.',
 		);
 	}
 	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
 	if (missing.length > 0) {
-		throw wrong(
+		throw inputDataFieldName.error(
 			`The item has no file in '${missing.join("', '")}'`,
 			`Fields with files in this item: ${available.join(', ') || 'none'}.`,
 		);

@@ -153,10 +153,10 @@ function groupIn(entry: ReturnType<typeof groups.of>[number], index: number): Gr
 	const place = `group ${index + 1} of the filter`;
 	const filter = conditionsIn(conditions.in(entry, groups), place);
 	if (filter.length > 0) return { filter, filterOperator: matchType.in(entry, groups) };
-	throw new InputError(`Group ${index + 1} of the filter has no condition`, {
-		field: groups.label,
-		hint: 'Add a condition to it, or remove the group.',
-	});
+	throw groups.error(
+		`Group ${index + 1} of the filter has no condition`,
+		'Add a condition to it, or remove the group.',
+	);
 }
 
 function treeOf(value: unknown): unknown {
@@ -165,10 +165,10 @@ function treeOf(value: unknown): unknown {
 	}
 	const tree = typeof value === 'string' ? parseExactJson(value) : value;
 	if (tree !== undefined) return tree;
-	throw new InputError(`${filterTree} is not valid JSON`, {
-		field: filterTree.label,
-		hint: 'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
-	});
+	throw filterTree.error(
+		`${filterTree} is not valid JSON`,
+		'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
+	);
 }
 
 /**

@@ -9,7 +9,6 @@ import type { Entry, NameOf } from '../execution/parameter';
 import { choice, list, names, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
 import { holdsData } from '../fields';
-import { InputError } from '../transport/errors';
 import { entriesByLink, isLink, linkedTable, linkField } from './links';
 import {
 	CHOOSE_ID,
@@ -62,8 +61,7 @@ export async function linkedToOf(
 ): Promise<LinkedTo | undefined> {
 	const [entry] = linkedTo.of(run, index);
 	if (!entry) return undefined;
-	const wrong = (message: string) =>
-		new InputError(message, { field: linkedTo.label, hint: CHOOSE });
+	const wrong = (message: string) => linkedTo.error(message, CHOOSE);
 	const path = requiredLink.in(entry, linkedTo);
 	const id = requiredRecord.in(entry, linkedTo);
 	const [, table = '', field = ''] = /^([^.]+)\.(.+)$/.exec(path) ?? [];
@@ -120,11 +118,11 @@ function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarg
 		(name) => !table.fields.some((field) => field.name === name && holdsData(field)),
 	);
 	if (chosen.length > 0 && unknown === undefined) return chosen;
-	throw new InputError(
+	throw linkedRecords.error(
 		unknown === undefined
 			? `No field of the linked table '${table.header}' is chosen`
 			: `The linked table '${table.header}' has no field '${unknown}'`,
-		{ field: linkedRecords.label, hint: CHOOSE },
+		CHOOSE,
 	);
 }
 

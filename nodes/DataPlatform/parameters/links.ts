@@ -97,10 +97,7 @@ export function entriesByLink<E extends Entry<'field'>>(
 			);
 		}
 		if (byName.has(name)) {
-			throw new InputError(`${of} has two entries for '${name}'`, {
-				field: of.label,
-				hint: 'Remove one.',
-			});
+			throw of.error(`${of} has two entries for '${name}'`, 'Remove one.');
 		}
 		byName.set(name, entry);
 	}
@@ -118,10 +115,10 @@ function toRule(entry: ReturnType<typeof linkValues.of>[number]): LinkRule | und
 	if (type === 'importKey') return rule;
 	const name = linkedField.in(entry, linkValues);
 	if (name !== '') return { ...rule, linkedField: name };
-	throw new InputError(`${linkValues} names no field of the linked table`, {
-		field: linkValues.label,
-		hint: `Choose it under ${linkedField}.`,
-	});
+	throw linkValues.error(
+		`${linkValues} names no field of the linked table`,
+		`Choose it under ${linkedField}.`,
+	);
 }
 
 /**

@@ -7,7 +7,6 @@ import { keyField, type MatchOn, type WriteMode } from '../bulk/plan';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, names } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
-import { InputError } from '../transport/errors';
 import { OptionGroup } from './operation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from './table';
 
@@ -166,8 +165,5 @@ function fieldsToMatch(
 	if (kind === 'recordId') return kind;
 	if (kind === 'fields') return matchFields.of(run, index);
 	if (key !== undefined) return [key];
-	throw new InputError(`Table '${table.header}' has no import key field`, {
-		field: matchOn.label,
-		hint: { code: 'markImportKey' },
-	});
+	throw matchOn.error(`Table '${table.header}' has no import key field`, { code: 'markImportKey' });
 }

@@ -7,7 +7,7 @@ import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
 import { choice, flag, list, names, text } from '../execution/parameterKinds';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
 import type { RunContext } from '../execution/run';
-import { InputError, type Hint, type QueryPart } from '../transport/errors';
+import type { Hint, QueryPart } from '../transport/errors';
 import { readFilter, type FilterParameter } from './filter';
 import { linkedTo, linkedToOf } from './linkedRecords';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
@@ -56,10 +56,10 @@ export const sort = list('sort', {
 /** @throws {InputError} if a field to sort by is no name */
 function sortText(entry: Entry<NameOf<typeof sortField | typeof direction>>): string {
 	const wrong = (message: string) =>
-		new InputError(message, {
-			field: sort.label,
-			hint: `Choose field and direction under ${sort}, or correct the expression in it.`,
-		});
+		sort.error(
+			message,
+			`Choose field and direction under ${sort}, or correct the expression in it.`,
+		);
 	const field = sortField.in(entry, sort);
 	if (field === '') throw wrong(`A field under ${sort} has no name`);
 	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'; nothing was sent`);

@@ -22,7 +22,6 @@ import type { Delimiter } from '../rows/csv';
 import type { CsvForm } from '../rows/exportRows';
 import type { RowFileForm } from '../rows/readRows';
 import type { Encoding } from '../rows/text';
-import { InputError } from '../transport/errors';
 import { inputDataFieldName } from './files';
 import { rowMatchingParameters } from './matching';
 import { OptionGroup } from './operation';
@@ -175,10 +174,7 @@ export function mappingOf(
 ): ColumnEntry[] | undefined {
 	if (mappingMode.of(run, index) === 'autoMapInputData') return undefined;
 	const wrong = (message: string) =>
-		new InputError(message, {
-			field: columnMapping.label,
-			hint: 'Correct it, or remove the entry.',
-		});
+		columnMapping.error(message, 'Correct it, or remove the entry.');
 	const entries = columnMapping.of(run, index).map((entry) => {
 		const from = column.in(entry, columnMapping);
 		const field = targetField.in(entry, columnMapping);
@@ -282,10 +278,10 @@ function rowRangeOf(run: RunContext<NameOf<typeof rowOptions>>, index: number) {
 	const startAt = startAtRow.of(run, index);
 	const endAt = endAtRow.of(run, index);
 	if (endAt > 0 && endAt < startAt) {
-		throw new InputError(`${endAtRow} (${endAt}) is before ${startAtRow} (${startAt})`, {
-			field: endAtRow.label,
-			hint: `Correct one of the two, or set ${endAtRow} to 0 for the end of the file.`,
-		});
+		throw endAtRow.error(
+			`${endAtRow} (${endAt}) is before ${startAtRow} (${startAt})`,
+			`Correct one of the two, or set ${endAtRow} to 0 for the end of the file.`,
+		);
 	}
 	return { startAt, endAt, stopAfterRejected: stopAfterRejected.of(run, index) };
 }

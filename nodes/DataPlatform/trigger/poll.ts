@@ -128,10 +128,10 @@ async function requireFields(client: ApiClient, { at, missingFields }: Watch): P
 		(name) => table && !table.fields.some((field) => field.name === name),
 	);
 	if (unknown === undefined) return;
-	throw new InputError(`Table '${table!.header}' has no field '${unknown}' to watch`, {
-		field: watchedFields.label,
-		hint: `Correct ${watchedFields}: the field may have been renamed or deleted.`,
-	});
+	throw watchedFields.error(
+		`Table '${table!.header}' has no field '${unknown}' to watch`,
+		`Correct ${watchedFields}: the field may have been renamed or deleted.`,
+	);
 }
 
 async function pollOnce(

@@ -90,12 +90,12 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 	if (fileId === '') return files;
 	const file = files.find((entry) => entry.fileId === fileId);
 	if (file) return [file];
-	throw new InputError(`Record '${record.id}' has no file '${fileId}' in the field '${field}'`, {
-		field: fileIdParameter.label,
-		hint: files.length
+	throw fileIdParameter.error(
+		`Record '${record.id}' has no file '${fileId}' in the field '${field}'`,
+		files.length
 			? `Its files are: ${nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`))}.`
 			: 'The field has no files.',
-	});
+	);
 }
 
 /**

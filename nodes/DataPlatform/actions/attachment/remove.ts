@@ -1,5 +1,4 @@
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError } from '../../transport/errors';
 import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import type { NameOf } from '../../execution/parameter';
@@ -40,10 +39,10 @@ const fileName = text('fileName', {
 function filesByName(record: PlatformRecord, field: string, name: string): Attachment[] {
 	const files = filesIn(record, field).filter((file) => file.fileName === name);
 	if (files.length > 0) return files;
-	throw new InputError(`Record '${record.id}' has no file '${name}' in the field '${field}'`, {
-		field: fileName.label,
-		hint: 'The name must match exactly, including upper and lower case.',
-	});
+	throw fileName.error(
+		`Record '${record.id}' has no file '${name}' in the field '${field}'`,
+		'The name must match exactly, including upper and lower case.',
+	);
 }
 
 const summaryOf = (files: Attachment[]) =>

@@ -8,7 +8,6 @@ import { itemOperation } from '../../parameters/operation';
 import { simple } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/table';
-import { InputError } from '../../transport/errors';
 
 const summaryField = fieldPart('getSummaryFields');
 
@@ -36,10 +35,7 @@ function aggregationsByField(
 	entries: ReturnType<typeof summaries.of>,
 ): Record<string, Aggregation[]> {
 	const wrong = (message: string) =>
-		new InputError(message, {
-			field: summaries.label,
-			hint: 'Choose a field and at least one aggregation.',
-		});
+		summaries.error(message, 'Choose a field and at least one aggregation.');
 	if (entries.length === 0) throw wrong('No field to summarize is chosen');
 	const result = new Map<string, Aggregation[]>();
 	for (const entry of entries) {

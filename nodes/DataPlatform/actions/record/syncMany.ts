@@ -21,7 +21,6 @@ import { tableParameters } from '../../parameters/table';
 import { columnsToUpsert } from '../../parameters/values';
 import { syncManyOptions, writesMatched } from '../../parameters/writing';
 import { isCleared } from '../../fields/fieldType';
-import { InputError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
 import { executeWriteMany, recordIds, toResult, type Finish, type Writing } from './writeMany';
 
@@ -114,10 +113,10 @@ async function prepareSync(
 /** @throws {InputError} where an empty input may not remove anything */
 function requireAllowed(run: RunContext<SyncParameter>, source: number) {
 	if (allowEmptyInput.of(run, source)) return;
-	throw new InputError('Nothing was written or removed: the input is empty', {
-		field: allowEmptyInput.label,
-		hint: `Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
-	});
+	throw allowEmptyInput.error(
+		'Nothing was written or removed: the input is empty',
+		`Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
+	);
 }
 
 export const syncMany = bulkOperation({

@@ -6,7 +6,6 @@ import type { IDataObject } from 'n8n-workflow';
 import type { NameOf } from '../../execution/parameter';
 import { anyValue, choice, list, text } from '../../execution/parameterKinds';
 import type { RunContext } from '../../execution/run';
-import { InputError } from '../../transport/errors';
 import { describeKind, inexactNumbers, isObject, parseJson } from '../../transport/json';
 
 export const webhookUrl = text('webhookUrl', {
@@ -56,12 +55,9 @@ function bodyFieldName(name: unknown, position: number): string {
 	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
 	if (typeof name === 'string' && name.trim() !== '') return name;
 	const isEmpty = name === undefined || name === null || typeof name === 'string';
-	throw new InputError(
+	throw bodyFields.error(
 		`Field ${position + 1} of ${bodyFields} ${isEmpty ? 'has no name' : `has ${describeKind(name)} in place of a name`}`,
-		{
-			field: bodyFields.label,
-			hint: `Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
-		},
+		`Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
 	);
 }
 
@@ -76,10 +72,10 @@ function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 	for (const [position, { name: given, value }] of entries.entries()) {
 		const name = bodyFieldName(given, position);
 		if (body.has(name)) {
-			throw new InputError(`'${name}' is set twice in ${bodyFields}`, {
-				field: bodyFields.label,
-				hint: 'Remove one of them; for several values, set a list with an expression.',
-			});
+			throw bodyFields.error(
+				`'${name}' is set twice in ${bodyFields}`,
+				'Remove one of them; for several values, set a list with an expression.',
+			);
 		}
 		body.set(name, (value ?? null) as IDataObject[string]);
 	}
@@ -88,21 +84,19 @@ function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 
 /** An object that is set as JSON. @throws {InputError} if it is none, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
-	const wrong = (message: string, hint: string) =>
-		new InputError(message, { field: bodyJson.label, hint });
 	const json = typeof given === 'string' ? given : undefined;
 	const value = json === undefined ? given : parseJson(json);
 	if (!isObject(value)) {
 		const isEmpty = given === undefined || json?.trim() === '';
 		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
-		throw wrong(
+		throw bodyJson.error(
 			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
 			'The platform takes an object, such as {"firstname":"Ada"}.',
 		);
 	}
 	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
 	if (!inexact) return value as IDataObject;
-	throw wrong(
+	throw bodyJson.error(
 		`${bodyJson} has the number ${inexact.text}, which would lose digits`,
 		'Give it as text, in quotes.',
 	);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
-import { InputError } from '../../transport/errors';
 import { startWorkflow } from '../../api/workflows';
 import { omitUndefined } from '../../execution/itemResults';
 import type { NameOf } from '../../execution/parameter';
@@ -34,10 +33,10 @@ function correlation(
 	const name = correlationHeader.of(run, index);
 	if (name === '') return { headers: {} };
 	if (!HEADER_NAME.test(name) || OWN_HEADERS.has(name.toLowerCase())) {
-		throw new InputError(`'${name}' can't be used as ${correlationHeader}`, {
-			field: correlationHeader.label,
-			hint: 'Use a name such as X-Correlation-ID.',
-		});
+		throw correlationHeader.error(
+			`'${name}' can't be used as ${correlationHeader}`,
+			'Use a name such as X-Correlation-ID.',
+		);
 	}
 	const id = randomUUID();
 	return { headers: { [name]: id }, id };

@@ -58,10 +58,10 @@ function withResumeUrl(
 	const name = resumeUrlField.of(run, 0);
 	const body = payload(run, 0);
 	if (!Object.hasOwn(body, name)) return { ...body, [name]: resumeUrl };
-	throw new InputError(`The body has a field '${name}' already`, {
-		field: resumeUrlField.label,
-		hint: 'Choose another name for the resume URL, or remove the field from the body.',
-	});
+	throw resumeUrlField.error(
+		`The body has a field '${name}' already`,
+		'Choose another name for the resume URL, or remove the field from the body.',
+	);
 }
 
 /** @throws {InputError} if an execution can't wait for one workflow */

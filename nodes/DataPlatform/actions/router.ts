@@ -84,7 +84,7 @@ async function runItems(
 
 /**
  * A number that holds for the whole run: the first item's. If an expression in it fails for that item,
- * another item gives it.
+ * another item gives it. Undefined if the operation does not show it, or there are no items.
  *
  * @throws {InputError} if it is out of bounds
  */
@@ -92,7 +92,8 @@ function runOption<Name extends string>(
 	reader: ParameterReader<Name>,
 	parameter: Parameter<Name, number>,
 	itemCount: number,
-): number {
+): number | undefined {
+	if (!reader.shown.has(parameter.name)) return undefined;
 	let failure: unknown;
 	for (let index = 0; index < itemCount; index += 1) {
 		try {
@@ -103,8 +104,7 @@ function runOption<Name extends string>(
 		}
 	}
 	if (failure !== undefined) throw failure;
-	// Without items nothing is sent.
-	return parameter.property.default as number;
+	return undefined;
 }
 
 async function createRun(

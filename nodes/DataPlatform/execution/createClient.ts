@@ -63,22 +63,29 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	};
 }
 
+interface Limits {
+	/** How long one request may take, in seconds. */
+	timeout?: number;
+	/** How long the execution may wait in all, in seconds. */
+	maxRetryWait?: number;
+	/** Ends both before that. */
+	canceled?: AbortSignal;
+}
+
 /**
- * @param limits in seconds, how long a request may take and how long the execution may wait in all;
- *   what ends both before that
  * @param retryBudgetHint what the user can do where it would wait longer
  * @throws {OriginError} where the base URL is no address that a token may be sent to
  * @throws {InputError} where the credential can't be read
  */
 export async function createClient(
 	context: Context,
-	limits: { timeout: number; maxRetryWait: number; canceled?: AbortSignal },
+	{ timeout = DEFAULT_TIMEOUT_S, maxRetryWait = DEFAULT_MAX_WAIT_S, canceled }: Limits,
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
-	return new ApiClient(createTransport(context, limits.canceled), {
+	return new ApiClient(createTransport(context, canceled), {
 		...clientSettings(await context.getCredentials(CREDENTIAL)),
-		timeoutMs: limits.timeout * 1000,
-		retryBudgetMs: limits.maxRetryWait * 1000,
+		timeoutMs: timeout * 1000,
+		retryBudgetMs: maxRetryWait * 1000,
 		retryBudgetHint,
 	});
 }

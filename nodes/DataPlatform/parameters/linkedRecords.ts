@@ -3,6 +3,7 @@
  */
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import type { LinkedTo } from '../api/records';
+import type { PlatformRecord } from '../api/types';
 import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../bulk/linkedRecords';
 import type { LinkTarget } from '../bulk/links';
 import type { Entry, NameOf } from '../execution/parameter';
@@ -126,14 +127,11 @@ function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarg
 	);
 }
 
-/**
- * What is to be read of a table's linked records.
- *
- * @throws {InputError} if an entry can't be read
- * @throws {ServiceError} if a linked table can't be read
- */
+type LinkedParameter = TableParameter | NameOf<typeof linkedRecords>;
+
+/** What is to be read of a table's linked records. */
 export async function inclusionsOf(
-	run: RunContext<TableParameter | NameOf<typeof linkedRecords>>,
+	run: RunContext<LinkedParameter>,
 	index: number,
 ): Promise<Inclusion[]> {
 	const entries = linkedRecords.of(run, index);
@@ -155,10 +153,6 @@ export async function inclusionsOf(
 	return inclusions;
 }
 
-/** Reads linked records; what it read is known for the rest of the run. */
-export const linkedRecordsReader = (run: RunContext<never>): LinkedRecords =>
-	run.once('linked records', () => new LinkedRecords(run.client));
-
 /** Notifies the user, once in a run, that linked records were left out. */
 export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
 	if (linked.isCut) {
@@ -173,4 +167,22 @@ export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
 			'warning',
 		);
 	}
+}
+
+/**
+ * Puts linked records in place of links, as the parameters say; what it read is known for the rest of
+ * the run.
+ *
+ * @throws {InputError} if an entry can't be read
+ * @throws {ServiceError} if a linked table can't be read
+ */
+export async function linkedReader(run: RunContext<LinkedParameter>, index: number) {
+	const inclusions = await inclusionsOf(run, index);
+	const linked = run.once('linked records', () => new LinkedRecords(run.client));
+	return async (records: PlatformRecord[]): Promise<PlatformRecord[]> => {
+		if (inclusions.length === 0) return records;
+		const whole = await linked.include(records, inclusions);
+		noticeOmissions(run, linked);
+		return whole;
+	};
 }

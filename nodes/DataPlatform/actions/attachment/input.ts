@@ -10,9 +10,9 @@ import { getOwn } from '../../transport/json';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
 import type { Upload } from '../../files/uploadStream';
-import { unreadable } from '../../execution/binaryStore';
+import { fileNameOf, unreadable } from '../../execution/binaryStore';
 import type { NameOf } from '../../execution/parameter';
-import { safeFileName, safeMimetype } from '../../files/uploadValidation';
+import { safeMimetype } from '../../files/uploadValidation';
 import type { RunContext } from '../../execution/run';
 import {
 	binaryFields,
@@ -28,7 +28,7 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 	const { helpers } = run.context;
 	const binary: IBinaryData = helpers.assertBinaryData(index, name);
 	const upload = {
-		name: safeFileName(binary.fileName ?? [name, binary.fileExtension].filter(Boolean).join('.')),
+		name: fileNameOf(run, index, name),
 		mimetype: safeMimetype(binary.mimeType),
 	};
 	const { id } = binary;

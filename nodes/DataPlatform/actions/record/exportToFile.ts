@@ -6,13 +6,7 @@ import { ProgressLog } from '../../execution/progressLog';
 import { prefixedName, recordOutput } from '../../execution/recordOutput';
 import { outputField } from '../../parameters/files';
 import { filterParameters } from '../../parameters/filter';
-import {
-	inclusionsOf,
-	linkedRecords,
-	linkedRecordsReader,
-	linkedTo,
-	noticeOmissions,
-} from '../../parameters/linkedRecords';
+import { linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
@@ -49,8 +43,7 @@ export const exportToFile = itemOperation({
 		const format = exportFormat.of(run, index);
 		const outputName = outputField.of(run, index);
 		const query = await recordQueryOf(run, index);
-		const inclusions = await inclusionsOf(run, index);
-		const linked = linkedRecordsReader(run);
+		const withLinked = await linkedReader(run, index);
 		const form = csvFormOf(run, index);
 		const table = await run.definition(at);
 		const columns = exportColumns(
@@ -68,7 +61,7 @@ export const exportToFile = itemOperation({
 		async function* pieces() {
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
 			for await (const page of readRecords(run.client, at, query, Infinity, notes)) {
-				const whole = inclusions.length > 0 ? await linked.include(page, inclusions) : page;
+				const whole = await withLinked(page);
 				count += whole.length;
 				yield Buffer.from(whole.map(toLine).join(''));
 				progress.note(() => `Export to File: ${count} records of table '${table.header}' read`);
@@ -76,7 +69,6 @@ export const exportToFile = itemOperation({
 		}
 		const name = exportFileName(run, index, table, format);
 		const file = await storeFile(run, pieces(), name, MIMETYPES[format]);
-		noticeOmissions(run, linked);
 		if (notes.hasShifted) noticeShift(run, count);
 		return withFiles({ records: count, fileName: file.fileName ?? name }, { [outputName]: file });
 	},

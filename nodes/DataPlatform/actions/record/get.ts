@@ -1,10 +1,5 @@
 import { readRecord } from '../../api/records';
-import {
-	inclusionsOf,
-	linkedRecords,
-	linkedRecordsReader,
-	noticeOmissions,
-} from '../../parameters/linkedRecords';
+import { linkedReader, linkedRecords } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import { outputOf, simple } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
@@ -20,12 +15,9 @@ export const get = itemOperation({
 	concurrency: 4,
 	execute: async (run, index) => {
 		const id = recordId.of(run, index);
-		const inclusions = await inclusionsOf(run, index);
+		const withLinked = await linkedReader(run, index);
 		const record = await readRecord(run.client, tableOf(run, index), id);
-		if (inclusions.length === 0) return outputOf(run, index)(record);
-		const linked = linkedRecordsReader(run);
-		const [whole = record] = await linked.include([record], inclusions);
-		noticeOmissions(run, linked);
+		const [whole = record] = await withLinked([record]);
 		return outputOf(run, index)(whole);
 	},
 });

@@ -4,14 +4,7 @@ import { readRecords } from '../../api/records';
 import { flag, wholeNumber } from '../../execution/parameterKinds';
 import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
 import { filterParameters } from '../../parameters/filter';
-import {
-	inclusionsOf,
-	limitWith,
-	linkedRecords,
-	linkedRecordsReader,
-	linkedTo,
-	noticeOmissions,
-} from '../../parameters/linkedRecords';
+import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
@@ -54,18 +47,15 @@ export const getMany = itemOperation({
 		const all = run.isTool ? MAX_AGENT_RECORDS + 1 : Infinity;
 		const maximum = returnAll.of(run, index) ? all : limit.of(run, index);
 		const query = await recordQueryOf(run, index);
-		const inclusions = await inclusionsOf(run, index);
-		const linked = linkedRecordsReader(run);
+		const withLinked = await linkedReader(run, index);
 		const notes = { hasShifted: false };
 		const records: IDataObject[] = [];
 		const at = tableOf(run, index);
 		const toOutput = outputOf(run, index);
 		const pages = readRecords(run.client, at, query, maximum, notes, offset.of(run, index));
 		for await (const page of pages) {
-			const whole = inclusions.length > 0 ? await linked.include(page, inclusions) : page;
-			for (const record of whole) records.push(toOutput(record));
+			for (const record of await withLinked(page)) records.push(toOutput(record));
 		}
-		noticeOmissions(run, linked);
 		if (notes.hasShifted) noticeShift(run, records.length);
 		if (maximum !== all || records.length < all) return records;
 		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];

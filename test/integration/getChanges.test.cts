@@ -284,3 +284,24 @@ describe('what is refused before anything is read', () => {
 		expect((await pageOf({ cursor })).changes).toHaveLength(2);
 	});
 });
+
+describe('with times that do not distinguish what is written in five seconds', () => {
+	test.each(['beginning', 'now'])('no change is lost, from %s', async (startFrom) => {
+		await harness.fill('orders', ...numbered(1));
+		await harness.settings({ timePrecisionMs: 5000 });
+		const bulk = Array.from({ length: 1200 }, (_, at) => ({
+			fields: { number: `b${at}`, buyer: 'x' },
+		}));
+		await harness.sandbox.client().post(`/apps/${APP}/tables/orders/data/bulk`, { bulk });
+		const [first] = await drain({ startFrom, pageSize: 5000 });
+		expect(first!.changes).toHaveLength(startFrom === 'now' ? 0 : 1201);
+		const idle = await pageOf({ cursor: first!.cursor, pageSize: 5000 });
+		expect(idle.changes).toEqual([]);
+		await patch(await find('b0'), { buyer: 'y' });
+		await patch(await find('b1199'), { buyer: 'y' });
+		await add('new');
+		const next = await pageOf({ cursor: idle.cursor, pageSize: 5000 });
+		expect(shown(next).sort()).toEqual(['created new', 'updated b0', 'updated b1199']);
+		expect((await pageOf({ cursor: next.cursor })).changes).toEqual([]);
+	});
+});

@@ -154,6 +154,7 @@ describe('strange states', () => {
 		['backlog', 'much'],
 		['digests', { a: 1 }],
 		['cursor', 'now'],
+		['cursorReadAt', 'now'],
 	])('a damaged %s starts anew', async (part, value) => {
 		const first = await start();
 		await first.poll();

@@ -1,6 +1,10 @@
 /** What each function of api/ requests, what it makes of the response, and of a failure. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import { countRecords, summarizeRecords } from '../../nodes/DataPlatform/api/aggregates.ts';
+import {
+	countLinked,
+	countRecords,
+	summarizeRecords,
+} from '../../nodes/DataPlatform/api/aggregates.ts';
 import { paths } from '../../nodes/DataPlatform/api/endpoints.ts';
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import {
@@ -257,8 +261,12 @@ describe('a page of records', () => {
 				for await (const _ of readRecords(client, at, query, 3));
 			},
 			ok([record('a')]),
+			ok([]),
 		);
-		expect(requests).toEqual([`GET /people/data?limit=3&${sort}`]);
+		expect(requests).toEqual([
+			`GET /people/data?limit=3&${sort}`,
+			`GET /people/data?limit=2&skip=1&${sort}`,
+		]);
 	});
 });
 
@@ -282,12 +290,16 @@ describe('counting', () => {
 		['with an empty filter', anything, ''],
 		['that match', isOver18, 'filter=age(gte)18&'],
 	])('the records that a link leads to: %s', async (_, filter, query) => {
+		const records = ['x', 'y', 'z'].map((id) => record(id));
 		const linkedTo = { id: 'c1', tableId: 't1', field: 'orders' };
-		const run = (client: ApiClient) => countRecords(client, at, filter, linkedTo);
-		const { result, requests } = await call(run, ok({ count: 3 }));
+		const run = (client: ApiClient) => countLinked(client, at, linkedTo, filter);
+		const { result, requests } = await call(run, ok(records), ok(records.slice(2)));
 		expect(result).toBe(3);
+		// They are read: whether a platform counts them is open.
+		const request = `sort=created,id&${query}linkId=c1&linkTableId=t1&linkField=orders`;
 		expect(requests).toEqual([
-			`GET /people/data/count?${query}linkId=c1&linkTableId=t1&linkField=orders`,
+			`GET /people/data?limit=1000&${request}`,
+			`GET /people/data?limit=1000&skip=2&${request}`,
 		]);
 	});
 

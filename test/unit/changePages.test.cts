@@ -98,23 +98,28 @@ describe('the offset before a time', () => {
 });
 
 describe('the newest changes', () => {
-	const known =
-		(...ids: string[]) =>
-		({ id }: PlatformRecord) =>
-			ids.includes(id);
 	const fifty = count(50);
 
 	test.each<
 		[string, Parameters<typeof pagesOf>, Parameters<ChangePages['newest']>, boolean, string[]]
 	>([
 		['none', [[]], [5], true, ['-0 1000']],
-		['fewer than asked for', [list(1, 2)], [0], true, ['-0 1000']],
+		['fewer than asked for', [list(1, 2)], [0], true, ['-0 1000', '-1 2']],
+		['one, and no more', [list(1)], [0], true, ['-0 1000', '-1 1']],
+		[
+			'one of two, the other of that time',
+			[list(1, 2), { largest: 1 }],
+			[1],
+			false,
+			['-0 1000', '-1 1'],
+		],
+		['one of two, the other older', [list(1, 2), { largest: 1 }], [2], true, ['-0 1000', '-1 1']],
 		['a whole page', [count(9), { page: 4 }], [0], false, ['-0 4']],
 		['a page, the last of it older', [count(9), { page: 4 }], [7], true, ['-0 4']],
 		['a page, the last of it of that time', [count(9), { page: 4 }], [6], false, ['-0 4']],
 		['no more than a page', [count(9), { page: 4 }], [0, 6], false, ['-0 4']],
 		['a few', [count(9), { page: 4 }], [0, 3], false, ['-0 3']],
-		// A round number may have been cut: is the last one the last?
+		// They may have been cut: is the last one the last?
 		['50, and no more', [fifty], [0], true, ['-0 1000', '-49 2']],
 		['50 of 51', [count(51), { largest: 50 }], [0], false, ['-0 1000', '-49 2']],
 		['50, what follows is older', [count(51), { largest: 50 }], [2], true, ['-0 1000', '-49 2']],
@@ -140,11 +145,18 @@ describe('the newest changes', () => {
 			false,
 			['-0 1000', '-49 2'],
 		],
-		['50 that are known', [count(51), { largest: 50 }], [0, 999, () => true], true, ['-0 999']],
 		[
-			'50 of which one is not known',
+			'50 that show that nothing is new',
 			[count(51), { largest: 50 }],
-			[0, 999, known(...idsOf(count(50)))],
+			[0, 999, () => true],
+			true,
+			['-0 999'],
+		],
+		['a whole page of them', [count(51)], [0, 50, () => true], true, ['-0 50']],
+		[
+			'50 that do not',
+			[count(51), { largest: 50 }],
+			[0, 999, () => false],
 			false,
 			['-0 999', '-49 2'],
 		],
@@ -182,11 +194,11 @@ describe('pages from a time on', () => {
 	test('each repeats a part of the one before', async () => {
 		const { pages, requests } = pagesOf(count(9), { page: 4, pageOverlap: 1 });
 		expect(await read(pages, 3, 2)).toEqual([
-			[['r2', 'r3', 'r4', 'r5'], 5],
-			[['r5', 'r6', 'r7', 'r8'], 8],
-			[['r8', 'r9'], Infinity],
+			[['r3', 'r4', 'r5', 'r6'], 6],
+			[['r6', 'r7', 'r8', 'r9'], 9],
+			[['r9'], Infinity],
 		]);
-		expect(requests).toEqual(['1 4', '4 4', '7 4']);
+		expect(requests).toEqual(['2 4', '5 4', '8 4']);
 	});
 
 	test('an empty table is one page', async () => {
@@ -222,6 +234,26 @@ describe('pages from a time on', () => {
 	});
 });
 
+test.each([
+	['from the beginning', 0],
+	['from a time on', 2],
+])('a platform that gives the same page again and again is an error: %s', async (_, since) => {
+	const { connection, sent } = fakePlatform(({ url }) => {
+		const limit = Number(new URL(url).searchParams.get('limit'));
+		return httpResponse(200, { data: list(1, 2, 3).slice(0, limit) });
+	});
+	const state: ChangeState = {
+		emitted: {},
+		...(since > 0 && { watermark: { time: since, id: '' } }),
+	};
+	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
+	const pages = new ChangePages(connection, { table: 't' }, {});
+	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow(
+		'no steady list of changes',
+	);
+	expect(sent.length).toBeLessThan(150);
+});
+
 describe('one poll', () => {
 	const state = (more: Partial<ChangeState> = {}): ChangeState => ({ emitted: {}, ...more });
 
@@ -250,26 +282,36 @@ describe('one poll', () => {
 		['the first of a table that was empty', state({ cursor: 1 })],
 		['one that follows a backlog', state({ watermark, backlog: { earlier: '' } })],
 	])('%s reads a page at once', async (_, before) => {
-		expect((await poll([list(1, 2)], before)).requests).toEqual(['-0 1000']);
+		expect((await poll([list(1, 2)], before)).requests).toEqual(['-0 1000', '-1 2']);
 	});
 
 	test('that reads nothing but what was emitted is one request, cut or not', async () => {
 		const emitted = Object.fromEntries(count(50).map(({ id }, at) => [id, [1, at + 1] as const]));
-		const before = { watermark, emitted: emitted as unknown as ChangeState['emitted'] };
-		const { ids, requests } = await poll([count(50), { largest: 50 }], before);
+		const before = state({ watermark, emitted: emitted as unknown as ChangeState['emitted'] });
+		const given: Parameters<typeof pagesOf> = [count(50), { largest: 50 }];
+		const { ids, requests } = await poll(given, { ...before, cursor: 2 });
 		expect({ ids, requests }).toEqual({ ids: [], requests: ['-0 100'] });
+		// From the cursor on, what is not known may stand behind.
+		expect((await poll(given, { ...before, cursor: 1 })).requests.length).toBeGreaterThan(1);
 	});
 
 	test('with little to read is one request of that much', async () => {
-		const emitted: ChangeState['emitted'] = { r1: [1, 1], r2: [1, 2] };
-		expect(await poll([list(1, 2, 3)], state({ watermark, emitted }))).toMatchObject({
-			...{ ids: ['r3'], isWhole: true, newest: 3, requests: ['-0 52'] },
+		const emitted: ChangeState['emitted'] = { r2: [1, 2], r3: [1, 3] };
+		const before = state({ watermark: { time: 2, id: '' }, emitted });
+		expect(await poll([list(1, 2, 3, 4)], before)).toMatchObject({
+			...{ ids: ['r4'], isWhole: true, newest: 4, requests: ['-0 52'] },
 		});
+	});
+
+	test('with little to read, and nothing older, asks whether that is all', async () => {
+		const emitted: ChangeState['emitted'] = { r1: [1, 1], r2: [1, 2] };
+		const { requests } = await poll([list(1, 2, 3)], state({ watermark, emitted }));
+		expect(requests).toEqual(['-0 52', '-2 2']);
 	});
 
 	test('reads a page where that is not enough, and none where it was a page', async () => {
 		const more = await poll([count(9), { expected: 2, page: 20 }], state({ watermark }));
-		expect(more.requests).toEqual(['-0 2', '-0 20']);
+		expect(more.requests).toEqual(['-0 2', '-0 20', '-8 2']);
 		const page = await poll([count(9), { expected: 4, ...small }], state({ watermark }));
 		expect(page.requests.slice(0, 2)).toEqual(['-0 4', '3 1']);
 	});
@@ -304,10 +346,10 @@ describe('one poll', () => {
 		const only = { kinds: new Set<ChangeKind>(['created']), maximum: 1 };
 		const before = state({ watermark: { time: 5, id: '' } });
 		const read = await poll([records, small], before, only);
-		expect(read.ids).toEqual(['r1', 'r2', 'r3', 'r4', 'r5']);
 		expect(read.records.map(({ id, fields }) => [id, fields.name])).toEqual([
 			...[1, 2, 3, 4].map((at) => [`r${at}`, undefined]),
 			['r5', 'r5'],
+			['r6', 'r6'],
 		]);
 		const digest = () => 'x';
 		const digested = await poll([records, small], before, { ...only, digest });
@@ -394,6 +436,9 @@ describe('the state of watching that begins now', () => {
 			},
 		],
 	])('%s', async (_, given, latest, expected) => {
-		expect(await start(given, latest)).toEqual(expected);
+		expect(await start(given, latest)).toEqual({
+			...expected,
+			cursorReadAt: expect.any(Number) as number,
+		});
 	});
 });

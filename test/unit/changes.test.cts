@@ -206,7 +206,7 @@ describe('the overlap', () => {
 		expect(table.asked).toEqual([51, 1000]);
 	});
 
-	test.each([25, 50, 100])(
+	test.each([1, 2, 3, 7, 10, 20, 25, 30, 40, 50, 60, 100, 120, 149, 150, 151])(
 		'pages that the platform cuts to %d records lose nothing',
 		async (largest) => {
 			const table = new Table('asText', LIMITS, largest);
@@ -219,15 +219,156 @@ describe('the overlap', () => {
 		},
 	);
 
-	test('after a burst an idle poll is one request', async () => {
-		const limits = small();
+	test.each([Infinity, 3, 1])(
+		'after a burst an idle poll is one request, with pages of %d records',
+		async (largest) => {
+			const limits = small({ settleMs: 0 });
+			const table = new Table('asText', limits, largest);
+			const follower = new Follower(table, {}, limits);
+			for (let count = 0; count < 40; count += 1) table.create();
+			await follower.drain();
+			table.requests = 0;
+			await follower.poll();
+			expect(table.requests).toBe(1);
+		},
+	);
+});
+
+describe('a clock that does not distinguish what is written in one second', () => {
+	const write = (table: Table, count: number) => {
+		for (let done = 0; done < count; done += 1) table.create();
+	};
+	const sizes: Array<[size: number, largest: number]> = [
+		[3, Infinity],
+		[600, Infinity],
+		[1500, Infinity],
+		[60, 7],
+		[600, 20],
+	];
+
+	test.each(sizes)(
+		'what changes again after %d records were emitted, in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			const follower = new Follower(table, { maximum: 5000 });
+			write(table, size);
+			expect(await follower.poll()).toHaveLength(size);
+			// A poll without anything new must not make it forget.
+			expect(await follower.poll()).toEqual([]);
+			table.update('1');
+			table.update(String(size));
+			table.create();
+			const changes = ['u1/2', `u${size}/2`, `c${size + 1}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+			table.now += 1000;
+			table.update('1');
+			expect(await follower.poll()).toEqual(['u1/3']);
+		},
+	);
+
+	test.each(sizes)(
+		'what changes in the second in which watching begins, after %d records in pages of %d',
+		async (size, largest) => {
+			const table = new Table('asText', LIMITS, largest);
+			write(table, 1);
+			table.now += 1000;
+			write(table, size);
+			const follower = new Follower(table);
+			await follower.startNow();
+			table.update('2');
+			table.update(String(size));
+			table.create();
+			const changes = ['u2/2', `u${size}/2`, `c${size + 2}/1`];
+			expect((await follower.poll()).sort()).toEqual(changes.sort());
+			expect(await follower.poll()).toEqual([]);
+		},
+	);
+
+	test('where more than can be remembered changed in it, all of them count as emitted', async () => {
+		const limits = small({ maxTracked: 20 });
 		const table = new Table('asText', limits);
+		write(table, 60);
 		const follower = new Follower(table, {}, limits);
-		for (let count = 0; count < 40; count += 1) table.create();
+		await follower.startNow();
+		expect(follower.state.emitted).toEqual({});
+		expect(await follower.poll()).toEqual([]);
+		table.now += 1000;
+		table.update('1');
+		expect(await follower.poll()).toEqual(['u1/2']);
+	});
+
+	test('what is created while pages are read, and stands before what was read', async () => {
+		const table = new Table('backwards');
+		const follower = new Follower(table, { overlapMs: 5 });
+		write(table, 1);
+		table.onRequest = () => {
+			// The newest page, whether that is all, the first page of all, the second.
+			if (table.requests === 2 || table.requests === 4) write(table, 1);
+			if (table.requests !== 4) return;
+			table.now += 1000;
+			write(table, 1);
+		};
 		await follower.drain();
-		table.requests = 0;
+		expect(follower.emitted.map(({ id }) => id).sort()).toEqual(['1', '2', '3', '4']);
+	});
+
+	describe('on a platform with small pages, a minute later', () => {
+		let now = Date.now();
+		beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => now));
+		afterEach(() => void jest.restoreAllMocks());
+
+		test('what was written in the second that was read, right after it was read', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table);
+			write(table, 60);
+			expect(await follower.poll()).toHaveLength(60);
+			// Not among the seven newest: '1' and '10' to '15' are.
+			write(table, 1);
+			now += 60_000;
+			expect(await follower.poll()).toEqual(['c61/1']);
+			// Now that second is over.
+			table.requests = 0;
+			expect(await follower.poll()).toEqual([]);
+			expect(table.requests).toBe(1);
+		});
+
+		test('what appeared while pages were read, before many that are newer', async () => {
+			const table = new Table('backwards', LIMITS, 7);
+			const follower = new Follower(table, { overlapMs: 0 });
+			write(table, 30);
+			table.onRequest = () => {
+				// The newest page, whether that is all, and two pages of all are read.
+				if (table.requests !== 5) return;
+				write(table, 1);
+				table.now += 1000;
+				write(table, 20);
+			};
+			const passed = 'c31/1';
+			const first = await follower.poll();
+			expect(first).toHaveLength(50);
+			expect(first).not.toContain(passed);
+			now += 60_000;
+			expect(await follower.poll()).toEqual([passed]);
+			now += 60_000;
+			await follower.drain();
+			expect(follower.emitted).toHaveLength(51);
+		});
+	});
+
+	test('nothing is forgotten or read twice while a backlog is emitted', async () => {
+		const table = new Table('backwards', LIMITS, 30);
+		const follower = new Follower(table, { maximum: 70, overlapMs: 0 });
+		write(table, 400);
 		await follower.poll();
-		expect(table.requests).toBe(1);
+		table.update('1');
+		table.update('400');
+		write(table, 3);
+		await follower.drain();
+		const latest = [...table.rows.values()].map(({ id, ver }) => `${id}/${ver}`);
+		const emitted = follower.emitted.map(({ id, ver }) => `${id}/${ver}`);
+		expect(emitted).toEqual(expect.arrayContaining(latest));
+		expect(new Set(emitted).size).toBe(emitted.length);
 	});
 });
 

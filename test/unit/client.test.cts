@@ -231,6 +231,33 @@ describe('a failure', () => {
 	);
 });
 
+describe('requests at once', () => {
+	const flood = async (limit?: number) => {
+		let underWay = 0;
+		const most: number[] = [];
+		const { connection, sent } = fakePlatform(async (_, count) => {
+			underWay += 1;
+			most.push(underWay);
+			await new Promise((resolve) => setImmediate(resolve));
+			underWay -= 1;
+			return count % 3 === 0 ? networkError('ECONNRESET') : httpResponse(200, { data: [] });
+		});
+		if (limit !== undefined) connection.limitParallel(limit);
+		const request = { method: 'GET', path: '/x', retryMode: 'notIdempotent' } as const;
+		await Promise.all(Array.from({ length: 40 }, async () => await connection.tryRequest(request)));
+		return { most: Math.max(...most), requests: sent.length };
+	};
+
+	test.each([
+		[undefined, 12],
+		[1, 1],
+		[5, 5],
+		[50, 12],
+	])('limited to %p: %d at most; what fails makes room too', async (limit, most) => {
+		expect(await flood(limit)).toEqual({ most, requests: 40 });
+	});
+});
+
 describe('waiting', () => {
 	beforeEach(() => {
 		jest.useFakeTimers({ now: 1_000_000 });

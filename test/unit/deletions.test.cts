@@ -243,9 +243,9 @@ describe('bounds', () => {
 		);
 		expect(table.requests).toEqual(['/data/count']);
 		const grown = new Table(MAX_WATCHED + 5);
-		await expect(grown.find(['id-1'])).rejects.toThrow('this one has more than');
+		await expect(grown.find(['gone'])).rejects.toThrow('this one has more than');
 		const largest = new Table(MAX_WATCHED);
-		expect(await largest.find(['id-1'])).toEqual([]);
+		expect(await largest.find(['gone'])).toEqual(['gone']);
 	});
 });
 
@@ -319,7 +319,9 @@ describe('what a check requests', () => {
 			}
 			if (path.endsWith('/count')) return httpResponse(200, { data: { count } });
 			if (path.endsWith('/data') || path.endsWith('/filter')) {
-				return httpResponse(200, { data: ids.map((id) => ({ id, fields: {} })) });
+				const skip = Number(searchParams.get('skip') ?? 0);
+				const data = ids.slice(skip).map((id) => ({ id, fields: {} }));
+				return httpResponse(200, { data });
 			}
 			return notFound;
 		});
@@ -368,14 +370,16 @@ describe('what a check requests', () => {
 	])('%s: what matches is watched, however many there are beside it', async (_, query, list) => {
 		const { check, requests } = tableWith(['file'], ['a', 'b'], 500);
 		expect(await readWatchedIds(check(query))).toEqual(new Set(['a', 'b']));
-		expect(requests).toEqual([`GET ${LIST}/count?`, 'GET /tables/things?', list]);
-		const found = await findDeletions(check(query), new Set(['b', 'gone']), all);
+		const next = (request: string) => request.replace('limit=1000', 'limit=1000&skip=1');
+		expect(requests).toEqual([`GET ${LIST}/count?`, 'GET /tables/things?', list, next(list)]);
+		const later = tableWith(['file'], ['a', 'b'], 500);
+		const found = await findDeletions(later.check(query), new Set(['b', 'gone']), all);
 		expect(found).toEqual({ deleted: ['gone'], added: ['a'], isWhole: true });
 		// The whole table says what is gone; what matches, which records are new.
-		expect(requests.slice(4).filter((request) => request.includes('limit='))).toEqual([
-			`GET ${LIST}?limit=1000`,
-			`GET ${LIST}?limit=1`,
-			list,
+		const all1000 = `GET ${LIST}?limit=1000`;
+		expect(later.requests.filter((request) => request.includes('limit='))).toEqual([
+			...[all1000, next(all1000), `GET ${LIST}?limit=1`],
+			...[list, next(list)],
 		]);
 	});
 
@@ -389,10 +393,15 @@ describe('what a check requests', () => {
 		const { check, requests } = tableWith(['file'], ['a', 'b']);
 		const watched = new Set(['b']);
 		expect(await findDeletions(check(), watched, all)).toMatchObject({ added: ['a'] });
-		// Nothing is gone: nothing is asked for twice.
-		expect(requests).toEqual(['GET /tables/things?', `GET ${LIST}?limit=1000`]);
+		expect(requests.splice(0)).toEqual([
+			'GET /tables/things?',
+			`GET ${LIST}?limit=1000`,
+			`GET ${LIST}?limit=1000&skip=1`,
+		]);
 		const without = { ...all, addsMatching: false };
 		expect(await findDeletions(check(), watched, without)).toMatchObject({ added: [] });
+		// All that is watched was found: nothing else matters.
+		expect(requests).toEqual(['GET /tables/things?', `GET ${LIST}?limit=1000`]);
 	});
 
 	test('where a record went away meanwhile, the count is asked for once more', async () => {

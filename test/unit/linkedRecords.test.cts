@@ -208,7 +208,8 @@ describe('a link to many records', () => {
 
 	test.each<[given: JsonValue | undefined, becomes: JsonValue | undefined, isCut: boolean]>([
 		[{ count: LINKED, url: 'u' }, linked, false],
-		[{ count: LINKED + 1, url: 'u' }, linked, true],
+		// One was deleted since it was counted.
+		[{ count: LINKED + 1, url: 'u' }, linked, false],
 		[{ count: 1, url: 'u' }, linked, false],
 		['?', linked, false],
 		[{ count: 0, url: 'u' }, [], false],
@@ -225,7 +226,7 @@ describe('a link to many records', () => {
 		await include(null, { count: 0, url: 'u' }, { count: 1, url: 'u' }, { count: 2, url: 'u' });
 		expect(stub.requests).toEqual(['GET companies', 'GET companies']);
 		expect(stub.queries).toMatchObject([
-			{ linkId: 'p2', linkTableId: 'people', linkField: 'link', limit: '50', sort: 'created,id' },
+			{ linkId: 'p2', linkTableId: 'people', linkField: 'link', limit: '51', sort: 'created,id' },
 			{ linkId: 'p3' },
 		]);
 	});
@@ -272,9 +273,13 @@ describe('a link to many records', () => {
 
 	test.each<[limit: number, given: JsonValue, isCut: boolean]>([
 		[2, { count: 3, url: 'u' }, true],
-		[2, { count: 2, url: 'u' }, false],
+		[3, { count: 4, url: 'u' }, false],
+		[3, { count: 3, url: 'u' }, false],
+		// One was linked since they were counted.
+		[2, { count: 2, url: 'u' }, true],
 		// How many there are is not known.
 		[2, '?', true],
+		[3, '?', false],
 		[4, '?', false],
 	])('at most %i of %j: cut %s', async (limit, given, isCut) => {
 		const { include, reader } = setUp({ inclusion: link(true, { limit }) });

@@ -34,6 +34,9 @@ function describeRequest({ method, url, body }: IHttpRequestOptions): string {
 	return `${field} ${operator} ${value}${loading}`;
 }
 
+/** Whether a request is not one that asks whether more follows. */
+const isFirstPage = ({ url }: IHttpRequestOptions) => !new URL(url).searchParams.has('skip');
+
 interface Setup {
 	key?: FieldDefinition;
 	records: Array<Partial<PlannedRecord>>;
@@ -54,7 +57,7 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 			const line = describeRequest(request);
 			const found = stored[line] ?? stored[line.replace(/ loading.*/, '')];
 			const list = Object.entries(found ?? {}).map(([id, fields]) => ({ id, fields }));
-			if (!line.startsWith('GET ')) return httpResponse(200, { data: list });
+			if (!line.startsWith('GET ')) return pageResponse(request, list);
 			return list[0] ? httpResponse(200, { data: list[0] }) : notFound();
 		},
 		{ retryBudgetMs: 0 },
@@ -72,7 +75,7 @@ async function look({ key = fieldOf('code'), records, stored, loads }: Setup) {
 				?.map(({ id }) => id)
 				.join(' '),
 		),
-		requests: sent.map(describeRequest),
+		requests: sent.filter(isFirstPage).map(describeRequest),
 		mostUnderWay,
 	};
 }
@@ -292,11 +295,13 @@ describe('records that have certain values in a field', () => {
 				);
 			const { searchParams } = new URL(url);
 			const [limit, skip] = ['limit', 'skip'].map((name) => Number(searchParams.get(name) ?? 0));
-			requests.push({
-				operator: conditions[0]!.operator,
-				values: conditions.flatMap(({ value }) => value.split(',')),
-				limit: limit!,
-			});
+			if (skip === 0) {
+				requests.push({
+					operator: conditions[0]!.operator,
+					values: conditions.flatMap(({ value }) => value.split(',')),
+					limit: limit!,
+				});
+			}
 			const found = rows.filter(isHit).slice(skip, skip! + limit!);
 			return httpResponse(200, { data: found.map(([id, code]) => ({ id, fields: { code } })) });
 		});

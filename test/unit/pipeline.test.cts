@@ -18,7 +18,7 @@ import type {
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { LAST } from './outcomeFixtures.cts';
-import { httpResponse } from './stubPlatform.cts';
+import { httpResponse, pageResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
 
 const people = {
@@ -156,6 +156,36 @@ const names = (count: number, prefix = 'New') =>
 	Array.from({ length: count }, (_, at) => ({ name: `${prefix} ${at}` }));
 const times = <Value,>(count: number, value: Value) => Array.from({ length: count }, () => value);
 
+test.each([
+	[0, 12],
+	[3, 3],
+])(
+	'with %d parallel requests, %d at most are under way, look-ups included',
+	async (given, most) => {
+		let underWay = 0;
+		let mostUnderWay = 0;
+		const { write } = setUp({
+			// Keys that only the platform can compare: each takes a look-up of its own.
+			table: {
+				...people,
+				...tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number')),
+			},
+			options: { parallelRequests: given, dryRun: true },
+			respond: async () => {
+				underWay += 1;
+				mostUnderWay = Math.max(mostUnderWay, underWay);
+				await new Promise((resolve) => setImmediate(resolve));
+				underWay -= 1;
+				return httpResponse(200, { data: [] });
+			},
+		});
+		const minute = (at: number) => new Date(at * 60_000).toISOString().slice(0, 19);
+		const rows = Array.from({ length: 4000 }, (_, at) => ({ at: minute(at), n: 1 }));
+		expect((await write(rows)).results).toHaveLength(4000);
+		expect(mostUnderWay).toBe(most);
+	},
+);
+
 test('a plan takes the problems of any number of rows', async () => {
 	const { pipeline } = setUp();
 	const problems = Array.from({ length: 200_000 }, (_, index) => ({ index, message: 'no' }));
@@ -234,8 +264,8 @@ describe('the outcomes of a portion', () => {
 		const ada = { id: 'a', fields: { at: '2026-11-21T09:30:00Z' } };
 		const { write } = setUp({
 			matching: { ...onName, on: ['at'] },
-			respond: (request) =>
-				request === 'POST people filter' ? httpResponse(200, { data: [ada] }) : undefined,
+			respond: (request, options) =>
+				request === 'POST people filter' ? pageResponse(options, [ada]) : undefined,
 		});
 		const { outcomes, records } = await write([
 			{ at: '2026-11-21T09:30:00', n: 1 },
@@ -251,12 +281,9 @@ describe('the outcomes of a portion', () => {
 	});
 
 	test('all of them, where a row means several records', async () => {
-		const respond: Setup['respond'] = (request) =>
-			request === 'POST people filter'
-				? httpResponse(200, {
-						data: ['a', 'b'].map((id) => ({ id, fields: { n: 1 } })),
-					})
-				: undefined;
+		const found = ['a', 'b'].map((id) => ({ id, fields: { n: 1 } }));
+		const respond: Setup['respond'] = (request, options) =>
+			request === 'POST people filter' ? pageResponse(options, found) : undefined;
 		const { write } = setUp({
 			matching: { ...onName, on: ['n'], multipleMatches: 'all' },
 			respond,

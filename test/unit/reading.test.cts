@@ -110,29 +110,26 @@ describe('a platform that cuts pages', () => {
 	const range = (from: number, to: number) =>
 		Array.from({ length: to - from }, (_, index) => `r${from + index}`);
 
-	test.each([25, 32, 50, 64, 100, 128, 250, 256, 500, 512])(
+	test.each([1, 2, 3, 7, 10, 20, 25, 30, 32, 40, 60, 99, 120, 250, 333, 500, 999, 1000])(
 		'to %d records: all are read',
 		async (largest) => {
 			expect((await read(table(1500, largest))).ids).toEqual(range(0, 1500));
 			expect((await read(table(1500, largest), 1234)).ids).toEqual(range(0, 1234));
 			expect((await read(table(1500, largest), 700, 600)).ids).toEqual(range(600, 1300));
-			expect((await read(table(largest, largest))).ids).toEqual(range(0, largest));
+			for (const size of [largest - 1, largest, largest + 1, 2 * largest, 2 * largest + 1]) {
+				expect((await read(table(size, largest))).ids).toEqual(range(0, size));
+			}
 		},
 	);
 
 	test.each([
 		[0, 1],
-		[24, 1],
-		[25, 2],
-		[26, 1],
-		[16, 1],
-		[32, 2],
-		[511, 1],
-		[512, 2],
-		[500, 2],
-		[999, 1],
+		[1, 2],
+		[24, 2],
+		[999, 2],
 		[1000, 2],
 		[1500, 2],
+		[1998, 2],
 		[1999, 3],
 	])('or may: %d records in %d requests', async (size, requests) => {
 		expect(await read(table(size))).toMatchObject({ ids: range(0, size), requests });
@@ -296,7 +293,8 @@ test('a portion does not go back before its offset where records went away', asy
 		'100',
 	]);
 	expect(ids).toHaveLength(1001);
-	expect(notes).toEqual({ hasShifted: true });
+	// The last page is all that is left of the list: nothing in it was missed.
+	expect(notes).toEqual({ hasShifted: false });
 });
 
 test('whoever stops early goes on when the request that is under way has ended', async () => {

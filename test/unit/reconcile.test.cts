@@ -35,8 +35,12 @@ const silent: UnresolvedContext = {
 async function resolve({ mode, items, batch, unresolved = silent, platform = {}, ...more }: Setup) {
 	const { connection, sent } = fakePlatform(
 		({ method, url }) => {
-			const path = new URL(url).pathname.split('/data')[1]!;
-			return platform[`${method} ${path}`] ?? httpResponse(200, { data: [] });
+			const { pathname, searchParams } = new URL(url);
+			// Whatever it lists is on the first page.
+			if (searchParams.has('skip')) return httpResponse(200, { data: [] });
+			return (
+				platform[`${method} ${pathname.split('/data')[1]!}`] ?? httpResponse(200, { data: [] })
+			);
 		},
 		{ retryBudgetMs: 0 },
 	);
@@ -94,8 +98,9 @@ describe('items with an id or a key', () => {
 			{ item: 1, outcome: 'unchanged', id: 'y' },
 			{ item: 2, outcome: 'failed' },
 		]);
-		expect(requests).toEqual(['POST /filter']);
-		expect(bodies).toMatchObject([{ loadFields: ['code', 'n'] }]);
+		// Of what was not found, a second request shows that there is no further page.
+		expect(requests).toEqual(['POST /filter', 'POST /filter']);
+		expect(bodies[0]).toMatchObject({ loadFields: ['code', 'n'] });
 	});
 
 	test('not found, where the response lists the record of an item that has no key', async () => {
@@ -109,7 +114,7 @@ describe('items with an id or a key', () => {
 		expect(outcomes[0]).toMatchObject({ item: 1, outcome: 'failed' });
 	});
 
-	test('five hundred, found whole, take one request: a round number may be a page that was cut', async () => {
+	test('five hundred, found whole, take one request: what else the platform has does not matter', async () => {
 		const codes = Array.from({ length: 500 }, (_, at) => `k${at}`);
 		const { outcomes, requests } = await resolve({
 			mode: 'upsert',

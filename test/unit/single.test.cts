@@ -277,7 +277,8 @@ describe('creating what nothing matched', () => {
 	test.each<[string, Reply[], object, number]>([
 		['is confirmed', [ok(stored({ name: 'a' }))], { id: 'x' }, 1],
 		['is refused', [no(400)], { message: 'no 400' }, 1],
-		['is lost, and found', [lost(), ok([]), ok([stored({ name: 'a' })])], { id: 'x' }, 3],
+		// A last request shows that there is no other record.
+		['is lost, and found', [lost(), ok([]), ok([stored({ name: 'a' })]), ok([])], { id: 'x' }, 4],
 		[
 			'is lost, and not found',
 			[lost(), ok([]), ok([])],
@@ -290,9 +291,9 @@ describe('creating what nothing matched', () => {
 		],
 		[
 			'is lost, and another one is found',
-			[lost(), ok([]), ok([stored({ name: 'b' })])],
+			[lost(), ok([]), ok([stored({ name: 'b' })]), ok([])],
 			unknown,
-			3,
+			4,
 		],
 		['is lost, and can’t be looked up', [lost(), no(403), no(403)], unknown, 3],
 	])('%s', async (_, replies, expected, count) => {

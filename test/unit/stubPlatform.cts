@@ -35,7 +35,7 @@ export const networkError = (code: string, syscall?: string) =>
 	});
 
 /** More requests than any test needs: it asks without end, and is told so before it is timed out. */
-const MAX_REQUESTS = 5000;
+const MAX_REQUESTS = 20_000;
 
 const tooMany = () =>
 	httpResponse(400, { errors: [{ type: 'info', id: 'tooMany', message: 'too many requests' }] });

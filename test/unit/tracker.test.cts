@@ -24,15 +24,27 @@ const at = (id: string, modified: number, created = modified, ver?: number): Pla
 
 const hash = (id: string) => createHash('sha256').update(id).digest('base64url').slice(0, 6);
 
+/** By our own clock. */
+const NOW = 1_000_000;
+
 function poll(
 	state: ChangeState,
 	read: Partial<ReadResult>,
 	options: Partial<ChangeOptions> = {},
 	limits: Partial<Limits> = {},
 ) {
+	const times = (read.records ?? []).map(({ modified }) => Date.parse(modified!));
+	const newest = Math.max(state.cursor ?? -Infinity, ...times);
 	const selection = selectChanges(
 		structuredClone(state),
-		{ records: [], isWhole: true, ...read },
+		{
+			records: [],
+			isWhole: true,
+			...(newest > -Infinity && { newest }),
+			startedAt: NOW,
+			readAt: NOW + 100,
+			...read,
+		},
 		{
 			kinds: new Set<ChangeKind>(['created', 'updated']),
 			overlapMs: 500,
@@ -41,9 +53,11 @@ function poll(
 		},
 		{ ...LIMITS, ...limits },
 	);
+	const { cursorReadAt, ...rest } = selection.state;
 	return {
 		emitted: selection.changes.map(({ kind, record }) => `${kind} ${record.id}`),
-		state: selection.state,
+		state: rest as ChangeState,
+		cursorReadAt,
 	};
 }
 
@@ -150,20 +164,28 @@ describe('what is stored', () => {
 			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
-			'no more than the newest change, where that is far ahead',
+			'up to where the newest change was, if that is gone before it is read',
 			nothing,
-			{ records: [a, b], newest: 9000 },
+			{ records: [a, b], newest: 2300 },
 			{},
 			{},
-			{ cursor: 2000, watermark: { time: 2000, id: '' }, emitted: { b: [1, 2000] } },
+			{ cursor: 2300, watermark: { time: 1800, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
-			'what it was, where the newest change is older',
+			'no later than the newest change was as reading began',
 			nothing,
 			{ records: [b], newest: 1000 },
 			{},
 			{},
-			{ cursor: 2000, watermark: { time: 1500, id: '' }, emitted: { b: [1, 2000] } },
+			{ cursor: 1000, watermark: { time: 500, id: '' }, emitted: { b: [1, 2000] } },
+		],
+		[
+			'from where it was, if the newest change is gone',
+			{ cursor: 1901, emitted: {} },
+			{ records: [b], newest: 1000 },
+			{},
+			{},
+			{ cursor: 1901, watermark: { time: 1400, id: '' }, emitted: { b: [1, 2000] } },
 		],
 		[
 			'where to go on, where there is more',
@@ -173,7 +195,7 @@ describe('what is stored', () => {
 			{},
 			{
 				cursor: 2000,
-				watermark: { time: 1500, id: '' },
+				watermark: { time: 2000, id: '' },
 				emitted: { b: [1, 2000] },
 				backlog: { earlier: hash('a') },
 			},
@@ -186,7 +208,7 @@ describe('what is stored', () => {
 			{},
 			{
 				cursor: 1000,
-				watermark: { time: 500, id: '' },
+				watermark: { time: 1000, id: '' },
 				emitted: { a: [1, 1000] },
 				backlog: { createdWatermark: { time: 100, id: 'x' }, earlier: '', offset: 7 },
 			},
@@ -258,6 +280,18 @@ describe('what is stored', () => {
 			},
 		],
 		[
+			'up to the newest change as reading began: others may have the same time',
+			{ emitted: {} },
+			{ records: [at('a', 1000), at('b', 2000)], newest: 1000 },
+			{ overlapMs: 0 },
+			{},
+			{
+				cursor: 1000,
+				watermark: { time: 1000, id: '' },
+				emitted: { a: [1, 1000], b: [1, 2000] },
+			},
+		],
+		[
 			'no step back, where the overlap has become longer',
 			{ cursor: 5000, watermark: { time: 4900, id: 'x' }, emitted: {} },
 			{ records: [at('y', 5100)] },
@@ -287,13 +321,28 @@ describe('what is stored', () => {
 		],
 		[
 			'half a page, after a poll without anything new',
-			few,
+			{ ...few, cursorReadAt: NOW - LIMITS.settleMs },
 			{},
 			{},
 			{ page: 4 },
-			{ cursor: 4, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
+			{ cursor: 5, watermark: { time: 3, id: '' }, emitted: { c: [1, 3], d: [1, 4] } },
 		],
-		['what fits into half a page, after such a poll', few, {}, {}, { page: 8 }, few],
+		[
+			'all of it, as long as more may change at the last moment',
+			{ ...few, cursorReadAt: NOW - LIMITS.settleMs + 1 },
+			{},
+			{},
+			{ page: 4 },
+			few,
+		],
+		[
+			'what fits into half a page, after such a poll',
+			{ ...few, cursorReadAt: 1 },
+			{},
+			{},
+			{ page: 8 },
+			{ ...few, cursor: 5 },
+		],
 		[
 			'more than half a page, as long as there is something new',
 			few,
@@ -304,6 +353,57 @@ describe('what is stored', () => {
 		],
 	])('%s', (_, before, read, options, limits, after) => {
 		expect(poll(before, read, options, limits).state).toEqual(after);
+	});
+
+	const at60: ChangeState = { cursor: 60, emitted: {} };
+	const before = NOW - LIMITS.settleMs;
+	const late = at('z', 70);
+	type CursorRow = [
+		what: string,
+		before: ChangeState,
+		read: Partial<ReadResult>,
+		cursor: number | undefined,
+		cursorReadAt: number | undefined,
+	];
+	test.each<CursorRow>([
+		['of the newest change, when it was read', nothing, { records: [at('a', 60)] }, 60, NOW + 100],
+		['where there is none, nothing', nothing, {}, undefined, undefined],
+		[
+			'as it was, while its time may go on',
+			{ ...at60, cursorReadAt: before + 1 },
+			{},
+			60,
+			before + 1,
+		],
+		['one further, when its time is over', { ...at60, cursorReadAt: before }, {}, 61, NOW + 100],
+		[
+			'the same, with newer changes that appeared while pages were read',
+			{ ...at60, cursorReadAt: before },
+			{ records: [late], newest: 60 },
+			61,
+			NOW + 100,
+		],
+		[
+			'as it was, while not all of its time is emitted',
+			{ ...at60, cursorReadAt: before },
+			{ records: [late], newest: 60, isWhole: false },
+			60,
+			before,
+		],
+		['as it was, if nothing is newer', { ...at60, cursorReadAt: 7 }, { newest: 59 }, 60, 7],
+		['as it was, if all is gone', { ...at60, cursorReadAt: 7 }, { newest: undefined }, 60, 7],
+		['now, where that was not stored', at60, {}, 60, NOW + 100],
+		['of a newer one', { ...at60, cursorReadAt: 7 }, { records: [at('a', 61)] }, 61, NOW + 100],
+		[
+			'no further than the newest change was as reading began',
+			nothing,
+			{ records: [at('a', 60), late], newest: 60 },
+			60,
+			NOW + 100,
+		],
+	])('how far all is known: %s', (_, state, read, cursor, cursorReadAt) => {
+		const after = poll(state, read);
+		expect([after.state.cursor, after.cursorReadAt]).toEqual([cursor, cursorReadAt]);
 	});
 
 	test('nothing of what was read and is emitted already', () => {

@@ -8,41 +8,50 @@ import { paths } from './endpoints';
 import type { JsonValue, TableAddress } from './types';
 import { isEmptyFilter, toBody, type Group } from './filters';
 import { invalidResponse } from './decoders';
-import { selectionQuery, type LinkedTo } from './records';
+import { readRecords, type LinkedTo } from './records';
 import type { ApiClient } from '../transport/client';
 
 const isCount = (value: unknown): value is number =>
 	Number.isSafeInteger(value) && Number(value) >= 0;
 
-/**
- * How many records match.
- *
- * @throws {ServiceError}
- * @throws {InputError} where the filter can't be combined with a link
- */
+/** How many records match. @throws {ServiceError} */
 export async function countRecords(
 	client: ApiClient,
 	at: TableAddress,
 	filter?: Group,
-	linkedTo?: LinkedTo,
 ): Promise<number> {
 	const response = await client.request(
-		filter && !linkedTo && !isEmptyFilter(filter)
+		filter && !isEmptyFilter(filter)
 			? {
 					method: 'POST',
 					path: paths.countFilter(at),
 					body: toBody(filter) as unknown as IDataObject,
 					retryMode: 'read',
 				}
-			: {
-					method: 'GET',
-					path: paths.count(at),
-					query: linkedTo && selectionQuery({ filter, linkedTo }),
-					retryMode: 'read',
-				},
+			: { method: 'GET', path: paths.count(at), retryMode: 'read' },
 	);
 	const count = (response.body.data as IDataObject | undefined)?.count;
 	if (!isCount(count)) throw invalidResponse('count', response.status);
+	return count;
+}
+
+/**
+ * How many of the records that one record links to match. They are read: whether a platform counts
+ * linked records is open, and one that does not would count the whole table.
+ *
+ * @throws {ServiceError}
+ * @throws {InputError} if the filter can't be combined with a link
+ */
+export async function countLinked(
+	client: ApiClient,
+	at: TableAddress,
+	linkedTo: LinkedTo,
+	filter?: Group,
+): Promise<number> {
+	let count = 0;
+	for await (const page of readRecords(client, at, { filter, linkedTo }, Infinity)) {
+		count += page.length;
+	}
 	return count;
 }
 

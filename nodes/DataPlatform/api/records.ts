@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { invalidResponse, toList, toMetadata, toRecord, toWholeRecord } from './decoders';
 import { MAX_PAGE_SIZE, paths } from './endpoints';
 import { IdSet } from './idSet';
+import { pageSizes, type PageSizes } from './pageSizes';
 import type { FieldValues, PlatformRecord, RecordMetadata, TableAddress } from './types';
 import {
 	failureAsValue,
@@ -79,29 +80,46 @@ export async function readPage(
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<PlatformRecord[]> {
-	return (await requestPage(client, at, reading, { limit, skip })).page;
+	return (await requestSelection(client, at, reading, { limit, skip })).page;
 }
 
-async function requestPage(
+/** A page of the records that a query means, as it is to be returned. */
+async function requestSelection(
 	client: ApiClient,
 	at: TableAddress,
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
 ): Promise<{ page: PlatformRecord[]; response: ApiResponse }> {
-	const response = await client.tryRequest(pageRequest(at, reading, { limit, skip }));
+	const request = pageRequest(at, reading, { limit, skip });
+	const { records, response } = await requestPage(client, request, reading.hint);
+	const { fields = [] } = reading;
+	const cut = records.slice(0, limit);
+	const page = needsQuery(reading) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
+	return { page, response };
+}
+
+/** What comes in response to a request for a page. */
+async function requestPage(
+	client: ApiClient,
+	request: ApiRequest & { path: string },
+	ownHint?: Hint,
+): Promise<{ records: PlatformRecord[]; response: ApiResponse }> {
+	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) {
-		const { hint = reading.hint } = response;
+		const { hint = ownHint } = response;
 		throw response.status === 400
 			? new ServiceError(response.message, { ...response, hint })
 			: response;
 	}
 	const records = toList(response.body.data, toWholeRecord);
 	if (!records) throw invalidResponse('list of records', response.status);
-	const { fields = [] } = reading;
-	const cut = records.slice(0, limit);
-	const page = needsQuery(reading) && fields.length > 0 ? cut.map(withOnly(fields)) : cut;
-	return { page, response };
+	pageSizes(client, request.path).note(records.length);
+	return { records, response };
 }
+
+/** What is known of the pages of the endpoint that a query is sent to. */
+export const pageSizesOf = (client: ApiClient, at: TableAddress, query: RecordQuery): PageSizes =>
+	pageSizes(client, isSentInBody(query) ? paths.filter(at) : paths.records(at));
 
 const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	...record,
@@ -112,16 +130,18 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 const needsQuery = ({ savedView, linkedTo }: Pick<RecordQuery, 'savedView' | 'linkedTo'>) =>
 	Boolean(savedView) || linkedTo !== undefined;
 
+const isFiltered = (filter?: Group): filter is Group =>
+	filter !== undefined && !isEmptyFilter(filter);
+
 /**
  * The parts of a query string that say which records are meant.
  *
  * @throws {InputError} where it can't hold the filter
  */
-export function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
+function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	const besides = linkedTo ? 'linkedTo' : 'savedView';
 	const what = linkedTo ? 'the choice of linked records' : 'a saved view';
-	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
-	const conditions = isFiltered ? asAndConditions(filter) : [];
+	const conditions = isFiltered(filter) ? asAndConditions(filter) : [];
 	if (!conditions) {
 		throw new InputError(
 			`A filter that joins by 'any', or has brackets or backslashes in a list, can't be combined with ${what}`,
@@ -146,17 +166,19 @@ export function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 }
 
 /** A saved view and a link go into a query string, fields and groups of conditions into a body. */
+const isSentInBody = (query: RecordQuery) =>
+	!needsQuery(query) && (isFiltered(query.filter) || (query.fields ?? []).length > 0);
+
 function pageRequest(
 	at: TableAddress,
 	reading: RecordQuery,
 	{ limit, skip }: { limit: number; skip: number },
-): ApiRequest {
+): ApiRequest & { path: string } {
 	const { filter, fields = [], sort } = reading;
 	const query = { limit, skip: skip || undefined, sort };
-	const isFiltered = filter !== undefined && !isEmptyFilter(filter);
-	if (!needsQuery(reading) && (isFiltered || fields.length > 0)) {
+	if (isSentInBody(reading)) {
 		const body = {
-			...(isFiltered && toBody(filter)),
+			...(isFiltered(filter) && toBody(filter)),
 			...(fields.length > 0 && { loadFields: fields }),
 		} as IDataObject;
 		return { method: 'POST', path: paths.filter(at), query, body, retryMode: 'read' };
@@ -169,17 +191,27 @@ function pageRequest(
 	};
 }
 
-/** What a service cuts pages to: a multiple of 25, which is the default size, or a power of two. */
-const isRound = (size: number) => size % 25 === 0 || (size > 25 && (size & (size - 1)) === 0);
+/** Whether a query means only a part of the table. */
+const isNarrowed = (query: RecordQuery) => needsQuery(query) || isFiltered(query.filter);
 
-/**
- * Whether nothing follows a page. One that is shorter than asked for may have been cut by the service,
- * to a round number.
- *
- * @param size how many were asked for
- */
-export const isLastPage = (page: PlatformRecord[], size: number): boolean =>
-	page.length < size && (page.length === 0 || !isRound(page.length));
+/** A page of any records of the table, from the endpoint that a query is sent to. */
+async function readSample(
+	client: ApiClient,
+	at: TableAddress,
+	query: RecordQuery,
+	limit: number,
+): Promise<PlatformRecord[]> {
+	const { fields = [] } = query;
+	const body = { ...(fields.length > 0 && { loadFields: fields }) };
+	const { records } = await requestPage(client, {
+		...(isSentInBody(query)
+			? { method: 'POST', path: paths.filter(at), body }
+			: { method: 'GET', path: paths.records(at) }),
+		query: { limit },
+		retryMode: 'read',
+	});
+	return records;
+}
 
 /** How many pages are requested ahead of the one that is worked on, at most. */
 const MAX_AHEAD = 4;
@@ -187,13 +219,16 @@ const MAX_AHEAD = 4;
 /** Of so many full pages in a row, one more is requested ahead: few are requested in vain. */
 const PAGES_PER_AHEAD = 2;
 
-/** Half a page is repeated at most, where records go away while a table is read. */
-const MAX_OVERLAP = 500;
+/** How much of a page is repeated at most, while records go away. */
+const MAX_OVERLAP = 0.5;
 
 const OVERLAP_GROWTH = 10;
 
 /** A table that changes faster than it can be read, or a service that gives pages at random. */
 const MAX_STEPS_BACK = 100;
+
+/** So many pages with something new make up for a step back. */
+const PAGES_PER_STEP_BACK = 10;
 
 export interface ReadNotes {
 	/** The order of the table changed between two pages: what moved may be missing. */
@@ -208,8 +243,9 @@ export interface ReadNotes {
  * on.
  *
  * The next pages are requested before a page is given, so that they travel while that one is worked
- * on; no request is under way any more once the reader has ended, whoever ended it. A short page that
- * may have been cut is not taken for the last.
+ * on; no request is under way any more once the reader has ended, whoever ended it. A page that is
+ * shorter than asked for is the last one only if something proves it (`pageSizes`); otherwise the next
+ * one is requested, but not before it is asked for.
  *
  * @param limit how many at most; `Infinity` for all
  * @param notes gets what was noticed
@@ -226,9 +262,12 @@ export async function* readRecords(
 ): AsyncGenerator<PlatformRecord[]> {
 	// In an order that the user chose, a record may move to any later page: all IDs are needed.
 	const seen = new IdSet();
-	const pages = new PagesAhead(client, at, reading, offset);
+	const sizes = pageSizesOf(client, at, reading);
+	const pages = new PagesAhead(client, at, reading, offset, sizes);
 	let last: string | undefined;
 	let stepsBack = 0;
+	let stepsInARow = 0;
+	let wasShort = false;
 	try {
 		for (;;) {
 			const { skip, size, repeated, page: requested } = pages.take(limit - seen.size);
@@ -238,21 +277,28 @@ export async function* readRecords(
 			if (repeated > 0 && page[repeated - 1]?.id !== last) notes.hasShifted = true;
 			if (repeated > 0 && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
-				await pages.goBackFrom(skip);
+				await pages.goBackFrom(skip, (stepsInARow += 1));
 				continue;
 			}
+			stepsInARow = 0;
 			const fresh = page.filter(({ id }) => seen.size < limit && seen.add(id));
 			last = page.at(-1)?.id;
-			// Whatever was read before stands elsewhere now, except the record that is repeated.
+			// Whatever was read before stands elsewhere now, except what is repeated.
 			if (page.length - fresh.length > repeated) notes.hasShifted = true;
 			// A service that repeats what it gave has no end.
-			if (fresh.length === 0) stepsBack += 1;
-			const isOpen = seen.size < limit && !isLastPage(page, size);
-			if (isOpen && page.length >= size) pages.request(limit - seen.size);
+			if (pages.hasReached(skip + page.length) && fresh.length === 0) stepsBack += 1;
+			if (wasShort && fresh.length === 0) sizes.noteVainRequest();
+			if (fresh.length > 0) stepsBack -= Math.min(stepsBack, 1 / PAGES_PER_STEP_BACK);
+			const isShort = page.length < size;
+			const isLast = isShort && sizes.isWhole(page.length);
+			// All of the list came in one page: nothing can have moved between two.
+			if (isLast && skip === offset) notes.hasShifted = false;
+			const isOpen = seen.size < limit && !isLast;
+			if (isOpen && !isShort) pages.request(limit - seen.size);
 			yield fresh;
-			if (!isOpen) return;
-			// Whoever has found enough by now does not need to know what follows a page that was cut.
-			if (page.length < size) await pages.goOnAt(skip + page.length);
+			if (!isOpen || (isShort && (await pages.isWhole(page.length)))) return;
+			if (isShort) await pages.goOnAt(skip + page.length);
+			wasShort = isShort;
 		}
 	} finally {
 		await pages.end();
@@ -272,8 +318,10 @@ class PagesAhead {
 	private requested: RequestedPage[] = [];
 	/** How many records of the order come before the first that is not requested yet. */
 	private next: number;
+	/** How many records of the order come before the end of the page that reaches furthest. */
+	private reached: number;
 	private fullPages = 0;
-	/** How many records of the page before each page repeats. */
+	/** How many records of the page before each page repeats, if pages hold so many. */
 	private overlap = 1;
 	private readonly query: RecordQuery;
 
@@ -282,8 +330,10 @@ class PagesAhead {
 		private readonly at: TableAddress,
 		reading: RecordQuery,
 		private readonly offset: number,
+		private readonly sizes: PageSizes,
 	) {
 		this.next = offset;
+		this.reached = offset;
 		// In order of creation new records come last, so no page shifts under the reader.
 		this.query = { ...reading, sort: reading.sort ? `${reading.sort},id` : 'created,id' };
 	}
@@ -302,6 +352,21 @@ class PagesAhead {
 		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
 	}
 
+	/** Notes the end of a page; returns whether no other page reached so far. */
+	hasReached(end: number): boolean {
+		const isFurther = end > this.reached;
+		if (isFurther) this.reached = end;
+		return isFurther;
+	}
+
+	/** Whether a page that is shorter than asked for turns out not to be cut. */
+	async isWhole(count: number): Promise<boolean> {
+		const { client, at, query, sizes } = this;
+		if (!isNarrowed(query)) return false;
+		await sizes.learn(count, async (size) => await readSample(client, at, query, size));
+		return sizes.isWhole(count);
+	}
+
 	/** Reads on from another place than the one after the pages that are requested. */
 	async goOnAt(next: number) {
 		await this.end();
@@ -309,10 +374,15 @@ class PagesAhead {
 		this.fullPages = 0;
 	}
 
-	/** Reads the page before a place again, and repeats more from now on: records go away. */
-	async goBackFrom(skip: number) {
-		this.overlap = Math.min(MAX_OVERLAP, this.overlap * OVERLAP_GROWTH);
-		await this.goOnAt(Math.max(this.offset, skip + 1 - MAX_PAGE_SIZE));
+	/**
+	 * Reads what came before a place again, and repeats more from now on: records go away.
+	 *
+	 * @param times how often it goes back in a row: each time twice as far
+	 */
+	async goBackFrom(skip: number, times: number) {
+		this.overlap = Math.min(MAX_PAGE_SIZE, this.overlap * OVERLAP_GROWTH);
+		const distance = this.sizes.atLeast * 2 ** (times - 1);
+		await this.goOnAt(Math.max(this.offset, skip + 1 - distance));
 	}
 
 	/** Waits for what is under way; nothing of it is needed. */
@@ -324,9 +394,12 @@ class PagesAhead {
 
 	/** @returns how many records the page adds to those before it */
 	private requestOne(open: number): number {
-		const skip = Math.max(this.offset, this.next - this.overlap);
+		// A page that only repeats what was read would be no way forward.
+		const overlap = Math.min(this.overlap, Math.floor(this.sizes.atLeast * MAX_OVERLAP));
+		const skip = Math.max(this.offset, this.next - overlap);
 		const repeated = this.next - skip;
-		const size = Math.min(MAX_PAGE_SIZE, open + repeated);
+		// What was reached before comes again after a step back.
+		const size = Math.min(MAX_PAGE_SIZE, open + Math.max(this.next, this.reached) - skip);
 		const page = readPage(this.client, this.at, this.query, { limit: size, skip });
 		// Its failure is thrown where it is awaited, which may be never.
 		page.catch(() => undefined);
@@ -358,7 +431,7 @@ export async function readNewestChanges(
 	fields?: string[],
 ): Promise<{ records: PlatformRecord[]; now?: number }> {
 	const query = { sort: 'modified(desc),id', fields };
-	const { page: records, response } = await requestPage(client, at, query, part);
+	const { page: records, response } = await requestSelection(client, at, query, part);
 	const now = Date.parse(String(response.headers?.date));
 	return { records, now: Number.isNaN(now) ? undefined : now };
 }

@@ -2,6 +2,7 @@
  * How large batches are and how many requests are under way at once: as large and as many as the
  * service has shown that it can take. Pure: no clock, no network.
  */
+import { MAX_PARALLEL } from '../transport/concurrency';
 import type { ServiceError } from '../transport/errors';
 import { byteSize, type BatchLimits, type PreparedRecord } from './batches';
 
@@ -19,8 +20,6 @@ const LEAST_AFTER_LOSS = 25;
 
 /** Batches that take longer than this are large enough. */
 const FAST_RESPONSE_MS = 2000;
-
-const MAX_PARALLEL = 12;
 
 /** At the start of a run, records are spread over so many requests, until each batch has its full size. */
 const FIRST_REQUESTS = 8;

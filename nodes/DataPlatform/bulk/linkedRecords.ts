@@ -120,11 +120,14 @@ export class LinkedRecords {
 			const pages = Math.ceil((size + 1) / (MAX_PAGE_SIZE - 1));
 			if (pages < ids.length && this.take(pages)) {
 				const wanted = new Set(ids);
+				let pagesLeft = pages;
 				for await (const page of readRecords(this.client, at, { fields: names }, Infinity)) {
 					for (const { id, fields } of page) {
 						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
 					}
-					if (wanted.size === 0) break;
+					pagesLeft -= 1;
+					// With pages that the platform cuts, one record after the other takes fewer requests.
+					if (wanted.size === 0 || pagesLeft === 0) break;
 				}
 			}
 		}
@@ -158,16 +161,21 @@ export class LinkedRecords {
 			}
 			const linkedTo = { id, tableId, field: field.name };
 			const linked: PlatformRecord[] = [];
-			for await (const page of readRecords(this.client, target.at, { linkedTo }, limit)) {
+			let isFirstPage = true;
+			// One more shows that there are more: the count may be older than the list.
+			for await (const page of readRecords(this.client, target.at, { linkedTo }, limit + 1)) {
+				if (!isFirstPage && !this.take()) {
+					this.isUnread = true;
+					return;
+				}
+				isFirstPage = false;
 				linked.push(...page);
 				if (typeof count === 'number' && linked.length >= count) break;
 			}
-			fields[field.name] = linked.map((record) =>
-				names ? pick(record.id, record.fields, names) : record.id,
-			);
-			if (typeof count === 'number' ? count > linked.length : linked.length === limit) {
-				this.isCut = true;
-			}
+			fields[field.name] = linked
+				.slice(0, limit)
+				.map((record) => (names ? pick(record.id, record.fields, names) : record.id));
+			if (linked.length > limit) this.isCut = true;
 		});
 	}
 

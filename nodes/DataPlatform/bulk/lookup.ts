@@ -6,7 +6,7 @@ import type { KeyForm } from '../fields/fieldType';
 import { typeOf } from '../fields';
 import { keyForm } from '../fields/values';
 import { getOwn } from '../transport/json';
-import { oneOf, oneOfCombinations, type Group } from '../api/filters';
+import { isGroup, oneOf, oneOfCombinations, valuesOf, type Group } from '../api/filters';
 import { findRecord, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
@@ -36,38 +36,46 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
+/** @param isEnough whether no more records matter, once those of a page were found */
 async function readAll(
 	client: ApiClient,
 	at: TableAddress,
 	filter: Group,
 	fields: string[] | undefined,
-	isEnough: (found: PlatformRecord[]) => boolean = () => false,
+	isEnough: (page: PlatformRecord[]) => boolean = () => false,
 ): Promise<PlatformRecord[]> {
 	const found: PlatformRecord[] = [];
 	for await (const page of readRecords(client, at, { filter, fields }, Infinity)) {
 		found.push(...page);
-		if (isEnough(found)) break;
+		if (isEnough(page)) break;
 	}
 	return found;
 }
 
-/** Whether each of some keys has so many records that more of them don't matter. */
-const haveEach = (fields: FieldDefinition[], keys: RecordKey[], enough: number) => {
-	const counts = new Map(keys.map(({ text }) => [text, 0]));
+/** Whether each of some keys has so many records by now that more of them don't matter. */
+const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: number) => {
+	const counts = new Map<string, number>();
+	for (const text of texts) counts.set(text, 0);
 	let open = counts.size;
-	let seen = 0;
-	return (found: PlatformRecord[]) => {
-		for (const record of found.slice(seen)) {
+	return (page: PlatformRecord[]) => {
+		for (const record of page) {
 			const text = recordKey(fields, record.fields)?.text ?? '';
 			const count = counts.get(text);
 			if (count === undefined) continue;
 			counts.set(text, count + 1);
 			if (count + 1 === enough) open -= 1;
 		}
-		seen = found.length;
 		return open === 0;
 	};
 };
+
+/** Whether no two records share a key: the platform keeps import keys unique. */
+const isUnique = (keys: FieldDefinition[]) =>
+	keys.length === 1 && keys[0]!.metadata.importKey === true;
+
+/** The keys that one of several filters asks for; undefined if that is not known. */
+const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
+	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 
 /**
  * Records by the values of their key fields, by the key's text; several may have the same. Keys are
@@ -87,6 +95,7 @@ async function lookUpByKeys(
 	enough: number,
 ): Promise<Map<string, PlatformRecord[]>> {
 	const fields = names && [...new Set([...keys.map(({ name }) => name), ...names])];
+	const needed = isUnique(keys) ? 1 : enough;
 	const certain = new Map<string, RecordKey>();
 	const uncertain = new Map<string, RecordKey>();
 	for (const record of records) {
@@ -99,10 +108,10 @@ async function lookUpByKeys(
 		filter,
 		found: [] as PlatformRecord[],
 	}));
-	// Of several filters it is not known which keys each is about.
-	const isBounded = enough < Infinity && pages.length === 1;
-	const isEnough = isBounded ? haveEach(keys, [...certain.values()], enough) : undefined;
 	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
+		const texts = pages.length === 1 ? certain.keys() : keysIn(page.filter, keys);
+		// Often that proves that the page is whole: no further one is requested.
+		const isEnough = texts && needed < Infinity ? haveEach(keys, texts, needed) : undefined;
 		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
 	// A combination of values may match in two of the filters.
@@ -121,14 +130,12 @@ async function lookUpByKeys(
 	}
 	await forEachConcurrent(uncertain.values(), PARALLEL_READS, async (key) => {
 		const isMatch = (record: PlatformRecord) => mayHaveKey(keys, record.fields, key);
-		const equal = await readAll(
-			client,
-			at,
-			equalTo(keys, key),
-			fields,
-			(read) => read.filter(isMatch).length >= enough,
-		);
-		found.set(key.text, equal.filter(isMatch));
+		const matches: PlatformRecord[] = [];
+		await readAll(client, at, equalTo(keys, key), fields, (page) => {
+			matches.push(...page.filter(isMatch));
+			return matches.length >= needed;
+		});
+		found.set(key.text, matches);
 	});
 	return found;
 }
@@ -229,13 +236,23 @@ class ValueLookup {
 		return ids.length > 0 ? { ids } : { ids, similar: this.similar.get(similarText(text)) };
 	}
 
-	/** @returns how many records there were */
-	private async read(filter: Group, limit: number, asked?: string): Promise<number> {
+	/**
+	 * @param values what the filter asks for
+	 * @returns how many records there were
+	 */
+	private async read(
+		filter: Group,
+		limit: number,
+		values: string[],
+		asked?: string,
+	): Promise<number> {
 		const { client, at, field } = this;
+		const isEnough = () => isUnique([field]) && values.every((text) => this.found.has(text));
 		let count = 0;
 		for await (const page of readRecords(client, at, { filter, fields: [field.name] }, limit)) {
 			count += page.length;
 			for (const record of page) this.note(record, asked);
+			if (isEnough()) break;
 		}
 		return count;
 	}
@@ -256,7 +273,7 @@ class ValueLookup {
 			const { value } = filter.filter[0] as { value: string[] };
 			// Fewer than two for each: then all were read, and none is missed.
 			const limit = 2 * value.length;
-			if ((await this.read(filter, limit)) < limit) continue;
+			if ((await this.read(filter, limit, value)) < limit) continue;
 			const open = value.filter((text) => (this.found.get(text)?.length ?? 0) < 2);
 			const half = Math.ceil(open.length / 2);
 			if (value.length === 1) await this.searchExactly(open);
@@ -269,13 +286,13 @@ class ValueLookup {
 		const { name: field } = this.field;
 		const operator = typeOf(this.field).comparison === 'text' ? '===' : 'eq';
 		for (const value of values) {
-			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2);
+			await this.read({ filter: [{ field, operator, value }], filterOperator: 'and' }, 2, [value]);
 		}
 	}
 
 	/** Looks one value up whose stored form only the platform knows. */
 	async searchAlone(text: string) {
-		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, text);
+		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, [text], text);
 	}
 }
 

@@ -75,6 +75,8 @@ export class WritePipeline {
 		private readonly lastChangeBefore: Promise<LastChange | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
+		// Look-ups count too: several run within one piece of work.
+		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
 	}
 
 	/** How many linked records were created so far. */

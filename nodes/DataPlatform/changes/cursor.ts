@@ -64,12 +64,14 @@ function unpackEmitted(text: string): ChangeState['emitted'] {
 
 /** The state as text of letters, digits and `-_*~.`; digests of watched fields are left out. */
 export function toCursor(state: ChangeState, { table, selection }: CursorSource): string {
-	const { cursor, watermark, emitted, backlog } = state;
+	const { cursor, cursorReadAt, watermark, emitted, backlog } = state;
 	const text = [
 		FORMAT,
 		digest(table, SOURCE_LENGTH),
 		digest(selection, SOURCE_LENGTH),
-		cursor === undefined ? '' : packNumber(cursor),
+		[cursor, cursorReadAt]
+			.flatMap((time) => (time === undefined ? [] : packNumber(time)))
+			.join('~'),
 		packPosition(watermark),
 		packEmitted(emitted),
 		...(backlog
@@ -122,8 +124,10 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 		);
 	}
 	const position = unpackPosition(watermark!);
+	const [time, readAt] = cursor!.split('~');
 	return {
-		...(cursor && { cursor: unpackNumber(cursor) }),
+		...(time && { cursor: unpackNumber(time) }),
+		...(readAt && { cursorReadAt: unpackNumber(readAt) }),
 		...(position && { watermark: position }),
 		emitted: unpackEmitted(emitted!),
 		// The checksum alone is no backlog.

@@ -6,7 +6,7 @@
 import { countRecords } from '../api/aggregates';
 import { findRecord, readPage, readRecords, type RecordQuery } from '../api/records';
 import { readTable } from '../api/tables';
-import type { TableAddress } from '../api/types';
+import type { PlatformRecord, TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
@@ -62,17 +62,25 @@ const notWhole = (missing: number) =>
 		hint: 'Nothing was taken for deleted. The next poll reads the list again.',
 	});
 
-/** The ids of all records that match. @throws {ServiceError} @throws {InputError} where they are too many */
+/**
+ * The ids of all records that match.
+ *
+ * @param isEnough whether no others are needed, once those of a page were found
+ * @throws {ServiceError}
+ * @throws {InputError} if they are too many
+ */
 async function listIds(
 	check: DeletionCheck,
 	query: DeletionCheck['query'],
 	fields: string[],
+	isEnough: (page: PlatformRecord[], ids: Set<string>) => boolean = () => false,
 ): Promise<Set<string>> {
 	const { client, at, hasTime } = check;
 	const ids = new Set<string>();
 	for await (const page of readRecords(client, at, { ...query, fields }, MAX_WATCHED + 1)) {
 		for (const { id } of page) ids.add(id);
 		if (ids.size > MAX_WATCHED) throw tooLarge(`more than ${MAX_WATCHED}`);
+		if (isEnough(page, ids)) break;
 		if (hasTime()) continue;
 		throw new ServiceError('There was no time to read the whole list of records', {
 			delivery: 'notApplied',
@@ -98,8 +106,8 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
 		const before = await countRecords(client, at);
 		if (before > MAX_WATCHED) throw tooLarge(String(before));
 		const fields = await shortField(check);
-		const ids = await listIds(check, query, fields);
-		if (isNarrowed(query)) return ids;
+		if (isNarrowed(query)) return await listIds(check, query, fields);
+		const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
 		missing = before - ids.size;
 		// Some may have been deleted meanwhile.
 		if (missing > 0) missing = Math.min(before, await countRecords(client, at)) - ids.size;
@@ -147,7 +155,12 @@ export async function findDeletions(
 ): Promise<Deletions> {
 	const { client, at, query, hasTime } = check;
 	const fields = await shortField(check);
-	const listed = await listIds(check, {}, fields);
+	const mustBeWhole = addsMatching && !isNarrowed(query);
+	let left = watched.size;
+	const listed = await listIds(check, {}, fields, (page) => {
+		left -= page.filter(({ id }) => watched.has(id)).length;
+		return left === 0 && !mustBeWhole;
+	});
 	const missing = [...watched].filter((id) => !listed.has(id));
 	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(

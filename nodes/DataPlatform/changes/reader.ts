@@ -15,50 +15,69 @@ import {
 } from './tracker';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { ServiceError } from '../transport/errors';
-import { isLastPage, readPage, type RecordQuery } from '../api/records';
+import type { PageSizes } from '../api/pageSizes';
+import { invalidResponse } from '../api/decoders';
+import { pageSizesOf, readPage, type RecordQuery } from '../api/records';
 import type { ApiClient } from '../transport/client';
 
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';
 
+/** No table has more records. */
+const MAX_OFFSET = 2 ** 31;
+
+/** So many requests may bring nothing new, though records are still to come. */
+const MAX_IN_VAIN = 100;
+
+/** A service that gives the same records wherever a page begins. */
+const notSteady = () => invalidResponse('steady list of changes', 200);
+
 /** Reads the order of changes of one table. */
 export class ChangePages {
+	private readonly sizes: PageSizes;
+
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
 		private readonly reading: RecordQuery,
-		private readonly limits: Limits = LIMITS,
-	) {}
+		readonly limits: Limits = LIMITS,
+	) {
+		this.sizes = pageSizesOf(client, at, reading);
+	}
 
 	/**
 	 * The last changes, the newest first.
 	 *
 	 * @param since whether all that changed from this time on is among them is found out
 	 * @param count how many at most; never more than a page
-	 * @param isKnown whether a record is read again: a short page of nothing else has nothing new, and
-	 *   what a service may have cut from it is older and still read once there is something new
+	 * @param isNothingNew whether records, the newest of the table, show that nothing is new; what
+	 *   changed before them is still read once there is something new
 	 */
 	async newest(
 		since: number,
 		count = Infinity,
-		isKnown: (record: PlatformRecord) => boolean = () => false,
-	): Promise<{ records: PlatformRecord[]; isCovered: boolean }> {
+		isNothingNew: (records: PlatformRecord[]) => boolean = () => false,
+	): Promise<{ records: PlatformRecord[]; isCovered: boolean; isCut: boolean }> {
 		const size = Math.min(count, this.limits.page);
 		const records = await this.page(NEWEST_FIRST, 0, size);
 		const oldest = records.at(-1);
+		const isShort = records.length < size;
 		const isCovered =
 			!oldest ||
 			timeOf(oldest) < since ||
-			isLastPage(records, size) ||
-			(records.length < size &&
-				(records.every(isKnown) || (await this.isLast(oldest, records.length, since))));
-		return { records, isCovered };
+			isNothingNew(records) ||
+			(isShort && (await this.isLast(oldest, records.length, since)));
+		return { records, isCovered, isCut: isShort && !isCovered };
 	}
 
-	/** Whether nothing from a time on comes after a record: the service may have cut the page. */
+	/** Whether nothing from a time on comes after the last record of a page that may have been cut. */
 	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
-		const [same, next] = await this.page(NEWEST_FIRST, count - 1, 2);
-		return same?.id === id && (!next || timeOf(next) < since);
+		if (this.sizes.isWhole(count)) return true;
+		// The last record once more shows that nothing moved; a page of one record holds no more.
+		const overlap = count > 1 ? 1 : 0;
+		const rest = await this.page(NEWEST_FIRST, count - overlap, overlap + 1);
+		const next = rest[overlap];
+		return (overlap === 0 || rest[0]?.id === id) && (!next || timeOf(next) < since);
 	}
 
 	/**
@@ -77,16 +96,32 @@ export class ChangePages {
 		/** The newest time that was read, and the versions read at it. */
 		let reached = since;
 		let atReached = new Set<string>();
-		for (let overlap = this.limits.pageOverlap; ; ) {
-			const skip = Math.max(0, next - overlap);
+		let furthest = 0;
+		/** How many requests in a row brought nothing new. */
+		let inVain = 0;
+		for (let stepsBack = 0; ; ) {
+			const { atLeast } = this.sizes;
+			// Of small pages less: a page that only repeats what was read would be no way forward.
+			const most = Math.min(Math.ceil(atLeast / 4), Math.floor(atLeast / 2));
+			const overlap = Math.min(this.limits.pageOverlap, most);
+			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
+			const skip = Math.max(0, next - overlap - distance);
 			const page = await this.page(OLDEST_FIRST, skip, this.limits.page);
 			const first = page[0];
 			const meets = first && (timeOf(first) < reached || atReached.has(versionKey(first)));
-			if (skip > 0 && !meets) {
-				overlap += this.limits.page;
+			if (inVain > MAX_IN_VAIN) throw notSteady();
+			if (skip > 0 && overlap > 0 && !meets) {
+				stepsBack += 1;
+				inVain += 1;
 				continue;
 			}
-			overlap = this.limits.pageOverlap;
+			stepsBack = 0;
+			const isKnown = (record: PlatformRecord) =>
+				timeOf(record) < reached || atReached.has(versionKey(record));
+			// What was read before comes again after a step back; beyond it there is something new.
+			if (!page.every(isKnown)) inVain = 0;
+			else if (skip + page.length > furthest) inVain += 1;
+			furthest = Math.max(furthest, skip + page.length);
 			const last = page.at(-1);
 			if (last && timeOf(last) > reached) {
 				reached = timeOf(last);
@@ -95,8 +130,7 @@ export class ChangePages {
 			for (const record of page) {
 				if (timeOf(record) === reached) atReached.add(versionKey(record));
 			}
-			// One that is only shorter than asked for may have been cut: behind it, there is then more.
-			const isLast = isLastPage(page, this.limits.page);
+			const isLast = page.length < this.limits.page && this.sizes.isWhole(page.length);
 			yield { page, reached: isLast ? Infinity : reached };
 			if (isLast) return;
 			next = skip + page.length;
@@ -112,6 +146,7 @@ export class ChangePages {
 	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
 		const { page } = this.limits;
+		const distance = Math.min(page, this.sizes.atLeast || page) / 2;
 		const isBefore = async (index: number) => {
 			const [record] = await this.page(OLDEST_FIRST, index, 1);
 			return record !== undefined && timeOf(record) < time;
@@ -121,9 +156,10 @@ export class ChangePages {
 		while (await isBefore(low + step - 1)) {
 			low += step;
 			step *= 2;
+			if (low > MAX_OFFSET) throw notSteady();
 		}
 		let high = low + step - 1;
-		while (high - low > page / 2) {
+		while (high - low > distance) {
 			const middle = Math.floor((low + high) / 2);
 			if (await isBefore(middle)) low = middle + 1;
 			else high = middle;
@@ -144,11 +180,19 @@ export class ChangePages {
 
 const versionKey = (record: PlatformRecord) => `${versionOf(record)} ${record.id}`;
 
+interface BufferedChange {
+	record: PlatformRecord;
+	time: number;
+	isWanted: boolean;
+}
+
 /** The oldest changes that were read, as many as one poll may emit and hold. */
 class ChangeBuffer {
-	private records = new Map<string, PlatformRecord>();
+	private changes = new Map<string, BufferedChange>();
 	/** The last record that there was room for; what comes after it is left out, now and later. */
 	private end?: PlatformRecord;
+	/** With more changes it is looked again which of them there is room for. */
+	private nextTrim = 0;
 
 	constructor(
 		private readonly emittedIndex: EmittedIndex,
@@ -165,41 +209,55 @@ class ChangeBuffer {
 		for (const record of page) {
 			if (this.emittedIndex.isEmitted(record)) continue;
 			const isOut = this.end && byPosition(record, this.end) > 0;
-			if (isOut) this.records.delete(record.id);
-			else this.records.set(record.id, this.dropFields(record));
+			if (isOut) this.changes.delete(record.id);
+			else this.changes.set(record.id, this.buffered(record));
 		}
-		const records = [...this.records.values()].sort(byPosition);
+		if (this.changes.size > this.nextTrim) this.trim();
+	}
+
+	private trim() {
+		const changes = [...this.changes].sort(([, a], [, b]) => byPosition(a.record, b.record));
 		let wanted = 0;
-		const excess = records.findIndex((record, index) => {
-			if (this.isWanted(record)) wanted += 1;
+		const excess = changes.findIndex(([, { isWanted }], index) => {
+			if (isWanted) wanted += 1;
 			return wanted > this.options.maximum || index >= this.maxBuffered;
 		});
-		if (excess < 0) return;
-		this.end = records[excess - 1];
-		this.records = new Map(records.slice(0, excess).map((record) => [record.id, record]));
+		if (excess >= 0) {
+			this.end = changes[excess - 1]![1].record;
+			this.changes = new Map(changes.slice(0, excess));
+		}
+		// Not after each page: that would be quadratic.
+		this.nextTrim = 2 * this.changes.size;
 	}
 
 	/** What changed before a time. */
 	before(time: number): PlatformRecord[] {
-		return [...this.records.values()].filter((record) => timeOf(record) < time);
+		const changes = [...this.changes.values()].filter((change) => change.time < time);
+		return changes.map(({ record }) => record);
 	}
 
 	/** Whether as much as one poll may emit changed before a time. */
 	isEnoughBefore(time: number): boolean {
-		const records = this.before(time);
-		const wanted = records.filter((record) => this.isWanted(record));
-		return wanted.length >= this.options.maximum || records.length >= this.maxBuffered;
+		let all = 0;
+		let wanted = 0;
+		for (const change of this.changes.values()) {
+			if (change.time >= time) continue;
+			all += 1;
+			if (change.isWanted) wanted += 1;
+		}
+		return wanted >= this.options.maximum || all >= this.maxBuffered;
 	}
 
-	private isWanted(record: PlatformRecord): boolean {
-		const { kinds } = this.options;
-		return kinds.has(this.emittedIndex.kindOf(record, kinds));
-	}
-
-	/** Without its fields, if nobody will see them. */
-	private dropFields(record: PlatformRecord): PlatformRecord {
-		const isNeeded = this.options.digest !== undefined || this.isWanted(record);
-		return isNeeded ? record : { ...record, fields: {} };
+	/** A change without its fields, if nobody will see them. */
+	private buffered(record: PlatformRecord): BufferedChange {
+		const { kinds, digest } = this.options;
+		const isWanted = kinds.has(this.emittedIndex.kindOf(record, kinds));
+		const isNeeded = digest !== undefined || isWanted;
+		return {
+			record: isNeeded ? record : { ...record, fields: {} },
+			time: timeOf(record),
+			isWanted,
+		};
 	}
 }
 
@@ -224,18 +282,24 @@ export async function readChanges(
 	const { since, trackedCount } = emittedIndex;
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
 	const few = isCaughtUp ? trackedCount + limits.expected : Infinity;
-	let last = await pages.newest(since, few, (record) => emittedIndex.isEmitted(record));
-	if (!last.isCovered && few < limits.page) last = await pages.newest(since);
+	const startedAt = Date.now();
+	// Nothing new stands behind a record from before the cursor.
+	const isNothingNew = (records: PlatformRecord[]) =>
+		timeOf(records.at(-1)!) < (state.cursor ?? -Infinity) &&
+		records.every((record) => emittedIndex.isEmitted(record));
+	let last = await pages.newest(since, few, isCaughtUp ? isNothingNew : undefined);
+	if (!last.isCovered && !last.isCut && few < limits.page) last = await pages.newest(since);
 	const [latest] = last.records;
 	const newest = latest && timeOf(latest);
 	if (last.isCovered) {
 		const fresh = last.records.filter((record) => !emittedIndex.isEmitted(record));
-		return { records: fresh, isWhole: true, newest };
+		return { records: fresh, isWhole: true, newest, startedAt, readAt: Date.now() };
 	}
 	const offset = await pages.offsetBefore(since, state.backlog?.offset);
 	const buffer = new ChangeBuffer(emittedIndex, options, limits.maxBuffered);
 	const part = (time: number, isWhole: boolean): ReadResult => {
-		return { records: buffer.before(time), isWhole, newest, offset };
+		const records = buffer.before(time);
+		return { records, isWhole, newest, offset, startedAt, readAt: Date.now() };
 	};
 	for await (const { page, reached } of pages.from(since, offset)) {
 		buffer.add(page);
@@ -244,6 +308,23 @@ export async function readChanges(
 		if (reached < Infinity && (isEnough || isLate)) return part(reached, false);
 	}
 	return part(Infinity, !buffer.isCut);
+}
+
+/** Pages read at most to see all that changed at one time, when watching begins. */
+const MAX_START_PAGES = 100;
+
+/** All that changed from a time on; undefined if it is too much to be remembered. */
+async function changedSince(
+	pages: ChangePages,
+	time: number,
+): Promise<PlatformRecord[] | undefined> {
+	const found = new Map<string, PlatformRecord>();
+	let count = 0;
+	for await (const { page } of pages.from(time, await pages.offsetBefore(time))) {
+		for (const record of page) if (timeOf(record) >= time) found.set(record.id, record);
+		if (found.size > pages.limits.maxTracked || (count += 1) > MAX_START_PAGES) return undefined;
+	}
+	return [...found.values()];
 }
 
 /**
@@ -259,18 +340,23 @@ export async function startFromNow(
 ): Promise<ChangeState> {
 	if (latest === undefined) return { emitted: {} };
 	const begins = Date.parse(latest);
-	const { records: newest, isCovered } = await pages.newest(begins - overlapMs);
-	const cursor = Math.max(begins, ...newest.map(timeOf));
-	const oldest = newest.at(-1);
+	const { records, isCovered } = await pages.newest(begins - overlapMs);
+	const cursor = Math.max(begins, ...records.map(timeOf));
+	const oldest = records.at(-1);
+	// A page of the newest time alone: more may have changed at it, and may still change at it.
+	const isOneTime = !isCovered && oldest !== undefined && timeOf(oldest) === cursor;
+	const same = isOneTime ? await changedSince(pages, cursor) : undefined;
 	// Not all records with the oldest time of a full page are known: they count as emitted.
-	const time = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
-	const emitted = newest
-		.filter((record) => timeOf(record) >= time)
-		.map((record) => [record.id, [versionOf(record), timeOf(record)]]);
+	const from = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
+	const time = same ? cursor : from;
+	const known = (same ?? records).filter((record) => timeOf(record) >= time);
 	return {
 		cursor,
+		cursorReadAt: Date.now(),
 		watermark: { time, id: '' },
-		emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
+		emitted: Object.fromEntries(
+			known.map((record) => [record.id, [versionOf(record), timeOf(record)]]),
+		),
 	};
 }
 

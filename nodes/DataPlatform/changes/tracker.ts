@@ -22,8 +22,10 @@ export interface Position {
 
 /** What is stored from one poll to the next: small, and bounded by `Limits`. */
 export interface ChangeState {
-	/** The time of the newest change that was emitted, or that was there when watching began. */
+	/** Every change before this time is known, unless it becomes visible late; never moves back. */
 	cursor?: number;
+	/** When the cursor got here, by our own clock: much later, nothing changes at that time any more. */
+	cursorReadAt?: number;
 	/** Changes up to here count as emitted; never moves back. */
 	watermark?: Position;
 	/** Version and time of what was emitted after the watermark, by record id. */
@@ -58,8 +60,8 @@ export interface Limits {
 	/** How many changes are expected since the last poll: a first request reads no more of them. */
 	expected: number;
 	/**
-	 * How many of them repeat the page before, which shows that nothing slipped between. Fewer than any
-	 * page that may have been cut: one with nothing new ends the reading.
+	 * How many of them repeat the page before, which shows that nothing slipped between; fewer if the
+	 * platform gives small pages.
 	 */
 	pageOverlap: number;
 	/** How many records one poll holds, however many changed. */
@@ -68,6 +70,11 @@ export interface Limits {
 	maxTracked: number;
 	/** How many more are remembered by their ids' hashes while there is a backlog. */
 	hashes: number;
+	/**
+	 * After so long, nothing changes any more at a time that was read, in ms: longer than any moment that
+	 * a platform's clock distinguishes, which may be a second.
+	 */
+	settleMs: number;
 }
 
 export const LIMITS: Readonly<Limits> = {
@@ -77,6 +84,7 @@ export const LIMITS: Readonly<Limits> = {
 	maxBuffered: 20_000,
 	maxTracked: 5000,
 	hashes: 50_000,
+	settleMs: 10_000,
 };
 
 /** What was read in one go. */
@@ -85,10 +93,16 @@ export interface ReadResult {
 	records: PlatformRecord[];
 	/** Whether that is everything. */
 	isWhole: boolean;
-	/** When the newest change of all was, which is as near to the platform's clock as can be. */
+	/**
+	 * When the newest change of all was as reading began, which is as near to the platform's clock as can
+	 * be: what changes from then on has that time or a later one.
+	 */
 	newest?: number;
 	/** Where reading began, by the order of changes. */
 	offset?: number;
+	/** When reading began and ended, by our own clock. */
+	startedAt: number;
+	readAt: number;
 }
 
 const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;
@@ -123,6 +137,24 @@ function* hashesIn(text: string) {
 	for (let at = 0; at < text.length; at += HASH_LENGTH) yield text.slice(at, at + HASH_LENGTH);
 }
 
+/**
+ * Whether no change can get the time of the cursor any more. Only how long ago the cursor got there
+ * counts: our clock may be any hour.
+ */
+const hasSettled = (
+	{ cursorReadAt }: ChangeState,
+	now: number,
+	{ settleMs }: Pick<Limits, 'settleMs'>,
+): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
+
+/** How far what was read and emitted goes. */
+interface ReadingEnd {
+	/** `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is. */
+	end: 'idle' | 'complete' | 'more';
+	/** Up to where everything that can be seen is emitted for certain. */
+	known?: Position;
+}
+
 /** Reads a state: what it says about a record, and the state after more is emitted. */
 export class EmittedIndex {
 	/** Changes before this time are not read again. */
@@ -130,14 +162,12 @@ export class EmittedIndex {
 	private readonly emitted: Map<string, readonly [version: number, time: number]>;
 	private readonly earlier: Set<string>;
 	private readonly digests: Map<string, string>;
-	private cursor?: number;
 
 	constructor(private readonly state: ChangeState) {
 		this.since = state.watermark?.time ?? -Infinity;
 		this.emitted = new Map(Object.entries(state.emitted));
 		this.earlier = new Set(hashesIn(state.backlog?.earlier ?? ''));
 		this.digests = new Map(Object.entries(state.digests ?? {}));
-		this.cursor = state.cursor;
 	}
 
 	/** How many records are known to be emitted after the watermark. */
@@ -177,7 +207,6 @@ export class EmittedIndex {
 	/** Marks a version as emitted; whether it is worth emitting, by the watched fields. */
 	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
-		this.cursor = Math.max(this.cursor ?? -Infinity, timeOf(record));
 		if (!digest) return true;
 		const now = digest(record);
 		const last = this.digests.get(record.id);
@@ -187,28 +216,40 @@ export class EmittedIndex {
 		return kind === 'created' || last !== now;
 	}
 
-	/**
-	 * The state after the changes that were read.
-	 *
-	 * @param end `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is
-	 * @param known up to where everything that can be seen is emitted for certain
-	 */
+	/** The cursor after the changes that were read. */
+	private nextCursor(
+		{ newest = -Infinity, startedAt }: ReadResult,
+		{ end, known }: ReadingEnd,
+		limits: Limits,
+	): number | undefined {
+		const { cursor = -Infinity } = this.state;
+		// What appears while pages are read may stand before them, at the newest time as reading began.
+		const reached = Math.min(newest, known?.time ?? -Infinity);
+		const isOver = end !== 'more' && hasSettled(this.state, startedAt, limits);
+		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
+		return next === -Infinity ? undefined : next;
+	}
+
+	/** The state after the changes that were read. */
 	nextState(
-		{ newest, offset }: ReadResult,
-		{ end, known }: { end: 'idle' | 'complete' | 'more'; known?: Position },
+		read: ReadResult,
+		{ end, known }: ReadingEnd,
 		{ overlapMs, digest }: ChangeOptions,
 		limits: Limits,
 	): ChangeState {
-		const { state, cursor } = this;
+		const { state } = this;
+		const { newest, offset, readAt } = read;
+		const cursor = this.nextCursor(read, { end, known }, limits);
 		let watermark = state.watermark;
 		const raise = (to: Position) => {
 			const position = known && compare(to, known) > 0 ? known : to;
 			if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;
 		};
 		if (cursor !== undefined) {
+			// Once a time is over the cursor is one past it.
+			const latest = Math.max(newest ?? -Infinity, cursor - 1);
 			// What is older than the overlap can't become visible any more, however far behind we are.
-			const late = Math.max(cursor, newest ?? -Infinity) - overlapMs;
-			raise({ time: Math.min(cursor, late), id: '' });
+			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
 		}
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const excess = positions[positions.length - limits.maxTracked - 1];
@@ -216,7 +257,8 @@ export class EmittedIndex {
 		// After a burst the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
 		const last = positions[positions.length - most - 1];
-		if (end === 'idle' && last) raise({ time: last.time + 1, id: '' });
+		const isOver = end === 'idle' && cursor !== undefined && (newest ?? -Infinity) < cursor;
+		if (isOver && last) raise({ time: Math.min(last.time + 1, cursor), id: '' });
 
 		const isKept = (position: Position) => !watermark || compare(position, watermark) > 0;
 		const dropped = positions.filter((position) => !isKept(position));
@@ -227,7 +269,10 @@ export class EmittedIndex {
 		const backlog = end === 'more' ? (state.backlog ?? begun) : undefined;
 		const earlier = backlog && [backlog.earlier, ...dropped.map(({ id }) => hashOf(id))].join('');
 		return {
-			...(cursor !== undefined && { cursor }),
+			...(cursor !== undefined && {
+				cursor,
+				cursorReadAt: cursor === state.cursor ? (state.cursorReadAt ?? readAt) : readAt,
+			}),
 			...(watermark && { watermark: { ...watermark } }),
 			emitted: Object.fromEntries(emitted) as ChangeState['emitted'],
 			...(backlog && {
@@ -274,12 +319,9 @@ export function selectChanges(
 		if (isWorth && options.kinds.has(kind)) changes.push({ kind, record });
 	}
 	const last = fresh[taken - 1];
-	const end =
+	const end: ReadingEnd =
 		read.isWhole && taken === fresh.length
-			? {
-					end: taken === 0 ? ('idle' as const) : ('complete' as const),
-					known: { time: Infinity, id: '' },
-				}
-			: { end: 'more' as const, known: last && positionOf(last) };
+			? { end: taken === 0 ? 'idle' : 'complete', known: { time: Infinity, id: '' } }
+			: { end: 'more', known: last && positionOf(last) };
 	return { changes, state: emittedIndex.nextState(read, end, options, limits) };
 }

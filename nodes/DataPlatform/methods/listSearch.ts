@@ -10,7 +10,7 @@ import type {
 import type { FieldDefinition, PlatformRecord, TableDefinition } from '../api/types';
 import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
-import { isLastPage, readPage } from '../api/records';
+import { readRecords } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
 import { applicationIn, inEditor, requireTable } from './editorContext';
 
@@ -98,7 +98,7 @@ async function searchRecords(
 			filter: searched.map((field) => ({ field, operator: 'contains' as const, value: word })),
 		});
 		const reading = {
-			sort: searched[0] ? `${searched[0]},id` : 'created,id',
+			sort: searched[0],
 			...(words.length > 0 &&
 				searched.length > 0 && {
 					filter: { filterOperator: 'and' as const, filter: words.map(contains) },
@@ -106,14 +106,17 @@ async function searchRecords(
 		};
 		const skip = Number(paginationToken ?? 0);
 		const at = { application: applicationIn(this), table: definition.id };
-		const records = await readPage(client, at, reading, { limit: PICKER_PAGE, skip });
+		const records: PlatformRecord[] = [];
+		for await (const page of readRecords(client, at, reading, PICKER_PAGE, undefined, skip)) {
+			records.push(...page);
+		}
 		return {
 			results: records.map((record) => ({
 				name: titleOf(record, definition, key),
 				value: record.id,
 			})),
-			...(!isLastPage(records, PICKER_PAGE) && {
-				paginationToken: String(skip + records.length),
+			...(records.length === PICKER_PAGE && {
+				paginationToken: String(skip + PICKER_PAGE),
 			}),
 		};
 	});

@@ -21,6 +21,7 @@ import {
 } from './response';
 import { isFromPlatform, ServiceError, type TokenPurpose } from './errors';
 import { allowedOrigins, baseOrigin } from './allowedOrigins';
+import { MAX_PARALLEL, Slots } from './concurrency';
 import { tokenHint, type TokenInfo } from './tokens';
 import { RateLimiter } from './rateLimiter';
 import { RetryBudget } from './retryBudget';
@@ -118,6 +119,7 @@ export class ApiClient {
 	readonly logger: Logger;
 	private readonly rateLimiter: RateLimiter;
 	private readonly retryBudget: RetryBudget;
+	private readonly slots = new Slots(MAX_PARALLEL);
 	/** Until when waits are in `stats` already: requests may wait at the same time. */
 	private countedUntil = 0;
 	/** The base URL's origin. */
@@ -134,6 +136,11 @@ export class ApiClient {
 		this.rateLimiter = new RateLimiter(settings.requestsPerMinute);
 		this.retryBudget = new RetryBudget(settings.retryBudgetMs);
 		this.logger = transport.logger;
+	}
+
+	/** Lets fewer requests be under way at once. */
+	limitParallel(count: number) {
+		this.slots.resize(Math.min(count, MAX_PARALLEL));
 	}
 
 	/**
@@ -162,11 +169,9 @@ export class ApiClient {
 		const modeAfter = ({ mayStillApply }: ServiceError): RetryMode =>
 			request.isUnapplied && !mayStillApply ? 'idempotent' : request.retryMode;
 		for (;;) {
-			const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
-			if (cancellation) return ambiguous ?? cancellation;
-			const sentAt = Date.now();
-			const result = await this.sendOnce(request);
-			const durationMs = Date.now() - sentAt;
+			const attempt = await this.slots.run(async () => await this.sendInTurn(request));
+			if (attempt instanceof ServiceError) return ambiguous ?? attempt;
+			const { result, durationMs } = attempt;
 			if (!(result instanceof ServiceError)) {
 				const repeated = ambiguous !== undefined;
 				const wasPostponed = rateLimitCount > 0;
@@ -244,6 +249,15 @@ export class ApiClient {
 
 	private isCanceled(): boolean {
 		return this.transport.canceled?.aborted ?? false;
+	}
+
+	/** One attempt, when the rate limiter allows it; why it was not sent, if the execution was canceled. */
+	private async sendInTurn(request: ApiRequest) {
+		const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
+		if (cancellation) return cancellation;
+		const sentAt = Date.now();
+		const result = await this.sendOnce(request);
+		return { result, durationMs: Date.now() - sentAt };
 	}
 
 	private async sendOnce(request: ApiRequest): Promise<ParsedResponse | ServiceError> {

@@ -1,3 +1,32 @@
+/** How many requests of an execution are under way at once, whatever they are for. */
+export const MAX_PARALLEL = 12;
+
+/** Lets a few pieces of work go on at once; the others wait for their turn, in order. */
+export class Slots {
+	private readonly waiting: Array<() => void> = [];
+	private taken = 0;
+
+	constructor(private count: number) {}
+
+	/** @param count from now on; work that goes on already is not affected */
+	resize(count: number) {
+		this.count = count;
+	}
+
+	async run<T>(work: () => Promise<T>): Promise<T> {
+		// Whoever ends hands its slot over: nobody takes it in between.
+		if (this.taken >= this.count) await new Promise<void>((resolve) => this.waiting.push(resolve));
+		else this.taken += 1;
+		try {
+			return await work();
+		} finally {
+			const next = this.taken <= this.count ? this.waiting.shift() : undefined;
+			if (next) next();
+			else this.taken -= 1;
+		}
+	}
+}
+
 /**
  * Works on entries in order, a few at a time. After an error no further entry is begun.
  *

@@ -62,9 +62,10 @@ const isRecordOf = (value: unknown, is: (value: unknown) => boolean) =>
 
 function isChangeState(value: unknown): boolean {
 	if (!isObject(value)) return false;
-	const { cursor, watermark, emitted, backlog, digests } = value;
+	const { cursor, cursorReadAt, watermark, emitted, backlog, digests } = value;
 	return (
 		isOptional(cursor, isNumber) &&
+		isOptional(cursorReadAt, isNumber) &&
 		isOptional(watermark, isPosition) &&
 		isRecordOf(
 			emitted,

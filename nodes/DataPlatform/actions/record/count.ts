@@ -1,4 +1,4 @@
-import { countRecords } from '../../api/aggregates';
+import { countLinked, countRecords } from '../../api/aggregates';
 import { filterParameters, readFilter } from '../../parameters/filter';
 import { linkedTo, linkedToOf } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
@@ -13,12 +13,13 @@ export const count = itemOperation({
 	fields: [...tableParameters, ...filterParameters],
 	options: [linkedTo, ...requestSettings],
 	concurrency: 4,
-	execute: async (run, index) => ({
-		count: await countRecords(
-			run.client,
-			tableOf(run, index),
-			await readFilter(run, index),
-			await linkedToOf(run, index),
-		),
-	}),
+	execute: async (run, index) => {
+		const at = tableOf(run, index);
+		const filter = await readFilter(run, index);
+		const link = await linkedToOf(run, index);
+		const count = link
+			? await countLinked(run.client, at, link, filter)
+			: await countRecords(run.client, at, filter);
+		return { count };
+	},
 });

@@ -1,0 +1,234 @@
+/**
+ * On a platform that gives fewer records in a page than are asked for: whatever is read is read whole.
+ * Lists and lists by a filter are cut to different numbers.
+ */
+import type { IDataObject } from 'n8n-workflow';
+import { Container } from '@n8n/di';
+import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
+import { picked, searchList } from '../support/engine/engine.cts';
+import { watch } from '../support/engine/polls.cts';
+import { APP, numbered, outcomes, useHarness } from './fixtures.cts';
+
+const harness = useHarness();
+
+beforeAll(async () => {
+	Container.get(BinaryDataConfig).mode = 'filesystem';
+	await Container.get(BinaryDataService).init();
+});
+
+const SIZE = 620;
+const caps: Array<[listed: number, filtered: number]> = [
+	[20, 30],
+	[120, 10],
+	[619, 310],
+];
+
+const open = { field: 'state', operator: 'eq', value: 'open' };
+const where = (...condition: IDataObject[]) => ({
+	filterMode: 'conditions',
+	conditions: { condition },
+});
+const sort = { by: [{ field: 'buyer', direction: 'desc' }] };
+const numbers = (items: IDataObject[]) => items.map(({ number }) => Number(number));
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+const fill = async (count = SIZE) =>
+	await harness.fill('orders', ...numbered(count, { state: 'open' }));
+const path = `/apps/${APP}/tables`;
+
+describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecords) => {
+	beforeEach(async () => await harness.settings({ maxListedRecords, maxFilteredRecords }));
+
+	const getAll = async (parameters: IDataObject = {}, options: IDataObject = {}) => {
+		const result = await harness.run('getAll', {
+			parameters: { returnAll: true, ...parameters },
+			options,
+		});
+		expect(result.error).toBeUndefined();
+		return numbers(result.json());
+	};
+
+	test('Get Many gives all, as many as are wanted, and the portion that is wanted', async () => {
+		await fill();
+		const { client } = harness.sandbox;
+		const [view] = (await client().get(`${path}/orders`)).data.data.settings.userFilters as Array<{
+			id: string;
+		}>;
+		for (const [parameters, options] of [
+			[{}, {}],
+			[{ sort }, {}],
+			[where(open), {}],
+			[{}, { savedView: view!.id }],
+			[{}, { fieldsToLoad: ['number'] }],
+		]) {
+			expect((await getAll(parameters, options)).sort((a, b) => a - b)).toEqual(upTo(SIZE));
+		}
+		expect(await getAll({ returnAll: false, limit: 200 })).toHaveLength(200);
+		expect(await getAll({ sort }, { offset: 600 })).toHaveLength(SIZE - 600);
+		const around = [maxListedRecords - 1, maxListedRecords, maxListedRecords + 1];
+		for (const count of around) {
+			await fill(count);
+			expect(await getAll()).toHaveLength(count);
+		}
+	});
+
+	test('Export to File has all, and Get Changes returns all', async () => {
+		await fill();
+		const exported = await harness.run('exportToFile');
+		expect(exported.json()).toMatchObject([{ records: SIZE }]);
+		const seen = new Set<string>();
+		let [cursor, hasMore, calls] = ['', true, 0];
+		for (; hasMore && calls < 50; calls += 1) {
+			const result = await harness.run('getChanges', { parameters: { cursor, pageSize: 200 } });
+			const [page] = result.json() as Array<{
+				changes: Array<{ id: string }>;
+				cursor: string;
+				hasMore: boolean;
+			}>;
+			for (const { id } of page!.changes) seen.add(id);
+			({ cursor, hasMore } = page!);
+		}
+		expect(seen.size).toBe(SIZE);
+	});
+
+	test('the trigger emits all, each once', async () => {
+		const watching = await watch(harness.credential, {
+			application: picked(APP),
+			table: picked('orders'),
+			triggerOn: 'createdUpdatedOrDeleted',
+			options: { deletionCheckInterval: 0 },
+		});
+		await watching.poll();
+		const orders = `${path}/orders/data`;
+		const bulk = numbered(SIZE).map((fields) => ({ fields }));
+		expect((await harness.sandbox.client().post(`${orders}/bulk`, { bulk })).status).toBe(200);
+		const items = (await watching.poll()) ?? [];
+		expect(new Set(items.map(({ json }) => json.id)).size).toBe(SIZE);
+		expect(items).toHaveLength(SIZE);
+		await harness.sandbox.client().delete(`${orders}/${items[7]!.json.id as string}`);
+		expect((await watching.poll())?.map(({ json }) => json.event)).toEqual(['deleted']);
+	});
+
+	test('Match On finds what is there: nothing is written twice', async () => {
+		const records = Array.from({ length: SIZE }, (_, index) => ({ text: `note ${index}` }));
+		await harness.fill('notes', ...records);
+		const items = records.map((record) => ({ ...record, rank: 1 }));
+		const result = await harness.run('upsertMany', {
+			table: 'notes',
+			items: [...items, { text: 'new' }],
+			parameters: { matchOn: 'fields', matchFields: ['text'] },
+		});
+		expect(outcomes(result)).toEqual([...items.map(() => 'updated'), 'inserted']);
+		expect(await harness.records('notes')).toHaveLength(SIZE + 1);
+	});
+
+	test('Match On uses all matches, or names them', async () => {
+		const records = Array.from({ length: 100 }, () => ({ text: 'same' }));
+		await harness.fill('notes', ...records);
+		const run = async (multipleMatches: string) =>
+			await harness.run('upsertMany', {
+				table: 'notes',
+				items: [{ text: 'same', rank: 2 }],
+				parameters: { matchOn: 'fields', matchFields: ['text'] },
+				options: { multipleMatches },
+				onError: 'continueRegularOutput',
+			});
+		expect(JSON.stringify((await run('error')).json())).toContain('More than 5 records match');
+		expect(outcomes(await run('all'))).toEqual(records.map(() => 'updated'));
+	});
+
+	test('Skip Unchanged writes what differs, and Sync Many removes what is missing', async () => {
+		const stored = numbered(SIZE, { state: 'open' });
+		await fill();
+		const items = stored.map((record, index) =>
+			index % 50 === 0 ? { ...record, price: 5 } : record,
+		);
+		const skipped = await harness.run('upsertMany', { items, options: { skipUnchanged: true } });
+		expect(outcomes(skipped)).toEqual(
+			items.map((_, index) => (index % 50 === 0 ? 'updated' : 'unchanged')),
+		);
+		const synced = await harness.run('syncMany', {
+			items: items.slice(10),
+			parameters: { missingRecords: 'delete', maxRecordsToRemove: 10, maxShareToRemove: 100 },
+		});
+		expect(outcomes(synced)).toEqual([
+			...items.slice(10).map(() => 'unchanged'),
+			...items.slice(0, 10).map(() => 'deleted'),
+		]);
+	});
+
+	test('Delete Many deletes all that match, by one request or one by one', async () => {
+		await fill();
+		const deleteMany = async (parameters: IDataObject) =>
+			(
+				await harness.run('deleteMany', { parameters: { maxRecordsToDelete: SIZE, ...parameters } })
+			).json();
+		const some = ['1', '2', '3', '4'].map((value) => ({
+			field: 'number',
+			operator: 'startswith',
+			value,
+		}));
+		const count = upTo(SIZE).filter((number) => /^[1-4]/.test(String(number))).length;
+		expect(await deleteMany({ ...where(...some), matchType: 'or' })).toMatchObject([
+			{ matched: count, deletedCount: count, remaining: 0 },
+		]);
+		expect(await deleteMany(where(open))).toMatchObject([
+			{ matched: SIZE - count, deletedCount: SIZE - count, remaining: 0 },
+		]);
+		expect(await harness.records()).toEqual([]);
+	});
+
+	test('links: their records are listed and counted whole', async () => {
+		const [target, ...others] = await fill(150);
+		const ids = others.map(({ id }) => id);
+		await harness.sandbox
+			.client()
+			.patch(`${path}/orders/data/${target!.id}`, { fields: { related: { add: ids } } });
+		const linkedTo = {
+			linkedTo: { record: { linkField: 'orders.related', recordId: target!.id } },
+		};
+		expect(await getAll({}, linkedTo)).toHaveLength(ids.length);
+		expect((await harness.run('count', { options: linkedTo })).json()).toEqual([
+			{ count: ids.length },
+		]);
+		const counted = where({ field: 'number', operator: 'startswith', value: '1' });
+		expect((await harness.run('count', { parameters: counted, options: linkedTo })).json()).toEqual(
+			[
+				{
+					count: upTo(150).filter((number) => number > 1 && String(number).startsWith('1')).length,
+				},
+			],
+		);
+		// Whether a platform counts the records of a link is open.
+		const counts = (await harness.requests()).filter((request) => request.path.includes('count'));
+		expect(counts).toEqual([]);
+		const link = { linkedRecords: { link: [{ field: 'related', limit: 149 }] } };
+		const [read] = (
+			await harness.run('get', { parameters: { recordId: picked(target!.id) }, options: link })
+		).json();
+		expect(new Set(read!.related as string[])).toEqual(new Set(ids));
+	});
+
+	test('the list of records in the editor', async () => {
+		await fill(70);
+		const found: string[] = [];
+		let token: string | undefined;
+		do {
+			const parameters = {
+				resource: 'record',
+				operation: 'get',
+				application: picked(APP),
+				table: picked('orders'),
+			};
+			const list = await searchList(
+				harness.credential,
+				'searchRecords',
+				parameters as never,
+				undefined,
+				token,
+			);
+			found.push(...list.results.map(({ value }) => String(value)));
+			token = list.paginationToken as string | undefined;
+		} while (token !== undefined);
+		expect(new Set(found).size).toBe(70);
+	});
+});

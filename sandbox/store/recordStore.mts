@@ -37,15 +37,21 @@ const columns = 'r.seq, r.id, r.ver, r.created, r.modified, r.fields';
 export class RecordStore {
 	/** Whether every version is stored for GET /sandbox/tables/{app}/{table}/history. */
 	keepsHistory = true;
-	/** Times are multiples of this. */
-	timePrecisionMs = 1;
 	readonly #database: Database;
+	#timePrecisionMs = 1;
 	#latest: number;
 
 	constructor(database: Database) {
 		this.#database = database;
 		const row = database.get<{ latest: number | null }>('SELECT MAX(at) AS latest FROM history');
 		this.#latest = row?.latest ?? 0;
+	}
+
+	/** Times are multiples of this. A coarse clock was ahead by up to that much: a finer one is not. */
+	set timePrecisionMs(precision: number) {
+		if (precision === this.#timePrecisionMs) return;
+		this.#timePrecisionMs = precision;
+		this.#latest = Math.min(this.#latest, Date.now());
 	}
 
 	get(table: Table, id: string): StoredRecord | undefined {
@@ -221,7 +227,7 @@ export class RecordStore {
 	 * milliseconds an update is always after `created`; a coarser clock may show the same time.
 	 */
 	#now(created = -Infinity): number {
-		const precision = this.timePrecisionMs;
+		const precision = this.#timePrecisionMs;
 		const clock = Math.floor(Date.now() / precision) * precision;
 		const latest = Math.ceil(this.#latest / precision) * precision;
 		this.#latest = Math.max(latest, clock, precision === 1 ? created + 1 : -Infinity);

@@ -13,7 +13,7 @@ import { people } from './fixtures.cts';
 import { fakePlatform, httpResponse, pageResponse } from './stubPlatform.cts';
 
 const COARSE = '2026-03-01T12:00:00Z';
-const FINE = '2026-03-01T12:00:00.250Z';
+const FINE = '2026-03-01T12:00:00.251Z';
 const EARLIER = '2026-03-01T11:59:59Z';
 const LATER = '2026-03-01T12:00:01Z';
 
@@ -28,7 +28,7 @@ const records = (count: number, modified?: string) =>
 	Array.from({ length: count }, (_, index) => record(`r${index}`, modified));
 
 describe('the newest change is read', () => {
-	const read = async (table: object[], headers: Record<string, string> = {}) => {
+	const read = async (table: object[], headers: Record<string, string | undefined> = {}) => {
 		const { connection, sent } = fakePlatform((options: IHttpRequestOptions) => ({
 			...pageResponse(options, table),
 			headers,
@@ -87,6 +87,16 @@ describe('the newest change is read', () => {
 		['Sun, 01 Mar 2026 12:00:59 GMT', true, 3],
 	])('at %s on its clock', async (date, areOthersLater, count) => {
 		const { last, requests } = await read(records(30), { date });
+		expect([last.areOthersLater, requests]).toEqual([areOthersLater, count]);
+	});
+
+	test.each([
+		['2026-03-01T12:00:00.120Z', 'Sun, 01 Mar 2026 12:00:02 GMT', true, 3],
+		['2026-03-01T12:00:00.120Z', 'Sun, 01 Mar 2026 12:00:03 GMT', false, 1],
+		['2026-03-01T12:00:00.120Z', undefined, true, 3],
+		['2026-03-01T12:00:00.123Z', undefined, false, 1],
+	])('a clock of hundredths of a second: %s at %s', async (time, date, areOthersLater, count) => {
+		const { last, requests } = await read(records(30, time), { date });
 		expect([last.areOthersLater, requests]).toEqual([areOthersLater, count]);
 	});
 

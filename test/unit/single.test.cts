@@ -261,12 +261,16 @@ describe('an upsert', () => {
 });
 
 describe('creating what nothing matched', () => {
-	const create = (replies: Reply[], keys = [table.fields[1]!]) =>
+	const create = (
+		replies: Reply[],
+		keys = [table.fields[1]!],
+		fields: FieldValues = { name: 'a' },
+	) =>
 		call(
 			async (target) =>
 				await createMissing(
 					target as never,
-					{ index: 0, key: 'a', fields: { name: 'a' } },
+					{ index: 0, key: 'a', fields },
 					keys,
 					singleContext(table, 'update'),
 					{},
@@ -300,6 +304,16 @@ describe('creating what nothing matched', () => {
 		const { result, requests } = await create(replies);
 		expect(result).toMatchObject(expected);
 		expect(requests).toHaveLength(count);
+	});
+
+	test.each([
+		['a', { id: 'x' }],
+		['b', unknown],
+	])('with a file, and one that has the file %s is found', async (fileName, expected) => {
+		const fields = { name: 'a', files: [{ fileId: 'f', fileName }] };
+		const replies = [lost(), ok([]), ok([stored(fields)]), ok([])];
+		const sent = { name: 'a', files: added };
+		expect((await create(replies, undefined, sent)).result).toMatchObject(expected);
 	});
 
 	test('without fields to look for it by it stays unknown', async () => {

@@ -22,8 +22,11 @@ export interface NewestVersions {
 /** `none` for an empty table, undefined where it could not be read. */
 export type LastChange = NewestVersions | 'none' | undefined;
 
-/** More than any clock's precision, and more than the clocks of one service differ by. */
+/** More than the precision of a clock that shows whole seconds, and than the clocks of one service differ by. */
 const PAST_MS = 60_000;
+
+/** The same for a clock that shows hundredths; the service's own time has whole seconds only. */
+const FINE_PAST_MS = 2_000;
 
 /** How many of the newest changes are read: little to read, and mostly more than have one time. */
 const FIRST_READ = 10;
@@ -59,11 +62,7 @@ async function readChanges(
 		all.filter(({ modified }) => isSameTime(modified, time));
 	const versions = new Map(newest(records).map(({ id, ver }) => [id, ver]));
 	if (versions.size < records.length) return { time, versions, areOthersLater: true };
-	// On such a clock the time is over before the response is here.
-	if (!isWholeSecond(time)) return { time, versions, areOthersLater: false };
-	if (now !== undefined && now - Date.parse(time) >= PAST_MS) {
-		return { time, versions, areOthersLater: false };
-	}
+	if (isOver(time, now)) return { time, versions, areOthersLater: false };
 	// Any field will do; without one the platform gives all of them.
 	const field = (await table).fields.find(holdsData);
 	let skip = records.length;
@@ -77,6 +76,14 @@ async function readChanges(
 		skip += more.length;
 	}
 	return { time, versions, areOthersLater: undefined };
+}
+
+/** Whether nothing can be written any more that gets this time. */
+function isOver(time: string, now: number | undefined): boolean {
+	// On a clock of milliseconds it is over before the response is here.
+	if (Date.parse(time) % 10 !== 0) return true;
+	const age = now === undefined ? -Infinity : now - Date.parse(time);
+	return age >= (isWholeSecond(time) ? PAST_MS : FINE_PAST_MS);
 }
 
 /** An unknown time is the same as none. */

@@ -180,7 +180,8 @@ export async function createMissing(
 	const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);
 	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
 	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
-	const item = resolveUnreported(prepared, found, {}, context);
+	// There was none before: one that holds what was sent, as far as that can be read, is this one.
+	const item = resolveUnreported(prepared, found, {}, { ...context, mode: 'create' });
 	const its = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && its) return its;
 	throw created;

@@ -18,6 +18,7 @@ export type Reason =
 	| 'nothing tells its record from others'
 	| 'another writer changed the record'
 	| 'a file of this name was there before'
+	| 'whether files were replaced can’t be seen from a record that was not read before'
 	| 'the contract does not say what becomes of the messages that are there'
 	| 'a create is not told from a record that was there before';
 
@@ -170,6 +171,9 @@ export class OperationTrial {
 			return 'it is not there, but a request of unknown result may still be applied';
 		}
 		if (this.#isFileHidden(item)) return 'a file of this name was there before';
+		if (testCase.operation === 'update' && item.files?.kind === 'list') {
+			return 'whether files were replaced can’t be seen from a record that was not read before';
+		}
 		if (item.messages) {
 			return 'the contract does not say what becomes of the messages that are there';
 		}

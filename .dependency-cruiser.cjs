@@ -4,7 +4,7 @@
  */
 const LAYERS = [
 	'(actions|trigger|methods)',
-	'descriptions',
+	'parameters',
 	'execution',
 	'(bulk|changes|files|rows)',
 	'fields',
@@ -50,7 +50,21 @@ module.exports = {
 			name: 'nodes-apart',
 			severity: 'error',
 			from: { path: '^(nodes|credentials)/' },
-			to: { path: '^(sandbox|test|bench|scripts)/' },
+			to: { path: '^(sandbox|harness|test|bench|scripts)/' },
+		},
+		{
+			name: 'harness-apart',
+			comment:
+				'The harness runs n8n, the built package and the sandbox from outside, for whoever needs them.',
+			severity: 'error',
+			from: { path: '^harness/' },
+			to: { path: '^(nodes|credentials|sandbox|test|bench)/' },
+		},
+		{
+			name: 'sandbox-stands-alone',
+			severity: 'error',
+			from: { path: '^sandbox/' },
+			to: { path: '^(harness|test|bench|scripts)/' },
 		},
 		{
 			name: 'only-n8n-at-run-time',

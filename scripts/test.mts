@@ -217,6 +217,7 @@ const checks: Record<string, Check> = {
 		'nodes',
 		'credentials',
 		'sandbox',
+		'harness',
 		'--config=.dependency-cruiser.cjs',
 	]),
 	package: jest('package'),

@@ -9,11 +9,11 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import * as columns from './methods/resourceMapping';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
-import { nodeHints } from './descriptions/nodeHints';
+import { resourceMapping } from './methods/resourceMapping';
+import { nodeHints } from './parameters/nodeHints';
 import { properties, subtitle } from './actions';
 import { router } from './actions/router';
 import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';
@@ -58,7 +58,7 @@ export class DataPlatform implements INodeType {
 		credentialTest,
 		listSearch,
 		loadOptions,
-		resourceMapping: { ...columns },
+		resourceMapping,
 	};
 
 	/** n8n makes the address that an execution waits at: there is nothing to register. */

@@ -9,8 +9,8 @@ import {
 
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
+import { webhookProperties } from './trigger/parameters';
 import { receive, requireSecret } from './trigger/receive';
-import { webhookProperties } from './trigger/webhookParameters';
 
 export class DataPlatformWebhookTrigger implements INodeType {
 	description: INodeTypeDescription = {

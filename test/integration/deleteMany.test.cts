@@ -322,8 +322,8 @@ describe('what an expression or an agent leaves empty is never all', () => {
 	});
 
 	test.each([
-		[{ filterMode: '={{ $json.missing }}' }, "'Filter' is none of"],
-		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' of the filter"],
+		[{ filterMode: '={{ $json.missing }}' }, "'Filter' must be one of"],
+		[{ ...where(open), matchType: '={{ $json.missing }}' }, "'Match' must be one of"],
 		[
 			{ application: { __rl: true, mode: 'id', value: '={{ $json.missing }}' } },
 			"'Application' is",
@@ -346,7 +346,7 @@ describe('what an expression or an agent leaves empty is never all', () => {
 		'a dry run that is %j',
 		async (dryRun) => {
 			const error = await refused(where(open), { dryRun });
-			expect(error?.message).toBe("'Dry Run' must be true or false");
+			expect(error?.message).toContain("'Dry Run' must be true or false, ");
 		},
 	);
 });

@@ -84,7 +84,7 @@ describe('where it starts', () => {
 		const page = await pageOf({ startFrom: 'date', startDate });
 		expect(shown(page)).toEqual(['updated 1', 'created 3']);
 		const unreadable = await getChanges({ startFrom: 'date', startDate: 'soon' });
-		expect(unreadable.error?.message).toBe("'Date' is not a date");
+		expect(unreadable.error?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
 
 	test('without a cursor a notice says where it starts; with one there is none', async () => {
@@ -245,7 +245,7 @@ describe('what is refused before anything is read', () => {
 		[{ pageSize: 0 }, "'Page Size' must be a whole number from 1 to 10000"],
 		[{ pageSize: 2.9 }, "'Page Size' must be a whole number from 1 to 10000, not 2.9"],
 		[{ pageSize: 10_001 }, "'Page Size' must be a whole number from 1 to 10000"],
-		[{ startFrom: 'then' }, "'Start From' must be one of 'now', 'beginning', 'date', not \"then\""],
+		[{ startFrom: 'then' }, "'Start From' must be one of 'date', 'now', 'beginning', not \"then\""],
 		[{ options: { overlap: -1 } }, "'Overlap (Seconds)' must be a number from 0"],
 	])('%j', async (parameters, message) => {
 		const result = await getChanges(parameters as IDataObject);

@@ -236,7 +236,7 @@ describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null 
 				options: { [name]: value },
 				...(operation === 'updateMany' && { parameters: { recordId: 'x' } }),
 			});
-			expect(error?.message).toBe(`'${label}' must be true or false`);
+			expect(error?.message).toContain(`'${label}' must be true or false, `);
 			expect(await harness.writes()).toEqual([]);
 		});
 	},

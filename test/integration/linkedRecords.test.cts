@@ -243,7 +243,7 @@ describe('include linked records', () => {
 		);
 		expect(await error({ field: 'people', limit: 0 })).toContain("'Limit'");
 		expect(await error({ field: 'people', limit: 1.5 })).toContain(
-			"'Limit' must be a whole number",
+			"'Limit' under 'Include Linked Records' must be a whole number",
 		);
 	});
 });

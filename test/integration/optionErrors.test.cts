@@ -21,7 +21,7 @@ test.each<[string, Run, error: string, message: string]>([
 	[
 		'getAll',
 		{ options: { offset: '={{ "0x2" }}' } },
-		`'Offset' must be a whole number from 0 to 9007199254740991, not "0x2"`,
+		`'Offset' must be a whole number at least 0, not "0x2"`,
 		"Correct 'Offset', or the expression in it.",
 	],
 	[
@@ -58,7 +58,7 @@ test.each<[string, Run, error: string, message: string]>([
 	[
 		'createMany',
 		{ options: { batchSize: '={{ null }}' } },
-		"'Batch Size' must be a whole number from 0 to 1000, not null",
+		"'Batch Size' must be a whole number from 0 to 1000, it is empty",
 		"Correct 'Batch Size', or the expression in it.",
 	],
 	[

@@ -54,7 +54,7 @@ describe('get many records', () => {
 			const result = await harness.run('getAll', { options: { offset } as IDataObject });
 			const isUnset = offset === null;
 			expect(result.error?.message ?? '').toContain(
-				isUnset ? '' : "'Offset' must be a whole number from 0",
+				isUnset ? '' : "'Offset' must be a whole number at least 0",
 			);
 			expect(await harness.requests()).toHaveLength(isUnset ? 1 : 0);
 		},
@@ -266,10 +266,10 @@ describe('what an expression leaves empty when reading', () => {
 		],
 		[
 			{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } },
-			"The direction to sort 'a' is neither 'asc' nor 'desc'",
+			`'Direction' under 'Sort' must be one of 'asc', 'desc', not "DESC"`,
 		],
-		[{ returnAll: '={{ "false" }}' }, "'Return All' must be true or false"],
-		[{ returnAll: nothing }, "'Return All' must be true or false"],
+		[{ returnAll: '={{ "false" }}' }, `'Return All' must be true or false, not "false"`],
+		[{ returnAll: nothing }, "'Return All' must be true or false, it is empty"],
 		[
 			{ returnAll: false, limit: nothing },
 			"'Limit' must be a whole number at least 1, it is empty",

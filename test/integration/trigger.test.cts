@@ -124,7 +124,7 @@ describe('where it begins', () => {
 
 	test('a date that is not one is refused', async () => {
 		const watching = await start({ startFrom: 'date', startDate: 'soon' });
-		expect((await failureOf(watching))?.message).toBe("'Date' is not a date");
+		expect((await failureOf(watching))?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
 });
 

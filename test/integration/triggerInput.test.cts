@@ -1,4 +1,4 @@
-/** Values that an expression may give to the trigger's parameters, and strange budgets of n8n. */
+/** What the trigger's parameters may hold, and strange budgets of n8n. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
@@ -34,15 +34,8 @@ const option = (name: string, value: unknown) => ({ options: { [name]: value } }
 
 test.each<[string, IDataObject, number?]>([
 	['no maximum', option('maxRecordsPerPoll', null)],
-	['a maximum that is no number', option('maxRecordsPerPoll', 'many')],
-	['a huge maximum', option('maxRecordsPerPoll', 1e9)],
-	['a negative overlap', option('overlap', -1)],
-	['a huge overlap', option('overlap', 1e9)],
 	['no overlap', option('overlap', null)],
 	['no timeout', option('timeout', null)],
-	['a timeout of 0', option('timeout', 0)],
-	['a negative timeout', option('timeout', -1)],
-	['a timeout that is no number', option('timeout', 'long')],
 	['a timeout longer than a timer', option('timeout', 1e12)],
 	['no fields to load', option('fieldsToLoad', null)],
 	['fields to load as text', option('fieldsToLoad', 'number, buyer')],
@@ -66,19 +59,36 @@ test.each<[string, IDataObject, string]>([
 	['Start From', { startFrom: 'yesterday' }, "'Start From' must be"],
 	['Start From', { startFrom: '' }, "'Start From' must be"],
 	[
-		'Output Field Names or IDs',
-		option('fieldsToLoad', 5),
-		"'Output Field Names or IDs' must be a list",
+		'Max Records per Poll',
+		option('maxRecordsPerPoll', 'many'),
+		`'Max Records per Poll' must be a whole number from 1 to 10000, not "many"`,
+	],
+	['Max Records per Poll', option('maxRecordsPerPoll', 1e9), 'from 1 to 10000, not 1000000000'],
+	['Max Records per Poll', option('maxRecordsPerPoll', '={{ null }}'), 'it is empty'],
+	[
+		'Overlap',
+		option('overlap', -1),
+		"'Overlap (Seconds)' must be a number from 0 to 86400, not -1",
+	],
+	['Overlap', option('overlap', 1e9), "'Overlap (Seconds)' must be a number from 0 to 86400"],
+	['Request Timeout', option('timeout', 0), "'Request Timeout' must be a number at least 0.001"],
+	['Request Timeout', option('timeout', -1), "'Request Timeout' must be a number at least 0.001"],
+	['Request Timeout', option('timeout', 'long'), `at least 0.001, not "long"`],
+	['Output Fields', option('fieldsToLoad', 5), "has no field '5' to load"],
+	[
+		'Output Fields',
+		option('fieldsToLoad', [true]),
+		"'Output Field Names or IDs' must be text, not a boolean",
 	],
 	[
-		'Output Field Names or IDs',
-		option('fieldsToLoad', [null]),
-		"'Output Field Names or IDs' must be a list",
+		'Watched Fields',
+		option('watchedFields', { a: 1 }),
+		"'Watched Field Names or IDs' must be text",
 	],
-	['Watched Fields', option('watchedFields', { a: 1 }), "'Watched Fields' must be a list"],
+	['Watched Fields', option('watchedFields', '={{ [] }}'), "'Watched Field Names or IDs' is empty"],
 	['Watched Fields', option('watchedFields', ['buyer', 'nope']), "has no field 'nope' to watch"],
 	['Watched Fields', option('watchedFields', ['__proto__']), "has no field '__proto__' to watch"],
-	['Date', { startFrom: 'date', startDate: null }, "'Date' is not a date"],
+	['Date', { startFrom: 'date', startDate: null }, "'Date' must be a date, it is empty"],
 	['Table', { table: picked('  ') }, "'Table' is empty"],
 	['Saved View', option('savedView', '={{ null }}'), "'Saved View Name or ID' is empty"],
 	['Saved View', option('savedView', '={{ "" }}'), "'Saved View Name or ID' is empty"],

@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
 import {
-	binaryFields,
 	GrowingFile,
 	openFile,
 	storeFile,
 } from '../../nodes/DataPlatform/execution/binaryStore.ts';
+import { binaryFields, inputDataFieldName } from '../../nodes/DataPlatform/parameters/files.ts';
 import { fakeRun, type Given } from './fakeNode.cts';
 
 const MIB = 1024 * 1024;
@@ -200,7 +200,7 @@ describe('a file of an item', () => {
 	) {
 		const binary = { data: { data: '', mimeType: 'text/csv', ...data } };
 		const { run, seen } = await fakeRun({}, { items: [{ json: {}, binary }], files, canceled });
-		return { ...openFile(run, 0, 'data'), seen };
+		return { ...openFile(run, 0, 'data', inputDataFieldName), seen };
 	}
 	const text = async (bytes: AsyncIterable<Uint8Array>) => {
 		const pieces: Uint8Array[] = [];
@@ -283,8 +283,8 @@ describe('a file of an item', () => {
 describe('the fields of an item with files', () => {
 	const file = { data: '', mimeType: 'text/plain' };
 	const fieldsOf = async (names: string, binary?: IBinaryKeyData) => {
-		const { run } = await fakeRun({}, { items: [{ json: {}, binary }] });
-		return binaryFields(run, 0, names);
+		const { run } = await fakeRun({ inputDataFieldName: names }, { items: [{ json: {}, binary }] });
+		return binaryFields(run, 0);
 	};
 
 	test.each<[string, string[], string[]]>([
@@ -306,7 +306,7 @@ describe('the fields of an item with files', () => {
 		[
 			' , ',
 			{ a: file },
-			"'Input Data Field Name' names no field: ' , '",
+			"'Input Data Field Name' names no field: ','",
 			'Give the names of fields with files, separated by commas, or leave it empty for all.',
 		],
 		['', {}, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],

@@ -461,7 +461,7 @@ describe('at the bounds', () => {
 		const watched = [...table.ids];
 		remove(table, ...watched.slice(0, 21));
 		await expect(table.find(watched, { maxShare: 50 })).rejects.toMatchObject({
-			hint: "Check the table, and what the token may read. If they were deleted, raise 'Max Share of Deletions (%)' in the options.",
+			hint: { code: 'raiseDeletedShare' },
 		});
 		table.hasTime = () => false;
 		await expect(table.find(watched)).rejects.toMatchObject({

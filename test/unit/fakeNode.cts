@@ -11,6 +11,7 @@ import {
 	type INode,
 	type INodeExecutionData,
 	type INodeParameters,
+	type INodeProperties,
 	type INodeTypeDescription,
 	type NodeApiError,
 	type NodeOperationError,
@@ -20,6 +21,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { properties } from '../../nodes/DataPlatform/actions/index.ts';
 import { router } from '../../nodes/DataPlatform/actions/router.ts';
+import type { ShownParameters } from '../../nodes/DataPlatform/execution/parameter.ts';
 import { createClient } from '../../nodes/DataPlatform/execution/createClient.ts';
 import { RunContext } from '../../nodes/DataPlatform/execution/run.ts';
 import { inSubCollections, unknownParameters } from '../support/engine/knownParameters.cts';
@@ -245,7 +247,8 @@ export function fakeExecution({
 			if (name === 'columns.value' && !options?.skipValidation) {
 				throw new Error('n8n checks the values by the table as it was when the workflow was saved');
 			}
-			const value = valueAt(node.parameters, name) ?? fallback;
+			const stored = valueAt(node.parameters, name);
+			const value = stored === undefined ? fallback : stored;
 			if (value === undefined) throw new Error(`Could not get parameter '${name}'`);
 			return options?.rawExpressions ? value : resolved(value, items[index]?.json ?? {}, index);
 		},
@@ -279,9 +282,19 @@ export async function runNode(operation: string, given: Given): Promise<NodeRun>
 	}
 }
 
+/** Shows the parameters that are given, wherever they stand. */
+function shownIn({ options, ...fields }: IDataObject): ShownParameters {
+	const shown = (path: string) => (name: string) =>
+		[name, { path: `${path}${name}`, property: { name } as INodeProperties }] as const;
+	return new Map([
+		...Object.keys(fields).map(shown('')),
+		...Object.keys((options as IDataObject | undefined) ?? {}).map(shown('options.')),
+	]);
+}
+
 /** A run as operations see it, with parameters as they are given. */
 export async function fakeRun(plain: IDataObject, given: Given = {}) {
 	const { context, seen } = fakeExecution({ plain, ...given });
 	const client = await createClient(context, { timeout: 60, maxRetryWait: 0 });
-	return { run: new RunContext<string>(context, client), context, seen };
+	return { run: new RunContext<string>(context, client, shownIn(plain)), context, seen };
 }

@@ -11,8 +11,10 @@ import {
 	type IWebhookFunctions,
 	type WorkflowExecuteMode,
 } from 'n8n-workflow';
-import { triggerProperties } from '../../nodes/DataPlatform/trigger/parameters.ts';
-import { webhookProperties } from '../../nodes/DataPlatform/trigger/webhookParameters.ts';
+import {
+	triggerProperties,
+	webhookProperties,
+} from '../../nodes/DataPlatform/trigger/parameters.ts';
 import { locator } from './fakeNode.cts';
 import type { Serve } from './stubPlatform.cts';
 

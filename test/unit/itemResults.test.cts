@@ -4,12 +4,12 @@ import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 import {
 	isErrorItem,
 	ItemResults,
-	toFailure,
 	toNodeError,
 } from '../../nodes/DataPlatform/execution/itemResults.ts';
+import { toFailure } from '../../nodes/DataPlatform/parameters/failure.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
-import { asItems, columns, fakeRun, locator, runNode, TABLE, type Given } from './fakeNode.cts';
+import { asItems, columns, locator, runNode, TABLE, type Given } from './fakeNode.cts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
 import { StubTables } from './stubTables.cts';
@@ -429,21 +429,5 @@ describe('items of one record', () => {
 		});
 		expect(error).toBeUndefined();
 		expect(order).toEqual(['PATCH people r1 1', 'PATCH people r2 3', 'PATCH people r1 2']);
-	});
-
-	test.each<[IDataObject, string]>([
-		[{ application: 'sales', table: 'people', recordId: 'r1' }, '["sales","people","r1"]'],
-		[{ table: 'people', recordId: 'r1' }, '[null,"people","r1"]'],
-	])('%j is the record %s', async (parameters, key) => {
-		const { run } = await fakeRun(parameters);
-		expect(run.recordKey(0)).toBe(key);
-	});
-
-	test.each<[IDataObject, string]>([
-		[{ table: 'people' }, "'Record' is empty"],
-		[{ recordId: 'r1' }, "'Table' is empty"],
-	])('%j is no record', async (parameters, message) => {
-		const { run } = await fakeRun(parameters);
-		expect(() => run.recordKey(0)).toThrow(message);
 	});
 });

@@ -4,9 +4,9 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
 import {
 	inclusionsOf,
-	linkRules,
 	noticeOmissions,
-} from '../../nodes/DataPlatform/execution/linkInput.ts';
+} from '../../nodes/DataPlatform/parameters/linkedRecords.ts';
+import { linkRules } from '../../nodes/DataPlatform/parameters/links.ts';
 import { asItems, columns, fakeRun, locator, runNode, TABLE, type Given } from './fakeNode.cts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { httpResponse, notFound } from './stubPlatform.cts';
@@ -144,12 +144,12 @@ describe('Link Values', () => {
 	test.each<[unknown, string, string]>([
 		[
 			[any({ valueType: 'id' })],
-			"'Link Values Are' is none of 'recordIds', 'importKey' and 'field'",
+			`'Link Values Are' under 'Link Values' must be one of 'importKey', 'field', 'recordIds', not "id"`,
 			CHOOSE,
 		],
 		[
 			[any({ ifNotFound: 'skip' })],
-			"'If Not Found' is none of 'error', 'leaveEmpty' and 'create'",
+			`'If Not Found' under 'Link Values' must be one of 'create', 'leaveEmpty', 'error', not "skip"`,
 			CHOOSE,
 		],
 		[
@@ -173,7 +173,11 @@ describe('Link Values', () => {
 			'Its link fields are: company, partner, clients, lost, boss.',
 		],
 		[[any(), any()], "'Link Values' has two entries for '*'", 'Remove one.'],
-		[['x', {}], "'Link Values' has two entries for '*'", 'Remove one.'],
+		[
+			['x', {}],
+			`'Link Values' must be a list of entries, not ["x",{}]`,
+			'Correct the expression in it.',
+		],
 		[
 			[{ field: 'boss' }, { field: ' boss ' }],
 			"'Link Values' has two entries for 'boss'",
@@ -181,7 +185,7 @@ describe('Link Values', () => {
 		],
 		[
 			[{ field: { a: 1 } }],
-			"'Link Values' must be text, not an object",
+			"'Field Name or ID' under 'Link Values' must be text, not an object",
 			'Correct the expression in it.',
 		],
 	])('%j is refused', async (entries, message, hint) => {
@@ -196,7 +200,7 @@ describe('Link Values', () => {
 		const { run: context } = await fakeRun({ options: { linkValues: { link } } });
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(
 			expect.objectContaining({
-				message: "'Linked Field Name or ID' must be text, not an object",
+				message: "'Linked Field Name or ID' under 'Link Values' must be text, not an object",
 			}),
 		);
 	});
@@ -437,7 +441,7 @@ describe('Linked To', () => {
 		});
 	});
 
-	const EMPTY = 'Fill it in, or remove the option: without it, all records match.';
+	const EMPTY = 'Fill it in. If it is an expression, it returned nothing for this item.';
 	const CHOOSE = 'Choose it from the list, or correct the expression in it.';
 	test.each<[unknown, string, string]>([
 		[{ recordId: 'a' }, "'Link Field Name or ID' under 'Linked To' is empty", EMPTY],
@@ -593,7 +597,7 @@ describe('Include Linked Records', () => {
 		],
 		[
 			[{ field: 'company', include: 'all' }],
-			"'Include' is neither 'recordIds' nor 'fields'",
+			`'Include' under 'Include Linked Records' must be one of 'fields', 'recordIds', not "all"`,
 			'Include Linked Records',
 		],
 		[
@@ -602,7 +606,7 @@ describe('Include Linked Records', () => {
 			'Include Linked Records',
 		],
 		[
-			[{ field: 'company', include: 'fields', linkedFields: 5 }],
+			[{ field: 'company', include: 'fields', linkedFields: '' }],
 			"No field of the linked table 'Companies' is chosen",
 			'Include Linked Records',
 		],
@@ -623,23 +627,23 @@ describe('Include Linked Records', () => {
 		],
 		[
 			[{ field: 'company', include: 'fields', linkedFields: [{ a: 1 }] } as never],
-			"'Linked Field Names or IDs' must be text, not an object",
-			'Linked Field Names or IDs',
+			"'Linked Field Names or IDs' under 'Include Linked Records' must be text, not an object",
+			'Include Linked Records',
 		],
 		[
 			[{ field: 'company', limit: 0 }],
-			"'Limit' must be a whole number from 1 to 1000, not 0",
-			'Limit',
+			"'Limit' under 'Include Linked Records' must be a whole number from 1 to 1000, not 0",
+			'Include Linked Records',
 		],
 		[
 			[{ field: 'company', limit: 1001 }],
-			"'Limit' must be a whole number from 1 to 1000, not 1001",
-			'Limit',
+			"'Limit' under 'Include Linked Records' must be a whole number from 1 to 1000, not 1001",
+			'Include Linked Records',
 		],
 		[
 			[{ field: 'company', limit: 1.5 }],
-			"'Limit' must be a whole number from 1 to 1000, not 1.5",
-			'Limit',
+			"'Limit' under 'Include Linked Records' must be a whole number from 1 to 1000, not 1.5",
+			'Include Linked Records',
 		],
 	])('%j is refused', async (entries, message, field) => {
 		const { error } = await get(...entries);

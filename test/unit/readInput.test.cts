@@ -7,8 +7,8 @@ import {
 	createClient,
 	createEditorClient,
 } from '../../nodes/DataPlatform/execution/createClient.ts';
-import { noticeShift, queryHint } from '../../nodes/DataPlatform/execution/recordQuery.ts';
-import { changeOutput, selectionValues } from '../../nodes/DataPlatform/execution/changeInput.ts';
+import { changeOutput, selectionValues } from '../../nodes/DataPlatform/parameters/changes.ts';
+import { noticeShift, queryHint } from '../../nodes/DataPlatform/parameters/reading.ts';
 import {
 	prefixedName,
 	recordOutput,
@@ -105,13 +105,13 @@ describe('which records are read', () => {
 		],
 		[
 			{ sort: { by: [{ field: 'a', direction: 'up' }] } },
-			"The direction to sort 'a' is neither 'asc' nor 'desc'",
+			`'Direction' under 'Sort' must be one of 'asc', 'desc', not "up"`,
 			'Sort',
-			SORT,
+			'Choose it from the list, or correct the expression in it.',
 		],
 		[
 			{ sort: { by: [{ field: ['a'] }] } as never },
-			"'Sort' must be text, not a list",
+			"'Field Name or ID' under 'Sort' must be text, not a list",
 			'Sort',
 			'Correct the expression in it.',
 		],
@@ -225,7 +225,7 @@ describe('a record in the output', () => {
 
 	test('simplified or not, nothing else', async () => {
 		const { error } = await read('record: get', { recordId: locator('r1'), simple: '={{ 5 }}' });
-		expect(error?.message).toBe("'Simplify' must be true or false");
+		expect(error?.message).toBe("'Simplify' must be true or false, not 5");
 	});
 });
 
@@ -295,11 +295,11 @@ describe('changes', () => {
 	});
 
 	test.each<[INodeParameters, string, string]>([
-		[{ startFrom: 'date', startDate: 'soon' }, "'Date' is not a date", 'Date'],
-		[{ startFrom: 'date', startDate: '' }, "'Date' is not a date", 'Date'],
+		[{ startFrom: 'date', startDate: 'soon' }, `'Date' must be a date, not "soon"`, 'Date'],
+		[{ startFrom: 'date', startDate: '' }, "'Date' must be a date, it is empty", 'Date'],
 		[
 			{ startFrom: 'later' },
-			"'Start From' must be one of 'now', 'beginning', 'date', not \"later\"",
+			`'Start From' must be one of 'date', 'now', 'beginning', not "later"`,
 			'Start From',
 		],
 	])('%j is refused', async (parameters, message, field) => {
@@ -325,14 +325,12 @@ describe('changes', () => {
 		});
 	});
 
-	test('are of a selection: filter and view, unresolved', () => {
-		const given: Record<string, unknown> = {
+	test('are of a selection: filter and view, unresolved', async () => {
+		const { run } = await fakeRun({
 			...{ filterMode: 'conditions', matchType: 'and', conditions: '={{ a }}', groups: '' },
-			...{ filterTree: undefined, 'options.savedView': 'v' },
-		};
-		expect(selectionValues((name) => given[name])).toEqual([
-			...['conditions', 'and', '={{ a }}', null, null, 'v'],
-		]);
+			options: { savedView: 'v' },
+		});
+		expect(selectionValues(run)).toEqual([...['conditions', 'and', '={{ a }}', null, null, 'v']]);
 	});
 });
 

@@ -343,7 +343,7 @@ describe('one record', () => {
 	});
 
 	const HINT =
-		"Correct it under 'Values to Send', or in the input where fields are mapped automatically.";
+		"Correct it under 'Values to Send', or in the input if fields are mapped automatically.";
 	test.each<[string, Given, string, string | undefined]>([
 		[
 			'a field that the table lacks',
@@ -390,15 +390,15 @@ describe('one record', () => {
 		[
 			'emptyValues',
 			'drop',
-			"'Empty Values' must be one of 'leave', 'clear', 'error', not \"drop\"",
+			"'Empty Values' must be one of 'clear', 'leave', 'error', not \"drop\"",
 		],
-		['unknownFields', 'drop', "'Unknown Fields' must be one of 'error', 'ignore', not \"drop\""],
+		['unknownFields', 'drop', "'Unknown Fields' must be one of 'ignore', 'error', not \"drop\""],
 		[
 			'emptyValues',
 			'={{ undefined }}',
-			"'Empty Values' must be one of 'leave', 'clear', 'error', it is empty",
+			"'Empty Values' must be one of 'clear', 'leave', 'error', it is empty",
 		],
-		['skipAudit', 'yes', "'Skip Audit' must be true or false"],
+		['skipAudit', 'yes', '\'Skip Audit\' must be true or false, not "yes"'],
 	])('is not created with %s %j', async (option, value, message) => {
 		const { error } = await write('record: create', {
 			parameters: { options: { [option]: value as string } },

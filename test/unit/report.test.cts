@@ -1,10 +1,10 @@
 import { NodeApiError, NodeOperationError, type INode } from 'n8n-workflow';
 import {
 	ItemResults,
-	toFailure,
 	toNodeError,
 	omitUndefined,
 } from '../../nodes/DataPlatform/execution/itemResults.ts';
+import { toFailure } from '../../nodes/DataPlatform/parameters/failure.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
 

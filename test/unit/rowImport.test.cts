@@ -279,16 +279,16 @@ describe('what keeps a file from being imported', () => {
 		],
 		...(
 			[
-				['delimiter', '#', `'Delimiter' must be one of 'auto', ',', ';', '\t', '|', not "#"`],
+				['delimiter', '#', `'Delimiter' must be one of 'auto', ',', '|', ';', '\t', not "#"`],
 				['encoding', 'x', /^'Encoding' must be one of 'auto', .*, not "x"$/],
 				[
 					'numberFormat',
 					'x',
-					"'Number Format' must be one of 'plain', 'point', 'comma', not \"x\"",
+					"'Number Format' must be one of 'point', 'comma', 'plain', not \"x\"",
 				],
-				['listSeparator', 5, "'List Separator' is no text"],
-				['formulaGuard', 'x', "'Formula Guard' must be true or false"],
-				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false"],
+				['listSeparator', 5, "'List Separator' must be text, not a number"],
+				['formulaGuard', 'x', `'Formula Guard' must be true or false, not "x"`],
+				['formulaGuard', '={{ undefined }}', "'Formula Guard' must be true or false, it is empty"],
 				['dateFormat', 'qq', /^'Date Format' /],
 				['timeZone', 'Mars/One', /^'Time Zone' /],
 				['dateFormat', true, "'Date Format' must be text, not a boolean"],
@@ -343,7 +343,7 @@ describe('what keeps a file from being imported', () => {
 
 	test('a list separator that is no text says what to do', async () => {
 		const { error } = await importFile('name\n', { options: { listSeparator: 5 } });
-		expect(error?.description).toBe('Choose it from the list, or correct the expression in it.');
+		expect(error?.description).toBe('Correct the expression in it.');
 	});
 });
 
@@ -665,6 +665,7 @@ async function importPortions(
 		rejectsDuplicates,
 		isById,
 		stopAfterRejected,
+		limitLabel: 'Rejected Rows Limit',
 		before: 1,
 		cancellation,
 	});
@@ -991,10 +992,10 @@ describe('Export to File', () => {
 
 	test.each<[INodeParameters, INodeParameters, string]>([
 		[{}, { format: 'auto' }, "'Format' must be one of 'csv', 'ndjson', not \"auto\""],
-		[{ delimiter: 'auto' }, {}, `'Delimiter' must be one of ',', ';', '\t', '|', not "auto"`],
+		[{ delimiter: 'auto' }, {}, `'Delimiter' must be one of ',', '|', ';', '\t', not "auto"`],
 		[{ columnNames: 'x' }, {}, "'Column Names' must be one of 'names', 'headers', not \"x\""],
-		[{ byteOrderMark: 'x' }, {}, "'Byte Order Mark' must be true or false"],
-		[{ formulaGuard: 'x' }, {}, "'Formula Guard' must be true or false"],
+		[{ byteOrderMark: 'x' }, {}, `'Byte Order Mark' must be true or false, not "x"`],
+		[{ formulaGuard: 'x' }, {}, `'Formula Guard' must be true or false, not "x"`],
 		[{ fileName: { a: 1 } }, {}, "'File Name' must be text, not an object"],
 	])('%j %j is refused', async (options, parameters, message) => {
 		const { error, stored } = await exported(options, parameters);

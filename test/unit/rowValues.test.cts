@@ -1,8 +1,13 @@
 /** From the rows of a file to what is planned. */
-import { columnEntries, RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';
+import type { IDataObject } from 'n8n-workflow';
+
+import { RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';
+import { hintText } from '../../nodes/DataPlatform/parameters/hints.ts';
+import { mappingOf } from '../../nodes/DataPlatform/parameters/rowFiles.ts';
 import type { PlanOptions } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { FileRow } from '../../nodes/DataPlatform/rows/readRows.ts';
 import type { InputError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { fakeRun } from './fakeNode.cts';
 import { fieldOf, tableOf } from './fixtures.cts';
 
 const table = tableOf(
@@ -58,7 +63,7 @@ function messageOf(work: () => unknown): string {
 		work();
 	} catch (error) {
 		const { message, hint } = error as InputError;
-		return `${message} | ${String(hint)}`;
+		return `${message} | ${hintText(hint)}`;
 	}
 	throw new Error('It should have failed');
 }
@@ -351,8 +356,14 @@ describe('lines of NDJSON', () => {
 });
 
 describe('the entries of a mapping list', () => {
-	test('columns and fields, without the spaces around them', () => {
-		expect(columnEntries([{ column: ' No. ', field: 'age ' }])).toEqual([
+	const entriesOf = async (given: unknown) => {
+		const columnMapping = { column: given } as IDataObject;
+		const { run } = await fakeRun({ mappingMode: 'defineBelow', columnMapping });
+		return () => mappingOf(run, 0);
+	};
+
+	test('columns and fields, without the spaces around them', async () => {
+		expect((await entriesOf([{ column: ' No. ', field: 'age ' }]))()).toEqual([
 			{ column: 'No.', field: 'age' },
 		]);
 	});
@@ -360,10 +371,7 @@ describe('the entries of a mapping list', () => {
 	test.each<[unknown, string]>([
 		[undefined, "'Column Mapping' is empty"],
 		[[], "'Column Mapping' is empty"],
-		['x', "'Column Mapping' is empty"],
-		[[null], "An entry of 'Column Mapping' names no column of the file"],
 		[[{ column: ' ', field: 'age' }], "An entry of 'Column Mapping' names no column of the file"],
-		[[{ column: 5, field: 'age' }], "An entry of 'Column Mapping' names no column of the file"],
 		[[{ column: 'a' }], "'Column Mapping' names no field for the column 'a'"],
 		[[{ column: 'a', field: ' ' }], "'Column Mapping' names no field for the column 'a'"],
 		[
@@ -373,12 +381,13 @@ describe('the entries of a mapping list', () => {
 			],
 			"'Column Mapping' has two columns for 'age'",
 		],
-	])('%j is an error', (given, message) => {
-		expect(messageOf(() => columnEntries(given))).toBe(
-			`${message} | Correct it, or remove the entry.`,
-		);
-		expect(() => columnEntries(given)).toThrow(
-			expect.objectContaining({ field: 'Column Mapping' }),
+	])('%j is an error', async (given, message) => {
+		expect(await entriesOf(given)).toThrow(
+			expect.objectContaining({
+				message,
+				hint: 'Correct it, or remove the entry.',
+				field: 'Column Mapping',
+			}),
 		);
 	});
 });

@@ -238,7 +238,7 @@ describe('records are found', () => {
 		],
 		...(
 			[
-				[{ matchOn: 'key' }, 'Match On', "'importKey', 'recordId', 'fields'", 'key'],
+				[{ matchOn: 'key' }, 'Match On', "'importKey', 'fields', 'recordId'", 'key'],
 				[{ options: { ifFound: 'x' } }, 'If Found', "'update', 'skip'", 'x'],
 				[{ options: { ifMissing: 'x' } }, 'If Missing', "'create', 'skip', 'error'", 'x'],
 				[{ options: { multipleMatches: 'x' } }, 'Multiple Matches', "'error', 'first', 'all'", 'x'],

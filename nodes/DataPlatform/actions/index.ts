@@ -77,7 +77,7 @@ export const properties: INodeProperties[] = [
 	...resources.map(operationParameter),
 	...resources.flatMap((resource) =>
 		resource.operations.flatMap((operation) =>
-			operation.fields.map((field) => shownFor(resource, operation, field)),
+			operation.properties.map((field) => shownFor(resource, operation, field)),
 		),
 	),
 ];

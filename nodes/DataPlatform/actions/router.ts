@@ -2,28 +2,24 @@
  * Runs the chosen operation: the one loop over the items, and the one place where a failure
  * becomes an error item or stops the node.
  */
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { createClient, DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
-import { findOperation } from './index';
+import { createClient } from '../execution/createClient';
 import {
 	OutputWithFiles,
 	type ItemOperation,
 	type ItemOutput,
 	type Operation,
 } from '../execution/operation';
-import {
-	ItemResults,
-	toFailure,
-	toNodeError,
-	type Failure,
-	type Progress,
-} from '../execution/itemResults';
-import { storedPath } from '../execution/optionGroups';
+import { ItemResults, toNodeError, type Failure, type Progress } from '../execution/itemResults';
+import type { Parameter, ParameterReader } from '../execution/parameter';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
-import { isTool, requireNumber, RunContext } from '../execution/run';
-import { maxRetryWait, timeout } from '../descriptions/common';
+import { isTool, readerOf, RunContext } from '../execution/run';
+import { toFailure } from '../parameters/failure';
+import { maxRetryWait, timeout } from '../parameters/requests';
 import { forEachConcurrent } from '../transport/concurrency';
+import { InputError } from '../transport/errors';
+import { findOperation } from './index';
 
 /** Runs `work`; its error as a value, in the user's words. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
@@ -86,50 +82,46 @@ async function runItems(
 	});
 }
 
-/** With 0 every request would be given up at once. */
-const MIN_TIMEOUT_S = 0.001;
-
 /**
- * A number among the options that holds for the whole run: the first item's. Where an expression
- * in it fails for that item, another item gives it.
+ * A number that holds for the whole run: the first item's. If an expression in it fails for that item,
+ * another item gives it. Undefined if the operation does not show it, or there are no items.
  *
- * @throws {InputError} where it is out of bounds
+ * @throws {InputError} if it is out of bounds
  */
-function runOption(
-	context: IExecuteFunctions,
-	{ name, displayName }: INodeProperties,
-	fallback: number,
-	min: number,
-): number {
-	const path = storedPath(context.getNode().parameters.options, `options.${name}`);
+function runOption<Name extends string>(
+	reader: ParameterReader<Name>,
+	parameter: Parameter<Name, number>,
+	itemCount: number,
+): number | undefined {
+	if (!reader.shown.has(parameter.name)) return undefined;
 	let failure: unknown;
-	for (const index of context.getInputData().keys()) {
-		let value: unknown;
+	for (let index = 0; index < itemCount; index += 1) {
 		try {
-			value = context.getNodeParameter(path, index, fallback) ?? fallback;
+			return parameter.of(reader, index);
 		} catch (error) {
 			failure ??= error;
-			continue;
+			if (error instanceof InputError) break;
 		}
-		return requireNumber(value, displayName, { min });
 	}
-	if (failure === undefined) return fallback;
-	throw failure;
+	if (failure !== undefined) throw failure;
+	return undefined;
 }
 
 async function createRun(
 	context: IExecuteFunctions,
-	{ timeoutSeconds = DEFAULT_TIMEOUT_S }: Operation,
+	{ shown }: Operation,
+	itemCount: number,
 ): Promise<RunContext<string>> {
+	const reader = readerOf(context, shown);
 	const seconds = {
-		timeout: runOption(context, timeout, timeoutSeconds, MIN_TIMEOUT_S),
-		maxRetryWait: runOption(context, maxRetryWait, DEFAULT_MAX_WAIT_S, 0),
+		timeout: runOption(reader, timeout, itemCount),
+		maxRetryWait: runOption(reader, maxRetryWait, itemCount),
 	};
-	return new RunContext(context, await createClient(context, seconds));
+	return new RunContext(context, await createClient(context, seconds), shown);
 }
 
 async function runAll(context: IExecuteFunctions, operation: Operation, report: ItemResults) {
-	const run = await createRun(context, operation);
+	const run = await createRun(context, operation, context.getInputData().length);
 	if (operation.kind === 'bulk') await operation.execute(run, report);
 	else await runItems(operation, run, report, context.continueOnFail());
 }

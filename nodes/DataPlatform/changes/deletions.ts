@@ -165,9 +165,7 @@ export async function findDeletions(
 	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(
 			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was taken for deleted`,
-			{
-				hint: "Check the table, and what the token may read. If they were deleted, raise 'Max Share of Deletions (%)' in the options.",
-			},
+			{ hint: { code: 'raiseDeletedShare' } },
 		);
 	}
 	const deleted: string[] = [];

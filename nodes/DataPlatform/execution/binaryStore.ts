@@ -6,6 +6,7 @@ import { sleep, type IBinaryData } from 'n8n-workflow';
 import { safeFileName } from '../files/uploadValidation';
 import { InputError } from '../transport/errors';
 import { newStream, type ByteStream } from '../transport/streams';
+import type { Named } from './parameterValues';
 import type { RunContext } from './run';
 
 type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
@@ -143,17 +144,22 @@ export interface OpenFile {
 /** Large reads are few. */
 const CHUNK_BYTES = 256 * 1024;
 
-const unreadable = (name: string, { message }: Error) =>
+/** The error of a file that n8n lost. @param parameter names the file */
+export const unreadable = (name: string, { message }: Error, parameter: Named) =>
 	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
-		field: 'Input Data Field Name',
+		field: parameter.label,
 		hint: 'Run the node that gave the file again.',
 	});
 
-async function* named(name: string, open: () => Promise<AsyncIterable<Uint8Array>>) {
+async function* named(
+	name: string,
+	open: () => Promise<AsyncIterable<Uint8Array>>,
+	parameter: Named,
+) {
 	try {
 		yield* await open();
 	} catch (error) {
-		throw unreadable(name, error as Error);
+		throw unreadable(name, error as Error, parameter);
 	}
 }
 
@@ -164,11 +170,17 @@ export function fileNameOf(run: RunContext<never>, index: number, field: string)
 }
 
 /**
- * A file of an item: streamed from n8n's store, or from memory where n8n keeps it there.
+ * A file of an item: streamed from n8n's store, or from memory if n8n keeps it there.
  *
- * @throws where the item has no such file
+ * @param parameter names the file
+ * @throws if the item has no such file
  */
-export function openFile(run: RunContext<never>, index: number, field: string): OpenFile {
+export function openFile(
+	run: RunContext<never>,
+	index: number,
+	field: string,
+	parameter: Named,
+): OpenFile {
 	const { helpers } = run.context;
 	const { id } = helpers.assertBinaryData(index, field);
 	const name = fileNameOf(run, index, field);
@@ -187,7 +199,7 @@ export function openFile(run: RunContext<never>, index: number, field: string): 
 		return stream;
 	}
 	async function* read() {
-		for await (const chunk of named(name, open)) {
+		for await (const chunk of named(name, open, parameter)) {
 			// A small packed file may take long, with no request that would notice it.
 			const canceled = run.client.cancellation;
 			if (canceled) throw canceled;
@@ -195,37 +207,4 @@ export function openFile(run: RunContext<never>, index: number, field: string): 
 		}
 	}
 	return { name, read, close: () => streams.forEach((stream) => stream.destroy()) };
-}
-
-/**
- * The item's binary fields that are named, or all.
- *
- * @param names separated by commas; empty for all
- * @throws {InputError} where the item has no such file
- */
-export function binaryFields(run: RunContext<never>, index: number, names: string): string[] {
-	const named = names.split(',').map((name) => name.trim());
-	const wanted = named.filter((name) => name !== '');
-	const available = Object.keys(run.items[index]?.binary ?? {});
-	const chosen = wanted.length > 0 ? [...new Set(wanted)] : available;
-	if (names.trim() !== '' && wanted.length === 0) {
-		throw new InputError(`'Input Data Field Name' names no field: '${names}'`, {
-			field: 'Input Data Field Name',
-			hint: 'Give the names of fields with files, separated by commas, or leave it empty for all.',
-		});
-	}
-	if (chosen.length === 0) {
-		throw new InputError('The item has no file', {
-			field: 'Input Data Field Name',
-			hint: 'Put a node before this one that reads or downloads a file.',
-		});
-	}
-	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
-	if (missing.length > 0) {
-		throw new InputError(`The item has no file in '${missing.join("', '")}'`, {
-			field: 'Input Data Field Name',
-			hint: `Fields with files in this item: ${available.join(', ') || 'none'}.`,
-		});
-	}
-	return chosen;
 }

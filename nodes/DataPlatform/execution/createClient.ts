@@ -13,7 +13,7 @@ import type {
 
 import { ApiClient, type HttpTransport } from '../transport/client';
 import { describeToken, tokenRedactor } from '../transport/tokens';
-import { requireNumber } from './run';
+import { requireNumber } from './parameterValues';
 
 /** The credential's type. */
 export const CREDENTIAL = 'dataPlatformApi';
@@ -54,30 +54,38 @@ export function clientSettings(credential: ICredentialDataDecryptedObject) {
 		webhookOrigins: String(credential.webhookOrigins ?? ''),
 		token: describeToken(String(credential.accessType ?? 'role'), token),
 		redactToken: tokenRedactor(token),
-		requestsPerMinute: requireNumber(credential.requestsPerMinute || 0, 'Requests per Minute', {
-			min: 0,
-			isWhole: true,
-		}),
+		requestsPerMinute: requireNumber(
+			credential.requestsPerMinute || 0,
+			{ label: 'Requests per Minute' },
+			{ min: 0, isWhole: true },
+		),
 		ignoreSslIssues: credential.ignoreSslIssues === true,
 	};
 }
 
+interface Limits {
+	/** How long one request may take, in seconds. */
+	timeout?: number;
+	/** How long the execution may wait in all, in seconds. */
+	maxRetryWait?: number;
+	/** Ends both before that. */
+	canceled?: AbortSignal;
+}
+
 /**
- * @param limits in seconds, how long a request may take and how long the execution may wait in all;
- *   what ends both before that
  * @param retryBudgetHint what the user can do where it would wait longer
  * @throws {OriginError} where the base URL is no address that a token may be sent to
  * @throws {InputError} where the credential can't be read
  */
 export async function createClient(
 	context: Context,
-	limits: { timeout: number; maxRetryWait: number; canceled?: AbortSignal },
+	{ timeout = DEFAULT_TIMEOUT_S, maxRetryWait = DEFAULT_MAX_WAIT_S, canceled }: Limits,
 	retryBudgetHint?: string,
 ): Promise<ApiClient> {
-	return new ApiClient(createTransport(context, limits.canceled), {
+	return new ApiClient(createTransport(context, canceled), {
 		...clientSettings(await context.getCredentials(CREDENTIAL)),
-		timeoutMs: limits.timeout * 1000,
-		retryBudgetMs: limits.maxRetryWait * 1000,
+		timeoutMs: timeout * 1000,
+		retryBudgetMs: maxRetryWait * 1000,
 		retryBudgetHint,
 	});
 }

@@ -11,9 +11,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { InputError, ServiceError, type DeletedCount } from '../transport/errors';
-import { OriginError } from '../transport/allowedOrigins';
-import { hintText } from './hints';
+import type { DeletedCount } from '../transport/errors';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
@@ -39,39 +37,6 @@ export interface Failure {
 
 /** What an item came to. */
 export type ItemResult = INodeExecutionData[] | Failure;
-
-/** The part of an error that is for the user's eyes. */
-export function toFailure(error: unknown): Failure {
-	if (error instanceof ServiceError) {
-		const { message, hint, status, code, delivery, retryAfterMs } = error;
-		const outcome = delivery === 'ambiguous' ? 'unknown' : 'failed';
-		return {
-			message,
-			hint: hintText(hint),
-			status,
-			retryAfterMs,
-			isFinal: error.isFinal,
-			deletion: error.deletion,
-			details: omitUndefined({ outcome, status, code }),
-		};
-	}
-	if (error instanceof InputError) {
-		const { message, hint, field, item, outcome = 'failed' } = error;
-		return {
-			message,
-			hint: hintText(hint),
-			item,
-			details: omitUndefined({ outcome, field }),
-		};
-	}
-	const details = { outcome: 'failed' };
-	if (error instanceof OriginError)
-		return { message: error.message, hint: hintText(error.hint), details };
-	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
-		return { message: error.message, hint: error.description ?? undefined, details };
-	}
-	return { message: error instanceof Error ? error.message : String(error), details };
-}
 
 /** Without the keys that hold nothing, so that the output shows only what is known. */
 export function omitUndefined(data: IDataObject): IDataObject {

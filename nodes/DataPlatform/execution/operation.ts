@@ -6,10 +6,8 @@ import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow'
 
 import type { DeletedCount } from '../transport/errors';
 import type { ItemResults } from './itemResults';
+import type { ShownParameters } from './parameter';
 import type { RunContext } from './run';
-
-/** A parameter of the editor whose name the compiler knows. */
-export type Parameter<Name extends string = string> = INodeProperties & { name: Name };
 
 interface OperationBase {
 	/** Stored in saved workflows: never renamed. */
@@ -18,14 +16,14 @@ interface OperationBase {
 	/** Sentence case, no articles; agents read it too. */
 	action: string;
 	description: string;
-	fields: INodeProperties[];
+	/** What the editor shows. */
+	properties: INodeProperties[];
+	shown: ShownParameters;
 	/**
 	 * Whether doing it again does harm: what is done is then kept for another attempt of the node
 	 * (n8n's Retry On Fail runs the whole node again).
 	 */
 	notIdempotent?: boolean;
-	/** How long one request may take, unless the user says otherwise; the default where not given. */
-	timeoutSeconds?: number;
 	/** Whether another attempt may do again what may have been done: twice does no harm. */
 	retriesUnknown?: boolean;
 }

@@ -5,7 +5,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues, PlatformRecord } from '../api/types';
 import { omitUndefined } from './itemResults';
-import type { RunContext } from './run';
 
 /** An agent reads every record that it gets: all of a large table would be more than it can hold. */
 export const MAX_AGENT_RECORDS = 200;
@@ -55,9 +54,5 @@ const nested: RecordOutput = ({ id, created, modified, ver, fields }) =>
 const simplified: RecordOutput = ({ id, created, modified, ver, fields = {} }) =>
 	omitUndefined({ id, ...(withPrefixes(fields) as IDataObject), created, modified, ver });
 
-/** The form of records that the parameter Simplify says. */
+/** What records look like in the output. */
 export const recordOutput = (isSimple: boolean): RecordOutput => (isSimple ? simplified : nested);
-
-/** As `recordOutput`, for an item of a run. */
-export const outputOf = (run: RunContext<'simple'>, index: number): RecordOutput =>
-	recordOutput(run.flag('simple', 'Simplify', index));

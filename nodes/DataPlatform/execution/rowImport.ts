@@ -13,7 +13,6 @@ import type { RejectedLines, Rejection } from '../rows/rejectedRows';
 import type { ServiceError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import type { GrowingFile } from './binaryStore';
-import { toFailure } from './itemResults';
 import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
 
@@ -34,6 +33,8 @@ export interface ImportParts {
 	isById: boolean;
 	/** Stop once as many rows were rejected; 0 for never. */
 	stopAfterRejected: number;
+	/** What allows no more of them. */
+	limitLabel: string;
 	/** The row before the first that counts. */
 	before: number;
 	/** Why nothing more is to be written, where the execution was canceled. */
@@ -76,11 +77,10 @@ export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportR
 /** How many rejected rows the report names; the file has them all. */
 const ERRORS_SHOWN = 10;
 
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** How much of the rejected rows is held back: short rows may be many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
-
-const tooMany = (count: number) =>
-	`${count === 1 ? '1 row was' : `${count} rows were`} rejected, and 'Rejected Rows Limit' allows no more`;
 
 /** An outcome in words of rows: the messages of many-record writes speak of items. */
 const inRowWords = (message: string) =>
@@ -117,12 +117,12 @@ class RowImport {
 		try {
 			result.brokenOff = await this.writeAll();
 		} catch (error) {
-			result.brokenOff = { error, message: toFailure(error).message };
+			result.brokenOff = { error, message: messageOf(error) };
 		}
 		try {
 			result.rejectedFile = await this.parts.rejected.end();
 		} catch (error) {
-			result.brokenOff ??= { error, message: toFailure(error).message };
+			result.brokenOff ??= { error, message: messageOf(error) };
 		}
 		return result;
 	}
@@ -150,8 +150,7 @@ class RowImport {
 						`Import From File: '${name}' is confirmed through row ${certainThrough(result)}, ${result.counts.rejected} rejected`,
 				);
 				if (stopAfterRejected > 0 && result.counts.rejected >= stopAfterRejected) {
-					const message = tooMany(result.counts.rejected);
-					return { error: undefined, message };
+					return { error: undefined, message: this.tooMany() };
 				}
 			}
 		} finally {
@@ -159,6 +158,12 @@ class RowImport {
 			await portions.return(undefined);
 		}
 		return undefined;
+	}
+
+	private tooMany(): string {
+		const { rejected } = this.result.counts;
+		const count = rejected === 1 ? '1 row was' : `${rejected} rows were`;
+		return `${count} rejected, and '${this.parts.limitLabel}' allows no more`;
 	}
 
 	private async writePortion(rows: FileRow[]): Promise<ServiceError | undefined> {

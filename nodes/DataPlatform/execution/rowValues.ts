@@ -9,8 +9,8 @@ import type { TextForm } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';
 import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
-import { InputError } from '../transport/errors';
-import { getOwn, isObject } from '../transport/json';
+import { InputError, type Hint } from '../transport/errors';
+import { getOwn } from '../transport/json';
 import { detached, nameList } from '../transport/text';
 import { columnTargets, jsonReader } from './recordInput';
 import { prefixedName } from './recordOutput';
@@ -45,14 +45,14 @@ interface Column {
 	field: FieldDefinition;
 }
 
-const wrongColumns = (message: string, hint: string) =>
-	new InputError(`Nothing was sent: ${message}`, { field: 'Mapping Column Mode', hint });
+const wrongColumns = (message: string, hint: Hint) =>
+	new InputError(`Nothing was sent: ${message}`, { hint });
 
 /** In a file with records as this node writes them. */
 const unclearColumn = (name: string, field: string) =>
 	wrongColumns(
 		`the column '${name}' may be the field '${field}', or what this node adds to a record`,
-		`Rename it to '${prefixedName(field)}' if it is the field; else remove it, or set 'Unknown Fields' in the options to 'Ignore'.`,
+		{ code: 'renameUnclearColumn', name: prefixedName(field) },
 	);
 
 /** @throws {InputError} where two columns that count have one name */
@@ -145,7 +145,7 @@ export class RowReader {
 		);
 		throw wrongColumns(
 			`table '${table.header}' has no field for ${unknown.length === 1 ? 'the column' : 'the columns'} ${nameList(unknown)}${closest === undefined ? '' : `, did you mean '${closest}'?`}`,
-			`Rename the column, choose 'Map Each Column Manually' under 'Mapping Column Mode', or set 'Unknown Fields' in the options to 'Ignore'. ${this.fileColumns}`,
+			{ code: 'fitColumns', columns: this.fileColumns },
 		);
 	}
 
@@ -181,7 +181,7 @@ export class RowReader {
 			field
 				? `'${name}' is read-only`
 				: `table '${this.reading.table.header}' has no field '${name}'`,
-			"Choose it under 'Column Mapping'.",
+			{ code: 'mapColumn' },
 		);
 	}
 
@@ -276,28 +276,3 @@ export class RowReader {
 const counted = (cells: number) => (cells === 1 ? '1 cell' : `${cells} cells`);
 
 const rejected = (error: string): Rejection => ({ error });
-
-/**
- * The entries of a mapping list.
- *
- * @throws {InputError} where one has no column or no field, or two name one field
- */
-export function columnEntries(given: unknown): ColumnEntry[] {
-	const wrong = (message: string) =>
-		new InputError(message, { field: 'Column Mapping', hint: 'Correct it, or remove the entry.' });
-	const entries = (Array.isArray(given) ? given : []).map((entry: unknown) => {
-		const { column, field } = isObject(entry) ? entry : {};
-		if (typeof column !== 'string' || column.trim() === '') {
-			throw wrong("An entry of 'Column Mapping' names no column of the file");
-		}
-		if (typeof field !== 'string' || field.trim() === '') {
-			throw wrong(`'Column Mapping' names no field for the column '${column}'`);
-		}
-		return { column: column.trim(), field: field.trim() };
-	});
-	if (entries.length === 0) throw wrong("'Column Mapping' is empty");
-	const fields = entries.map(({ field }) => field);
-	const twice = fields.find((field, at) => fields.indexOf(field) !== at);
-	if (twice !== undefined) throw wrong(`'Column Mapping' has two columns for '${twice}'`);
-	return entries;
-}

@@ -16,7 +16,7 @@ import type {
 import { authenticate } from '../../../credentials/DataPlatformApi.credentials';
 import { paths } from '../api/endpoints';
 import { clientSettings } from '../execution/createClient';
-import { toFailure } from '../execution/itemResults';
+import { toFailure } from '../parameters/failure';
 import { ApiClient } from '../transport/client';
 import { toErrorEntries } from '../transport/errorEntries';
 import { InputError, isFromPlatform, ServiceError } from '../transport/errors';

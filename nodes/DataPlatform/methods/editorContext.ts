@@ -5,11 +5,17 @@
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
 import { createEditorClient } from '../execution/createClient';
-import { toFailure } from '../execution/itemResults';
-import { parameterText, pickedApplication } from '../execution/locator';
-import { linkedTable } from '../execution/linkInput';
+import { ParameterReader } from '../execution/parameter';
+import { toFailure } from '../parameters/failure';
+import { linkedTable, linkValues, type LinkParameter } from '../parameters/links';
+import { shownParameters } from '../parameters/operation';
+import {
+	chosenApplication,
+	table,
+	tableParameters,
+	type TableParameter,
+} from '../parameters/table';
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { InputError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
@@ -29,30 +35,40 @@ export async function inEditor<T>(
 	}
 }
 
-/** The application that is picked; undefined where none is. @throws {InputError} */
-export const chosenApplication = (context: ILoadOptionsFunctions): string | undefined => {
-	const value = context.getCurrentNodeParameter('application');
-	return pickedApplication(value, value);
-};
+const { shown } = shownParameters(tableParameters, [linkValues]);
 
-/** The chosen table's definition. @throws {InputError} where none is chosen yet */
+/** The parameters as they are in the panel, which has resolved what it can. */
+export const panelOf = (context: ILoadOptionsFunctions) =>
+	new ParameterReader<TableParameter | LinkParameter>(
+		shown,
+		(path, _, preset) => context.getCurrentNodeParameter(path) ?? preset,
+		() => context.getTimezone(),
+	);
+
+/** The application that is chosen; undefined if none is. @throws {InputError} */
+export const applicationIn = (context: ILoadOptionsFunctions): string | undefined =>
+	chosenApplication(panelOf(context), 0);
+
+/** The chosen table's definition. @throws {InputError} if none is chosen yet */
 export async function requireTable(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,
 ): Promise<TableDefinition> {
-	const table = await chosenTable(context, client);
-	if (table) return table;
-	throw new InputError('No table is chosen', { field: 'Table', hint: 'Choose a table first.' });
+	const chosen = await chosenTable(context, client);
+	if (chosen) return chosen;
+	throw table.error('No table is chosen', 'Choose a table first.');
 }
 
-/** The chosen table's definition; undefined where none is chosen yet. @throws {ServiceError} */
+const optionalTable = table.with({ required: false });
+
+/** The chosen table's definition; undefined if none is chosen yet. @throws {ServiceError} */
 export async function chosenTable(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,
 ): Promise<TableDefinition | undefined> {
-	const table = parameterText(context.getCurrentNodeParameter('table'), 'table', 'Table');
-	if (table === '') return undefined;
-	return await readTable(client, { application: chosenApplication(context), table });
+	const chosen = optionalTable.of(panelOf(context), 0);
+	if (chosen === '') return undefined;
+	return await readTable(client, { application: applicationIn(context), table: chosen });
 }
 
 /** The tables that link fields of the chosen table lead to, each once. @throws {ServiceError} */
@@ -61,7 +77,7 @@ export async function linkedTables(
 	client: ApiClient,
 	fields: FieldDefinition[],
 ): Promise<TableDefinition[]> {
-	const at = { application: chosenApplication(context), table: '' };
+	const at = { application: applicationIn(context), table: '' };
 	const targets = new Map(fields.map((field) => [field.metadata.linkTableId, field]));
 	return await Promise.all(
 		[...targets.values()].map(

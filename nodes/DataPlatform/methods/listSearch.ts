@@ -12,7 +12,7 @@ import { importKeyOf } from '../fields';
 import { getOwn } from '../transport/json';
 import { readRecords } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
-import { chosenApplication, inEditor, requireTable } from './editorContext';
+import { applicationIn, inEditor, requireTable } from './editorContext';
 
 /** What is searched for, word by word: each has to be there, wherever it is. */
 const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
@@ -48,7 +48,7 @@ async function searchTables(
 	filter?: string,
 ): Promise<INodeListSearchResult> {
 	return await inEditor(this, async (client) => {
-		const application = chosenApplication(this);
+		const application = applicationIn(this);
 		if (application !== undefined) {
 			const tables = await readTables(client, application);
 			const entries = tables.map(({ header, internalName }) => ({
@@ -105,7 +105,7 @@ async function searchRecords(
 				}),
 		};
 		const skip = Number(paginationToken ?? 0);
-		const at = { application: chosenApplication(this), table: definition.id };
+		const at = { application: applicationIn(this), table: definition.id };
 		const records: PlatformRecord[] = [];
 		for await (const page of readRecords(client, at, reading, PICKER_PAGE, undefined, skip)) {
 			records.push(...page);

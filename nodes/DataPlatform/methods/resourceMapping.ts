@@ -15,9 +15,9 @@ import type { ApiClient } from '../transport/client';
 import type { EditorChoice } from '../fields/fieldType';
 import { getOwn } from '../transport/json';
 import type { LinkRule, LinkRules } from '../bulk/links';
-import { isLink, linkedTable, toLinkRules } from '../execution/linkInput';
-import { IMPORT_KEY_MARK } from '../descriptions/nodeHints';
-import { chosenApplication, chosenTable, inEditor } from './editorContext';
+import { isLink, linkedTable, linkRules } from '../parameters/links';
+import { IMPORT_KEY_MARK } from '../parameters/nodeHints';
+import { applicationIn, chosenTable, inEditor, panelOf } from './editorContext';
 import { titleOf } from './listSearch';
 
 /**
@@ -66,9 +66,8 @@ function column(
 
 /** None where the option holds an expression, or an entry that is not complete yet. */
 function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition): LinkRules {
-	const given = context.getCurrentNodeParameter('options.linkValues.link');
 	try {
-		return toLinkRules(given, table);
+		return linkRules(panelOf(context), 0, table);
 	} catch {
 		return new Map();
 	}
@@ -87,7 +86,7 @@ async function choicesOf(
 	field: FieldDefinition,
 	rule?: LinkRule,
 ): Promise<EditorChoice[] | undefined> {
-	const source = { application: chosenApplication(context), table: '' };
+	const source = { application: applicationIn(context), table: '' };
 	const { at, table } = await linkedTable(
 		async (address) => await readTable(client, address),
 		source,
@@ -130,51 +129,34 @@ async function linkedChoices(
 const READ_ONLY_NOTICE =
 	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
 
-async function columns(
-	context: ILoadOptionsFunctions,
-	isRequired: (field: FieldDefinition) => boolean,
-	startsEmpty = false,
-): Promise<ResourceMapperFields> {
-	return await inEditor(context, async (client) => {
-		const table = await chosenTable(context, client);
-		if (!table) return { fields: [] };
-		const key = importKeyOf(table);
-		const rules = chosenLinkRules(context, table);
-		const writable = table.fields.filter(isWritable);
-		if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
-		const linked = await linkedChoices(context, client, writable, rules);
-		const fields = writable.map((field) =>
-			column(
-				field,
-				{ required: isRequired(field), isKey: field === key, removed: startsEmpty },
-				rules.get(field.name),
-				linked.get(field.name),
-			),
-		);
-		return { fields };
-	});
-}
+/** @param startsEmpty whether the user adds the fields one by one */
+const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>
+	async function load(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+		return await inEditor(this, async (client) => {
+			const table = await chosenTable(this, client);
+			if (!table) return { fields: [] };
+			const key = importKeyOf(table);
+			const rules = chosenLinkRules(this, table);
+			const writable = table.fields.filter(isWritable);
+			if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
+			const linked = await linkedChoices(this, client, writable, rules);
+			const fields = writable.map((field) =>
+				column(
+					field,
+					{ required: isRequired(field), isKey: field === key, removed: startsEmpty },
+					rules.get(field.name),
+					linked.get(field.name),
+				),
+			);
+			return { fields };
+		});
+	};
 
-/** The fields of a new record. */
-export async function getColumnsToCreate(
-	this: ILoadOptionsFunctions,
-): Promise<ResourceMapperFields> {
-	return await columns(this, ({ metadata }) => metadata.required === true);
-}
-
-/**
- * The fields of a record that may exist already. None is required: what is, depends on how records are
- * matched, and a list that depends on that would lose its values when it changes.
- */
-export async function getColumnsToUpsert(
-	this: ILoadOptionsFunctions,
-): Promise<ResourceMapperFields> {
-	return await columns(this, () => false);
-}
-
-/** The fields to change in a record that exists. */
-export async function getColumnsToUpdate(
-	this: ILoadOptionsFunctions,
-): Promise<ResourceMapperFields> {
-	return await columns(this, () => false, true);
-}
+/** For the nodes' `methods`. */
+export const resourceMapping = {
+	getColumnsToCreate: columns(({ metadata }) => metadata.required === true),
+	// None is required: what is, depends on how records are matched, and a list that depends on that
+	// would lose its values when it changes.
+	getColumnsToUpsert: columns(() => false),
+	getColumnsToUpdate: columns(() => false, true),
+};

@@ -11,7 +11,7 @@ export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
 /**
  * What the user can do: plain text or, where the sentence names labels of the editor, a code with
- * data. `execution/hints` has the words for each.
+ * data. `parameters/hints` has the words for each.
  */
 export type Hint =
 	| string
@@ -46,6 +46,10 @@ export type Hint =
 	| { code: 'checkToken' }
 	| { code: 'chooseEncoding' }
 	| { code: 'chooseHeaderFile' }
+	| { code: 'fitColumns'; columns: string }
+	| { code: 'renameUnclearColumn'; name: string }
+	| { code: 'mapColumn' }
+	| { code: 'raiseDeletedShare' }
 	| { code: 'useWebhookTrigger' }
 	| { code: 'replaceExpiredToken'; expires: string }
 	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };

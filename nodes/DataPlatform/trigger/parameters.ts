@@ -1,99 +1,83 @@
 /**
- * The trigger's parameters.
+ * The parameters that the triggers show.
  */
-import type { INodeProperties } from 'n8n-workflow';
+import type { IPollFunctions, IWebhookFunctions } from 'n8n-workflow';
 
-import { applicationLocator, tableLocator } from '../descriptions/locators';
+import { ParameterReader, type NameOf, type ShownParameters } from '../execution/parameter';
+import { custom } from '../execution/parameterKinds';
 import {
-	DEFAULT_MAXIMUM,
 	deletionCheckInterval,
 	maxDeletedShare,
-	MAX_MAXIMUM,
+	maxRecordsPerPoll,
+	OPTION_UNLESS_ONLY_DELETIONS,
 	overlap,
 	startDate,
-} from '../descriptions/changeOptions';
-import { filterParameters } from '../descriptions/filter';
-import { fieldsToLoad, savedView } from '../descriptions/readOptions';
-import { options, simple, timeout } from '../descriptions/common';
+	triggerOn,
+	UNLESS_ONLY_DELETIONS,
+	watchedFields,
+	watchFrom,
+} from '../parameters/changes';
+import { filterParameters } from '../parameters/filter';
+import { shownParameters } from '../parameters/operation';
+import { fieldsToLoad, savedView, simple } from '../parameters/reading';
+import { timeout } from '../parameters/requests';
+import { tableParameters } from '../parameters/table';
 
-/** Where only deletions are emitted, which have no fields. */
-const hiddenForDeletions = <P extends INodeProperties>(field: P, path = 'triggerOn'): P => ({
-	...field,
-	displayOptions: { ...field.displayOptions, hide: { [path]: ['deleted'] } },
-});
-
-const changesOnly = (option: INodeProperties) => hiddenForDeletions(option, '/triggerOn');
-
-export const triggerProperties: INodeProperties[] = [
-	{
-		displayName: 'Trigger On',
-		name: 'triggerOn',
-		type: 'options',
-		options: [
-			{ name: 'Record Created', value: 'created' },
-			{ name: 'Record Created or Updated', value: 'createdOrUpdated' },
-			{ name: 'Record Created, Updated or Deleted', value: 'createdUpdatedOrDeleted' },
-			{ name: 'Record Deleted', value: 'deleted' },
-			{ name: 'Record Updated', value: 'updated' },
-		],
-		default: 'createdOrUpdated',
-	},
-	applicationLocator,
-	tableLocator,
+const fields = [
+	triggerOn,
+	...tableParameters,
 	...filterParameters,
-	{
-		displayName: 'Start From',
-		name: 'startFrom',
-		type: 'options',
-		options: [
-			{
-				name: 'A Date',
-				value: 'date',
-				description: 'Emit every change since then',
-			},
-			{
-				name: 'Now',
-				value: 'now',
-				description: 'Emit every change from the activation of the workflow on',
-			},
-			{
-				name: 'The Beginning',
-				value: 'beginning',
-				description: 'Emit all existing records, then every change',
-			},
-		],
-		default: 'now',
-		displayOptions: { hide: { triggerOn: ['deleted'] } },
-		description: 'Where to start when the workflow watches this table for the first time',
-	},
-	hiddenForDeletions(startDate),
-	hiddenForDeletions(simple),
-	options(
-		deletionCheckInterval,
-		changesOnly(fieldsToLoad),
-		maxDeletedShare,
-		savedView,
-		{
-			displayName: 'Max Records per Poll',
-			name: 'maxRecordsPerPoll',
-			type: 'number',
-			typeOptions: { minValue: 1, maxValue: MAX_MAXIMUM },
-			default: DEFAULT_MAXIMUM,
-			description: 'Max number of items per poll. The rest follow in later polls.',
-		},
-		changesOnly({
-			displayName: 'Watched Field Names or IDs',
-			name: 'watchedFields',
-			type: 'multiOptions',
-			typeOptions: {
-				loadOptionsMethod: 'getFields',
-				loadOptionsDependsOn: ['application.value', 'table.value'],
-			},
-			default: [],
-			description:
-				'Only emit an update if one of these fields changed. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-		}),
-		changesOnly(overlap),
-		timeout,
-	),
+	watchFrom,
+	startDate.with(UNLESS_ONLY_DELETIONS),
+	simple.with(UNLESS_ONLY_DELETIONS),
 ];
+
+const options = [
+	deletionCheckInterval,
+	fieldsToLoad.with(OPTION_UNLESS_ONLY_DELETIONS),
+	maxDeletedShare,
+	savedView,
+	maxRecordsPerPoll,
+	watchedFields,
+	overlap.with(OPTION_UNLESS_ONLY_DELETIONS),
+	timeout,
+];
+
+const trigger = shownParameters(fields, options);
+
+export const triggerProperties = trigger.properties;
+
+export type TriggerParameters = ParameterReader<NameOf<typeof fields | typeof options>>;
+
+const setUpNotice = custom(
+	'setUpNotice',
+	'notice',
+	{
+		label:
+			'In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted. Its URL is the production URL of this node. Its header Authorization is "Bearer", a space and the Webhook Secret of the credential (under More Settings). Its body is { "recordId": "the ID of the record" }.',
+		preset: '',
+	},
+	() => undefined,
+);
+
+const webhookFields = [setUpNotice, ...tableParameters, simple];
+
+const webhook = shownParameters(webhookFields, [timeout]);
+
+export const webhookProperties = webhook.properties;
+
+type WebhookParameters = ParameterReader<NameOf<typeof webhookFields | typeof timeout>>;
+
+/** A trigger has no items: its parameters are read as those of the first. */
+const readerOf = (context: IPollFunctions | IWebhookFunctions, shown: ShownParameters) =>
+	new ParameterReader<string>(
+		shown,
+		(path, _, preset, reading) => context.getNodeParameter(path, preset, reading),
+		() => context.getTimezone(),
+	);
+
+export const triggerParameters = (context: IPollFunctions): TriggerParameters =>
+	readerOf(context, trigger.shown);
+
+export const webhookParameters = (context: IWebhookFunctions): WebhookParameters =>
+	readerOf(context, webhook.shown);

@@ -16,13 +16,16 @@ import {
 	type Limits,
 	type Selection,
 } from '../changes/tracker';
-import { startState } from '../execution/changeInput';
 import { createClient } from '../execution/createClient';
-import { toFailure, toNodeError, type Failure } from '../execution/itemResults';
+import { toNodeError, type Failure } from '../execution/itemResults';
+import { startDate, startState, watchedFields } from '../parameters/changes';
+import { toFailure } from '../parameters/failure';
+import { timeout } from '../parameters/requests';
 import type { ApiClient } from '../transport/client';
 import { InputError, ServiceError } from '../transport/errors';
 import { PollCoordinator } from './coordinator';
 import { DeletionWatcher } from './deletionWatcher';
+import { triggerParameters, type TriggerParameters } from './parameters';
 import {
 	newSavedState,
 	readStart,
@@ -32,15 +35,7 @@ import {
 	type SavedDeletions,
 	type SavedState,
 } from './savedState';
-import {
-	readStartDate,
-	readStartFrom,
-	readTimeout,
-	readWatch,
-	toDeletedItem,
-	toItem,
-	type Watch,
-} from './watch';
+import { readWatch, startFromOf, toDeletedItem, toItem, type Watch } from './watch';
 
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
@@ -133,20 +128,21 @@ async function requireFields(client: ApiClient, { at, missingFields }: Watch): P
 		(name) => table && !table.fields.some((field) => field.name === name),
 	);
 	if (unknown === undefined) return;
-	throw new InputError(`Table '${table!.header}' has no field '${unknown}' to watch`, {
-		field: 'Watched Field Names or IDs',
-		hint: "Correct 'Watched Field Names or IDs': the field may have been renamed or deleted.",
-	});
+	throw watchedFields.error(
+		`Table '${table!.header}' has no field '${unknown}' to watch`,
+		`Correct ${watchedFields}: the field may have been renamed or deleted.`,
+	);
 }
 
 async function pollOnce(
 	context: IPollFunctions,
+	parameters: TriggerParameters,
 	client: ApiClient,
 	budget: Budget,
 	limits: PollLimits,
 	coordinator: PollCoordinator,
 ): Promise<PollResult> {
-	const watch = await readWatch(context);
+	const watch = await readWatch(context, parameters);
 	if (context.getMode() === 'manual') return await readSample(client, watch);
 
 	const { at, query, identity, changes: options } = watch;
@@ -156,15 +152,11 @@ async function pollOnce(
 	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
 	const known = coordinator.resume(watching, own);
 	if (known === 'unconfirmed') return NOTHING;
-	const startFrom = readStartFrom(context);
-	const start = async () =>
-		await startState(
-			client,
-			at,
-			pages,
-			options.overlapMs,
-			startFrom === 'date' ? readStartDate(context) : startFrom,
-		);
+	const startFrom = startFromOf(parameters);
+	const start = async () => {
+		const from = startFrom === 'date' ? startDate.of(parameters, 0) : startFrom;
+		return await startState(client, at, pages, options.overlapMs, from);
+	};
 	const watcher = new DeletionWatcher(client, watch, budget);
 	if (!known && startFrom === 'now') {
 		const { start: begun, isOwn } = await coordinator.begin(watching, async () => {
@@ -253,18 +245,22 @@ async function pollWithinBudget(
 		() => expired.abort(),
 		() => undefined,
 	);
-	const request = {
-		timeout: readTimeout(context),
-		maxRetryWait: Math.min(limits.maxRetryWaitS, (budgetMs / 1000) * RETRY_SHARE),
-		canceled: expired.signal,
-	};
+	const parameters = triggerParameters(context);
 	const budget = {
 		deadline: started + budgetMs,
 		hasTime: () => Date.now() - started < budgetMs * READING_SHARE,
 		isScheduledTask: budgetMs < UNLIMITED_BUDGET_MS,
 	};
-	return await createClient(context, request, 'The next polls try again.')
-		.then((client) => pollOnce(context, client, budget, limits, coordinator))
+	const pollInTime = async () => {
+		const requests = {
+			timeout: timeout.of(parameters, 0),
+			maxRetryWait: Math.min(limits.maxRetryWaitS, (budgetMs / 1000) * RETRY_SHARE),
+			canceled: expired.signal,
+		};
+		const client = await createClient(context, requests, 'The next polls try again.');
+		return await pollOnce(context, parameters, client, budget, limits, coordinator);
+	};
+	return await pollInTime()
 		.catch((error: unknown) => toFailure(expired.signal.aborted ? tooSlow(budgetMs) : error))
 		.finally(() => ended.abort());
 }

@@ -15,11 +15,15 @@ import { addressKey } from '../api/endpoints';
 import { findRecord, readPage } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { createClient, CREDENTIAL } from '../execution/createClient';
-import { toFailure, toNodeError } from '../execution/itemResults';
+import { toNodeError } from '../execution/itemResults';
+import { toFailure } from '../parameters/failure';
+import { outputOf } from '../parameters/reading';
+import { timeout } from '../parameters/requests';
+import { tableOf } from '../parameters/table';
 import type { ApiClient } from '../transport/client';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
-import { outputShape, readTableAddress, readTimeout } from './watch';
+import { webhookParameters } from './parameters';
 import { nodeData } from './savedState';
 import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 import { setMostRecent } from './recent';
@@ -109,9 +113,10 @@ async function nextItem(
 	context: IWebhookFunctions,
 	id: string,
 ): Promise<INodeExecutionData | undefined> {
-	const at = readTableAddress(context);
-	const shape = outputShape(context);
-	const limits = { timeout: readTimeout(context), maxRetryWait: MAX_RETRY_WAIT_S };
+	const parameters = webhookParameters(context);
+	const at = tableOf(parameters, 0);
+	const shape = outputOf(parameters, 0);
+	const limits = { timeout: timeout.of(parameters, 0), maxRetryWait: MAX_RETRY_WAIT_S };
 	const client = await createClient(context, limits);
 	const source = [client.origin, addressKey(at)].join(' ');
 	const isTest = context.getMode() === 'manual';

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { readApplication, readTables } from '../../api/tables';
-import { applicationLocator } from '../../descriptions/locators';
-import { itemOperation } from '../../descriptions/operation';
+import { itemOperation } from '../../parameters/operation';
+import { application } from '../../parameters/table';
+
+const chosen = application.with({ required: true, description: 'The application to retrieve' });
 
 export const get = itemOperation({
 	concurrency: 4,
@@ -10,9 +12,9 @@ export const get = itemOperation({
 	name: 'Get',
 	action: 'Get application',
 	description: 'Retrieve one application with its modules and the names of its tables',
-	fields: [{ ...applicationLocator, required: true, description: 'The application to retrieve' }],
+	fields: [chosen],
 	execute: async (run, index) => {
-		const name = run.text('application', 'Application', index);
+		const name = chosen.of(run, index);
 		const { id, name: title, internalName, modules } = await readApplication(run.client, name);
 		const tables = await readTables(run.client, id);
 		return {

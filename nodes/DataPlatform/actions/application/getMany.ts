@@ -1,5 +1,5 @@
 import { readApplications } from '../../api/tables';
-import { itemOperation } from '../../descriptions/operation';
+import { itemOperation } from '../../parameters/operation';
 
 export const getMany = itemOperation({
 	value: 'getAll',

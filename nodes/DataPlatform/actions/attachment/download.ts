@@ -6,12 +6,14 @@ import { downloadFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
 import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
-import { requestSettings } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
 import { isErrorItem } from '../../execution/itemResults';
-import type { RunContext, TableParameter } from '../../execution/run';
+import type { NameOf } from '../../execution/parameter';
+import type { RunContext } from '../../execution/run';
+import { fileField, fileId, outputField } from '../../parameters/files';
+import { itemOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
+import { recordId, tableOf, tableParameters } from '../../parameters/table';
 import { chosenFiles } from './input';
-import { fileField, fileId, outputField, recordParameters } from './parameters';
 
 type Kind = 'file' | 'thumbnail';
 
@@ -40,19 +42,28 @@ function keptJson(json: IDataObject = {}): IDataObject {
 	return { field_error: error, ...rest };
 }
 
-type DownloadParameter = TableParameter | 'fileField' | 'recordId' | 'outputField' | 'fileId';
+const fields = [
+	...tableParameters,
+	recordId,
+	fileField,
+	fileId,
+	outputField.with({
+		description:
+			'The name of the output field for the file. More files get the same name with _1, _2 and so on, skipping names that the item already has.',
+	}),
+];
 
 async function download(
-	run: RunContext<DownloadParameter>,
+	run: RunContext<NameOf<typeof fields>>,
 	index: number,
 	kind: Kind,
 ): Promise<ItemOutput> {
-	const at = run.table(index);
-	const field = run.text('fileField', 'Field', index);
-	const id = run.text('recordId', 'Record', index);
-	const outputName = run.text('outputField', 'Put Output File in Field', index);
+	const at = tableOf(run, index);
+	const field = fileField.of(run, index);
+	const id = recordId.of(run, index);
+	const outputName = outputField.of(run, index);
 	const record = await readRecord(run.client, at, id);
-	const files = chosenFiles(record, field, run.optionalText('fileId', 'File ID', index));
+	const files = chosenFiles(record, field, fileId.of(run, index));
 	if (files.length === 0) {
 		throw new InputError(`Record '${id}' has no files in the field '${field}'`, {
 			field,
@@ -95,7 +106,7 @@ const operation = (
 ): ItemOperation =>
 	itemOperation({
 		...entry,
-		fields: [...recordParameters, fileField, fileId, outputField],
+		fields,
 		options: requestSettings,
 		concurrency: 4,
 		execute: async (run, index) => await download(run, index, kind),

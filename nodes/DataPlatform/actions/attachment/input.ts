@@ -10,9 +10,15 @@ import { getOwn } from '../../transport/json';
 import type { ByteStream } from '../../transport/streams';
 import { nameList } from '../../transport/text';
 import type { Upload } from '../../files/uploadStream';
-import { binaryFields } from '../../execution/binaryStore';
-import { safeFileName, safeMimetype } from '../../files/uploadValidation';
+import { fileNameOf, unreadable } from '../../execution/binaryStore';
+import type { NameOf } from '../../execution/parameter';
+import { safeMimetype } from '../../files/uploadValidation';
 import type { RunContext } from '../../execution/run';
+import {
+	binaryFields,
+	fileId as fileIdParameter,
+	inputDataFieldName,
+} from '../../parameters/files';
 
 /** Large reads are few; a multiple of three becomes base64 without a rest. */
 const CHUNK_BYTES = 3 * 64 * 1024;
@@ -22,7 +28,7 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 	const { helpers } = run.context;
 	const binary: IBinaryData = helpers.assertBinaryData(index, name);
 	const upload = {
-		name: safeFileName(binary.fileName ?? [name, binary.fileExtension].filter(Boolean).join('.')),
+		name: fileNameOf(run, index, name),
 		mimetype: safeMimetype(binary.mimeType),
 	};
 	const { id } = binary;
@@ -31,10 +37,7 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 		return { ...upload, bytes: bytes.length, content: bytes };
 	}
 	const { fileSize } = await helpers.getBinaryMetadata(id).catch((error: Error) => {
-		throw new InputError(`'${upload.name}' can't be read from n8n's store: ${error.message}`, {
-			field: 'Input Data Field Name',
-			hint: 'Run the node that gave the file again.',
-		});
+		throw unreadable(upload.name, error, inputDataFieldName);
 	});
 	const content = async () =>
 		(await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
@@ -44,16 +47,14 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 /**
  * The files of the item's binary fields that were named, or of all.
  *
- * @param names separated by commas; empty for all
- * @throws {InputError} where the item has no such file
+ * @throws {InputError} if the item has no such file
  */
 export async function uploadsOf(
-	run: RunContext<never>,
+	run: RunContext<NameOf<typeof inputDataFieldName>>,
 	index: number,
-	names: string,
 ): Promise<Upload[]> {
-	const chosen = binaryFields(run, index, names);
-	return await Promise.all(chosen.map(async (name) => await toUpload(run, index, name)));
+	const names = binaryFields(run, index);
+	return await Promise.all(names.map(async (name) => await toUpload(run, index, name)));
 }
 
 /**
@@ -89,12 +90,12 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 	if (fileId === '') return files;
 	const file = files.find((entry) => entry.fileId === fileId);
 	if (file) return [file];
-	throw new InputError(`Record '${record.id}' has no file '${fileId}' in the field '${field}'`, {
-		field: 'File ID',
-		hint: files.length
+	throw fileIdParameter.error(
+		`Record '${record.id}' has no file '${fileId}' in the field '${field}'`,
+		files.length
 			? `Its files are: ${nameList(files.map((entry) => `${entry.fileName} (${entry.fileId})`))}.`
 			: 'The field has no files.',
-	});
+	);
 }
 
 /**

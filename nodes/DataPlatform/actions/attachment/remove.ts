@@ -1,33 +1,48 @@
 import type { Attachment, PlatformRecord } from '../../api/types';
-import { InputError } from '../../transport/errors';
 import { filesOf, removeFiles } from '../../files/transfer';
 import { readRecord } from '../../api/records';
-import type { Parameter } from '../../execution/operation';
-import { requestSettings } from '../../descriptions/common';
-import type { RunContext, TableParameter } from '../../execution/run';
+import type { NameOf } from '../../execution/parameter';
+import { choice, text } from '../../execution/parameterKinds';
+import type { RunContext } from '../../execution/run';
+import { fileField, fileId } from '../../parameters/files';
+import { itemOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
+import {
+	recordId,
+	recordKeyOf,
+	tableOf,
+	tableParameters,
+	type TableParameter,
+} from '../../parameters/table';
 import { chosenFiles, filesIn, undefinedIf403 } from './input';
-import { fileField, fileId, recordParameters } from './parameters';
-import { itemOperation } from '../../descriptions/operation';
 
-const removeMode: Parameter<'removeMode'> = {
-	displayName: 'Files to Remove',
-	name: 'removeMode',
-	type: 'options',
-	options: [
-		{ name: 'All of the Field', value: 'all' },
-		{ name: 'By ID', value: 'id' },
-		{ name: 'By Name', value: 'name' },
-	],
-	default: 'id',
-};
+const removeMode = choice('removeMode', {
+	label: 'Files to Remove',
+	choices: { all: 'All of the Field', id: 'By ID', name: 'By Name' },
+	preset: 'id',
+});
+
+const fileToRemove = fileId.with({
+	required: true,
+	show: { removeMode: ['id'] },
+	description: 'The ID of the file',
+});
+
+const fileName = text('fileName', {
+	label: 'File Name',
+	required: true,
+	placeholder: 'e.g. invoice.pdf',
+	show: { removeMode: ['name'] },
+	description: 'The name of the file. All files with this name are removed.',
+});
 
 function filesByName(record: PlatformRecord, field: string, name: string): Attachment[] {
-	const files = filesIn(record, field).filter(({ fileName }) => fileName === name);
+	const files = filesIn(record, field).filter((file) => file.fileName === name);
 	if (files.length > 0) return files;
-	throw new InputError(`Record '${record.id}' has no file '${name}' in the field '${field}'`, {
-		field: 'File Name',
-		hint: 'The name must match exactly, including upper and lower case.',
-	});
+	throw fileName.error(
+		`Record '${record.id}' has no file '${name}' in the field '${field}'`,
+		'The name must match exactly, including upper and lower case.',
+	);
 }
 
 const summaryOf = (files: Attachment[]) =>
@@ -35,19 +50,19 @@ const summaryOf = (files: Attachment[]) =>
 
 /** The files that are meant, with their names where the token may read them. */
 async function filesToRemove(
-	run: RunContext<TableParameter | 'removeMode' | 'fileName' | 'fileId'>,
+	run: RunContext<TableParameter | NameOf<typeof removeMode | typeof fileName | typeof fileId>>,
 	index: number,
 	id: string,
 	field: string,
 ): Promise<Array<{ fileId: string; fileName?: string }>> {
-	const read = async () => await readRecord(run.client, run.table(index), id);
-	const by = run.parameter('removeMode', index);
+	const read = async () => await readRecord(run.client, tableOf(run, index), id);
+	const by = removeMode.of(run, index);
 	if (by === 'all') return summaryOf(filesIn(await read(), field));
 	if (by === 'name') {
-		const name = run.text('fileName', 'File Name', index);
+		const name = fileName.of(run, index);
 		return summaryOf(filesByName(await read(), field, name));
 	}
-	const file = run.text('fileId', 'File ID', index);
+	const file = fileToRemove.of(run, index);
 	const record = await undefinedIf403(read());
 	return record ? summaryOf(chosenFiles(record, field, file)) : [{ fileId: file }];
 }
@@ -57,36 +72,16 @@ export const remove = itemOperation({
 	name: 'Remove',
 	action: 'Remove attachments',
 	description: 'Permanently remove files from a record: one by its ID, by name, or all of a field',
-	fields: [
-		...recordParameters,
-		fileField,
-		removeMode,
-		{
-			...fileId,
-			required: true,
-			displayOptions: { show: { removeMode: ['id'] } },
-			description: 'The ID of the file',
-		},
-		{
-			displayName: 'File Name',
-			name: 'fileName',
-			type: 'string',
-			required: true,
-			default: '',
-			placeholder: 'e.g. invoice.pdf',
-			displayOptions: { show: { removeMode: ['name'] } },
-			description: 'The name of the file. All files with this name are removed.',
-		},
-	],
-	options: [...requestSettings],
+	fields: [...tableParameters, recordId, fileField, removeMode, fileToRemove, fileName],
+	options: requestSettings,
 	// Another attempt would not find what the first one has removed.
 	notIdempotent: true,
 	concurrency: 4,
-	concurrencyKey: (run, index) => run.recordKey(index),
+	concurrencyKey: (run, index) => recordKeyOf(run, index),
 	execute: async (run, index) => {
-		const at = run.table(index);
-		const field = run.text('fileField', 'Field', index);
-		const id = run.text('recordId', 'Record', index);
+		const at = tableOf(run, index);
+		const field = fileField.of(run, index);
+		const id = recordId.of(run, index);
 		const removed = await filesToRemove(run, index, id, field);
 		if (removed.length === 0) return { id, removed, remaining: 0 };
 		const ids = removed.map((file) => file.fileId);

@@ -1,10 +1,9 @@
 import { countLinked, countRecords } from '../../api/aggregates';
-import { filterParameters } from '../../descriptions/filter';
-import { linkedTo } from '../../descriptions/linkOptions';
-import { linkedToOf } from '../../execution/linkInput';
-import { readFilter } from '../../execution/filterInput';
-import { requestSettings, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import { filterParameters, readFilter } from '../../parameters/filter';
+import { linkedTo, linkedToOf } from '../../parameters/linkedRecords';
+import { itemOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
+import { tableOf, tableParameters } from '../../parameters/table';
 
 export const count = itemOperation({
 	value: 'count',
@@ -15,7 +14,7 @@ export const count = itemOperation({
 	options: [linkedTo, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const at = run.table(index);
+		const at = tableOf(run, index);
 		const filter = await readFilter(run, index);
 		const link = await linkedToOf(run, index);
 		const count = link

@@ -1,26 +1,25 @@
 import { keyField } from '../../bulk/plan';
 import { createRecord } from '../../api/records';
-import { plannedRecord, writeOptions } from '../../execution/recordInput';
-import { outputOf } from '../../execution/recordOutput';
-import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import { itemOperation } from '../../parameters/operation';
+import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
+import { outputOf, simple } from '../../parameters/reading';
+import { tableOf, tableParameters } from '../../parameters/table';
+import { columnsToCreate } from '../../parameters/values';
 
 export const create = itemOperation({
 	value: 'create',
 	name: 'Create',
 	action: 'Create record',
 	description: 'Create a new record in a table',
-	fields: [...tableParameters, columns('getColumnsToCreate'), simple],
+	fields: [...tableParameters, columnsToCreate, simple],
 	options: singleWriteOptions,
 	notIdempotent: true,
 	execute: async (run, index) => {
-		const at = run.table(index);
+		const at = tableOf(run, index);
 		const { fields, key } = await plannedRecord(run, index, 'create');
 		const field = keyField(await run.definition(at))?.name;
 		const recordKey = field && key ? { field, value: key } : undefined;
-		return outputOf(
-			run,
-			index,
-		)(await createRecord(run.client, at, fields, writeOptions(run, index), recordKey));
+		const options = writeOptions(run, index);
+		return outputOf(run, index)(await createRecord(run.client, at, fields, options, recordKey));
 	},
 });

@@ -1,7 +1,7 @@
 import { deleteRecord } from '../../api/records';
-import { recordId } from '../../descriptions/locators';
-import { requestSettings, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import { itemOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
+import { recordId, tableOf, tableParameters } from '../../parameters/table';
 
 export const deleteOne = itemOperation({
 	value: 'delete',
@@ -9,15 +9,15 @@ export const deleteOne = itemOperation({
 	action: 'Delete record',
 	description: 'Delete one record permanently, by its ID',
 	fields: [...tableParameters, recordId],
-	options: [...requestSettings],
+	options: requestSettings,
 	// Another attempt would not find what the first one has deleted.
 	notIdempotent: true,
 	// Where it is not known whether a record was deleted, deleting it again does no harm.
 	retriesUnknown: true,
 	concurrency: 4,
 	execute: async (run, index) => {
-		const id = run.text('recordId', 'Record', index);
-		await deleteRecord(run.client, run.table(index), id);
+		const id = recordId.of(run, index);
+		await deleteRecord(run.client, tableOf(run, index), id);
 		return { deleted: true, id };
 	},
 });

@@ -1,30 +1,26 @@
 import { readRecords, type ReadNotes } from '../../api/records';
 import type { PlatformRecord } from '../../api/types';
-import { requestSettings, tableParameters } from '../../descriptions/common';
-import { filterParameters } from '../../descriptions/filter';
-import { linkedRecords, linkedTo } from '../../descriptions/linkOptions';
-import { itemOperation } from '../../descriptions/operation';
-import { fieldsToLoad, savedView, sort } from '../../descriptions/readOptions';
-import { exportFile, exportFormat } from '../../descriptions/rowFiles';
 import { storeFile } from '../../execution/binaryStore';
-import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
-import { withFiles, type Parameter } from '../../execution/operation';
+import { withFiles } from '../../execution/operation';
 import { ProgressLog } from '../../execution/progressLog';
 import { prefixedName, recordOutput } from '../../execution/recordOutput';
-import { noticeShift, recordQueryOf } from '../../execution/recordQuery';
-import { csvFormOf, exportFileName, formatOf } from '../../execution/rowFiles';
+import { outputField } from '../../parameters/files';
+import { filterParameters } from '../../parameters/filter';
+import { linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRecords';
+import { itemOperation } from '../../parameters/operation';
+import {
+	fieldsToLoad,
+	noticeShift,
+	recordQueryOf,
+	savedView,
+	sort,
+} from '../../parameters/reading';
+import { requestSettings } from '../../parameters/requests';
+import { csvFormOf, exportFile, exportFileName, exportFormat } from '../../parameters/rowFiles';
+import { tableOf, tableParameters } from '../../parameters/table';
 import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
 import { ndjsonLine } from '../../rows/ndjson';
 import { InputError } from '../../transport/errors';
-
-const outputField: Parameter<'outputField'> = {
-	displayName: 'Put Output File in Field',
-	name: 'outputField',
-	type: 'string',
-	required: true,
-	default: 'data',
-	description: 'The name of the output field for the file',
-};
 
 const MIMETYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' };
 
@@ -35,8 +31,7 @@ export const exportToFile = itemOperation({
 	description:
 		'Write the records of a table to a CSV or NDJSON file, filtered and sorted; for any number of records',
 	fields: [...tableParameters, ...filterParameters, sort, exportFormat, outputField],
-	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings],
-	optionGroups: [exportFile],
+	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings, exportFile],
 	execute: async (run, index) => {
 		// n8n gives an agent no files, and does not say so.
 		if (run.isTool) {
@@ -44,12 +39,11 @@ export const exportToFile = itemOperation({
 				hint: "Use 'Get Many' with a filter and a limit.",
 			});
 		}
-		const at = run.table(index);
-		const format = formatOf(run, index, ['csv', 'ndjson']);
-		const outputName = run.text('outputField', 'Put Output File in Field', index);
+		const at = tableOf(run, index);
+		const format = exportFormat.of(run, index);
+		const outputName = outputField.of(run, index);
 		const query = await recordQueryOf(run, index);
-		const inclusions = await inclusionsOf(run, index);
-		const linked = linkedRecordsReader(run);
+		const withLinked = await linkedReader(run, index);
 		const form = csvFormOf(run, index);
 		const table = await run.definition(at);
 		const columns = exportColumns(
@@ -67,7 +61,7 @@ export const exportToFile = itemOperation({
 		async function* pieces() {
 			if (format === 'csv') yield Buffer.from(csvHeader(columns, form));
 			for await (const page of readRecords(run.client, at, query, Infinity, notes)) {
-				const whole = inclusions.length > 0 ? await linked.include(page, inclusions) : page;
+				const whole = await withLinked(page);
 				count += whole.length;
 				yield Buffer.from(whole.map(toLine).join(''));
 				progress.note(() => `Export to File: ${count} records of table '${table.header}' read`);
@@ -75,7 +69,6 @@ export const exportToFile = itemOperation({
 		}
 		const name = exportFileName(run, index, table, format);
 		const file = await storeFile(run, pieces(), name, MIMETYPES[format]);
-		noticeOmissions(run, linked);
 		if (notes.hasShifted) noticeShift(run, count);
 		return withFiles({ records: count, fileName: file.fileName ?? name }, { [outputName]: file });
 	},

@@ -1,10 +1,9 @@
 import { readRecord } from '../../api/records';
-import { recordId } from '../../descriptions/locators';
-import { linkedRecords } from '../../descriptions/linkOptions';
-import { inclusionsOf, linkedRecordsReader, noticeOmissions } from '../../execution/linkInput';
-import { outputOf } from '../../execution/recordOutput';
-import { requestSettings, simple, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
+import { linkedReader, linkedRecords } from '../../parameters/linkedRecords';
+import { itemOperation } from '../../parameters/operation';
+import { outputOf, simple } from '../../parameters/reading';
+import { requestSettings } from '../../parameters/requests';
+import { recordId, tableOf, tableParameters } from '../../parameters/table';
 
 export const get = itemOperation({
 	value: 'get',
@@ -15,13 +14,10 @@ export const get = itemOperation({
 	options: [linkedRecords, ...requestSettings],
 	concurrency: 4,
 	execute: async (run, index) => {
-		const id = run.text('recordId', 'Record', index);
-		const inclusions = await inclusionsOf(run, index);
-		const record = await readRecord(run.client, run.table(index), id);
-		if (inclusions.length === 0) return outputOf(run, index)(record);
-		const linked = linkedRecordsReader(run);
-		const [whole = record] = await linked.include([record], inclusions);
-		noticeOmissions(run, linked);
+		const id = recordId.of(run, index);
+		const withLinked = await linkedReader(run, index);
+		const record = await readRecord(run.client, tableOf(run, index), id);
+		const [whole = record] = await withLinked([record]);
 		return outputOf(run, index)(whole);
 	},
 });

@@ -1,36 +1,39 @@
+import { fromCursor, CURSOR_LIMITS, toCursor } from '../../changes/cursor';
 import { ChangePages, readChanges } from '../../changes/reader';
 import { selectChanges, type ChangeKind } from '../../changes/tracker';
-import { CURSOR_LIMITS, fromCursor, toCursor } from '../../changes/cursor';
-import { requestSettings, simple, tableParameters } from '../../descriptions/common';
-import {
-	DEFAULT_MAXIMUM,
-	DEFAULT_OVERLAP_S,
-	MAX_MAXIMUM,
-	overlap,
-	startDate,
-} from '../../descriptions/changeOptions';
-import { filterParameters } from '../../descriptions/filter';
-import { itemOperation } from '../../descriptions/operation';
-import { fieldsToLoad, savedView } from '../../descriptions/readOptions';
+import type { NameOf } from '../../execution/parameter';
+import { text } from '../../execution/parameterKinds';
+import { withLabel } from '../../execution/parameterValues';
+import { MAX_AGENT_RECORDS } from '../../execution/recordOutput';
+import type { RunContext } from '../../execution/run';
 import {
 	changeOutput,
-	requireDate,
+	overlap,
+	pageSize,
 	selectionValues,
-	START_FROM,
+	startDate,
+	startFrom,
 	startState,
-} from '../../execution/changeInput';
-import { readFilter } from '../../execution/filterInput';
-import { queryHint } from '../../execution/recordQuery';
-import { MAX_AGENT_RECORDS, outputOf } from '../../execution/recordOutput';
-import { requireChoice, requireNumber, withLabel, type RunContext } from '../../execution/run';
+} from '../../parameters/changes';
+import { filterParameters, readFilter } from '../../parameters/filter';
+import { itemOperation } from '../../parameters/operation';
+import { fieldsToLoad, outputOf, queryHint, savedView, simple } from '../../parameters/reading';
+import { requestSettings } from '../../parameters/requests';
+import { tableOf, tableParameters } from '../../parameters/table';
 
 const KINDS: ReadonlySet<ChangeKind> = new Set(['created', 'updated']);
 
+const cursor = text('cursor', {
+	label: 'Cursor',
+	placeholder: 'e.g. {{ $json.cursor }}',
+	description:
+		'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
+});
+
 /** Where reading starts without a cursor. @throws {InputError} */
-function startOf(run: RunContext<'startFrom' | 'startDate'>, index: number) {
-	const start = requireChoice(run.parameter('startFrom', index), 'Start From', START_FROM);
-	if (start !== 'date') return start;
-	return requireDate(run.parameter('startDate', index), run.context.getTimezone());
+function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
+	const start = startFrom.of(run, index);
+	return start === 'date' ? startDate.of(run, index) : start;
 }
 
 const NO_CURSOR_HINTS = {
@@ -45,87 +48,35 @@ export const getChanges = itemOperation({
 	action: 'Get changed records',
 	description:
 		'Retrieve the records that were created or updated since the last call, and a cursor for the next one',
-	fields: [
-		...tableParameters,
-		{
-			displayName: 'Cursor',
-			name: 'cursor',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. {{ $json.cursor }}',
-			description:
-				'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
-		},
-		{
-			displayName: 'Start From',
-			name: 'startFrom',
-			type: 'options',
-			options: [
-				{
-					name: 'A Date',
-					value: 'date',
-					description: 'Return every change since then',
-				},
-				{
-					name: 'Now',
-					value: 'now',
-					description: 'Return no changes yet, only a cursor for later ones',
-				},
-				{
-					name: 'The Beginning',
-					value: 'beginning',
-					description: 'Return all existing records, then every change',
-				},
-			],
-			default: 'beginning',
-			description: 'Where to start when there is no cursor',
-		},
-		startDate,
-		...filterParameters,
-		{
-			displayName: 'Page Size',
-			name: 'pageSize',
-			type: 'number',
-			typeOptions: { minValue: 1, maxValue: MAX_MAXIMUM },
-			default: DEFAULT_MAXIMUM,
-			description: 'Max number of changes to return at once. The next cursor goes on after them.',
-		},
-		simple,
-	],
+	fields: [...tableParameters, cursor, startFrom, startDate, ...filterParameters, pageSize, simple],
 	options: [fieldsToLoad, overlap, savedView, ...requestSettings],
 	execute: async (run, index) => {
-		const at = run.table(index);
-		const meant = {
+		const at = tableOf(run, index);
+		const selected = {
 			filter: await readFilter(run, index),
-			fields: run.names('options.fieldsToLoad', 'Output Field Names or IDs', index),
-			savedView: run.narrowingText('options.savedView', 'Saved View Name or ID', index),
+			fields: fieldsToLoad.of(run, index),
+			savedView: savedView.of(run, index),
 		};
-		const query = { ...meant, hint: queryHint(meant) };
-		const overlapS = run.option('options.overlap', index, DEFAULT_OVERLAP_S);
-		const pageSize = requireNumber(run.parameter('pageSize', index), 'Page Size', {
-			min: 1,
-			max: MAX_MAXIMUM,
-			isWhole: true,
-		});
+		const query = { ...selected, hint: queryHint(selected) };
 		const options = {
 			kinds: KINDS,
-			overlapMs: requireNumber(overlapS, 'Overlap (Seconds)', { min: 0, max: 86_400 }) * 1000,
-			maximum: Math.min(pageSize, run.isTool ? MAX_AGENT_RECORDS : Infinity),
+			overlapMs: overlap.of(run, index) * 1000,
+			maximum: Math.min(pageSize.of(run, index), run.isTool ? MAX_AGENT_RECORDS : Infinity),
 		};
 		const source = {
 			table: JSON.stringify([run.client.origin, at.application ?? null, at.table]),
-			selection: JSON.stringify(selectionValues((name) => run.raw(name))),
+			selection: JSON.stringify(selectionValues(run)),
 		};
 		const toOutput = changeOutput(outputOf(run, index), query.fields);
 		const pages = new ChangePages(run.client, at, query, CURSOR_LIMITS);
-		const given = run.optionalText('cursor', 'Cursor', index);
+		const given = cursor.of(run, index);
 		const start = given === '' ? startOf(run, index) : undefined;
 		if (start !== undefined) {
 			run.hintOnce(NO_CURSOR_HINTS[typeof start === 'number' ? 'date' : start]);
 		}
 		const state =
 			start === undefined
-				? withLabel('Cursor', () => fromCursor(given, source))
+				? withLabel(cursor, () => fromCursor(given, source))
 				: await startState(run.client, at, pages, options.overlapMs, start);
 		if (start === 'now') return { changes: [], cursor: toCursor(state, source), hasMore: false };
 		const read = await readChanges(pages, state, options, () => true, CURSOR_LIMITS);

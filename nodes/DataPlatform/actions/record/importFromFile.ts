@@ -1,59 +1,47 @@
 import type { IBinaryKeyData, IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { readLastChange } from '../../bulk/lastChange';
-import { WritePipeline } from '../../bulk/pipeline';
-import { importOptions } from '../../descriptions/bulkOptions';
-import { tableParameters } from '../../descriptions/common';
-import { rowMatchingParameters } from '../../descriptions/matching';
-import { bulkOperation } from '../../descriptions/operation';
-import {
-	columnMapping,
-	mappingMode,
-	importFormat,
-	importMode,
-	inputDataFieldName,
-	rejectedRowsField,
-} from '../../descriptions/rowFiles';
-import { binaryFields, fileNameOf, GrowingFile, openFile } from '../../execution/binaryStore';
-import {
-	omitUndefined,
-	toFailure,
-	type Failure,
-	type ItemResults,
-} from '../../execution/itemResults';
-import { linkResolver, linkRules, type LinkParameter } from '../../execution/linkInput';
-import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
+import { fileNameOf, GrowingFile, openFile } from '../../execution/binaryStore';
+import { omitUndefined, type Failure, type ItemResults } from '../../execution/itemResults';
+import type { NameOf } from '../../execution/parameter';
+import { withField } from '../../execution/parameterValues';
 import { ProgressLog } from '../../execution/progressLog';
-import { duplicatesOf, hintIgnored, valuePoliciesOf } from '../../execution/recordInput';
-import {
-	readFormOf,
-	rowRangeOf,
-	textFormOf,
-	type ImportFormParameter,
-} from '../../execution/rowFiles';
 import { certainThrough, importRows, type ImportResult } from '../../execution/rowImport';
-import { columnEntries, RowReader } from '../../execution/rowValues';
-import { requireChoice, type RunContext, type TableParameter } from '../../execution/run';
+import { RowReader } from '../../execution/rowValues';
+import type { RunContext } from '../../execution/run';
+import { toFailure } from '../../parameters/failure';
+import { binaryFields, inputDataFieldName } from '../../parameters/files';
+import { upsertRules } from '../../parameters/matching';
+import { bulkOperation, type OptionOf } from '../../parameters/operation';
+import {
+	fileSettingsOf,
+	importFile,
+	importParameters,
+	mappingMode,
+	startAtRow,
+	stopAfterRejected,
+	textOptions,
+} from '../../parameters/rowFiles';
+import { tableParameters } from '../../parameters/table';
+import { hintIgnored, valuePoliciesOf } from '../../parameters/values';
+import {
+	dryRun,
+	importOptions,
+	setUpWriting,
+	writeSettings,
+	writesMatched,
+} from '../../parameters/writing';
 import { openRows, portionsOf } from '../../rows/readRows';
 import { RejectedLines } from '../../rows/rejectedRows';
 import { decodeText } from '../../rows/text';
 import { InputError } from '../../transport/errors';
 import { nameList } from '../../transport/text';
-import { countsText, writeManyOptions, type WriteOption } from './writeMany';
+import { countsText } from './writeMany';
 
-type ImportParameter =
-	| TableParameter
-	| MatchParameter
-	| ImportFormParameter
-	| LinkParameter
-	| WriteOption
-	| 'importMode'
-	| 'mappingMode'
-	| 'columnMapping'
-	| 'rejectedRowsField'
-	| 'inputDataFieldName';
+const fields = [...tableParameters, ...importParameters];
 
-type Run = RunContext<ImportParameter>;
+const options = [...importOptions(textOptions), importFile];
+
+type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 
 /** What became of one file. */
 interface FileReport {
@@ -69,36 +57,19 @@ interface FileReport {
 
 /** What the parameters say about an import. @throws {InputError} */
 function settingsOf(run: Run, index: number) {
-	const modes = ['create', 'upsert', 'update'] as const;
-	const mode = requireChoice(run.parameter('importMode', index), 'Import Mode', modes);
-	const mapped = requireChoice(run.parameter('mappingMode', index), 'Mapping Column Mode', [
-		'autoMapInputData',
-		'defineBelow',
-	]);
-	return {
-		mode,
-		outputName: run.text('rejectedRowsField', 'Put Rejected Rows in Field', index),
-		mapping:
-			mapped === 'defineBelow'
-				? columnEntries(run.parameter('columnMapping.column', index))
-				: undefined,
-		form: readFormOf(run, index),
-		texts: textFormOf(run, index),
-		range: rowRangeOf(run, index),
-		policies: valuePoliciesOf(run, index),
-		duplicates: duplicatesOf(run, index),
-		writing: { ...writeManyOptions(run, index, mode, false), stopAtFailure: false },
-		at: run.table(index),
-	};
+	const { mode, ...settings } = fileSettingsOf(run, index);
+	const kind = writesMatched(run, index, mode, upsertRules(run, index));
+	const writing = { ...writeSettings(run, index, kind), stopAtFailure: false };
+	return { ...settings, kind, policies: valuePoliciesOf(run, index), writing };
 }
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Imports a file of an item. @throws {InputError} where none of its rows could be written */
-async function importFile(run: Run, index: number, field: string): Promise<FileReport> {
+/** Imports a file of an item. @throws {InputError} if none of its rows could be written */
+async function importOne(run: Run, index: number, field: string): Promise<FileReport> {
 	const settings = settingsOf(run, index);
 	const { form } = settings;
-	const file = openFile(run, index, field);
+	const file = openFile(run, index, field, inputDataFieldName);
 	const text = decodeText(file.read, form.encoding);
 	try {
 		return await writeRows(run, index, settings, file.name, await openRows(text, form));
@@ -117,48 +88,43 @@ async function writeRows(
 	{ header, format, delimiter, rows }: Awaited<ReturnType<typeof openRows>>,
 ): Promise<FileReport> {
 	const { client, context } = run;
-	const { at, mode, mapping, form, range, duplicates, writing } = settings;
-	const { importKey } = writing;
-	const table = await run.definition(at);
-	const matching = matchingOf(run, index, mode, table, importKey);
-	const rejectsDuplicates = duplicates === 'error' && mode !== 'create';
-	const planning = {
-		...settings.policies,
-		mode,
-		duplicates: rejectsDuplicates ? ('keepFirst' as const) : ('merge' as const),
-		importKey,
-		matchOn: matching?.on,
-		isFromInput: mapping === undefined,
-	};
-	const isById = matching ? matching.on === 'recordId' : mode === 'update';
+	const { kind, mapping, range, writing, texts, form } = settings;
 	const { formulaGuard } = form;
-	const reader = new RowReader(
-		{ table, mapping, planning, hasId: isById, form: settings.texts, formulaGuard },
-		format === 'csv' ? header : undefined,
+	const rejectsDuplicates = kind.duplicates === 'error' && kind.mode !== 'create';
+	const { table, links, planning, hasId, pipeline } = await setUpWriting(
+		run,
+		index,
+		writing,
+		kind,
+		{
+			...settings.policies,
+			mode: kind.mode,
+			duplicates: rejectsDuplicates ? 'keepFirst' : 'merge',
+			importKey: writing.importKey,
+			isFromInput: mapping === undefined,
+		},
 	);
-	const rules = linkRules(run, index, table);
-	const lastChangeBefore = writing.dryRun
-		? Promise.resolve(undefined)
-		: readLastChange(client, at, table);
-	const links = linkResolver(run, at);
-	const options = { ...writing, planning, linkRules: rules, matching };
+	const isCsv = format === 'csv';
+	const reading = { table, mapping, planning, hasId, form: texts, formulaGuard };
+	const reader = withField(mappingMode, () => new RowReader(reading, isCsv ? header : undefined));
 	const linksBefore = links.createdCount;
 	const before = { ...client.stats };
 	const base = name.replace(/(\.(csv|tsv|txt|ndjson|jsonl|json))?(\.gz)?$/i, '');
-	const mimetype = format === 'csv' ? 'text/csv' : 'application/x-ndjson';
+	const mimetype = isCsv ? 'text/csv' : 'application/x-ndjson';
 	const result = await importRows({
 		name,
 		portions: portionsOf(rows, range.startAt, range.endAt),
 		reader,
-		pipeline: new WritePipeline({ client, at, table }, links, options, lastChangeBefore),
+		pipeline,
 		lines: new RejectedLines(header, delimiter, formulaGuard, (column) => reader.isField(column)),
 		rejected: new GrowingFile(run, `${base}-rejected.${format}`, mimetype),
-		hasHeader: format === 'csv',
+		hasHeader: isCsv,
 		progress: new ProgressLog(context.logger),
 		rejectsDuplicates,
-		isById,
+		isById: hasId,
 		stopAfterRejected: range.stopAfterRejected,
-		before: Math.max(range.startAt - 1, format === 'csv' ? 1 : 0),
+		limitLabel: stopAfterRejected.label,
+		before: Math.max(range.startAt - 1, isCsv ? 1 : 0),
 		cancellation: () => client.cancellation,
 	});
 	hintIgnored(run, { ignored: result.readOnly });
@@ -184,7 +150,7 @@ interface Effort extends IDataObject {
 
 /** What became of a file, for the output and in one sentence. */
 function reportOn(
-	{ mode, outputName }: Settings,
+	{ kind: { mode }, outputName }: Settings,
 	result: ImportResult,
 	{ file, ...effort }: Effort,
 ): FileReport {
@@ -221,7 +187,7 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 	const unknownBefore = counts.unknown - unknownAfter;
 	const goOn = [
 		isAnyCertain &&
-			`To go on, set 'Start at Row' in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
+			`To go on, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
 			`${plural(unknownBefore, 'row')} before that may have been written or not, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
@@ -328,10 +294,9 @@ async function importItem(
 		return whole;
 	};
 	try {
-		const names = run.narrowingText('inputDataFieldName', 'Input Data Field Name', index);
-		fields = binaryFields(run, index, names);
+		fields = binaryFields(run, index);
 		for (const field of fields) {
-			const file = await importFile(run, index, field);
+			const file = await importOne(run, index, field);
 			if (file.result.brokenOff) {
 				const isOnlyFile = fields.length === 1 && run.items.length === 1;
 				const { message, hint } = fail(brokenOff(file, isOnlyFile), file);
@@ -361,24 +326,13 @@ export const importFromFile = bulkOperation({
 	action: 'Import records from file',
 	description:
 		'Write the rows of a CSV or NDJSON file to a table; for any number of rows, with a file of those that were rejected',
-	fields: [
-		...tableParameters,
-		inputDataFieldName,
-		importFormat,
-		importMode,
-		...rowMatchingParameters,
-		mappingMode,
-		columnMapping,
-		rejectedRowsField,
-	],
-	...importOptions,
+	fields,
+	options,
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (operationRun, report) => {
-		// An option that the operation does not have is not set.
-		const run = operationRun as Run;
+	execute: async (run, report) => {
 		// n8n gives an agent no files, and takes none from it.
-		if (operationRun.isTool) {
+		if (run.isTool) {
 			throw new InputError("Agents can't hand over files", {
 				hint: "Use 'Create or Update Many'.",
 			});
@@ -393,5 +347,11 @@ export const importFromFile = bulkOperation({
 	},
 });
 
-const isDryRun = (run: RunContext<'options.dryRun'>, index: number) =>
-	run.option<unknown>('options.dryRun', index, false) === true;
+/** One that can't be read is said when its item's turn comes. */
+function isDryRun(run: RunContext<NameOf<typeof dryRun>>, index: number): boolean {
+	try {
+		return dryRun.of(run, index);
+	} catch {
+		return false;
+	}
+}

@@ -2,15 +2,21 @@
  * Parameters of the operations that write many records: some are each item's own, others hold for
  * all items of the run, because many items share a request.
  */
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Problem } from '../../bulk/plan';
-import { bulkOptionLabels } from '../../descriptions/bulkOptions';
-import { toFailure, type ItemResults } from '../../execution/itemResults';
-import { withoutGroups } from '../../execution/optionGroups';
+import type { ItemResults } from '../../execution/itemResults';
+import type { Shown } from '../../execution/parameter';
 import type { RunContext } from '../../execution/run';
+import { toFailure } from '../../parameters/failure';
+import { fieldsToSet } from '../../parameters/sync';
+import {
+	application,
+	itemRecordId,
+	table,
+	tableOf,
+	type TableParameter,
+} from '../../parameters/table';
+import { columnsToCreate } from '../../parameters/values';
 import { InputError } from '../../transport/errors';
-import { getOwn } from '../../transport/json';
 
 /** Reads an item's parameters; undefined, and a problem noted, where that fails. */
 export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {
@@ -27,38 +33,22 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 	}
 }
 
-/** What a parameter that all items share is called in the editor. */
-function sharedLabel(name: string, more: Labels): string {
-	return getOwn({ ...bulkOptionLabels, ...SHARED, ...more }, name) ?? name;
-}
+/** Parameters whose expressions may differ from item to item, or are evaluated for one of them. */
+const OWN: ReadonlySet<string> = new Set([
+	columnsToCreate.name,
+	itemRecordId.name,
+	fieldsToSet.name,
+]);
 
-/** What parameters are called in the editor. */
-type Labels = Readonly<Record<string, string>>;
-
-/** Parameters that hold for all items of the run, because many items share a request. */
-const SHARED = {
-	application: 'Application',
-	table: 'Table',
-	matchOn: 'Match On',
-	matchFields: 'Match Field Names or IDs',
-	updateMode: 'Fields Not Sent',
-	simple: 'Simplify',
-};
-
-type SharedParameter = keyof typeof SHARED;
-
-const SHARED_NAMES = Object.keys(SHARED) as SharedParameter[];
-
-/** The values of all shared parameters that an item gives, as JSON. */
-function sharedValues(run: RunContext<string>, index: number, more: Labels): Map<string, string> {
-	const { application, table } = run.table(index);
-	const names = [...SHARED_NAMES, ...Object.keys(more)].filter(
-		(name) => name !== 'application' && name !== 'table',
-	);
-	const own = Object.fromEntries(names.map((name) => [name, run.parameter(name, index)]));
-	const options = run.option<IDataObject>('options', index, {});
-	const entries = Object.entries({ application, table, ...own, ...withoutGroups(options) });
-	return new Map(entries.map(([name, value]) => [name, JSON.stringify(value ?? null)]));
+/** The values that an item gives for shared parameters, as JSON. @throws {InputError} */
+function sharedValues(run: RunContext<TableParameter>, index: number, shared: Shown[]): string[] {
+	const at: Record<string, unknown> = { ...tableOf(run, index) };
+	return shared.map((shown) => {
+		const { name } = shown.property;
+		const value =
+			name === application.name || name === table.name ? at[name] : run.read(shown, index);
+		return JSON.stringify(value ?? null);
+	});
 }
 
 /**
@@ -66,29 +56,25 @@ function sharedValues(run: RunContext<string>, index: number, more: Labels): Map
  * all items, unless an expression says otherwise.
  *
  * @param problems gets the items whose own expressions fail
- * @param more other parameters of the operation that hold for all items
- * @throws {InputError} where two items disagree, or none gives them
+ * @throws {InputError} if two items disagree, or none gives them
  */
 export function sharedSource(
-	operationRun: RunContext<SharedParameter>,
+	run: RunContext<TableParameter>,
 	report: ItemResults,
 	problems: Problem[],
-	more: Labels = {},
 ): number {
-	// All options at once, and whatever else the operation names.
-	const run = operationRun as RunContext<string>;
-	const names = [...SHARED_NAMES, ...Object.keys(more), 'options'];
-	if (!names.some((name) => run.isExpression(name))) return 0;
-	let first: { index: number; values: Map<string, string> } | undefined;
+	const shared = run.expressions().filter(({ property }) => !OWN.has(property.name));
+	if (shared.length === 0) return 0;
+	let first: { index: number; values: string[] } | undefined;
 	for (const index of run.items.keys()) {
 		if (report.hasResult(index)) continue;
-		const values = readItem(index, problems, () => sharedValues(run, index, more));
+		const values = readItem(index, problems, () => sharedValues(run, index, shared));
 		if (values === undefined) continue;
 		first ??= { index, values };
-		for (const [name, value] of values) {
-			const expected = first.values.get(name) ?? 'null';
+		for (const [at, value] of values.entries()) {
+			const expected = first.values[at]!;
 			if (value === expected) continue;
-			const label = sharedLabel(name, more);
+			const { displayName: label } = shared[at]!.property;
 			throw new InputError(
 				`Nothing was sent: '${label}' is ${value} for item ${index}, but ${expected} for item ${first.index}`,
 				{

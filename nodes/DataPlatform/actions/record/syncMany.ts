@@ -4,18 +4,25 @@ import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import type { ItemOutcome } from '../../bulk/outcome';
 import { keyFields, planRecords, type PlanInput } from '../../bulk/plan';
 import { Sync, type SyncOptions } from '../../bulk/sync';
-import { syncManyOptions } from '../../descriptions/bulkOptions';
-import { columns, simple, tableParameters } from '../../descriptions/common';
-import { matchingParameters } from '../../descriptions/matching';
-import { bulkOperation } from '../../descriptions/operation';
-import { syncParameters } from '../../descriptions/sync';
 import type { ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
-import { SHARED_SYNC_LABELS, syncOptionsOf, type SyncParameter } from '../../execution/syncInput';
+import { matchingParameters } from '../../parameters/matching';
+import { bulkOperation } from '../../parameters/operation';
+import { simple } from '../../parameters/reading';
+import {
+	allowEmptyInput,
+	removeDespiteFailures,
+	syncOptionsOf,
+	syncParameters,
+	type RemovalParameter,
+	type SyncParameter,
+} from '../../parameters/sync';
+import { tableParameters } from '../../parameters/table';
+import { columnsToUpsert } from '../../parameters/values';
+import { syncManyOptions, writesMatched } from '../../parameters/writing';
 import { isCleared } from '../../fields/fieldType';
-import { InputError } from '../../transport/errors';
 import { isObject } from '../../transport/json';
-import { executeWriteMany, toResult, type Finish, type Writing } from './writeMany';
+import { executeWriteMany, recordIds, toResult, type Finish, type Writing } from './writeMany';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
 	Object.keys(json ?? {}).length === 0 && binary === undefined;
@@ -72,7 +79,7 @@ class MissingRecords implements Finish {
 }
 
 async function prepareSync(
-	run: RunContext<SyncParameter | 'options.emptyValues'>,
+	run: RunContext<RemovalParameter>,
 	report: ItemResults,
 	writing: Writing,
 ): Promise<Finish> {
@@ -99,22 +106,17 @@ async function prepareSync(
 	// What a link created is no item's record, and would be created again for the next one.
 	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
 	await sync.compare(records);
-	const despiteFailures = run.flag(
-		'removeDespiteFailures',
-		SHARED_SYNC_LABELS.removeDespiteFailures,
-		source,
-	);
+	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, report, shape, despiteFailures);
 }
 
 /** @throws {InputError} where an empty input may not remove anything */
 function requireAllowed(run: RunContext<SyncParameter>, source: number) {
-	const { allowEmptyInput } = SHARED_SYNC_LABELS;
-	if (run.flag('allowEmptyInput', allowEmptyInput, source)) return;
-	throw new InputError('Nothing was written or removed: the input is empty', {
-		field: allowEmptyInput,
-		hint: `Check the nodes before this one. If records may be removed because of it, turn on '${allowEmptyInput}'.`,
-	});
+	if (allowEmptyInput.of(run, source)) return;
+	throw allowEmptyInput.error(
+		'Nothing was written or removed: the input is empty',
+		`Check the nodes before this one. If records may be removed because of it, turn on ${allowEmptyInput}.`,
+	);
 }
 
 export const syncMany = bulkOperation({
@@ -126,17 +128,19 @@ export const syncMany = bulkOperation({
 	fields: [
 		...tableParameters,
 		...matchingParameters('importKey'),
-		columns('getColumnsToUpsert'),
+		columnsToUpsert,
 		...syncParameters,
 		simple,
 	],
-	...syncManyOptions,
+	options: syncManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) => {
-		await executeWriteMany(run, report, () => 'upsert', {
-			skipUnchanged: true,
-			shared: SHARED_SYNC_LABELS,
+		const writesOf = (source: number) => ({
+			...writesMatched(run, source, 'upsert'),
+			...recordIds(run),
+		});
+		await executeWriteMany(run, report, writesOf, {
 			isEmpty: (rows) => run.items.every(hasNoData) && rows.every(isEmptyRow),
 			prepare: async (writing) => await prepareSync(run, report, writing),
 		});

@@ -1,39 +1,15 @@
 import { readBeforeAdding, singleContext, updateOne } from '../../bulk/single';
-import { recordId } from '../../descriptions/locators';
-import type { Parameter } from '../../execution/operation';
-import { requireChoice, type RunContext } from '../../execution/run';
-import { plannedRecord, writeOptions } from '../../execution/recordInput';
-import { outputOf } from '../../execution/recordOutput';
-import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
-import { itemOperation } from '../../descriptions/operation';
-
-export const updateMode: Parameter<'updateMode'> = {
-	displayName: 'Fields Not Sent',
-	name: 'updateMode',
-	type: 'options',
-	options: [
-		{
-			name: 'Leave as They Are',
-			value: 'partial',
-			description: 'Change only the fields that are sent',
-		},
-		{
-			name: 'Clear',
-			value: 'replace',
-			description: 'Clear the fields that are not sent',
-		},
-	],
-	default: 'partial',
-	description: 'What to do with the fields that are not sent',
-};
-
-/** What becomes of fields that are not sent. @throws {InputError} where an expression gives none of the choices */
-export const chosenUpdateMode = (run: RunContext<'updateMode'>, index: number) =>
-	requireChoice(run.parameter('updateMode', index), 'Fields Not Sent', ['partial', 'replace']);
+import type { RunContext } from '../../execution/run';
+import { itemOperation } from '../../parameters/operation';
+import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
+import { outputOf, simple } from '../../parameters/reading';
+import { recordId, recordKeyOf, tableOf, tableParameters } from '../../parameters/table';
+import { columnsToUpdate, emptyValues } from '../../parameters/values';
+import { updateMode } from '../../parameters/writing';
 
 function noticeNothing(run: RunContext<never>) {
 	run.hintOnce(
-		"No field has a value, so nothing was changed. Add fields with values, or set 'Empty Values' in the options to clear what is empty.",
+		`No field has a value, so nothing was changed. Add fields with values, or set ${emptyValues} in the options to clear what is empty.`,
 		'warning',
 	);
 }
@@ -43,20 +19,20 @@ export const update = itemOperation({
 	name: 'Update',
 	action: 'Update record',
 	description: 'Update one record by its ID',
-	fields: [...tableParameters, recordId, columns('getColumnsToUpdate'), updateMode, simple],
+	fields: [...tableParameters, recordId, columnsToUpdate, updateMode, simple],
 	options: singleWriteOptions,
 	// What adds something would add it again in another attempt of the node.
 	notIdempotent: true,
 	retriesUnknown: true,
 	concurrency: 4,
-	concurrencyKey: (run, index) => run.recordKey(index),
+	concurrencyKey: (run, index) => recordKeyOf(run, index),
 	execute: async (run, index) => {
-		const mode = chosenUpdateMode(run, index) === 'replace' ? 'replace' : 'update';
-		const id = run.text('recordId', 'Record', index);
+		const mode = updateMode.of(run, index) === 'replace' ? 'replace' : 'update';
+		const id = recordId.of(run, index);
 		const { fields } = await plannedRecord(run, index, mode, { id });
 		if (Object.keys(fields).length === 0) noticeNothing(run);
 		const shape = outputOf(run, index);
-		const target = { client: run.client, at: run.table(index) };
+		const target = { client: run.client, at: tableOf(run, index) };
 		const context = singleContext(await run.definition(target.at), mode);
 		const options = writeOptions(run, index);
 		const before = await readBeforeAdding(target, id, fields, context);

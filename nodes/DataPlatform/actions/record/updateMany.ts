@@ -1,9 +1,10 @@
-import { updateManyOptions } from '../../descriptions/bulkOptions';
-import { matchingParameters } from '../../descriptions/matching';
-import { columns, simple, tableParameters } from '../../descriptions/common';
-import { executeWriteMany } from './writeMany';
-import { chosenUpdateMode, updateMode } from './update';
-import { bulkOperation } from '../../descriptions/operation';
+import { ifMissing, matchingParameters } from '../../parameters/matching';
+import { bulkOperation } from '../../parameters/operation';
+import { simple } from '../../parameters/reading';
+import { tableParameters } from '../../parameters/table';
+import { columnsToUpdate } from '../../parameters/values';
+import { updateManyOptions, updateMode, writesMatched } from '../../parameters/writing';
+import { executeWriteMany, recordIds } from './writeMany';
 
 export const updateMany = bulkOperation({
 	value: 'updateMany',
@@ -14,15 +15,17 @@ export const updateMany = bulkOperation({
 	fields: [
 		...tableParameters,
 		...matchingParameters('recordId'),
-		columns('getColumnsToUpdate'),
+		columnsToUpdate,
 		updateMode,
 		simple,
 	],
-	...updateManyOptions,
+	options: updateManyOptions,
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) =>
-		await executeWriteMany(run, report, (source) =>
-			chosenUpdateMode(run, source) === 'replace' ? 'replace' : 'update',
-		),
+		await executeWriteMany(run, report, (source) => {
+			const mode = updateMode.of(run, source) === 'replace' ? 'replace' : 'update';
+			const rules = { ifMissing: ifMissing.of(run, source) };
+			return { ...writesMatched(run, source, mode, rules), ...recordIds(run) };
+		}),
 });

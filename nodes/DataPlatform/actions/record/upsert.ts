@@ -1,7 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { addressKey } from '../../api/endpoints';
 import type { WriteOptions } from '../../api/records';
-import type { FieldDefinition, PlatformRecord, TableAddress } from '../../api/types';
+import type {
+	FieldDefinition,
+	PlatformRecord,
+	RecordMetadata,
+	TableAddress,
+} from '../../api/types';
+import { readLastChange, type LastChange } from '../../bulk/lastChange';
 import { decide, findMatches, type Matching } from '../../bulk/matching';
 import type { ItemOutcome, Outcome } from '../../bulk/outcome';
 import { keyFields, type PlannedRecord } from '../../bulk/plan';
@@ -9,16 +16,24 @@ import type { WriteContext } from '../../bulk/evidence';
 import { upsertOutcome } from '../../bulk/judge';
 import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
-import { matchingOf } from '../../execution/matchingInput';
-import { createLinkedRecords, plannedRecord, writeOptions } from '../../execution/recordInput';
-import { outputOf } from '../../execution/recordOutput';
-import { columns, simple, singleWriteOptions, tableParameters } from '../../descriptions/common';
+import type { RunContext } from '../../execution/run';
 import {
+	matchingOf,
 	matchingOptions,
 	matchingParameters,
 	upsertMatchOptions,
-} from '../../descriptions/matching';
-import { itemOperation } from '../../descriptions/operation';
+	upsertRules,
+} from '../../parameters/matching';
+import { itemOperation } from '../../parameters/operation';
+import {
+	createLinkedRecords,
+	plannedRecord,
+	singleWriteOptions,
+	writeOptions,
+} from '../../parameters/plannedRecord';
+import { outputOf, simple } from '../../parameters/reading';
+import { itemRecordId, tableOf, tableParameters } from '../../parameters/table';
+import { columnsToUpsert } from '../../parameters/values';
 import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 
@@ -107,29 +122,46 @@ function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOut
 	throw new InputError(message, { hint, outcome });
 }
 
+/**
+ * The newest change in the table before this run wrote anything, read once; undefined if it can't be
+ * read.
+ */
+const latestChange = async (run: RunContext<never>, at: TableAddress): Promise<LastChange> =>
+	await run.once(`latest change ${addressKey(at)}`, async () => {
+		const lastChange = await readLastChange(run.client, at, run.definition(at));
+		return lastChange instanceof ServiceError ? undefined : lastChange;
+	});
+
+/** Notes a record that this run wrote; how it was when this run wrote it before, if it did. */
+function lastWritten(
+	run: RunContext<never>,
+	at: TableAddress,
+	{ id, created, modified, ver }: RecordMetadata,
+) {
+	const written = run.once('written', () => new Map<string, RecordMetadata>());
+	const name = JSON.stringify([at.application, at.table, id]);
+	const earlier = written.get(name);
+	written.set(name, { id, created, modified, ver });
+	return earlier;
+}
+
 export const upsert = itemOperation({
 	value: 'upsert',
 	name: 'Create or Update',
 	action: 'Create or update record',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
-	fields: [
-		...tableParameters,
-		...matchingParameters('importKey'),
-		columns('getColumnsToUpsert'),
-		simple,
-	],
-	options: singleWriteOptions,
-	optionGroups: [matchingOptions(...upsertMatchOptions)],
+	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
+	options: [...singleWriteOptions, matchingOptions(...upsertMatchOptions)],
 	// What is created because nothing matches may not be created twice.
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, index) => {
-		const at = run.table(index);
+		const at = tableOf(run, index);
 		const table = await run.definition(at);
-		const matching = matchingOf(run, index, 'upsert', table);
+		const matching = matchingOf(run, index, 'upsert', table, upsertRules(run, index));
 		const isById = matching?.on === 'recordId';
 		const record = await plannedRecord(run, index, 'upsert', {
-			id: isById ? run.text('recordId', 'Record ID', index) : undefined,
+			id: isById ? itemRecordId.of(run, index) : undefined,
 			matchOn: matching?.on,
 			defersLinks: matching !== undefined,
 		});
@@ -152,10 +184,10 @@ export const upsert = itemOperation({
 			const written = await writer.write(record);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}
-		const latest = await run.latestChange(at);
+		const latest = await latestChange(run, at);
 		const target = { client: run.client, at };
 		const written = await upsertOne(target, table, record, latest, options);
-		const outcome = upsertOutcome(written, latest, run.lastWritten(at, written));
+		const outcome = upsertOutcome(written, latest, lastWritten(run, at, written));
 		return output({ outcome, record: written });
 	},
 });

@@ -3,54 +3,33 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import { readLastChange } from '../../bulk/lastChange';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
-import { WritePipeline } from '../../bulk/pipeline';
-import type {
-	Plan,
-	PlannedRecord,
-	PlanInput,
-	PlanOptions,
-	Problem,
-	WriteMode,
-} from '../../bulk/plan';
+import type { Plan, PlannedRecord, PlanInput, Problem } from '../../bulk/plan';
 import type { WriteManyOptions } from '../../bulk/write';
-import type { TableAddress, TableDefinition } from '../../api/types';
-import { InputError, type ServiceError } from '../../transport/errors';
 import {
 	omitUndefined,
 	type Failure,
 	type ItemResult,
 	type ItemResults,
 } from '../../execution/itemResults';
-import { hintText } from '../../execution/hints';
+import type { NameOf } from '../../execution/parameter';
+import type { RecordOutput } from '../../execution/recordOutput';
+import type { RunContext } from '../../execution/run';
+import { hintText } from '../../parameters/hints';
+import { outputOf } from '../../parameters/reading';
+import { itemRecordId } from '../../parameters/table';
+import { hintIgnored, planOptions, valuesReader } from '../../parameters/values';
 import {
-	requireChoice,
-	requireNumber,
-	type RunContext,
-	type TableParameter,
-} from '../../execution/run';
-import {
-	AUTOMATIC,
-	DEFAULT_MAX_BATCH_SIZE_MIB,
-	MAX_BATCH_SIZE,
-	MAX_PARALLEL_REQUESTS,
-	NO_FAILURE_LIMIT,
-	type BulkOption,
-	type SharedOption,
-} from '../../descriptions/bulkOptions';
-import { matchingOf, type MatchParameter } from '../../execution/matchingInput';
+	dryRun,
+	manySettings,
+	output,
+	setUpWriting,
+	type WriteKind,
+	type WriteManyParameter,
+	type WriteSetup,
+} from '../../parameters/writing';
+import { InputError, type ServiceError } from '../../transport/errors';
 import { readItem, sharedSource } from './sharedParameters';
-import { linkResolver, linkRules } from '../../execution/linkInput';
-import {
-	duplicatesOf,
-	hintIgnored,
-	planOptions,
-	valuesReader,
-	type ValuesReader,
-} from '../../execution/recordInput';
-import { outputOf, type RecordOutput } from '../../execution/recordOutput';
-import { MIB } from '../../transport/streams';
 
 /** How many problems an error names one by one. */
 const PROBLEMS_SHOWN = 10;
@@ -148,99 +127,43 @@ function mergedTotals(report: ItemResults): Counts {
 	return counts;
 }
 
-/** The parameters of every operation that writes many records. */
-type CommonParameter = TableParameter | 'columns' | 'simple' | `options.${SharedOption}`;
-
-/** The parameters that some operation of them has. */
-type WriteManyParameter =
-	| CommonParameter
-	| MatchParameter
-	| 'recordId'
-	| 'updateMode'
-	| `options.${BulkOption}`;
-
-/** The options that say how records are written. */
-export type WriteOption =
-	| 'options.batchSize'
-	| 'options.dryRun'
-	| 'options.importKey'
-	| 'options.maxFailedShare'
-	| 'options.maxBatchSizeMiB'
-	| 'options.parallelRequests'
-	| 'options.skipAudit'
-	| 'options.skipUnchanged';
-
-/** How records are written, from an operation's options. */
-export function writeManyOptions(
-	run: RunContext<WriteOption>,
-	index: number,
-	mode: WriteMode,
-	skipUnchanged: boolean,
-): WriteManyOptions {
-	const size = run.option<unknown>('options.batchSize', index, AUTOMATIC);
-	const parallel = run.option<unknown>('options.parallelRequests', index, AUTOMATIC);
-	const mib = run.option<unknown>('options.maxBatchSizeMiB', index, DEFAULT_MAX_BATCH_SIZE_MIB);
-	const share = run.option<unknown>('options.maxFailedShare', index, NO_FAILURE_LIMIT);
-	const maxShare = requireNumber(share, 'Max Failures (%)', { min: 0, max: 100 });
-	const maxFailedShare = maxShare === NO_FAILURE_LIMIT ? undefined : maxShare;
-	return {
-		mode,
-		importKey: run.optionalText('options.importKey', 'Import Key Field', index) || undefined,
-		batchSize: requireNumber(size, 'Batch Size', { min: 0, max: MAX_BATCH_SIZE, isWhole: true }),
-		batchBytes: requireNumber(mib, 'Batch Size (MiB)', { min: 0.001 }) * MIB,
-		parallelRequests: requireNumber(parallel, 'Parallel Requests', {
-			min: 0,
-			max: MAX_PARALLEL_REQUESTS,
-			isWhole: true,
-		}),
-		skipAudit: run.flag('options.skipAudit', 'Skip Audit', index),
-		skipUnchanged: run.flag('options.skipUnchanged', 'Skip Unchanged', index, skipUnchanged),
-		dryRun: run.flag('options.dryRun', 'Dry Run', index),
-		maxFailedShare,
-		stopAtFailure: maxFailedShare === undefined && !run.context.continueOnFail(),
-	};
+/** How the items of an operation are written. */
+export interface ItemWrites extends WriteKind {
+	/** The ID of an item's record, if the operation has it. @throws {InputError} */
+	recordId?(index: number): string;
 }
+
+const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
+
+/** The ID of each item's record; an empty one is the item's problem. */
+export const recordIds = (run: RunContext<NameOf<typeof itemRecordId>>) => ({
+	recordId: (index: number) => OPTIONAL_RECORD_ID.of(run, index),
+});
 
 /**
  * The rows of items, in order.
  *
- * @param indexes of the items
- * @param hasId whether each item names its record by id
  * @param problems gets the items whose own expressions fail, and names those that have already
  */
 function* rowsOf(
-	run: RunContext<'recordId'>,
 	indexes: Iterable<number>,
-	valuesOf: ValuesReader,
-	hasId: boolean,
 	problems: Problem[],
+	read: (index: number) => PlanInput,
 ): Generator<PlanInput> {
 	const isUnreadable = new Set(problems.map(({ index }) => index));
 	for (const index of indexes) {
 		if (isUnreadable.has(index)) continue;
-		const row = readItem(index, problems, () => ({
-			index,
-			values: valuesOf(index),
-			id: hasId ? run.optionalText('recordId', 'Record ID', index) : undefined,
-		}));
+		const row = readItem(index, problems, () => read(index));
 		if (row) yield row;
 	}
 }
 
-/** What the parameters say, and what writes by them. */
-interface Setup {
+/** A run that is about to write its items. */
+export interface Writing extends WriteSetup {
 	/** The item that shared parameters are read from. */
 	source: number;
-	at: TableAddress;
-	table: TableDefinition;
 	settings: WriteManyOptions;
-	planning: PlanOptions;
-	pipeline: WritePipeline;
 	shape: RecordOutput;
-}
-
-/** A run that is about to write its items. */
-export interface Writing extends Setup {
 	/** The items that are still to be written. */
 	plan: Plan;
 	/** The rows of items that a previous attempt of the node has done. */
@@ -251,10 +174,6 @@ export interface Writing extends Setup {
 
 /** What an operation does besides writing its items. */
 export interface WriteExtension {
-	/** Whether Skip Unchanged is on unless the user turns it off. */
-	skipUnchanged: boolean;
-	/** More parameters that hold for all items, with their labels. */
-	shared: Readonly<Record<string, string>>;
 	/** Whether the input holds nothing, so that its items are no rows. */
 	isEmpty(rows: PlanInput[]): boolean;
 	/** Called before anything is written; what it throws stops the run. */
@@ -272,91 +191,63 @@ export interface Finish {
 }
 
 /** Reads the parameters that hold for all items, and what has to be known of the table. */
-async function setUp(
-	run: RunContext<WriteManyParameter>,
-	source: number,
-	mode: WriteMode,
-	settings: WriteManyOptions,
-) {
-	const { client } = run;
-	const at = run.table(source);
-	const definition = run.definition(at);
-	const reading = settings.dryRun
-		? Promise.resolve(undefined)
-		: readLastChange(client, at, definition);
-	// Both are read at the same time, and none is left behind where the other one fails.
-	const table = await definition.finally(async () => await reading);
-	const links = linkResolver(run, at);
-	const rules = linkRules(run, source, table);
-	const matching = matchingOf(run, source, mode, table, settings.importKey);
-	const duplicates = duplicatesOf(run, source);
-	const planning = {
-		...planOptions(run, source, mode, duplicates, settings.importKey),
-		matchOn: matching?.on,
-	};
-	const options = { ...settings, planning, linkRules: rules, matching };
-	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
-	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
-	const setup: Setup = {
-		source,
-		at,
-		table,
-		settings,
-		planning,
-		pipeline,
-		shape: outputOf(run, source),
-	};
+async function setUp(run: RunContext<WriteManyParameter>, source: number, kind: ItemWrites) {
+	const settings = manySettings(run, source, kind);
+	const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
+	const setup = await setUpWriting(run, source, settings, kind, planning);
+	const valuesOf = valuesReader(run, source, setup.table);
 	const rows = (indexes: number[], problems: Problem[]) =>
-		rowsOf(run, indexes, valuesReader(run, source, table), hasId, problems);
-	return { setup, rows };
+		rowsOf(indexes, problems, (index) => ({
+			index,
+			values: valuesOf(index),
+			id: setup.hasId ? kind.recordId?.(index) : undefined,
+		}));
+	return { ...setup, source, settings, shape: outputOf(run, source), rowsOf: rows };
 }
 
-/** What a run took, besides the outcomes of its items. */
-const effortOf = ({ client }: RunContext<never>, { settings, pipeline }: Setup) => ({
-	...(pipeline.linkedRecordsCreated > 0 && {
-		linkedRecordsCreated: pipeline.linkedRecordsCreated,
-	}),
-	...client.stats,
-	...(settings.dryRun && { dryRun: true }),
-});
+type Setup = Awaited<ReturnType<typeof setUp>>;
+
+/**
+ * The rows of items, those of open ones and of those that a previous attempt of the node has done; none
+ * if the input holds nothing.
+ */
+function readRows(
+	run: RunContext<never>,
+	report: ItemResults,
+	{ rowsOf }: Setup,
+	unreadable: Problem[],
+	extension: WriteExtension | undefined,
+) {
+	const indexes = [...run.items.keys()];
+	const open = indexes.filter((index) => !report.hasResult(index));
+	const done = indexes.filter((index) => report.hasResult(index));
+	const doneRows = () => rowsOf(done, []);
+	if (!extension) return { rows: rowsOf(open, unreadable), isEmpty: false, open, doneRows };
+	const rows = [...rowsOf(open, unreadable)];
+	const isEmpty = unreadable.length === 0 && extension.isEmpty(rows);
+	return { rows: isEmpty ? [] : rows, isEmpty, open, doneRows };
+}
 
 /**
  * Writes all items and reports on each.
  *
- * @param modeOf the way of writing, given the item that shared parameters are read from
- * @throws {InputError} before anything is sent, where items have problems and the node is to stop
+ * @param writesOf how items are written, given the one that shared parameters are read from
+ * @throws {InputError} before anything is sent, if items have problems and the node is to stop
  */
 export async function executeWriteMany(
-	operationRun: RunContext<CommonParameter>,
+	run: RunContext<WriteManyParameter>,
 	report: ItemResults,
-	modeOf: (source: number) => WriteMode,
+	writesOf: (source: number) => ItemWrites,
 	extension?: WriteExtension,
 ): Promise<void> {
-	// A parameter that the operation does not have is not set: Create Many matches nothing.
-	const run = operationRun as RunContext<WriteManyParameter>;
 	if (run.items.length === 0) return;
 	const unreadable: Problem[] = [];
-	const source = sharedSource(run, report, unreadable, extension?.shared);
-	const mode = modeOf(source);
-	const settings = writeManyOptions(run, source, mode, extension?.skipUnchanged ?? false);
-	const output = requireChoice(run.option<unknown>('options.output', source, 'items'), 'Output', [
-		'items',
-		'summary',
-	]);
-	if (settings.dryRun) report.markDryRun();
-	const { setup, rows: read } = await setUp(run, source, mode, settings);
-	const { pipeline, shape } = setup;
-
-	const indexes = [...run.items.keys()];
-	const open = indexes.filter((index) => !report.hasResult(index));
-	const done = indexes.filter((index) => report.hasResult(index));
-	let rows: Iterable<PlanInput> = read(open, unreadable);
-	let isEmpty = false;
-	if (extension) {
-		const all = [...rows];
-		isEmpty = unreadable.length === 0 && extension.isEmpty(all);
-		rows = isEmpty ? [] : all;
-	}
+	const source = sharedSource(run, report, unreadable);
+	const isSummarized = output.of(run, source) === 'summary';
+	if (dryRun.of(run, source)) report.markDryRun();
+	const setup = await setUp(run, source, writesOf(source));
+	const { pipeline, settings, shape } = setup;
+	const { rows, isEmpty, open, doneRows } = readRows(run, report, setup, unreadable, extension);
 	const plan = await pipeline.plan(rows, unreadable);
 	hintIgnored(run, plan);
 	const onPlan = ({ problems }: Plan) => {
@@ -364,12 +255,7 @@ export async function executeWriteMany(
 			throw inputError(plan, pipeline.linkedRecordsCreated);
 	};
 	onPlan(plan);
-	const finishing = await extension?.prepare({
-		...setup,
-		plan,
-		rows: [...rows],
-		doneRows: () => read(done, []),
-	});
+	const finishing = await extension?.prepare({ ...setup, plan, rows: [...rows], doneRows });
 	if (isEmpty) for (const index of open) report.done(index, []);
 	const { stopped } = await pipeline.write(plan, {
 		onPlan,
@@ -382,22 +268,35 @@ export async function executeWriteMany(
 	});
 	if (stopped?.code === 'tooManyFailed') report.stop(stopped.code, stopped.message);
 	const more = await finishing?.finish(stopped);
-
-	const summary = {
-		sent: plan.records.length,
-		...(plan.merged.size > 0 && { merged: plan.merged.size }),
-		...totals(report, extension !== undefined),
-		...more,
-		...effortOf(run, setup),
-		...(stopped && {
-			stopped: stopped.message,
-			confirmedThroughItem: report.reached.confirmedThroughItem,
-		}),
-	};
-	if (output === 'summary') report.summarize(summary);
+	const counts = { ...totals(report, extension !== undefined), ...more };
+	const summary = summaryOf(run, report, setup, plan, counts, stopped);
+	if (isSummarized) report.summarize(summary);
 	const message = countsText(summary, mergedTotals(report));
 	run.context.addExecutionHints({ message, location: 'outputPane' });
 }
+
+/** What became of all items, and what the run took. */
+const summaryOf = <C>(
+	{ client }: RunContext<never>,
+	{ reached }: ItemResults,
+	{ settings, pipeline }: Setup,
+	plan: Plan,
+	counts: C,
+	stopped: ServiceError | undefined,
+) => ({
+	sent: plan.records.length,
+	...(plan.merged.size > 0 && { merged: plan.merged.size }),
+	...counts,
+	...(pipeline.linkedRecordsCreated > 0 && {
+		linkedRecordsCreated: pipeline.linkedRecordsCreated,
+	}),
+	...client.stats,
+	...(settings.dryRun && { dryRun: true }),
+	...(stopped && {
+		stopped: stopped.message,
+		confirmedThroughItem: reached.confirmedThroughItem,
+	}),
+});
 
 const NAMES: Record<Outcome, string> = {
 	inserted: 'inserted',

@@ -1,6 +1,6 @@
-import { tableParameters } from '../../descriptions/common';
+import { itemOperation } from '../../parameters/operation';
+import { tableOf, tableParameters } from '../../parameters/table';
 import { tableOutput } from './output';
-import { itemOperation } from '../../descriptions/operation';
 
 export const get = itemOperation({
 	concurrency: 4,
@@ -10,5 +10,5 @@ export const get = itemOperation({
 	description:
 		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views',
 	fields: tableParameters,
-	execute: async (run, index) => tableOutput(await run.definition(run.table(index))),
+	execute: async (run, index) => tableOutput(await run.definition(tableOf(run, index))),
 });

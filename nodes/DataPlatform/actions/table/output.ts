@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldDefinition, TableDefinition } from '../../api/types';
 import { omitUndefined } from '../../execution/itemResults';
-import { isLink } from '../../execution/linkInput';
 import { importKeyOf, isWritable } from '../../fields';
+import { isLink } from '../../parameters/links';
 
 /** A field with the limits that the platform states for it. */
 function fieldOutput(field: FieldDefinition): IDataObject {

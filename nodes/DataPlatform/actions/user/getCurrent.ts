@@ -1,5 +1,5 @@
 import { readCurrentUser } from '../../api/tables';
-import { itemOperation } from '../../descriptions/operation';
+import { itemOperation } from '../../parameters/operation';
 
 export const getCurrent = itemOperation({
 	value: 'getCurrent',

@@ -3,71 +3,50 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Parameter } from '../../execution/operation';
+import type { NameOf } from '../../execution/parameter';
+import { anyValue, choice, list, text } from '../../execution/parameterKinds';
 import type { RunContext } from '../../execution/run';
-import { InputError } from '../../transport/errors';
 import { describeKind, inexactNumbers, isObject, parseJson } from '../../transport/json';
 
-const webhookUrl: Parameter<'webhookUrl'> = {
-	displayName: 'Webhook URL',
-	name: 'webhookUrl',
-	type: 'string',
+export const webhookUrl = text('webhookUrl', {
+	label: 'Webhook URL',
 	required: true,
-	default: '',
 	placeholder: 'e.g. https://platform.example.com/webhooks/…',
 	description:
 		"The address that the platform shows in the workflow's webhook trigger. Its host must be that of the base URL, or be listed in the credential, under 'More Settings', 'Webhook Origins'.",
-};
+});
 
-const BODY_SOURCES = ['item', 'fields', 'json'] as const;
-
-const bodySource: Parameter<'bodySource'> = {
-	displayName: 'Body',
-	name: 'bodySource',
-	type: 'options',
-	options: [
-		{ name: 'From Input Item', value: 'item', description: "The item's JSON as it is" },
-		{ name: 'From Fields Below', value: 'fields', description: 'Names and values set here' },
-		{ name: 'From JSON', value: 'json', description: 'A JSON object' },
-	],
-	default: 'item',
+const bodySource = choice('bodySource', {
+	label: 'Body',
+	choices: {
+		item: ['From Input Item', "The item's JSON as it is"],
+		fields: ['From Fields Below', 'Names and values set here'],
+		json: ['From JSON', 'A JSON object'],
+	},
+	preset: 'item',
 	description: 'What the workflow receives as svc.workflow.payloadRequest, always a JSON object',
-};
+});
 
-const bodyFields: Parameter<'bodyFields'> = {
-	displayName: 'Body Fields',
-	name: 'bodyFields',
-	type: 'fixedCollection',
-	typeOptions: { multipleValues: true, sortable: true },
-	placeholder: 'Add Field',
-	default: {},
-	displayOptions: { show: { bodySource: ['fields'] } },
-	options: [
-		{
-			displayName: 'Field',
-			name: 'field',
-			values: [
-				{
-					displayName: 'Name',
-					name: 'name',
-					type: 'string',
-					default: '',
-					placeholder: 'e.g. firstname',
-				},
-				{ displayName: 'Value', name: 'value', type: 'string', default: '' },
-			],
-		},
-	],
-};
+const bodyName = anyValue('name', { label: 'Name', placeholder: 'e.g. firstname' });
 
-const bodyJson: Parameter<'bodyJson'> = {
-	displayName: 'JSON',
-	name: 'bodyJson',
+const bodyValue = anyValue('value', { label: 'Value' });
+
+const bodyFields = list('bodyFields', {
+	label: 'Body Fields',
+	add: 'Add Field',
+	entry: ['field', 'Field'],
+	isSortable: true,
+	show: { bodySource: ['fields'] },
+	parts: [bodyName, bodyValue],
+});
+
+const bodyJson = anyValue('bodyJson', {
+	label: 'JSON',
 	type: 'json',
-	default: '{}',
-	displayOptions: { show: { bodySource: ['json'] } },
+	preset: '{}',
+	show: { bodySource: ['json'] },
 	description: 'A JSON object, such as {"firstname":"Ada"}',
-};
+});
 
 export const startParameters = [webhookUrl, bodySource, bodyFields, bodyJson];
 
@@ -76,12 +55,9 @@ function bodyFieldName(name: unknown, position: number): string {
 	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
 	if (typeof name === 'string' && name.trim() !== '') return name;
 	const isEmpty = name === undefined || name === null || typeof name === 'string';
-	throw new InputError(
-		`Field ${position + 1} of 'Body Fields' ${isEmpty ? 'has no name' : `has ${describeKind(name)} in place of a name`}`,
-		{
-			field: 'Body Fields',
-			hint: "Fill in 'Name', or remove the field. If the name is an expression, it returned nothing for this item.",
-		},
+	throw bodyFields.error(
+		`Field ${position + 1} of ${bodyFields} ${isEmpty ? 'has no name' : `has ${describeKind(name)} in place of a name`}`,
+		`Fill in ${bodyName}, or remove the field. If the name is an expression, it returned nothing for this item.`,
 	);
 }
 
@@ -91,58 +67,51 @@ function bodyFieldName(name: unknown, position: number): string {
  *
  * @throws {InputError} if one has no name, or two have the same
  */
-function fieldsBody(entries: unknown): IDataObject {
+function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 	const body = new Map<string, IDataObject[string]>();
-	const fields = Array.isArray(entries) ? (entries as BodyField[]) : [];
-	for (const [position, { name: given, value }] of fields.entries()) {
+	for (const [position, { name: given, value }] of entries.entries()) {
 		const name = bodyFieldName(given, position);
 		if (body.has(name)) {
-			throw new InputError(`'${name}' is set twice in 'Body Fields'`, {
-				field: 'Body Fields',
-				hint: 'Remove one of them; for several values, set a list with an expression.',
-			});
+			throw bodyFields.error(
+				`'${name}' is set twice in ${bodyFields}`,
+				'Remove one of them; for several values, set a list with an expression.',
+			);
 		}
-		body.set(name, value ?? null);
+		body.set(name, (value ?? null) as IDataObject[string]);
 	}
 	return Object.fromEntries(body);
 }
 
-interface BodyField {
-	name: unknown;
-	value: IDataObject[string];
-}
-
 /** An object that is set as JSON. @throws {InputError} if it is none, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
-	const text = typeof given === 'string' ? given : undefined;
-	const value = text === undefined ? given : parseJson(text);
+	const json = typeof given === 'string' ? given : undefined;
+	const value = json === undefined ? given : parseJson(json);
 	if (!isObject(value)) {
-		const isEmpty = given === undefined || text?.trim() === '';
+		const isEmpty = given === undefined || json?.trim() === '';
 		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
-		throw new InputError(`'JSON' is ${isEmpty ? 'empty' : kind}`, {
-			field: 'JSON',
-			hint: 'The platform takes an object, such as {"firstname":"Ada"}.',
-		});
+		throw bodyJson.error(
+			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
+			'The platform takes an object, such as {"firstname":"Ada"}.',
+		);
 	}
-	const inexact = text === undefined ? undefined : inexactNumbers(text).next().value;
+	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
 	if (!inexact) return value as IDataObject;
-	throw new InputError(`'JSON' has the number ${inexact.text}, which would lose digits`, {
-		field: 'JSON',
-		hint: 'Give it as text, in quotes.',
-	});
+	throw bodyJson.error(
+		`${bodyJson} has the number ${inexact.text}, which would lose digits`,
+		'Give it as text, in quotes.',
+	);
 }
 
+export type PayloadParameter = NameOf<typeof bodySource | typeof bodyFields | typeof bodyJson>;
+
 /** The body that the workflow gets. @throws {InputError} if it is no JSON object */
-export function payload(
-	run: RunContext<'bodySource' | 'bodyFields' | 'bodyJson'>,
-	index: number,
-): IDataObject {
-	switch (run.choice('bodySource', 'Body', index, BODY_SOURCES, 'item')) {
+export function payload(run: RunContext<PayloadParameter>, index: number): IDataObject {
+	switch (bodySource.of(run, index)) {
+		case 'fields':
+			return fieldsBody(bodyFields.of(run, index));
+		case 'json':
+			return jsonBody(bodyJson.of(run, index));
 		case 'item':
 			return run.json(index) ?? {};
-		case 'fields':
-			return fieldsBody(run.parameter('bodyFields.field', index));
-		case 'json':
-			return jsonBody(run.parameter('bodyJson', index));
 	}
 }

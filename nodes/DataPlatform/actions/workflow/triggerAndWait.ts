@@ -5,77 +5,66 @@
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
 import { startWorkflow } from '../../api/workflows';
-import { requestSettings } from '../../descriptions/common';
-import { bulkOperation } from '../../descriptions/operation';
-import type { Parameter } from '../../execution/operation';
-import { requireChoice, requireNumber, type RunContext } from '../../execution/run';
+import type { NameOf } from '../../execution/parameter';
+import { choice, number, text } from '../../execution/parameterKinds';
+import { requireNumber } from '../../execution/parameterValues';
+import type { RunContext } from '../../execution/run';
+import { bulkOperation } from '../../parameters/operation';
+import { requestSettings } from '../../parameters/requests';
 import { InputError } from '../../transport/errors';
-import { payload, startParameters } from './startInput';
+import { payload, startParameters, webhookUrl, type PayloadParameter } from './startInput';
 
-const waitAmount: Parameter<'waitAmount'> = {
-	displayName: 'Wait At Most',
-	name: 'waitAmount',
-	type: 'number',
-	typeOptions: { minValue: 0.1 },
+const waitAmount = number('waitAmount', {
+	label: 'Wait At Most',
+	min: 0.1,
 	required: true,
-	default: 24,
+	preset: 24,
 	description:
 		'How long to wait for the platform. After that the execution continues with the input item, without a response.',
-};
+});
+
+const waitUnit = choice('waitUnit', {
+	label: 'Unit',
+	choices: { minutes: 'Minutes', hours: 'Hours', days: 'Days' },
+	preset: 'hours',
+});
 
 const UNIT_MS = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 
-const waitUnit: Parameter<'waitUnit'> = {
-	displayName: 'Unit',
-	name: 'waitUnit',
-	type: 'options',
-	options: [
-		{ name: 'Minutes', value: 'minutes' },
-		{ name: 'Hours', value: 'hours' },
-		{ name: 'Days', value: 'days' },
-	],
-	default: 'hours',
-};
-
-const resumeUrlField: Parameter<'resumeUrlField'> = {
-	displayName: 'Resume URL Field',
-	name: 'resumeUrlField',
-	type: 'string',
+const resumeUrlField = text('resumeUrlField', {
+	label: 'Resume URL Field',
 	required: true,
-	default: 'resumeUrl',
+	preset: 'resumeUrl',
 	description:
 		"The name of the resume URL in the payload. The platform's Send Webhook step must post to this URL: svc.workflow.payloadRequest.resumeUrl.",
-};
+});
 
 /** More would overflow the dates of databases. */
 const MAX_WAIT_MS = 366 * UNIT_MS.days;
 
 /** @throws {InputError} */
-function waitUntil(run: RunContext<'waitAmount' | 'waitUnit'>): Date {
-	const units = Object.keys(UNIT_MS) as Array<keyof typeof UNIT_MS>;
-	const unitMs = UNIT_MS[requireChoice(run.parameter('waitUnit', 0), 'Unit', units)];
-	const amount = requireNumber(run.parameter('waitAmount', 0), 'Wait At Most', {
-		min: 0.1,
-		max: MAX_WAIT_MS / unitMs,
-	});
+function waitUntil(run: RunContext<NameOf<typeof waitAmount | typeof waitUnit>>): Date {
+	const unitMs = UNIT_MS[waitUnit.of(run, 0)];
+	const bounds = { min: 0.1, max: MAX_WAIT_MS / unitMs };
+	const amount = requireNumber(waitAmount.of(run, 0), waitAmount, bounds);
 	return new Date(Date.now() + amount * unitMs);
 }
 
-/** @throws {InputError} where the body has a field of that name */
+/** @throws {InputError} if the body has a field of that name */
 function withResumeUrl(
-	run: RunContext<'resumeUrlField' | 'bodySource' | 'bodyFields' | 'bodyJson'>,
+	run: RunContext<NameOf<typeof resumeUrlField> | PayloadParameter>,
 	resumeUrl: string,
 ): IDataObject {
-	const name = run.text('resumeUrlField', 'Resume URL Field', 0);
+	const name = resumeUrlField.of(run, 0);
 	const body = payload(run, 0);
 	if (!Object.hasOwn(body, name)) return { ...body, [name]: resumeUrl };
-	throw new InputError(`The body has a field '${name}' already`, {
-		field: 'Resume URL Field',
-		hint: 'Choose another name for the resume URL, or remove the field from the body.',
-	});
+	throw resumeUrlField.error(
+		`The body has a field '${name}' already`,
+		'Choose another name for the resume URL, or remove the field from the body.',
+	);
 }
 
-/** @throws {InputError} where an execution can't wait for one workflow */
+/** @throws {InputError} if an execution can't wait for one workflow */
 function requireOneItem(run: RunContext<never>) {
 	if (run.isTool) {
 		throw new InputError("An agent's tool can't wait; nothing was sent", {
@@ -105,7 +94,7 @@ export const triggerAndWait = bulkOperation({
 		const { context } = run;
 		const { resumeUrl } = context.getWorkflowDataProxy(0).$execution as { resumeUrl: string };
 		const body = withResumeUrl(run, resumeUrl);
-		const url = run.text('webhookUrl', 'Webhook URL', 0);
+		const url = webhookUrl.of(run, 0);
 		const response = await startWorkflow(run.client, url, body, {});
 		// For the editor, which shows where the execution can be continued.
 		context.setMetadata({ resumeUrl });

@@ -4,6 +4,9 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
+import { filterMode } from './filter';
+import { matchOn } from './matching';
+
 /** How the mapper marks the import key, in brackets behind the field's header. */
 export const IMPORT_KEY_MARK = 'import key';
 
@@ -24,8 +27,7 @@ const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
 const noImportKey: NodeHint = {
-	message:
-		"The table has no import key to match records by. Choose 'Other Fields' or 'Record ID' under 'Match On', or mark a field as import key in the platform.",
+	message: `The table has no import key to match records by. Choose another way under ${matchOn}, or mark a field as import key in the platform.`,
 	type: 'warning',
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && !${KEY} && !$parameter["options"]?.matching?.settings?.importKey }}`,
 	whenToDisplay: 'always',
@@ -33,7 +35,7 @@ const noImportKey: NodeHint = {
 };
 
 const importKeyNotMapped: NodeHint = {
-	message: `The import key has no value. Fill in the field marked (${IMPORT_KEY_MARK}), or choose another way under 'Match On'.`,
+	message: `The import key has no value. Fill in the field marked (${IMPORT_KEY_MARK}), or choose another way under ${matchOn}.`,
 	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !($parameter["columns"].value || {})[${KEY}.id] }}`,
 	whenToDisplay: 'beforeExecution',
 	location: 'outputPane',
@@ -41,8 +43,7 @@ const importKeyNotMapped: NodeHint = {
 
 /** The editor marks no collection as required. */
 const noConditions: NodeHint = {
-	message:
-		"Add a condition: without one, nothing is deleted. To delete every record of the table, set 'Filter' to 'None'.",
+	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None'.`,
 	displayCondition:
 		'={{ $parameter["resource"] === "record" && $parameter["operation"] === "deleteMany" && $parameter["filterMode"] === "conditions" && !($parameter["conditions"]?.condition?.length > 0) && !($parameter["groups"]?.group?.length > 0) }}',
 	whenToDisplay: 'beforeExecution',

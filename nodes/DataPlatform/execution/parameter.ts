@@ -1,0 +1,201 @@
+/**
+ * One parameter, one object: it holds the editor's entry and reads the value, for the node, the
+ * triggers and the editor's lists alike. `parameterKinds` makes them.
+ */
+import type {
+	IGetNodeParameterOptions,
+	INodeProperties,
+	NodeParameterValue,
+	NodeParameterValueType,
+} from 'n8n-workflow';
+
+import { InputError, type Hint } from '../transport/errors';
+import { emptyValue, holdsExpression, wrongValue, type Named } from './parameterValues';
+
+type Property<Name extends string> = INodeProperties & { name: Name };
+
+/** A parameter as a node shows it: its entry, and where the workflow stores it. */
+export interface Shown {
+	path: string;
+	property: INodeProperties;
+}
+
+export type ShownParameters = ReadonlyMap<string, Shown>;
+
+/** n8n's function that reads a parameter; the preset is what it gives if the parameter is not set. */
+export type ReadParameter = (
+	path: string,
+	index: number,
+	preset: unknown,
+	options?: IGetNodeParameterOptions,
+) => unknown;
+
+interface ReadOptions extends IGetNodeParameterOptions {
+	/** A part of the parameter, such as the entries of a list. */
+	part?: string;
+}
+
+/**
+ * Reads the parameters that a node shows.
+ *
+ * @typeParam Name their names, or those that a function reads: reading another does not compile, nor
+ * does calling a function that reads another
+ */
+export class ParameterReader<in Name extends string> {
+	/** Whether what is stored there holds an expression. */
+	private readonly expressionPaths = new Map<string, boolean>();
+
+	/** @param zone gives the workflow's time zone */
+	constructor(
+		readonly shown: ShownParameters,
+		private readonly get: ReadParameter,
+		readonly zone: () => string,
+	) {}
+
+	/**
+	 * The one place where a parameter is read: its value for an item, expressions resolved. What is not
+	 * set, or was cleared, has its preset. Null or undefined if an expression returned nothing, or if it
+	 * was cleared although it must have a value.
+	 */
+	read(shown: Shown, index: number, { part, ...options }: ReadOptions = {}): unknown {
+		const { path, property } = shown;
+		if (part !== undefined) return this.get(`${path}.${part}`, index, null, options);
+		const value = this.get(path, index, property.default, options);
+		if ((value !== null && value !== undefined) || property.required) return value;
+		return this.holdsExpression(shown) ? value : property.default;
+	}
+
+	/** The value for an item; the preset of a parameter that the node does not show. */
+	value({ name, property }: Parameter<Name, unknown>, index: number, options?: ReadOptions) {
+		const shown = this.shown.get(name);
+		return shown ? this.read(shown, index, options) : property.default;
+	}
+
+	/** A parameter as it stands in the workflow, expressions unresolved; null if it is not set. */
+	raw({ name }: { name: Name }): unknown {
+		return this.rawOf(this.shown.get(name));
+	}
+
+	/** Whether a parameter, or anything in it, is an expression: its value may differ between items. */
+	isExpression({ name }: { name: Name }): boolean {
+		return this.holdsExpression(this.shown.get(name));
+	}
+
+	/** All that hold an expression. */
+	expressions(): Shown[] {
+		return [...this.shown.values()].filter((shown) => this.holdsExpression(shown));
+	}
+
+	private rawOf(shown: Shown | undefined): unknown {
+		return shown ? this.get(shown.path, 0, null, { rawExpressions: true }) : null;
+	}
+
+	private holdsExpression(shown: Shown | undefined): boolean {
+		const path = shown?.path ?? '';
+		let isExpression = this.expressionPaths.get(path);
+		if (isExpression === undefined) {
+			isExpression = holdsExpression(this.rawOf(shown));
+			this.expressionPaths.set(path, isExpression);
+		}
+		return isExpression;
+	}
+}
+
+/** What the editor shows of a parameter, whatever its kind. */
+export interface Look {
+	label: string;
+	description?: string;
+	placeholder?: string;
+	/** Whether it must have a value. */
+	required?: boolean;
+	/** The values of others for which it is shown, or hidden; `/name` is one outside its collection. */
+	show?: Record<string, NodeParameterValue[]>;
+	hide?: Record<string, NodeParameterValue[]>;
+}
+
+/** What may differ between operations that show the same parameter. */
+type Changes<T> = Partial<Omit<Look, 'label'>> & { preset?: T };
+
+/** Takes the value from what n8n gives. @param zone the time zone of dates that name none */
+export type Parse<T> = (value: unknown, parameter: Named, zone: () => string) => T;
+
+/** An entry of a list: its parts by their names. */
+export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
+
+const UTC = () => 'UTC';
+
+/** Without the members that are not given. */
+export const given = <O extends object>(members: O) =>
+	Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
+		[Key in keyof O]?: Exclude<O[Key], undefined>;
+	};
+
+const isEmpty = (value: unknown) => value === '' || (Array.isArray(value) && value.length === 0);
+
+export class Parameter<Name extends string, T> implements Named {
+	readonly name: Name;
+	readonly label: string;
+
+	/** @param narrows whether an expression in it may not return nothing, as more would be read */
+	constructor(
+		readonly property: Property<Name>,
+		private readonly parse: Parse<T>,
+		private readonly narrows = false,
+	) {
+		this.name = property.name;
+		this.label = property.displayName;
+	}
+
+	/** The value for an item. @throws {InputError} if it makes no sense */
+	of(reader: ParameterReader<Name>, index: number): T {
+		const value = this.parse(reader.value(this, index), this, reader.zone);
+		if (!this.narrows || !isEmpty(value) || !reader.isExpression(this)) {
+			return this.requireValue(value, this);
+		}
+		throw wrongValue(
+			this,
+			'is empty: its expression returned nothing',
+			'Correct the expression, or remove it.',
+		);
+	}
+
+	/** The value as a part of a list's entry. @throws {InputError} if it makes no sense */
+	in(entry: Entry<Name>, list: Named): T {
+		const named = { label: this.label, within: list.label };
+		const value = entry[this.name];
+		const given = value === undefined ? this.property.default : value;
+		return this.requireValue(this.parse(given, named, UTC), named);
+	}
+
+	private requireValue(value: T, named: Named): T {
+		if (this.property.required && isEmpty(value)) throw emptyValue(named);
+		return value;
+	}
+
+	/** The same parameter as another operation shows it. */
+	with({ preset, show, hide, ...look }: Changes<T>): Parameter<Name, T> {
+		const changes = { default: preset as NodeParameterValueType | undefined, ...look };
+		const displayOptions = { ...this.property.displayOptions, ...given({ show, hide }) };
+		const isAlways = Object.keys(displayOptions).length === 0;
+		const entry = { ...this.property, ...given(changes), ...(!isAlways && { displayOptions }) };
+		return new Parameter(entry, this.parse, this.narrows);
+	}
+
+	/** An error that is this parameter's. */
+	error(message: string, hint: Hint): InputError {
+		return new InputError(message, { field: this.label, hint });
+	}
+
+	/** Its label, as texts name it. */
+	toString(): string {
+		return `'${this.label}'`;
+	}
+}
+
+/** The names of parameters, or of those in a list. */
+export type NameOf<P> =
+	P extends Parameter<infer Name, unknown>
+		? Name
+		: P extends ReadonlyArray<infer Each>
+			? NameOf<Each>
+			: never;

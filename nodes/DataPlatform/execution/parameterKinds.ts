@@ -1,0 +1,171 @@
+/**
+ * The kinds of parameters: each makes the editor's entry, and takes the value from what n8n gives.
+ */
+import {
+	tryToParseDateTime,
+	type INodeProperties,
+	type INodePropertyTypeOptions,
+	type NodeParameterValueType,
+	type NodePropertyTypes,
+} from 'n8n-workflow';
+
+import { isObject } from '../transport/json';
+import { given, Parameter, type Entry, type Look, type Parse } from './parameter';
+import { notAllowed, requireNumber, requireText } from './parameterValues';
+
+type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
+
+interface CustomLook extends Look, Details {
+	preset: unknown;
+	/** Whether it narrows down what is read: its expression may not return nothing. */
+	narrows?: boolean;
+}
+
+/** A parameter of a kind of its own. */
+export const custom = <Name extends string, T>(
+	name: Name,
+	type: NodePropertyTypes,
+	{ label, preset, show, hide, narrows, ...more }: CustomLook,
+	parse: Parse<T>,
+): Parameter<Name, T> => {
+	const displayOptions = show || hide ? given({ show, hide }) : undefined;
+	const entry = { displayName: label, name, type, default: preset as NodeParameterValueType };
+	return new Parameter({ ...entry, ...given({ ...more, displayOptions }) }, parse, narrows);
+};
+
+interface TextLook extends Omit<CustomLook, 'preset'> {
+	preset?: string;
+	/** The list that the editor loads to choose from. */
+	loads?: INodePropertyTypeOptions;
+	/** Where it stands in a pasted address. */
+	addresses?: readonly RegExp[];
+}
+
+/** A text, trimmed; '' if it is empty. */
+export const text = <Name extends string>(
+	name: Name,
+	{ loads, addresses, preset = '', ...look }: TextLook,
+) =>
+	custom(
+		name,
+		loads ? 'options' : 'string',
+		{ typeOptions: loads, ...look, preset },
+		(value, parameter) => requireText(value, parameter, addresses),
+	);
+
+/** Names that are chosen from a list; in one text they are separated by commas. */
+export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>
+	custom(
+		name,
+		'multiOptions',
+		{ ...look, typeOptions: loads, preset: [] },
+		(value, parameter): string[] => {
+			const entries: unknown[] = typeof value === 'string' ? value.split(',') : [value].flat();
+			return entries.map((entry) => requireText(entry, parameter)).filter(Boolean);
+		},
+	);
+
+interface NumberLook extends Look {
+	preset: number;
+	min: number;
+	max?: number;
+	/** The least that the editor offers, if less is allowed but rarely makes sense. */
+	editorMin?: number;
+}
+
+const numeric =
+	(isWhole: boolean) =>
+	<Name extends string>(name: Name, { min, max, editorMin = min, ...look }: NumberLook) => {
+		const numberPrecision = isWhole ? 0 : undefined;
+		const typeOptions = given({ minValue: editorMin, maxValue: max, numberPrecision });
+		return custom(name, 'number', { ...look, typeOptions }, (value, parameter) =>
+			requireNumber(value, parameter, { min, max, isWhole }),
+		);
+	};
+
+export const number = numeric(false);
+
+export const wholeNumber = numeric(true);
+
+export const flag = <Name extends string>(name: Name, look: Look & { preset: boolean }) =>
+	custom(name, 'boolean', look, (value, parameter): boolean => {
+		if (typeof value === 'boolean') return value;
+		throw notAllowed(value, parameter, 'true or false');
+	});
+
+/** What the editor shows for each stored value: its name, and perhaps a description. */
+export type Choices<T extends string> = Readonly<
+	Record<T, string | readonly [name: string, description: string]>
+>;
+
+export const choice = <Name extends string, T extends string>(
+	name: Name,
+	{ choices, ...look }: Look & { choices: Choices<T>; preset: NoInfer<T> },
+) => {
+	const entries = Object.entries<string | readonly string[]>(choices);
+	const options = entries.map(([value, shown]) => {
+		const [title = '', description] = [shown].flat();
+		return { name: title, value, ...given({ description }) };
+	});
+	const allowed = `one of ${entries.map(([value]) => `'${value}'`).join(', ')}`;
+	return custom(name, 'options', { ...look, options }, (value, parameter): T => {
+		if (typeof value === 'string' && Object.hasOwn(choices, value)) return value as T;
+		const hint = 'Choose it from the list, or correct the expression in it.';
+		throw notAllowed(value, parameter, allowed, hint);
+	});
+};
+
+/** A time, as ms since 1970. */
+export const date = <Name extends string>(name: Name, look: Look) =>
+	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
+		try {
+			return tryToParseDateTime(value, zone()).toMillis();
+		} catch {
+			const hint = 'Choose a date, or write it as 2026-11-21T00:00:00Z.';
+			throw notAllowed(value, parameter, 'a date', hint);
+		}
+	});
+
+/** A value that is taken as it is. */
+export const anyValue = <Name extends string>(
+	name: Name,
+	{ type = 'string', preset = '', ...look }: Look & { type?: 'string' | 'json'; preset?: string },
+) => custom(name, type, { ...look, preset }, (value): unknown => value ?? undefined);
+
+interface ListLook<Part extends string> extends Look {
+	/** What the button says that adds an entry. */
+	add: string;
+	/** What an entry is stored under, and what the editor calls it. */
+	entry: readonly [key: string, label: string];
+	parts: Array<Parameter<Part, unknown>>;
+	/** Whether it has one entry at most. */
+	isSingle?: boolean;
+	isSortable?: boolean;
+}
+
+/** Entries of several parts. */
+export const list = <Name extends string, Part extends string>(
+	name: Name,
+	{ add, entry: [key, title], parts, isSingle = false, isSortable, ...look }: ListLook<Part>,
+) => {
+	const typeOptions = isSingle ? undefined : given({ multipleValues: true, sortable: isSortable });
+	const values = parts.map(({ property }) => property);
+	return custom(
+		name,
+		'fixedCollection',
+		{
+			...look,
+			typeOptions,
+			narrows: true,
+			placeholder: add,
+			preset: {},
+			options: [{ displayName: title, name: key, values }],
+		},
+		(value, parameter) => {
+			const inside = (isObject(value) ? value[key] : value) ?? [];
+			const entries: unknown[] = [inside].flat();
+			if (entries.every(isObject)) return entries as Array<Entry<Part>>;
+			throw notAllowed(inside, parameter, 'a list of entries');
+		},
+	);
+};

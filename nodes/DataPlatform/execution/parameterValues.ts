@@ -1,0 +1,139 @@
+/**
+ * The one rule for the values of parameters, wherever they are read: a value that makes no sense is an
+ * error that names the parameter, the value and what is allowed.
+ */
+import { show } from '../fields/convert';
+import { InputError, type Hint } from '../transport/errors';
+import { describeKind, isObject } from '../transport/json';
+
+/** What an error calls a parameter. */
+export interface Named {
+	/** What the editor calls it. */
+	label: string;
+	/** What the editor calls the list that it is a part of. */
+	within?: string;
+}
+
+export const CORRECT = 'Correct the expression in it.';
+
+/** An error of a parameter's value. @param what is wrong, such as `is empty` */
+export const wrongValue = ({ label, within }: Named, what: string, hint: Hint) =>
+	new InputError(`'${label}'${within === undefined ? '' : ` under '${within}'`} ${what}`, {
+		field: within ?? label,
+		hint,
+	});
+
+/** The error of a value that is none of those allowed. @param allowed such as `true or false` */
+export function notAllowed(value: unknown, parameter: Named, allowed: string, hint = CORRECT) {
+	const isEmpty = value === undefined || value === null || value === '';
+	const given = isEmpty ? 'it is empty' : `not ${show(value)}`;
+	return wrongValue(parameter, `must be ${allowed}, ${given}`, hint);
+}
+
+export interface Bounds {
+	min: number;
+	max?: number;
+	/** Whether it may have no fraction. */
+	isWhole?: boolean;
+}
+
+/** Text counts as a number if it is a plain decimal, such as `12` or `1.5`: no `0x2`, no `1e3`. */
+const toNumber = (value: unknown): unknown =>
+	typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
+
+/** @throws {InputError} if it is no number within the bounds */
+export function requireNumber(
+	value: unknown,
+	parameter: Named,
+	{ min, max = Infinity, isWhole = false }: Bounds,
+): number {
+	const number = toNumber(value);
+	const isInBounds = typeof number === 'number' && number >= min && number <= max;
+	if (isInBounds && (!isWhole || Number.isSafeInteger(number))) return number;
+	const bounds = max === Infinity ? `at least ${min}` : `from ${min} to ${max}`;
+	const allowed = `a ${isWhole ? 'whole number' : 'number'} ${bounds}`;
+	const hint = `Correct '${parameter.label}', or the expression in it.`;
+	throw notAllowed(value, parameter, allowed, hint);
+}
+
+function decode(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
+}
+
+/** @throws {InputError} if the address holds no such name */
+function nameInAddress(address: string, parameter: Named, addresses: readonly RegExp[]): string {
+	// Another address may stand in the query; behind a # the path may go on.
+	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/\?[^#]*/g, '');
+	for (const format of addresses) {
+		const name = format.exec(path)?.[1];
+		if (name) return decode(name).trim();
+	}
+	throw new InputError(`The address in '${parameter.label}' does not lead to one`, {
+		field: parameter.label,
+		hint: 'Addresses look like https://platform.example.com/apps/<application>/tables/<table>/data/<record>.',
+	});
+}
+
+/**
+ * A text, trimmed, or the name that a locator holds; '' if it is empty. A text takes a locator too:
+ * Update Many's Record ID shares its name with the locator of Update, and the editor keeps what was
+ * chosen when another operation is selected.
+ *
+ * @param value as n8n resolved it, a locator with its mode
+ * @param addresses where the name stands in a pasted address
+ * @throws {InputError} if it is no text and no number
+ */
+export function requireText(
+	value: unknown,
+	parameter: Named,
+	addresses: readonly RegExp[] = [],
+): string {
+	if (isObject(value) && 'mode' in value) {
+		const text = requireText(value.value, parameter);
+		return value.mode === 'url' && text !== '' ? nameInAddress(text, parameter, addresses) : text;
+	}
+	if (value === undefined || value === null) return '';
+	if (typeof value === 'string') return value.trim();
+	if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+	throw notText(value, parameter);
+}
+
+export const notText = (value: unknown, parameter: Named) =>
+	wrongValue(parameter, `must be text, not ${describeKind(value)}`, CORRECT);
+
+/** The error of a parameter that must have a value. */
+export const emptyValue = (parameter: Named) =>
+	wrongValue(
+		parameter,
+		'is empty',
+		'Fill it in. If it is an expression, it returned nothing for this item.',
+	);
+
+/** Reads; what is wrong is thrown in other words. */
+function reworded<T>(read: () => T, words: (error: InputError) => InputError): T {
+	let failure: unknown;
+	try {
+		return read();
+	} catch (error) {
+		failure = error instanceof InputError ? words(error) : error;
+	}
+	throw failure;
+}
+
+/** What a parameter's value stands for. @param read its errors say what is wrong with the value */
+export const withLabel = <T>(parameter: Named, read: () => T): T =>
+	reworded(read, ({ message, hint }) => wrongValue(parameter, message, hint));
+
+/** Reads what a parameter is about: what is wrong with it is wrong with the parameter. */
+export const withField = <T>({ label }: Named, read: () => T): T =>
+	reworded(read, ({ message, hint }) => new InputError(message, { field: label, hint }));
+
+/** Whether a parameter as it stands in the workflow holds an expression anywhere. */
+export const holdsExpression = (raw: unknown): boolean =>
+	typeof raw === 'object' && raw !== null
+		? Object.values(raw).some(holdsExpression)
+		: typeof raw === 'string' && raw.startsWith('=');

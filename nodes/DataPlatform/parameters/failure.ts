@@ -1,0 +1,42 @@
+/**
+ * From errors to failures in the user's words.
+ */
+import { NodeApiError, NodeOperationError } from 'n8n-workflow';
+
+import { omitUndefined, type Failure } from '../execution/itemResults';
+import { OriginError } from '../transport/allowedOrigins';
+import { InputError, ServiceError } from '../transport/errors';
+import { hintText } from './hints';
+
+/** The part of an error that is for the user's eyes. */
+export function toFailure(error: unknown): Failure {
+	if (error instanceof ServiceError) {
+		const { message, hint, status, code, delivery, retryAfterMs } = error;
+		const outcome = delivery === 'ambiguous' ? 'unknown' : 'failed';
+		return {
+			message,
+			hint: hintText(hint),
+			status,
+			retryAfterMs,
+			isFinal: error.isFinal,
+			deletion: error.deletion,
+			details: omitUndefined({ outcome, status, code }),
+		};
+	}
+	if (error instanceof InputError) {
+		const { message, hint, field, item, outcome = 'failed' } = error;
+		return {
+			message,
+			hint: hintText(hint),
+			item,
+			details: omitUndefined({ outcome, field }),
+		};
+	}
+	const details = { outcome: 'failed' };
+	if (error instanceof OriginError)
+		return { message: error.message, hint: hintText(error.hint), details };
+	if (error instanceof NodeApiError || error instanceof NodeOperationError) {
+		return { message: error.message, hint: error.description ?? undefined, details };
+	}
+	return { message: error instanceof Error ? error.message : String(error), details };
+}

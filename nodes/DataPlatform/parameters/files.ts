@@ -1,0 +1,97 @@
+/**
+ * Files in fields of records, and those that items bring along.
+ */
+import type { NameOf } from '../execution/parameter';
+import { flag, number, text } from '../execution/parameterKinds';
+import type { RunContext } from '../execution/run';
+import { CHOOSE_ID, ofTable } from './table';
+
+export const fileField = text('fileField', {
+	label: 'File Field Name or ID',
+	loads: ofTable('getFileFields'),
+	required: true,
+	description: `The picture or file field. ${CHOOSE_ID}.`,
+});
+
+export const fileId = text('fileId', {
+	label: 'File ID',
+	placeholder: 'e.g. 9b2f64c0-0f0e-4f6e-8a53-2f1f6b7f6a10',
+	description: 'The ID of one file in the field. Leave empty for all files.',
+});
+
+/** Where a file is put that an operation makes. */
+export const outputField = text('outputField', {
+	label: 'Put Output File in Field',
+	required: true,
+	preset: 'data',
+	description: 'The name of the output field for the file',
+});
+
+export const maxFileSizeMiB = number('maxFileSizeMiB', {
+	label: 'Max File Size (MiB)',
+	min: 0,
+	preset: 0,
+	description:
+		'Max size of a file. Larger files are rejected before anything is sent; 0 means no limit.',
+});
+
+export const skipExisting = flag('skipExisting', {
+	label: 'Skip Existing',
+	preset: false,
+	description: 'Whether to skip files that the field already has with the same name and size',
+});
+
+const INPUT_FIELD = {
+	label: 'Input Data Field Name',
+	preset: 'data',
+	// Without a name all files of the item would be taken.
+	narrows: true,
+	description:
+		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
+};
+
+export const inputDataFieldName = text('inputDataFieldName', INPUT_FIELD);
+
+/** The same with the editor's list of the input's files. */
+export const inputFileField = text('inputDataFieldName', {
+	...INPUT_FIELD,
+	typeOptions: { binaryDataProperty: true },
+});
+
+/**
+ * The item's binary fields that are named, or all.
+ *
+ * @throws {InputError} if the item has no such file
+ */
+export function binaryFields(
+	run: RunContext<NameOf<typeof inputDataFieldName>>,
+	index: number,
+): string[] {
+	const given = inputDataFieldName.of(run, index);
+	const named = given
+		.split(',')
+		.map((name) => name.trim())
+		.filter((name) => name !== '');
+	const available = Object.keys(run.items[index]?.binary ?? {});
+	if (given !== '' && named.length === 0) {
+		throw inputDataFieldName.error(
+			`${inputDataFieldName} names no field: '${given}'`,
+			'Give the names of fields with files, separated by commas, or leave it empty for all.',
+		);
+	}
+	const chosen = named.length > 0 ? [...new Set(named)] : available;
+	if (chosen.length === 0) {
+		throw inputDataFieldName.error(
+			'The item has no file',
+			'Put a node before this one that reads or downloads a file.',
+		);
+	}
+	const missing = chosen.filter((name) => run.items[index]?.binary && !available.includes(name));
+	if (missing.length > 0) {
+		throw inputDataFieldName.error(
+			`The item has no file in '${missing.join("', '")}'`,
+			`Fields with files in this item: ${available.join(', ') || 'none'}.`,
+		);
+	}
+	return chosen;
+}

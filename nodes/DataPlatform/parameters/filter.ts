@@ -1,0 +1,257 @@
+/**
+ * The filter builder: its parameters, and the platform's filter from them.
+ */
+import {
+	isGroup,
+	OPERATORS_WITHOUT_VALUE,
+	parseCondition,
+	parseTree,
+	valuesOf,
+	type Condition,
+	type Group,
+} from '../api/filters';
+import type { TableDefinition } from '../api/types';
+import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
+import { anyValue, choice, list, names, text } from '../execution/parameterKinds';
+import { emptyValue } from '../execution/parameterValues';
+import type { RunContext } from '../execution/run';
+import { typeOf } from '../fields';
+import { InputError } from '../transport/errors';
+import { getOwn, parseExactJson } from '../transport/json';
+import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
+
+/** The platform's `===`: n8n takes a value that begins with = for an expression. */
+export const EXACTLY = 'exactly';
+
+/** Operators whose value is chosen from a list: the platform's operator, and what holds the value. */
+export const CHOICE_OPERATORS = {
+	is: { operator: 'eq', from: 'choice' },
+	isNot: { operator: 'neq', from: 'choice' },
+	isOneOf: { operator: 'in', from: 'choices' },
+	isNoneOf: { operator: 'notin', from: 'choices' },
+} as const;
+
+/** The operators whose value is chosen under this name. */
+const operatorsWith = (name: 'choice' | 'choices') =>
+	Object.entries(CHOICE_OPERATORS)
+		.filter(([, { from }]) => from === name)
+		.map(([operator]) => operator);
+
+const matchType = choice('matchType', {
+	label: 'Match',
+	choices: { and: 'All Conditions', or: 'Any Condition' },
+	preset: 'and',
+	description: 'Whether a record must meet every condition and group, or one of them',
+});
+
+const conditionParts = [
+	fieldPart(
+		'getFilterFields',
+		`${CHOOSE_ID}. A field of a linked record is written as link.field, such as company.name.`,
+	),
+	text('operator', {
+		label: 'Operator',
+		loads: ofTable('getOperators', '&field'),
+		preset: 'eq',
+		description: 'How to compare; the list fits the type of the field',
+	}),
+	anyValue('value', {
+		label: 'Value',
+		hide: { operator: [...OPERATORS_WITHOUT_VALUE, ...Object.keys(CHOICE_OPERATORS)] },
+		description:
+			"What to compare with; it must not be empty. For 'One Of' and 'Not One Of', separate values with commas (write a comma inside a value as \\,) or give a list with an expression.",
+	}),
+	text('choice', {
+		label: 'Value Name or ID',
+		loads: ofTable('getChoices', '&field'),
+		show: { operator: operatorsWith('choice') },
+		description: CHOOSE_ID,
+	}),
+	names('choices', {
+		label: 'Value Names or IDs',
+		loads: ofTable('getChoices', '&field'),
+		show: { operator: operatorsWith('choices') },
+		description: CHOOSE_IDS,
+	}),
+];
+
+const conditions = list('conditions', {
+	label: 'Conditions',
+	add: 'Add Condition',
+	entry: ['condition', 'Condition'],
+	parts: conditionParts,
+});
+
+const groups = list('groups', {
+	label: 'Groups',
+	add: 'Add Group',
+	entry: ['group', 'Group'],
+	description:
+		'Conditions in brackets: a group counts as one condition, such as (Age over 18 or Surname is Fox)',
+	parts: [matchType.with({ preset: 'or' }), conditions],
+});
+
+const filterTree = anyValue('filterTree', {
+	label: 'Filter Tree',
+	type: 'json',
+	preset: '{\n  "filterOperator": "and",\n  "filter": []\n}',
+	description:
+		'Conditions are {"field","operator","value"}, groups {"filter":[…],"filterOperator":"or"}; they may be nested. For in and notin, the value is a list, or values separated by commas.',
+});
+
+export const filterMode = choice('filterMode', {
+	label: 'Filter',
+	choices: { none: 'None', conditions: 'Conditions', json: 'JSON' },
+	preset: 'none',
+	description: 'Which records to include',
+});
+
+interface FilterChanges {
+	description?: string;
+	preset?: 'conditions';
+	/** Whether a filter that is chosen must say something. */
+	required?: true;
+	/** For what else the filter is shown. */
+	show?: Record<string, string[]>;
+}
+
+/** The parameters of the filter builder, as an operation shows them. */
+export const filterWith = ({ description, preset, required, show }: FilterChanges) => {
+	const shownFor = (mode: string) => ({ show: { ...show, filterMode: [mode] } });
+	return [
+		filterMode.with({ description, preset, show }),
+		matchType.with(shownFor('conditions')),
+		conditions.with({ required, ...shownFor('conditions') }),
+		groups.with(shownFor('conditions')),
+		filterTree.with({ required, ...shownFor('json') }),
+	];
+};
+
+export const filterParameters = filterWith({});
+
+export type FilterParameter = NameOf<typeof filterParameters>;
+
+/** A condition of the editor as the platform has it. */
+function toCondition(condition: Entry<NameOf<typeof conditionParts>>) {
+	const { field, operator, value } = condition;
+	const chosen = getOwn<(typeof CHOICE_OPERATORS)[keyof typeof CHOICE_OPERATORS]>(
+		CHOICE_OPERATORS,
+		String(operator),
+	);
+	if (!chosen) return { field, operator: operator === EXACTLY ? '===' : operator, value };
+	const given = condition[chosen.from];
+	const isNone = Array.isArray(given) && given.length === 0;
+	return { field, operator: chosen.operator, value: isNone ? [''] : given };
+}
+
+const conditionsIn = (entries: ReturnType<typeof conditions.of>, place: string): Condition[] =>
+	entries.map((condition, index) =>
+		parseCondition(toCondition(condition), `Condition ${index + 1} of ${place}`, conditions.label),
+	);
+
+function groupIn(entry: ReturnType<typeof groups.of>[number], index: number): Group {
+	const place = `group ${index + 1} of the filter`;
+	const filter = conditionsIn(conditions.in(entry, groups), place);
+	if (filter.length > 0) return { filter, filterOperator: matchType.in(entry, groups) };
+	throw groups.error(
+		`Group ${index + 1} of the filter has no condition`,
+		'Add a condition to it, or remove the group.',
+	);
+}
+
+function treeOf(value: unknown): unknown {
+	if (value === undefined || (typeof value === 'string' && value.trim() === '')) {
+		throw emptyValue(filterTree);
+	}
+	const tree = typeof value === 'string' ? parseExactJson(value) : value;
+	if (tree !== undefined) return tree;
+	throw filterTree.error(
+		`${filterTree} is not valid JSON`,
+		'A filter is {"filter":[…],"filterOperator":"and"} or a list of conditions.',
+	);
+}
+
+/**
+ * The filter that is set; without conditions it matches every record.
+ *
+ * @throws {InputError} if it can't be read, or an expression left a part of it empty
+ */
+export function filterOf(reader: ParameterReader<FilterParameter>, index: number): Group {
+	switch (filterMode.of(reader, index)) {
+		case 'none':
+			return { filter: [], filterOperator: 'and' };
+		case 'json':
+			return parseTree(treeOf(filterTree.of(reader, index)), filterTree.label);
+		case 'conditions':
+			return {
+				filter: [
+					...conditionsIn(conditions.of(reader, index), 'the filter'),
+					...groups.of(reader, index).map(groupIn),
+				],
+				filterOperator: matchType.of(reader, index),
+			};
+	}
+}
+
+/** Operators that compare with a whole value. */
+const WHOLE_VALUE = new Set(['eq', '===', 'neq', 'in', 'notin']);
+
+const comparesWhole = ({ field, operator }: Condition) =>
+	WHOLE_VALUE.has(operator) && !field.includes('.');
+
+/** All conditions, those of groups among them. */
+const conditionsOf = ({ filter }: Group): Condition[] =>
+	filter.flatMap((entry) => (isGroup(entry) ? conditionsOf(entry) : [entry]));
+
+/** How many choices an error names. */
+const CHOICES_SHOWN = 20;
+
+/**
+ * That no value of a dropdown is compared with what it can't hold: such a condition matches nothing,
+ * or, with a negated operator, everything.
+ *
+ * @throws {InputError} that names the field and its choices
+ */
+export function requireChoices(filter: Group, table: TableDefinition): void {
+	for (const condition of conditionsOf(filter).filter(comparesWhole)) {
+		const field = table.fields.find(({ name }) => name === condition.field);
+		const choices =
+			field &&
+			typeOf(field)
+				.editor.choices(field)
+				?.map(({ value }) => String(value));
+		if (!choices) continue;
+		// Whether `eq` and `in` ignore case, only the platform knows; a negated operator would match all.
+		const ignoresCase = condition.operator === 'eq' || condition.operator === 'in';
+		const form = (text: string) => (ignoresCase ? text.toLowerCase() : text);
+		const known = new Set(choices.map(form));
+		const other = valuesOf(condition).find((value) => !known.has(form(value)));
+		if (other === undefined) continue;
+		const shown = choices.slice(0, CHOICES_SHOWN).map((choice) => `'${choice}'`);
+		const rest = choices.length - shown.length;
+		throw new InputError(
+			`The condition on '${field.name}' (${condition.operator}) compares with '${other}', which is none of the field's choices: ${shown.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`,
+			{
+				field: field.name,
+				hint: "Correct the value. To find records that still hold a choice which was removed, use the operator 'Contains' (contains).",
+			},
+		);
+	}
+}
+
+/**
+ * The filter of an item, checked against the table's definition if the token may read it.
+ *
+ * @throws {InputError}
+ */
+export async function readFilter(
+	run: RunContext<TableParameter | FilterParameter>,
+	index: number,
+): Promise<Group> {
+	const filter = filterOf(run, index);
+	if (!conditionsOf(filter).some(comparesWhole)) return filter;
+	// What keeps the definition from being read will show where the records are.
+	const table = await run.definition(tableOf(run, index)).catch(() => undefined);
+	if (table) requireChoices(filter, table);
+	return filter;
+}

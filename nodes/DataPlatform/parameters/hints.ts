@@ -1,0 +1,108 @@
+/**
+ * What the user can do, in the words of the editor, for the layers below that don't know its labels.
+ */
+import type { Parameter } from '../execution/parameter';
+import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
+import { maxDeletedShare, triggerOn } from './changes';
+import { allowAll, maxRecordsToDelete } from './deleting';
+import { maxFileSizeMiB, skipExisting } from './files';
+import { filterMode } from './filter';
+import { linkedTo } from './linkedRecords';
+import { ifMissing, matchFields, matchOn, multipleMatches } from './matching';
+import { fieldsToLoad, savedView, sort } from './reading';
+import { maxRetryWait } from './requests';
+import { columnMapping, encoding, mappingMode } from './rowFiles';
+import { maxRecordsToRemove, maxShareToRemove } from './sync';
+import { application } from './table';
+import { emptyValues, unknownFields } from './values';
+import { batchSize, importKey, updateMode } from './writing';
+
+const TOKEN_TYPES: Record<string, string> = {
+	role: 'API Token With Role',
+	jwt: 'Standard JWT Token',
+	short: 'Short API Token',
+	workflow: 'Workflow Execution Token',
+};
+
+const PURPOSES: Record<TokenPurpose, string> = {
+	data: 'Reading and writing data',
+	attachments: 'Uploading and changing attachments',
+	workflows: 'Starting workflows',
+};
+
+/** What a filter is combined with. */
+const BESIDES = { savedView: 'the saved view', linkedTo: String(linkedTo) };
+
+const QUERY_PARTS: Record<QueryPart, Parameter<string, unknown>> = {
+	filter: filterMode,
+	sort,
+	savedView,
+	linkedTo,
+	fields: fieldsToLoad,
+};
+
+type HintOf<C> = Extract<Hint, { code: C }>;
+type HintCode = Exclude<Hint, string>['code'];
+
+const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
+	allowWebhookOrigin: ({ origin }) =>
+		`If this address belongs to your platform, add ${origin} to 'Webhook Origins' in the credential, under 'More Settings'.`,
+	giveFilterValue:
+		"If it is an expression, it returned nothing for this item. Give it a value; to find empty fields use the operator 'Is Empty' (empty).",
+	useAndConditions: ({ besides }) =>
+		`Leave ${BESIDES[besides]} out, or use conditions that must all hold.`,
+	shortenFilter: ({ besides }) => `Leave ${BESIDES[besides]} out, or use fewer or shorter values.`,
+	correctQuery: ({ parts }) =>
+		`Check ${parts.map((part) => QUERY_PARTS[part]).join(', ')}: what is named there may have been renamed or deleted.`,
+	chooseApplication: `Choose one in ${application}.`,
+	chooseMarkedImportKey: `The platform finds records by the field that the table marks. Leave ${importKey} empty in the options, or mark the other field in the platform.`,
+	chooseAmongMatches: `Match on more fields, correct the records, or choose another way under ${multipleMatches} in the options (Matching).`,
+	correctImportKey: `Correct ${importKey} in the options, or leave it empty.`,
+	correctMatchFields: `Choose one or several fields under ${matchFields}: text, choices, numbers, dates or times that the table lets you write.`,
+	createIfMissing: `Check the value. ${ifMissing} in the options (Matching) says what to do with items that have no record.`,
+	keepFieldsNotSent: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
+	markImportKey: `Choose 'Other Fields' under ${matchOn} and the fields that identify a record, or mark a field as import key in the platform.`,
+	lookBeforeAddingAgain:
+		'Look at the record before you run it again: files and messages that it has got already would be added a second time.',
+	lookBeforeCreatingAgain:
+		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+	lookBeforeCreatingManyAgain:
+		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
+	updateInstead: "Use 'Create or Update Many' to update it.",
+	filterOrDeleteAll: `Add a condition. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
+	narrowFilterOrRaiseMaximum: `Narrow the filter, or raise ${maxRecordsToDelete} to delete all of them.`,
+	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxRecordsToRemove}.`,
+	completeInputOrRaiseShare: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxShareToRemove}.`,
+	skipExistingFiles: `Look at the record before you run it again; with ${skipExisting} on, files that are there are not sent twice.`,
+	raiseMaximumSize: `Nothing was sent. Raise ${maxFileSizeMiB} in the options if it is meant.`,
+	raiseRetryBudget: `Raise ${maxRetryWait} in the options, or send fewer records in one execution.`,
+	trustCertificate:
+		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
+	checkBaseUrl: "Check the 'Base URL' in the credential and that the platform is up.",
+	sendSmallerRequests: `Lower ${batchSize} or send less in one record.`,
+	limitRequestRate:
+		"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
+	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
+	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
+	chooseHeaderFile: `Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
+	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,
+	fitColumns: ({ columns }) =>
+		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}`,
+	renameUnclearColumn: ({ name }) =>
+		`Rename it to '${name}' if it is the field; else remove it, or set ${unknownFields} in the options to 'Ignore'.`,
+	mapColumn: `Choose it under ${columnMapping}.`,
+	useWebhookTrigger: `Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under ${triggerOn}.`,
+	replaceExpiredToken: ({ expires }) =>
+		`The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Make a new one in the platform and enter it in the credential.`,
+	useTokenOfType: ({ purpose, types, type }) =>
+		`${PURPOSES[purpose]} takes a token of the type ${types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ')}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`,
+};
+
+/** A hint as the user reads it. */
+export function hintText(hint: Hint): string;
+export function hintText(hint: Hint | undefined): string | undefined;
+export function hintText(hint: Hint | undefined): string | undefined {
+	if (hint === undefined || typeof hint === 'string') return hint;
+	const text = TEXTS[hint.code] as string | ((hint: Hint) => string);
+	return typeof text === 'string' ? text : text(hint);
+}

@@ -1,0 +1,116 @@
+/**
+ * Operations whose parameters the compiler knows: an operation that reads a parameter which it does not
+ * show does not compile.
+ */
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { ItemResults } from '../execution/itemResults';
+import type { BulkOperation, ItemOperation } from '../execution/operation';
+import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/parameter';
+import type { RunContext } from '../execution/run';
+import type { DeletedCount } from '../transport/errors';
+
+/** Options in a sub-collection: an operation with many options groups the rare ones. */
+export class OptionGroup<Option extends string> {
+	constructor(
+		readonly name: string,
+		readonly label: string,
+		readonly description: string,
+		readonly options: Array<Parameter<Option, unknown>>,
+	) {}
+}
+
+/** The names of options, those of groups among them. */
+export type OptionOf<Options> =
+	Options extends ReadonlyArray<infer Each>
+		? Each extends { options: infer Grouped }
+			? NameOf<Grouped>
+			: NameOf<Each>
+		: never;
+
+type Options<Option extends string> = Array<Parameter<Option, unknown> | OptionGroup<Option>>;
+
+type Definition<Kind, Field extends string, Option extends string> = Omit<
+	Kind,
+	'kind' | 'properties' | 'shown' | 'execute' | 'concurrencyKey'
+> & {
+	fields: Array<Parameter<Field, unknown>>;
+	/** What the collection Options offers; it is the last field. */
+	options?: Options<Option>;
+};
+
+const byLabel = (entries: INodeProperties[]) =>
+	entries.toSorted((a, b) => a.displayName.localeCompare(b.displayName));
+
+/** What a sub-collection is stored under: `options.requests.settings.batchSize`. */
+const GROUP_KEY = 'settings';
+
+const groupEntry = ({
+	name,
+	label: displayName,
+	description,
+	options,
+}: OptionGroup<string>): INodeProperties => {
+	const values = byLabel(options.map(({ property }) => property));
+	return {
+		...{ displayName, name, description },
+		type: 'fixedCollection',
+		placeholder: `Add ${displayName}`,
+		default: { [GROUP_KEY]: {} },
+		options: [{ displayName, name: GROUP_KEY, values }],
+	};
+};
+
+/** A collection of optional settings, in alphabetical order as the editor shows them. */
+const optionsEntry = (options: Options<string>): INodeProperties => ({
+	displayName: 'Options',
+	name: 'options',
+	type: 'collection',
+	placeholder: 'Add Option',
+	default: {},
+	options: byLabel(
+		options.map((option) => (option instanceof OptionGroup ? groupEntry(option) : option.property)),
+	),
+});
+
+/** What the editor shows, and where the workflow stores it. */
+export function shownParameters(
+	fields: Array<Parameter<string, unknown>>,
+	options: Options<string> = [],
+): { properties: INodeProperties[]; shown: ShownParameters } {
+	const shown = new Map<string, Shown>();
+	const add = (path: string, entries: Array<Parameter<string, unknown>>) => {
+		for (const { name, property } of entries) shown.set(name, { path: `${path}${name}`, property });
+	};
+	add('', fields);
+	for (const option of options) {
+		if (option instanceof OptionGroup) add(`options.${option.name}.${GROUP_KEY}.`, option.options);
+		else add('options.', [option]);
+	}
+	const properties = fields.map(({ property }) => property);
+	if (options.length > 0) properties.push(optionsEntry(options));
+	return { properties, shown };
+}
+
+/** An operation that runs for each item by itself. */
+export const itemOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options,
+	...operation
+}: Definition<ItemOperation, Field, Option> & {
+	concurrencyKey?(run: RunContext<Field | Option>, index: number): string;
+	execute(
+		run: RunContext<Field | Option>,
+		index: number,
+		before?: DeletedCount,
+	): ReturnType<ItemOperation['execute']>;
+}): ItemOperation => ({ ...operation, kind: 'item', ...shownParameters(fields, options) });
+
+/** An operation that sees all items and reports on each. */
+export const bulkOperation = <Field extends string, Option extends string = never>({
+	fields,
+	options,
+	...operation
+}: Definition<BulkOperation, Field, Option> & {
+	execute(run: RunContext<Field | Option>, report: ItemResults): Promise<void>;
+}): BulkOperation => ({ ...operation, kind: 'bulk', ...shownParameters(fields, options) });

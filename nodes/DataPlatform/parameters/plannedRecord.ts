@@ -1,0 +1,152 @@
+/**
+ * The record of an operation that writes one for each item.
+ */
+import { addressKey } from '../api/endpoints';
+import type { WriteOptions } from '../api/records';
+import type { TableAddress, TableDefinition } from '../api/types';
+import {
+	planRecords,
+	type MatchOn,
+	type PlannedRecord,
+	type PlanOptions,
+	type Problem,
+} from '../bulk/plan';
+import type { NameOf } from '../execution/parameter';
+import type { RunContext } from '../execution/run';
+import { InputError } from '../transport/errors';
+import { isObject } from '../transport/json';
+import { MIB } from '../transport/streams';
+import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
+import { requestSettings, skipAudit } from './requests';
+import { tableOf, type TableParameter } from './table';
+import {
+	emptyValues,
+	hintIgnored,
+	planOptions,
+	unknownFields,
+	valuesReader,
+	type PlanningParameter,
+} from './values';
+
+/** Options of the operations that write one record for each item. */
+export const singleWriteOptions = [
+	emptyValues,
+	linkValues,
+	skipAudit,
+	unknownFields,
+	...requestSettings,
+];
+
+export const writeOptions = (
+	run: RunContext<NameOf<typeof skipAudit>>,
+	index: number,
+): WriteOptions => ({ skipAudit: skipAudit.of(run, index) });
+
+/** How large a request may be that creates linked records. */
+const MAX_LINK_BATCH_BYTES = 4 * MIB;
+
+/** Without one of its fields, and the values without one for it. */
+function without(name: string, table: TableDefinition, values: unknown) {
+	const fields = table.fields.filter((field) => field.name !== name);
+	const entries = isObject(values) ? Object.entries(values).filter(([key]) => key !== name) : [];
+	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
+}
+
+/** What `plannedRecord` reads. */
+export type PlannedRecordParameter =
+	| TableParameter
+	| PlanningParameter
+	| LinkParameter
+	| NameOf<typeof skipAudit>;
+
+interface PlannedRecordOptions {
+	id?: string;
+	matchOn?: MatchOn;
+	except?: string;
+	defersLinks?: boolean;
+}
+
+/**
+ * One item's record, checked against the table.
+ *
+ * @param id the record's, if an existing one is meant
+ * @param matchOn how its record is found, if the mode does not say so
+ * @param except a field that is written by other means
+ * @param defersLinks whether linked records are created later, by `createLinkedRecords`
+ * @throws {InputError} that names all its problems
+ */
+export async function plannedRecord(
+	run: RunContext<PlannedRecordParameter>,
+	index: number,
+	mode: PlanOptions['mode'],
+	{ id, matchOn, except, defersLinks = false }: PlannedRecordOptions = {},
+): Promise<PlannedRecord> {
+	const at = tableOf(run, index);
+	const definition = await run.definition(at);
+	const mapped = valuesReader(run, index, definition)(index);
+	const { table, values } =
+		except === undefined
+			? { table: definition, values: mapped }
+			: without(except, definition, mapped);
+	const links = linkResolver(run, at);
+	const rules = linkRules(run, index, table);
+	if (rules.size > 0 && run.items.length > 1) await lookAhead(run, at, definition);
+	const rows = await links.resolve(table, [{ index, values, id }], rules);
+	const plan = planRecords(table, rows, { ...planOptions(run, index, mode, 'error'), matchOn });
+	hintIgnored(run, plan);
+	const record = plan.records[0];
+	if (!record) throw nothingSent(plan.problems);
+	if (!defersLinks) await createLinkedRecords(run, index, record, table);
+	return record;
+}
+
+/** Looks up what all items of a table link to, once in a run: one request instead of one an item. */
+async function lookAhead(
+	run: RunContext<PlannedRecordParameter>,
+	at: TableAddress,
+	definition: TableDefinition,
+): Promise<void> {
+	const rowOf = (index: number) => {
+		try {
+			const { application, table } = tableOf(run, index);
+			if (application !== at.application || table !== at.table) return [];
+			const values = valuesReader(run, index, definition)(index);
+			return [{ values, rules: linkRules(run, index, definition) }];
+		} catch {
+			// What is wrong with an item is said when its turn comes.
+			return [];
+		}
+	};
+	await run.once(
+		`links ahead ${addressKey(at)}`,
+		async () =>
+			await linkResolver(run, at).lookAhead(definition, [...run.items.keys()].flatMap(rowOf)),
+	);
+}
+
+/**
+ * Creates the linked records that a planned record needs.
+ *
+ * @throws {InputError} if one can't be created
+ */
+export async function createLinkedRecords(
+	run: RunContext<PlannedRecordParameter>,
+	index: number,
+	record: PlannedRecord,
+	table: TableDefinition,
+): Promise<void> {
+	const plan = { records: [record], problems: [], merged: new Map(), ignored: new Set<string>() };
+	await linkResolver(run, tableOf(run, index)).createMissing(plan, table, {
+		batchBytes: MAX_LINK_BATCH_BYTES,
+		...writeOptions(run, index),
+	});
+	if (plan.problems.length > 0) throw nothingSent(plan.problems);
+}
+
+const nothingSent = (problems: Problem[]) =>
+	new InputError(`Nothing was sent: ${problems.map(({ message }) => message).join('; ')}`, {
+		field: problems[0]?.field,
+		hint:
+			problems[0]?.hint ??
+			"Correct it under 'Values to Send', or in the input if fields are mapped automatically.",
+	});

@@ -1,0 +1,44 @@
+/**
+ * How requests are made.
+ */
+import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
+import type { NameOf, Parameter } from '../execution/parameter';
+import { flag, number } from '../execution/parameterKinds';
+import { OptionGroup } from './operation';
+
+export const timeout = number('timeout', {
+	label: 'Request Timeout',
+	// With 0 every request would be given up at once.
+	min: 0.001,
+	editorMin: 1,
+	preset: DEFAULT_TIMEOUT_S,
+	description: 'How many seconds a single request may take',
+});
+
+export const maxRetryWait = number('maxRetryWait', {
+	label: 'Max Retry Wait',
+	min: 0,
+	preset: DEFAULT_MAX_WAIT_S,
+	description:
+		'How many seconds the whole execution may wait for retries when the platform is busy or unreachable',
+});
+
+export const skipAudit = flag('skipAudit', {
+	label: 'Skip Audit',
+	preset: false,
+	description: "Whether to leave the change out of the platform's audit log",
+});
+
+/** Settings of every operation that sends requests. */
+export const requestSettings = [maxRetryWait, timeout];
+
+/** How requests are made, as a group of options. */
+export const requestOptions = <Option extends string>(
+	...settings: Array<Parameter<Option, unknown>>
+) =>
+	new OptionGroup<Option | NameOf<typeof skipAudit>>(
+		'requests',
+		'Requests',
+		'How much is sent at a time, and how long requests and retries may take',
+		[...settings, skipAudit],
+	);

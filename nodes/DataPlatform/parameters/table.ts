@@ -1,0 +1,169 @@
+/**
+ * The parameters that say which application, table and record to work on.
+ */
+import type { INodePropertyTypeOptions } from 'n8n-workflow';
+
+import type { TableAddress } from '../api/types';
+import type { NameOf, ParameterReader } from '../execution/parameter';
+import { custom, text } from '../execution/parameterKinds';
+import { requireText } from '../execution/parameterValues';
+
+/**
+ * Where a name stands in a pasted address, such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
+ * brackets. The longest format comes first, because an application may itself be called `apps`.
+ */
+const addresses = (...formats: string[]) =>
+	formats.map((format) => new RegExp(format.replaceAll('<name>', '[^/?#]+')));
+
+interface LocatorLook {
+	label: string;
+	description: string;
+	required?: boolean;
+	/** Whether an expression in it may not return nothing, although it may be left empty. */
+	narrows?: boolean;
+	typeOptions?: INodePropertyTypeOptions;
+	/** The method that lists what can be chosen. */
+	search: string;
+	id: { placeholder: string; hint?: string };
+	/** An address, and the part of it that stands before the name. */
+	url: string;
+	part: string;
+	addresses: RegExp[];
+}
+
+const locator = <Name extends string>(
+	name: Name,
+	{ search, id, url, part, addresses: formats, ...look }: LocatorLook,
+) => {
+	const typeOptions = { searchListMethod: search, searchable: true };
+	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
+	const errorMessage = `This address has no part /${part}/… in it`;
+	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
+	const shown = {
+		...look,
+		preset: { mode: 'list', value: '' },
+		modes: [
+			{ displayName: 'From List', name: 'list', type: 'list' as const, typeOptions },
+			{ displayName: 'By ID', name: 'id', type: 'string' as const, ...id },
+			{
+				displayName: 'By URL',
+				name: 'url',
+				type: 'string' as const,
+				placeholder: `e.g. ${url}`,
+				validation,
+			},
+		],
+	};
+	return custom(name, 'resourceLocator', shown, (value, parameter) =>
+		requireText(value, parameter, formats),
+	);
+};
+
+const PLATFORM = 'https://platform.example.com';
+
+/** The application; '' to address the table only by its name. */
+export const application = locator('application', {
+	label: 'Application',
+	description:
+		'The application the table belongs to. Leave it empty to address the table directly by its name.',
+	// Without an application the request would go to another table of the same name.
+	narrows: true,
+	search: 'searchApplications',
+	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
+	url: `${PLATFORM}/apps/crm`,
+	part: 'apps',
+	addresses: addresses('/apps/(<name>)/tables/<name>', '/apps/(<name>)'),
+});
+
+export const table = locator('table', {
+	label: 'Table',
+	required: true,
+	description: 'The table to work on',
+	typeOptions: { loadOptionsDependsOn: ['application.value'] },
+	search: 'searchTables',
+	id: { placeholder: 'e.g. contacts', hint: "The table's internal name or ID" },
+	url: `${PLATFORM}/apps/crm/tables/contacts`,
+	part: 'tables',
+	addresses: addresses('/apps/<name>/tables/(<name>)', '/tables/(<name>)'),
+});
+
+export const tableParameters = [application, table];
+
+export type TableParameter = NameOf<typeof tableParameters>;
+
+/** Hides what makes no sense without a table. */
+export const UNTIL_TABLE_CHOSEN = { table: [''] };
+
+/** What lists of fields depend on. */
+export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
+
+/** A list that the editor loads for the table; `&name` is a parameter beside it in its collection. */
+export const ofTable = (
+	loadOptionsMethod: string,
+	...more: string[]
+): INodePropertyTypeOptions => ({
+	loadOptionsMethod,
+	loadOptionsDependsOn: [...TABLE_DEPENDENCIES, ...more],
+});
+
+const EXPRESSION = '<a href="https://docs.n8n.io/code/expressions/">expression</a>';
+
+/** What n8n has everywhere in the description of a list that is loaded. */
+export const CHOOSE_ID = `Choose from the list, or specify an ID using an ${EXPRESSION}`;
+export const CHOOSE_IDS = `Choose from the list, or specify IDs using an ${EXPRESSION}`;
+
+/** A field of the table, in an entry of a list. */
+export const fieldPart = (method: string, description = CHOOSE_ID, preset = '') =>
+	text('field', { label: 'Field Name or ID', loads: ofTable(method), description, preset });
+
+const RECORD_ADDRESSES = addresses(
+	'/apps/<name>/tables/<name>/data/(<name>)',
+	'/tables/<name>/data/(<name>)',
+	'/data/(<name>)/?(?:[?#]|$)',
+	'/data/(<name>)',
+);
+
+export const RECORD_ID_EXAMPLE = 'e.g. 5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2';
+
+export const recordId = locator('recordId', {
+	label: 'Record',
+	required: true,
+	description: 'The record to work on',
+	typeOptions: { loadOptionsDependsOn: TABLE_DEPENDENCIES },
+	search: 'searchRecords',
+	id: { placeholder: RECORD_ID_EXAMPLE },
+	url: `${PLATFORM}/apps/crm/tables/contacts/data/5f0c9f0e…`,
+	part: 'data',
+	addresses: RECORD_ADDRESSES,
+});
+
+/** The ID of each item's record, for operations that match it in one way or another. */
+export const itemRecordId = text('recordId', {
+	label: 'Record ID',
+	required: true,
+	preset: '={{ $json.id }}',
+	show: { matchOn: ['recordId'] },
+	description: "The ID of each item's record. By default, the item's own ID.",
+	addresses: RECORD_ADDRESSES,
+});
+
+/** The application that is chosen; undefined if none is. @throws {InputError} */
+export const chosenApplication = (
+	reader: ParameterReader<'application'>,
+	index: number,
+): string | undefined => application.of(reader, index) || undefined;
+
+/** @throws {InputError} if no table is chosen */
+export const tableOf = (reader: ParameterReader<TableParameter>, index: number): TableAddress => ({
+	application: chosenApplication(reader, index),
+	table: table.of(reader, index),
+});
+
+/** Names the record that an item is about, among all records. @throws {InputError} */
+export const recordKeyOf = (
+	reader: ParameterReader<TableParameter | 'recordId'>,
+	index: number,
+): string => {
+	const at = tableOf(reader, index);
+	return JSON.stringify([at.application, at.table, recordId.of(reader, index)]);
+};

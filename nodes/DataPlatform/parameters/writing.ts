@@ -1,0 +1,291 @@
+/**
+ * How many records are written: the options of the operations that do, and what writes by them.
+ */
+import type { TableAddress, TableDefinition } from '../api/types';
+import { readLastChange } from '../bulk/lastChange';
+import type { LinkResolver } from '../bulk/links';
+import type { Matching, MatchRules } from '../bulk/matching';
+import { WritePipeline } from '../bulk/pipeline';
+import type { PlanOptions, WriteMode } from '../bulk/plan';
+import type { WriteManyOptions } from '../bulk/write';
+import type { NameOf, Parameter } from '../execution/parameter';
+import { choice, flag, number, text, wholeNumber } from '../execution/parameterKinds';
+import type { RunContext } from '../execution/run';
+import { MIB } from '../transport/streams';
+import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
+import {
+	matchFields,
+	matchingOf,
+	matchingOptions,
+	matchOn,
+	multipleMatches,
+	updateMatchOptions,
+	upsertMatchOptions,
+} from './matching';
+import { OptionGroup } from './operation';
+import type { simple } from './reading';
+import { requestOptions, requestSettings, skipAudit } from './requests';
+import { tableOf, type TableParameter } from './table';
+import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './values';
+
+/** The value of a limit that leaves it to the node. */
+const AUTOMATIC = 0;
+
+export const batchSize = wholeNumber('batchSize', {
+	label: 'Batch Size',
+	min: AUTOMATIC,
+	max: 1000,
+	preset: AUTOMATIC,
+	description:
+		'Max number of records in one request, from 1 to 1000. With 0 (automatic), batches grow as long as the platform is fast, and shrink if it rejects them as too large or does not respond.',
+});
+
+const maxBatchSizeMiB = number('maxBatchSizeMiB', {
+	label: 'Batch Size (MiB)',
+	min: 0.001,
+	preset: 4,
+	description: 'Max size of one request. A larger record is sent on its own.',
+});
+
+const parallelRequests = wholeNumber('parallelRequests', {
+	label: 'Parallel Requests',
+	min: AUTOMATIC,
+	max: 12,
+	preset: AUTOMATIC,
+	description:
+		'Max number of requests at the same time, from 1 to 12. With 0 (automatic), up to 12 for updates, fewer while the platform is busy, and 1 for creates, which keeps the order of the items.',
+});
+
+export const dryRun = flag('dryRun', {
+	label: 'Dry Run',
+	preset: false,
+	description: 'Whether to return what would be written, without writing anything',
+});
+
+export const updateMode = choice('updateMode', {
+	label: 'Fields Not Sent',
+	choices: {
+		partial: ['Leave as They Are', 'Change only the fields that are sent'],
+		replace: ['Clear', 'Clear the fields that are not sent'],
+	},
+	preset: 'partial',
+	description: 'What to do with the fields that are not sent',
+});
+
+export const output = choice('output', {
+	label: 'Output',
+	choices: { items: 'One Item for Each Input Item', summary: 'One Item With a Summary' },
+	preset: 'items',
+});
+
+const skipUnchanged = flag('skipUnchanged', {
+	label: 'Skip Unchanged',
+	preset: false,
+	description:
+		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
+});
+
+/** @param merge what Merge does; @param error what the other choice does */
+const duplicatesOption = (merge: string, error: string) =>
+	choice('duplicates', {
+		label: 'Duplicates in the Input',
+		choices: { merge: ['Merge', merge], error: ['Treat as an Error', error] },
+		preset: 'merge',
+	});
+
+const duplicates = (more = '') =>
+	duplicatesOption(
+		`Items that match the same record are written as one; of each field, the last value counts${more}`,
+		'Items that match the same record are not written',
+	);
+
+const duplicatesOfRows = duplicatesOption(
+	'Rows that match the same record are all written; the last one counts',
+	'The first row of a record is written, later ones are rejected',
+);
+
+export const importKey = text('importKey', {
+	label: 'Import Key Field',
+	placeholder: 'e.g. email',
+	hide: { '/matchOn': ['fields', 'recordId'] },
+	description:
+		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
+});
+
+/** The value of Max Failures (%) that sets no limit. */
+const NO_FAILURE_LIMIT = 100;
+
+const maxFailedShare = number('maxFailedShare', {
+	label: 'Max Failures (%)',
+	min: 0,
+	max: NO_FAILURE_LIMIT,
+	preset: NO_FAILURE_LIMIT,
+	description:
+		'Send nothing more once a larger share of the items failed. Items with problems count before anything is sent, others once 100 were written. With 100, On Error alone decides: the first item that fails stops the rest, or none does.',
+});
+
+const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
+
+const requests = requestOptions(...batches, maxFailedShare, ...requestSettings);
+
+/** What happens to values that are empty, unknown or given twice, as a group of options. */
+const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
+	new OptionGroup<Option | FieldOptions>(
+		'inputValues',
+		'Input Values',
+		'What to do with values that are empty, that the table has no field for, or repeated',
+		[...more, emptyValues, unknownFields],
+	);
+
+/** The options of the operations that find records, with what each says of duplicates and matches. */
+const matchedOptions = <Option extends string>(
+	repeated: typeof duplicatesOfRows,
+	matches: Array<Parameter<Option, unknown>>,
+	skips = skipUnchanged,
+) => [
+	dryRun,
+	linkValues,
+	output,
+	skips,
+	requests,
+	inputValues(repeated),
+	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
+];
+
+/** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
+export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
+export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const updateManyOptions = matchedOptions(
+	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
+	updateMatchOptions,
+);
+export const syncManyOptions = matchedOptions(
+	duplicates(),
+	[multipleMatches],
+	skipUnchanged.with({ preset: true }),
+);
+
+/** Of a file: its rows have one report. @param asText how rows give their values as text */
+export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
+	dryRun,
+	linkValues,
+	skipUnchanged,
+	requestOptions(...batches, ...requestSettings),
+	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
+	matchingOptions(...upsertMatchOptions, importKey),
+];
+
+/** How an operation writes, besides what all of them have. */
+export interface WriteKind {
+	mode: WriteMode;
+	duplicates: PlanOptions['duplicates'];
+	skipUnchanged: boolean;
+	/** How items find their records; undefined if the platform itself does. @throws {InputError} */
+	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
+}
+
+type MatchedParameter = NameOf<
+	| typeof matchOn
+	| typeof matchFields
+	| typeof multipleMatches
+	| typeof duplicatesOfRows
+	| typeof skipUnchanged
+>;
+
+/** How an operation writes that looks for records. @throws {InputError} */
+export const writesMatched = (
+	run: RunContext<MatchedParameter>,
+	index: number,
+	mode: WriteMode,
+	rules: Partial<MatchRules> = {},
+): WriteKind => ({
+	mode,
+	duplicates: duplicatesOfRows.of(run, index),
+	skipUnchanged: skipUnchanged.of(run, index),
+	matching: (table, key) => matchingOf(run, index, mode, table, rules, key),
+});
+
+type SettingsParameter = NameOf<
+	typeof batches | typeof dryRun | typeof importKey | typeof skipAudit
+>;
+
+/** How records are sent. @throws {InputError} */
+export const writeSettings = (
+	run: RunContext<SettingsParameter>,
+	index: number,
+	{ mode, skipUnchanged: skips }: WriteKind,
+) => ({
+	mode,
+	importKey: importKey.of(run, index) || undefined,
+	batchSize: batchSize.of(run, index),
+	batchBytes: maxBatchSizeMiB.of(run, index) * MIB,
+	parallelRequests: parallelRequests.of(run, index),
+	skipAudit: skipAudit.of(run, index),
+	skipUnchanged: skips,
+	dryRun: dryRun.of(run, index),
+});
+
+/** How records are sent, and when that stops. @throws {InputError} */
+export function manySettings(
+	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
+	index: number,
+	kind: WriteKind,
+): WriteManyOptions {
+	const share = maxFailedShare.of(run, index);
+	const isLimited = share !== NO_FAILURE_LIMIT;
+	return {
+		...writeSettings(run, index, kind),
+		maxFailedShare: isLimited ? share : undefined,
+		stopAtFailure: !isLimited && !run.context.continueOnFail(),
+	};
+}
+
+type SetupParameter = TableParameter | LinkParameter;
+
+/** The parameters of every operation that writes an item's record. */
+export type WriteManyParameter =
+	| SetupParameter
+	| SettingsParameter
+	| PlanningParameter
+	| NameOf<typeof maxFailedShare | typeof output | typeof simple>;
+
+/** A table that is about to be written to. */
+export interface WriteSetup {
+	at: TableAddress;
+	table: TableDefinition;
+	links: LinkResolver;
+	planning: PlanOptions;
+	/** Whether rows name their records by ID. */
+	hasId: boolean;
+	pipeline: WritePipeline;
+}
+
+/**
+ * Reads what has to be known of the table.
+ *
+ * @throws {InputError}
+ * @throws {ServiceError}
+ */
+export async function setUpWriting(
+	run: RunContext<SetupParameter>,
+	index: number,
+	settings: WriteManyOptions,
+	{ mode, matching: matchingIn }: WriteKind,
+	unmatched: PlanOptions,
+): Promise<WriteSetup> {
+	const { client } = run;
+	const at = tableOf(run, index);
+	const definition = run.definition(at);
+	const reading = settings.dryRun
+		? Promise.resolve(undefined)
+		: readLastChange(client, at, definition);
+	// Both are read at the same time, and none is left behind if the other one fails.
+	const table = await definition.finally(async () => await reading);
+	const links = linkResolver(run, at);
+	const matching = matchingIn?.(table, settings.importKey);
+	const planning = { ...unmatched, matchOn: matching?.on };
+	const options = { ...settings, planning, linkRules: linkRules(run, index, table), matching };
+	const pipeline = new WritePipeline({ client, at, table }, links, options, reading);
+	const hasId = matching ? matching.on === 'recordId' : mode === 'update' || mode === 'replace';
+	return { at, table, links, planning, hasId, pipeline };
+}

@@ -1,0 +1,77 @@
+/**
+ * The editor's entries, held to n8n's lint rules: `n8n-node lint` finds them in object literals of the
+ * sources only, and ours are made by `execution/parameterKinds`.
+ */
+import { resolve } from 'node:path';
+import { Linter, type ESLint } from 'eslint';
+import type { INodeProperties, INodeType } from 'n8n-workflow';
+
+const plugin = require('eslint-plugin-n8n-nodes-base') as ESLint.Plugin & {
+	configs: { nodes: { rules: Linter.RulesRecord } };
+};
+
+const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
+
+/** Each entry once, whichever operations show it. */
+const entries = [
+	...new Set(
+		NODES.flatMap((name) => {
+			const path = resolve(__dirname, `../../dist/nodes/DataPlatform/${name}.node.js`);
+			const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
+			return new Node().description.properties;
+		}).map(({ displayOptions, ...entry }) => JSON.stringify(entry, null, '\t')),
+	),
+];
+
+/** What `n8n-node lint` leaves out. */
+const OFF = 'type-options-max-value-present';
+
+const RULES = Object.fromEntries(
+	Object.keys(plugin.configs.nodes.rules)
+		.filter((rule) => rule.startsWith('n8n-nodes-base/node-param-') && !rule.endsWith(OFF))
+		.map((rule) => [rule, 'error'] as const),
+);
+
+/** What the rules find: the rule, and the text that it is about. */
+function findings(texts: string[]): string[] {
+	// The rules look for names without quotes.
+	const source = `export const entries = [${texts.join()}];`.replaceAll(
+		/^(\t*)"(\w+)":/gm,
+		'$1$2:',
+	);
+	const lines = source.split('\n');
+	return new Linter({ configType: 'flat' })
+		.verify(source, { plugins: { 'n8n-nodes-base': plugin }, rules: RULES }, 'entries.js')
+		.map(({ ruleId, line }) => {
+			const about = /"([^<"\\]*)/.exec(lines[line - 1]!)?.[1] ?? lines[line - 1]!.trim();
+			return `${String(ruleId).replace('n8n-nodes-base/node-param-', '')}: ${about}`;
+		});
+}
+
+test('keep the rules, but for reasons', () => {
+	expect(entries.length).toBeGreaterThan(50);
+	expect([...new Set(findings(entries))].toSorted()).toEqual([
+		// It is a column called id.
+		"description-miscased-id: How to find each row's record; its ID stands in the column 'id'",
+		// Lists of words that the node itself knows; nobody would name one by an ID.
+		'description-wrong-for-dynamic-multi-options: What to compute; the list fits the type of the field',
+		// It goes on after the sentence that the rule wants.
+		'description-wrong-for-dynamic-options: Choose from the list, or specify an ID using an ',
+		'description-wrong-for-dynamic-options: How to compare; the list fits the type of the field',
+		'display-name-wrong-for-dynamic-multi-options: Aggregations',
+		'display-name-wrong-for-dynamic-options: Operator',
+	]);
+});
+
+test('the rules are at work', () => {
+	const wrong: INodeProperties = {
+		displayName: 'Simplify',
+		name: 'simple',
+		type: 'boolean',
+		default: true,
+		description: 'If to simplify',
+	};
+	expect(findings([JSON.stringify(wrong, null, '\t')])).toEqual([
+		'description-wrong-for-simplify: If to simplify',
+	]);
+});

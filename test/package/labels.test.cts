@@ -1,0 +1,102 @@
+/** What the editor calls a parameter is written down once, where the parameter is. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
+import ts from 'typescript';
+
+const root = resolve(__dirname, '../..');
+const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
+
+/** Every parameter, those inside of collections too. */
+function* parameters(properties: INodeProperties[]): Generator<INodeProperties> {
+	for (const property of properties) {
+		if (property.type !== 'notice') yield property;
+		const inside = property.options ?? [];
+		if (property.type === 'collection') yield* parameters(inside as INodeProperties[]);
+		if (property.type !== 'fixedCollection') continue;
+		for (const { values } of inside as INodePropertyCollection[]) yield* parameters(values);
+	}
+}
+
+const labels = new Set(
+	NODES.flatMap((name) => {
+		const path = join(root, `dist/nodes/DataPlatform/${name}.node.js`);
+		const Node = (require(path) as Record<string, new () => INodeType>)[name]!;
+		return [...parameters(new Node().description.properties)];
+	}).map(({ displayName }) => displayName),
+);
+
+/** Members whose texts declare a label, or name other things: choices, entries of lists, operations. */
+const NAMES = new Set(['label', 'displayName', 'choices', 'entry', 'name', 'action']);
+
+/** Whether a text stands in such a member, or is given to a group of options. */
+function isName(node: ts.Node): boolean {
+	for (let at = node.parent; at && !ts.isStatement(at); at = at.parent) {
+		if (ts.isNewExpression(at) && at.expression.getText() === 'OptionGroup') return true;
+		if (ts.isPropertyAssignment(at) && NAMES.has(at.name.getText())) return true;
+	}
+	return false;
+}
+
+const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
+	ts.isStringLiteralLike(node) ||
+	ts.isTemplateHead(node) ||
+	ts.isTemplateMiddle(node) ||
+	ts.isTemplateTail(node);
+
+/** Whether a text names a label: in quotes, or, if it has several words, as words of its own. */
+function names(text: string, label: string): boolean {
+	if (text.includes(`'${label}'`)) return true;
+	const at = label.includes(' ') ? text.indexOf(label) : -1;
+	return at >= 0 && !/\w$/.test(text.slice(0, at)) && !/^\w/.test(text.slice(at + label.length));
+}
+
+/** The labels that a text types again. */
+const typedAgain = (node: ts.LiteralLikeNode): string[] =>
+	isName(node)
+		? [...labels].filter((label) => node.text.includes(`'${label}'`))
+		: [...labels].filter((label) => node.text === label || names(node.text, label));
+
+/** Where a source types a label again. */
+function occurrences(file: string, source: string): string[] {
+	const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
+	const found: string[] = [];
+	const visit = (node: ts.Node) => {
+		if (isText(node)) {
+			const { line } = parsed.getLineAndCharacterOfPosition(node.getStart());
+			for (const label of typedAgain(node)) found.push(`${file}:${line + 1} ${label}`);
+		}
+		ts.forEachChild(node, visit);
+	};
+	visit(parsed);
+	return found;
+}
+
+const folder = join(root, 'nodes');
+/** What these say is the platform's, and no parameter's. */
+const OTHERS = ['fields/types/structured.ts'];
+
+const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+	.filter((file) => file.endsWith('.ts') && !OTHERS.some((other) => file.endsWith(other)))
+	.map((file) => join(folder, file));
+
+test.each<[string, string[]]>([
+	["throw new InputError('x', { field: 'Batch Size' });", ['a.ts:1 Batch Size']],
+	["requireNumber(value, 'Batch Size');", ['a.ts:1 Batch Size']],
+	["const hint = `Lower 'Batch Size' or ${more}.`;", ['a.ts:1 Batch Size']],
+	["const hint = 'With Batch Size 0 it is automatic';", ['a.ts:1 Batch Size']],
+	["const hint = 'A limit';", []],
+	["const batchSize = wholeNumber('batchSize', { label: 'Batch Size' });", []],
+	["const size = choice('size', { choices: { batch: 'Batch Size' } });", []],
+])('%s', (source, found) => {
+	expect(occurrences('a.ts', source)).toEqual(found);
+});
+
+test('no label is typed again', () => {
+	expect(labels.size).toBeGreaterThan(100);
+	expect(sources.length).toBeGreaterThan(100);
+	const found = sources.flatMap((file) =>
+		occurrences(relative(root, file), readFileSync(file, 'utf8')),
+	);
+	expect(found).toEqual([]);
+});

@@ -221,39 +221,14 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'bulk/plan.ts': [
 		{
-			from: 'const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
-			to: 'const added = (row[j]! <= next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
-			why: 'The smaller of two equal numbers is either.',
-		},
-		{
 			from: 'const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);',
 			to: 'const others = records.filter((other) => other !== record);',
 			why: 'Only saves time: the others that are named come first.',
 		},
 		{
-			from: 'if (Math.abs(a.length - b.length) > limit) return Infinity;',
-			to: 'if (false) return Infinity;',
-			why: 'Only saves time: so many letters apart, the distance comes out as too large as well.',
-		},
-		{
-			from: 'if (least > limit) return Infinity;',
-			to: 'if (false) return Infinity;',
-			why: 'Only saves time: the distance comes out as too large as well.',
-		},
-		{
-			from: 'if (next[j]! < least) least = next[j]!;',
-			to: 'if (next[j]! <= least) least = next[j]!;',
-			why: 'The smaller of two equal numbers is either.',
-		},
-		{
 			from: 'if (suggestion === undefined && this.suggestions.size < MAX_SUGGESTIONS) {',
 			to: 'if (true && this.suggestions.size < MAX_SUGGESTIONS) {',
 			why: 'Only saves time: a name that was looked for gets the same correction again.',
-		},
-		{
-			from: 'next[j] = replaced < added ? replaced : added;',
-			to: 'next[j] = replaced <= added ? replaced : added;',
-			why: 'The smaller of two equal numbers is either.',
 		},
 	],
 	'bulk/reconcile.ts': [
@@ -583,6 +558,33 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			from: "const name = parameterText(given, 'field', LABEL);",
 			to: 'const name = parameterText(given, "", LABEL);',
 			why: 'No form of addresses is known of either name.',
+		},
+	],
+	'fields/closestName.ts': [
+		{
+			from: 'const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
+			to: 'const added = (row[j]! <= next[j - 1]! ? row[j]! : next[j - 1]!) + 1;',
+			why: 'The smaller of two equal numbers is either.',
+		},
+		{
+			from: 'if (Math.abs(a.length - b.length) > limit) return Infinity;',
+			to: 'if (false) return Infinity;',
+			why: 'Only saves time: so many letters apart, the distance comes out as too large as well.',
+		},
+		{
+			from: 'if (least > limit) return Infinity;',
+			to: 'if (false) return Infinity;',
+			why: 'Only saves time: the distance comes out as too large as well.',
+		},
+		{
+			from: 'if (next[j]! < least) least = next[j]!;',
+			to: 'if (next[j]! <= least) least = next[j]!;',
+			why: 'The smaller of two equal numbers is either.',
+		},
+		{
+			from: 'next[j] = replaced < added ? replaced : added;',
+			to: 'next[j] = replaced <= added ? replaced : added;',
+			why: 'The smaller of two equal numbers is either.',
 		},
 	],
 	'fields/textForm.ts': [

@@ -309,36 +309,36 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		]);
 	});
 
-	test('what matches is read again for every twenty', async () => {
-		const ids = Array.from({ length: 45 }, (_, index) => `r${index}`);
+	test('what matches is read again for every five requests in a row', async () => {
+		const ids = Array.from({ length: 125 }, (_, index) => `r${index}`);
 		const { result, lines, deletions } = await run({ filter, ids });
-		expect(result).toEqual({ matched: 45, deleted: 45, remaining: 0 });
-		expect(deletions).toHaveLength(45);
+		expect(result).toEqual({ matched: 125, deleted: 125, remaining: 0 });
+		expect(deletions).toHaveLength(125);
 		expect(lines.filter((line) => line.startsWith('POST /filter'))).toEqual([
-			'POST /filter?limit=20&sort=created,id',
-			'POST /filter?limit=20&sort=created,id',
+			'POST /filter?limit=60&sort=created,id',
+			'POST /filter?limit=60&sort=created,id',
 			'POST /filter?limit=5&sort=created,id',
 		]);
 	});
 
 	test('what ceased to match meanwhile stays, what was added is not deleted in its place', async () => {
-		const ids = Array.from({ length: 22 }, (_, index) => `r${index}`);
+		const ids = Array.from({ length: 62 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (_, table, count) => {
 			// After the first page was read, one record of the second ceases to match.
-			if (count === 4) table.ids = [...table.ids.filter((id) => id !== 'r21'), 'x', 'y'];
+			if (count === 4) table.ids = [...table.ids.filter((id) => id !== 'r61'), 'x', 'y'];
 			return undefined;
 		};
 		const { result, left, lines } = await run({ filter, ids, on });
-		expect(result).toEqual({ matched: 22, deleted: 22, remaining: 1 });
+		expect(result).toEqual({ matched: 62, deleted: 62, remaining: 1 });
 		expect(left).toEqual(['y']);
 		expect(lines.at(-1)).toBe('POST /count/filter');
 	});
 
 	test('one that the service does not find, and still lists, is tried once', async () => {
-		const ids = Array.from({ length: 25 }, (_, index) => `r${index}`);
+		const ids = Array.from({ length: 65 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (line) => (line === 'DELETE /r0' ? no(404) : undefined);
 		const { result, deletions } = await run({ filter, ids, on });
-		expect(result).toMatchObject({ message: expect.stringContaining('23 of 25') as string });
+		expect(result).toMatchObject({ message: expect.stringContaining('63 of 65') as string });
 		expect(deletions.filter((line) => line === 'DELETE /r0')).toHaveLength(1);
 	});
 
@@ -463,14 +463,14 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		expect(deletions).toEqual(['DELETE /r0']);
 	});
 
-	test('once one was deleted, four go at a time', async () => {
-		const ids = Array.from({ length: 40 }, (_, index) => `r${index}`);
+	test('once one was deleted, twelve go at a time', async () => {
+		const ids = Array.from({ length: 90 }, (_, index) => `r${index}`);
 		const refused = (id: string) => (line: string) =>
 			line === `DELETE /${id}` ? no(403) : undefined;
 		const first = await run({ filter, ids, on: refused('r1') });
-		expect(first.deletions).toHaveLength(5);
-		// Of the second twenty, too.
-		const second = await run({ filter, ids, on: refused('r20') });
-		expect(second.deletions).toHaveLength(24);
+		expect(first.deletions).toHaveLength(13);
+		// Of the second page, too.
+		const second = await run({ filter, ids, on: refused('r60') });
+		expect(second.deletions).toHaveLength(72);
 	});
 });

@@ -3,7 +3,7 @@ import {
 	LinkedRecords,
 	MAX_LINK_REQUESTS,
 	type Inclusion,
-} from '../../nodes/DataPlatform/bulk/linkedRecords.ts';
+} from '../../nodes/DataPlatform/api/linkedRecords.ts';
 import type { FieldValues, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';

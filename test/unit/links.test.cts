@@ -5,8 +5,8 @@ import {
 	LinkResolver,
 	MAX_REMEMBERED,
 	type LinkRule,
-	type LinkTarget,
 } from '../../nodes/DataPlatform/bulk/links.ts';
+import type { LinkTarget } from '../../nodes/DataPlatform/api/linkedRecords.ts';
 import { planRecords, type PlanInput } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { FieldDefinition, FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';

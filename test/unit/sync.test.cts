@@ -1,7 +1,8 @@
 /** What is missing from an input, and what becomes of it: on a table in memory. */
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
-import { LinkResolver, type LinkTarget } from '../../nodes/DataPlatform/bulk/links.ts';
+import type { LinkTarget } from '../../nodes/DataPlatform/api/linkedRecords.ts';
+import { LinkResolver } from '../../nodes/DataPlatform/bulk/links.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import { WritePipeline } from '../../nodes/DataPlatform/bulk/pipeline.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';

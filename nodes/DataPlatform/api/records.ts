@@ -577,6 +577,7 @@ export async function tryDeleteRecord(
 	client: ApiClient,
 	at: TableAddress,
 	id: string,
+	onRetry?: (failure: ServiceError) => void,
 ): Promise<ServiceError | undefined> {
 	const result = await client.tryRequest({
 		method: 'DELETE',
@@ -584,6 +585,7 @@ export async function tryDeleteRecord(
 		retryMode: 'idempotent',
 		bodyRequirement: 'nothing',
 		alreadyDoneStatus: 404,
+		onRetry,
 	});
 	if (!(result instanceof ServiceError)) return undefined;
 	const open = result.delivery === 'ambiguous' ? result : result.previousAttempt;

@@ -39,6 +39,29 @@ export interface CongestionOptions {
 	isOrdered: boolean;
 }
 
+/** How many requests may be under way: one after trouble, then one more for each that goes well. */
+export class RequestLimit {
+	private allowed: number;
+
+	/** @param most 0: automatic */
+	constructor(private readonly most = 0) {
+		this.allowed = most || MAX_PARALLEL;
+	}
+
+	get count(): number {
+		return this.allowed;
+	}
+
+	confirmed() {
+		this.allowed = Math.min(this.most || MAX_PARALLEL, this.allowed + 1);
+	}
+
+	/** An attempt failed, whether or not it is repeated. */
+	failed({ status, delivery }: ServiceError) {
+		if (delivery !== 'rejected' || status === PAYLOAD_TOO_LARGE) this.allowed = 1;
+	}
+}
+
 /**
  * Congestion control, as TCP has it: a batch that was confirmed whole and fast lets the next ones
  * be larger, trouble makes them smaller for the rest of the run, and leaves one request under way
@@ -50,8 +73,8 @@ export class CongestionControl {
 	isOrdered: boolean;
 	/** Whether it decides what is stored: then one at a time, whatever the user chose. */
 	isSequential = false;
-	private allowed: number;
-	private readonly maxParallel: number;
+	/** All requests that write count, those without a batch too. */
+	readonly requests: RequestLimit;
 	private readonly isAutomatic: boolean;
 	private readonly isParallelAutomatic: boolean;
 	private readonly maxBatchSize: number;
@@ -67,8 +90,7 @@ export class CongestionControl {
 		this.limits = { records: batchSize || FIRST_BATCH_SIZE, bytes: batchBytes };
 		this.maxBatchSize = batchSize || BATCH_SIZES.at(-1)!;
 		this.maxRecords = this.maxBatchSize;
-		this.maxParallel = parallelRequests || MAX_PARALLEL;
-		this.allowed = this.maxParallel;
+		this.requests = new RequestLimit(parallelRequests);
 		this.isParallelAutomatic = parallelRequests === 0;
 		this.isOrdered = isOrdered;
 	}
@@ -76,7 +98,7 @@ export class CongestionControl {
 	/** How many requests may be under way. */
 	get parallel(): number {
 		const isOneByOne = this.isSequential || (this.isOrdered && this.isParallelAutomatic);
-		return isOneByOne ? 1 : this.allowed;
+		return isOneByOne ? 1 : this.requests.count;
 	}
 
 	/**
@@ -85,7 +107,7 @@ export class CongestionControl {
 	 */
 	begin(records: number) {
 		if (!this.isAutomatic || this.isOrdered || this.hasSent) return;
-		const share = Math.ceil(records / Math.min(this.allowed, FIRST_REQUESTS));
+		const share = Math.ceil(records / Math.min(this.requests.count, FIRST_REQUESTS));
 		const size = BATCH_SIZES.find((step) => step >= share) ?? this.maxBatchSize;
 		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
 	}
@@ -93,7 +115,7 @@ export class CongestionControl {
 	/** A batch of so many records was confirmed whole, at the first attempt. */
 	confirmed(records: number, durationMs: number) {
 		this.hasSent = true;
-		this.allowed = Math.min(this.maxParallel, this.allowed + 1);
+		this.requests.confirmed();
 		this.confirmedRecords = Math.max(this.confirmedRecords, records);
 		// One that was sent before the size went up says nothing about the size that it has now.
 		if (records >= this.limits.records && durationMs < FAST_RESPONSE_MS) {
@@ -102,14 +124,12 @@ export class CongestionControl {
 	}
 
 	/** An attempt to send a batch failed, whether or not it is retried. */
-	failed(batch: PreparedRecord[], { status, delivery }: ServiceError) {
+	failed(batch: PreparedRecord[], failure: ServiceError) {
 		this.hasSent = true;
-		if (status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
-		else if (delivery !== 'rejected') {
-			this.allowed = 1;
-			if (delivery === 'ambiguous' && this.isAutomatic) {
-				this.shrink(Math.max(LEAST_AFTER_LOSS, stepDown(batch.length)));
-			}
+		this.requests.failed(failure);
+		if (failure.status === PAYLOAD_TOO_LARGE) this.tooLarge(batch);
+		else if (failure.delivery === 'ambiguous' && this.isAutomatic) {
+			this.shrink(Math.max(LEAST_AFTER_LOSS, stepDown(batch.length)));
 		}
 	}
 
@@ -119,7 +139,6 @@ export class CongestionControl {
 	}
 
 	private tooLarge(batch: PreparedRecord[]) {
-		this.allowed = 1;
 		if (batch.length > 1) {
 			this.shrink(stepDown(batch.length));
 			return;

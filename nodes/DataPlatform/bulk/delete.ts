@@ -8,9 +8,9 @@ import type { PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { asPlainQuery, isEmptyFilter, requireRestrictive, type Group } from '../api/filters';
 import { countRecords } from '../api/aggregates';
-import { readPage, readRecords, tryDeleteRecord } from '../api/records';
+import { readPage, readRecords } from '../api/records';
 import type { ApiClient } from '../transport/client';
-import { forEachConcurrent } from '../transport/concurrency';
+import { Remover } from './remove';
 
 export interface DeleteManyOptions {
 	/** More matches than this and nothing is deleted. */
@@ -31,11 +31,6 @@ export interface Deletion {
 	/** How many records match afterwards, those among them that were added meanwhile. */
 	remaining: number;
 }
-
-const PARALLEL_DELETES = 4;
-
-/** How many records are deleted one by one before it is read again which records match. */
-const RECHECK_EVERY = 20;
 
 /**
  * Up to this many records are distinguished from those that others add meanwhile; beyond it, only
@@ -58,6 +53,7 @@ async function deleteOneByOne(
 	filter: Group,
 	matched: number,
 ): Promise<Deletion> {
+	const remover = new Remover(client, at);
 	const tried = new Set<string>();
 	const reading = { filter, sort: 'created,id' };
 	let deleted = 0;
@@ -65,26 +61,23 @@ async function deleteOneByOne(
 	/** The 404 responses, by record. */
 	const gone = new Map<string, ServiceError>();
 	while (tried.size < matched) {
-		const limit = Math.min(RECHECK_EVERY, matched - tried.size);
+		const limit = Math.min(remover.recheckEvery, matched - tried.size);
 		const page: PlatformRecord[] = await readPage(client, at, reading, { limit, skip: 0 }).catch(
 			(error: ServiceError) => {
 				throw withCount(error, deleted, matched);
 			},
 		);
 		const before = tried.size;
-		const untried = page.filter(({ id }) => !tried.has(id));
-		const remove = async ({ id }: PlatformRecord) => {
-			if (failures.length > 0) return;
-			tried.add(id);
-			const problem = await tryDeleteRecord(client, at, id);
-			if (!problem) deleted += 1;
-			else if (problem.status === 404) gone.set(id, problem);
-			else failures.push(problem);
-		};
-		// A platform that refuses all of them alike is asked once.
-		const alone = before === 0 ? 1 : 0;
-		for (const record of untried.slice(0, alone)) await remove(record);
-		await forEachConcurrent(untried.slice(alone), PARALLEL_DELETES, remove);
+		await remover.removeEach(
+			page.filter(({ id }) => !tried.has(id)),
+			() => failures.length > 0,
+			({ id }, failure) => {
+				tried.add(id);
+				if (!failure) deleted += 1;
+				else if (failure.status === 404) gone.set(id, failure);
+				else failures.push(failure);
+			},
+		);
 		// What may have been deleted weighs more than what was rejected.
 		const open = failures.filter(({ delivery }) => delivery === 'ambiguous');
 		const failure = open[0] ?? failures[0];

@@ -2,7 +2,8 @@
  * Links by business key: what an item holds in a link field (a company's name) becomes the record ID
  * that the platform takes. Done before the plan, so that all that follows sees IDs only.
  */
-import type { FieldDefinition, JsonValue, TableAddress, TableDefinition } from '../api/types';
+import type { LinkTarget } from '../api/linkedRecords';
+import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { fromJsonText, isPlainObject, show } from '../fields/convert';
 import { isCleared } from '../fields/fieldType';
@@ -16,12 +17,6 @@ import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
 import { readLastChange } from './lastChange';
 import { writeMany, type WriteManyOptions } from './write';
-
-/** The table that a link leads to. */
-export interface LinkTarget {
-	at: TableAddress;
-	table: TableDefinition;
-}
 
 /** How the values of a link field are given, where they are not record IDs. */
 export interface LinkRule {

@@ -6,6 +6,7 @@
 import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
+import type { RequestLimit } from './congestion';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
 import { writeMatched, type Matching } from './matching';
@@ -77,6 +78,11 @@ export class WritePipeline {
 		this.session = new WriteSession(options);
 		// Look-ups count too: several run within one piece of work.
 		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
+	}
+
+	/** How many requests may be under way, as the writes of the run have shown. */
+	get requests(): RequestLimit {
+		return this.session.congestion.requests;
 	}
 
 	/** How many linked records were created so far. */

@@ -5,6 +5,7 @@ import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '.
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
+import { closestName } from '../fields/closestName';
 import { canBeKey, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
 import { isObject } from '../transport/json';
 import { recordKey } from './key';
@@ -72,51 +73,11 @@ export interface PlanOptions {
 /** How an item's record is found: by its id, or by the fields of these names. */
 export type MatchOn = 'recordId' | string[];
 
-/** Names that differ by more than this share of their letters are not offered as a correction. */
-const CLOSE_ENOUGH = 0.4;
-
 /** For how many unknown names a correction is looked for: nobody reads more of them. */
 const MAX_SUGGESTIONS = 20;
 
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;
-
-/** How many letters two names differ by; `Infinity` where they are more than `limit`. */
-function editDistance(a: string, b: string, limit: number): number {
-	if (Math.abs(a.length - b.length) > limit) return Infinity;
-	let row = Uint16Array.from({ length: b.length + 1 }, (_, index) => index);
-	let next = new Uint16Array(row.length);
-	for (let i = 1; i <= a.length; i++) {
-		const letter = a.charCodeAt(i - 1);
-		let least = (next[0] = i);
-		for (let j = 1; j <= b.length; j++) {
-			const replaced = row[j - 1]! + (letter === b.charCodeAt(j - 1) ? 0 : 1);
-			const added = (row[j]! < next[j - 1]! ? row[j]! : next[j - 1]!) + 1;
-			next[j] = replaced < added ? replaced : added;
-			if (next[j]! < least) least = next[j]!;
-		}
-		if (least > limit) return Infinity;
-		[row, next] = [next, row];
-	}
-	return row[b.length]!;
-}
-
-/** The known name that a mistyped one most likely means. */
-export function closestName(name: string, known: string[]): string | undefined {
-	if (name.length > 100) return undefined;
-	const plain = (text: string) => text.toLowerCase().replace(/[\s_-]/g, '');
-	const wanted = plain(name);
-	let best: string | undefined;
-	let least = Infinity;
-	for (const candidate of known) {
-		const limit = Math.min(Math.max(1, candidate.length * CLOSE_ENOUGH), least);
-		const distance = editDistance(wanted, plain(candidate), limit);
-		if (distance > limit || distance >= least) continue;
-		best = candidate;
-		least = distance;
-	}
-	return best;
-}
 
 /**
  * The field that records are found by: the one that the table marks, as the platform itself knows

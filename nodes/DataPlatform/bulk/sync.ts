@@ -5,11 +5,10 @@
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
-import { findRecord, readRecords, tryDeleteRecord } from '../api/records';
+import { findRecord, readRecords } from '../api/records';
 import type { FieldDefinition, FieldValues, PlatformRecord } from '../api/types';
 import { holdsData } from '../fields';
 import { holdsValue } from '../fields/values';
-import { forEachConcurrent } from '../transport/concurrency';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 import { getOwn } from '../transport/json';
 import { recordKey } from './key';
@@ -18,6 +17,7 @@ import { lookUp, lookUpByIds, oneOfKeys } from './lookup';
 import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { PlannedRecord } from './plan';
+import { Remover } from './remove';
 import { afterFailure, type WriteTarget } from './write';
 
 /** What to do with records that are missing from the input: delete them, or set fields of them. */
@@ -40,10 +40,8 @@ export interface SyncOptions {
 /** Called once for each missing record. */
 export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
 
-const PARALLEL_DELETES = 4;
-
-/** How many records are removed before it is read again which of them still match. */
-const RECHECK_EVERY = { delete: 20, set: 250 };
+/** In how many records fields are set before it is read again which of them still match. */
+const RECHECK_EVERY = 250;
 
 /** Rejections that are about a single record. */
 const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
@@ -79,8 +77,7 @@ export class Sync {
 	private missing: PlatformRecord[] = [];
 	/** How many records the scope has. */
 	scopeSize = 0;
-	/** Whether a deletion was tried already. */
-	private hasTriedToDelete = false;
+	private readonly remover: Remover;
 
 	/** @param keys the fields that identify a record; none where the items name it by ID */
 	constructor(
@@ -90,6 +87,7 @@ export class Sync {
 		private readonly options: SyncOptions,
 	) {
 		this.input = new InputRecords(keys);
+		this.remover = new Remover(target.client, target.at, pipeline.requests);
 	}
 
 	get missingCount(): number {
@@ -204,10 +202,10 @@ export class Sync {
 	/** Removes what is missing from the input, and reports each record. */
 	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
 		const isDelete = this.options.removal === 'delete';
-		const size = RECHECK_EVERY[isDelete ? 'delete' : 'set'];
 		let stopped: ServiceError | undefined;
-		for (let start = 0; start < this.missing.length; start += size) {
-			const chunk = this.missing.slice(start, start + size);
+		for (let start = 0, end = 0; start < this.missing.length; start = end) {
+			end = start + (isDelete ? this.remover.recheckEvery : RECHECK_EVERY);
+			const chunk = this.missing.slice(start, end);
 			const removed = new Map<string, Parameters<OnRemoval>>();
 			stopped = await this.removeChunk(chunk, (record, outcome) => {
 				removed.set(record.id, [record, outcome]);
@@ -215,7 +213,7 @@ export class Sync {
 			for (const { id } of chunk) onRemoval(...removed.get(id)!);
 			if (!stopped) continue;
 			const message = `the run stopped before: ${stopped.message}`;
-			for (const record of this.missing.slice(start + size)) {
+			for (const record of this.missing.slice(end)) {
 				onRemoval(record, notRemoved(record, message));
 			}
 			break;
@@ -314,35 +312,32 @@ export class Sync {
 		onRemoval: OnRemoval,
 	): Promise<ServiceError | undefined> {
 		let stop: ServiceError | undefined;
-		const remove = async (record: PlatformRecord) => {
-			if (stop) {
-				onRemoval(record, notRemoved(record, `the run stopped before: ${stop.message}`));
-				return;
-			}
-			const outcome = await this.deleteRecord(record);
-			if (outcome instanceof ServiceError) {
-				if (!ABOUT_ONE_RECORD.has(outcome.status)) stop ??= outcome;
-				else if (this.options.stopAtFailure) stop ??= afterFailure();
-				onRemoval(record, failedRemoval(record, outcome));
-			} else onRemoval(record, outcome);
-		};
-		// A platform that refuses all of them alike is asked once.
-		const alone = this.hasTriedToDelete ? 0 : 1;
-		for (const record of removable.slice(0, alone)) await remove(record);
-		this.hasTriedToDelete = true;
-		await forEachConcurrent(removable.slice(alone), PARALLEL_DELETES, remove);
+		const rest = new Set(removable);
+		await this.remover.removeEach(
+			removable,
+			() => stop !== undefined,
+			async (record, failure) => {
+				rest.delete(record);
+				if (!failure) onRemoval(record, { outcome: 'deleted', id: record.id });
+				else if (await this.isGone(record, failure)) {
+					onRemoval(record, { outcome: 'skipped', id: record.id });
+				} else {
+					if (!ABOUT_ONE_RECORD.has(failure.status)) stop ??= failure;
+					else if (this.options.stopAtFailure) stop ??= afterFailure();
+					onRemoval(record, failedRemoval(record, failure));
+				}
+			},
+		);
+		for (const record of rest) {
+			onRemoval(record, notRemoved(record, `the run stopped before: ${stop!.message}`));
+		}
 		return stop;
 	}
 
-	/** What came of deleting a record; why it failed. */
-	private async deleteRecord({ id }: PlatformRecord): Promise<ItemOutcome | ServiceError> {
+	/** Whether another writer deleted a record before. */
+	private async isGone({ id }: PlatformRecord, { status }: ServiceError): Promise<boolean> {
 		const { client, at } = this.target;
-		const failure = await tryDeleteRecord(client, at, id);
-		if (!failure) return { outcome: 'deleted', id };
-		if (failure.status !== 404) return failure;
-		// Then another writer deleted it before.
-		const left = await findRecord(client, at, id).catch(failureAsValue);
-		return left === null ? { outcome: 'skipped', id } : failure;
+		return status === 404 && (await findRecord(client, at, id).catch(failureAsValue)) === null;
 	}
 
 	private async setFields(

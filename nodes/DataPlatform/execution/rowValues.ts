@@ -3,7 +3,8 @@
  * stands for there.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
-import { closestName, keyFields, type PlanInput, type PlanOptions } from '../bulk/plan';
+import { closestName } from '../fields/closestName';
+import { keyFields, type PlanInput, type PlanOptions } from '../bulk/plan';
 import { isWritable, typeOf } from '../fields';
 import type { TextForm } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';

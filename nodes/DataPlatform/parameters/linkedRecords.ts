@@ -4,8 +4,12 @@
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import type { LinkedTo } from '../api/records';
 import type { PlatformRecord } from '../api/types';
-import { LinkedRecords, MAX_LINK_REQUESTS, type Inclusion } from '../bulk/linkedRecords';
-import type { LinkTarget } from '../bulk/links';
+import {
+	LinkedRecords,
+	MAX_LINK_REQUESTS,
+	type Inclusion,
+	type LinkTarget,
+} from '../api/linkedRecords';
 import type { Entry, NameOf } from '../execution/parameter';
 import { choice, list, names, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';

@@ -3,7 +3,8 @@
  */
 import { addressKey } from '../api/endpoints';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../api/types';
-import { LinkResolver, type LinkRule, type LinkRules, type LinkTarget } from '../bulk/links';
+import type { LinkTarget } from '../api/linkedRecords';
+import { LinkResolver, type LinkRule, type LinkRules } from '../bulk/links';
 import type { Entry, NameOf, Parameter, ParameterReader } from '../execution/parameter';
 import { choice, list, text } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';

@@ -30,20 +30,25 @@ export class Slots {
 /**
  * Works on entries in order, a few at a time. After an error no further entry is begun.
  *
+ * @param concurrency how many at a time; a function if that changes meanwhile
  * @throws the first error, once no work is under way any more
  */
 export async function forEachConcurrent<T>(
 	entries: Iterable<T>,
-	concurrency: number,
+	concurrency: number | (() => number),
 	work: (entry: T) => Promise<void>,
 ): Promise<void> {
-	const queue = entries[Symbol.iterator]();
+	const limit = typeof concurrency === 'number' ? () => concurrency : concurrency;
 	const errors: unknown[] = [];
-	const worker = async () => {
-		for (let next = queue.next(); !next.done && errors.length === 0; next = queue.next()) {
-			await work(next.value).catch((error) => errors.push(error));
-		}
-	};
-	await Promise.all(Array.from({ length: concurrency }, worker));
+	const underWay = new Set<Promise<void>>();
+	for (const entry of entries) {
+		const one: Promise<void> = work(entry)
+			.catch((error) => void errors.push(error))
+			.then(() => void underWay.delete(one));
+		underWay.add(one);
+		while (underWay.size >= limit()) await Promise.race(underWay);
+		if (errors.length > 0) break;
+	}
+	await Promise.all(underWay);
 	if (errors.length > 0) throw errors[0];
 }

@@ -3,20 +3,26 @@
  * a link to one are read once each, or with their whole table where that takes fewer requests; those of
  * a link to many take a request for each record.
  */
-import { countRecords } from '../api/aggregates';
-import { addressKey, MAX_PAGE_SIZE } from '../api/endpoints';
-import { findRecord, readRecords } from '../api/records';
+import { countRecords } from './aggregates';
+import { addressKey, MAX_PAGE_SIZE } from './endpoints';
+import { findRecord, readRecords } from './records';
 import type {
 	FieldDefinition,
 	FieldValues,
 	JsonValue,
 	PlatformRecord,
 	TableAddress,
-} from '../api/types';
+	TableDefinition,
+} from './types';
 import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { getOwn, isObject } from '../transport/json';
-import type { LinkTarget } from './links';
+
+/** The table that a link leads to. */
+export interface LinkTarget {
+	at: TableAddress;
+	table: TableDefinition;
+}
 
 /** What to read of a link. */
 export interface Inclusion {

@@ -1,0 +1,53 @@
+/** Deleting records one by one, as many at a time as the platform takes. */
+import { tryDeleteRecord } from '../api/records';
+import type { TableAddress } from '../api/types';
+import type { ApiClient } from '../transport/client';
+import { forEachConcurrent } from '../transport/concurrency';
+import type { ServiceError } from '../transport/errors';
+import { RequestLimit } from './congestion';
+
+/** How many records at least are deleted before it is read again which of them still match. */
+const RECHECK_EVERY = 20;
+
+/** How many deletions follow each other on one reading. */
+const ROUNDS_PER_READING = 5;
+
+export class Remover {
+	private hasTried = false;
+
+	constructor(
+		private readonly client: ApiClient,
+		private readonly at: TableAddress,
+		private readonly requests = new RequestLimit(),
+	) {}
+
+	/** How many records may be deleted on one reading of what matches. */
+	get recheckEvery(): number {
+		return Math.max(RECHECK_EVERY, ROUNDS_PER_READING * this.requests.count);
+	}
+
+	/**
+	 * @param isStopped whether no further record is to be deleted
+	 * @param onDone called for each that was tried, with the reason if it failed
+	 */
+	async removeEach<T extends { id: string }>(
+		records: T[],
+		isStopped: () => boolean,
+		onDone: (record: T, failure: ServiceError | undefined) => Promise<void> | void,
+	): Promise<void> {
+		const { client, at, requests } = this;
+		const remove = async (record: T) => {
+			if (isStopped()) return;
+			const onFailure = (failure: ServiceError) => requests.failed(failure);
+			const failure = await tryDeleteRecord(client, at, record.id, onFailure);
+			if (failure) requests.failed(failure);
+			else requests.confirmed();
+			await onDone(record, failure);
+		};
+		// A platform that refuses all of them alike is asked once.
+		const alone = this.hasTried ? 0 : 1;
+		for (const record of records.slice(0, alone)) await remove(record);
+		this.hasTried ||= records.length > 0;
+		await forEachConcurrent(records.slice(alone), () => requests.count, remove);
+	}
+}

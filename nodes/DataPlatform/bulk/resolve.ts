@@ -419,7 +419,13 @@ function resolveFromStored(
 			const why = cause?.message ?? 'the response did not mention it';
 			return unknownItem(mode, `${why}; ${still}`);
 		}
-		if (rejection) return { ...rejection, id };
+		if (rejection) {
+			if (changed === false) return { ...rejection, id };
+			// An earlier attempt may have written it, and another writer since.
+			const applied = previousAttempt?.mayStillApply ? 'still be applied' : 'have been applied';
+			const earlier = `an earlier attempt may ${applied}: ${previousAttempt?.message}`;
+			return { ...unknownItem(mode, `${rejection.message}; ${earlier}; ${still}`), id };
+		}
 		if (cause) return { ...unknownItem(mode, `${cause.message}; ${still}`), id };
 		// Another writer may have changed what this one wrote, or what it left as it was.
 		const mayBeChanged = changed ?? lastChangeBefore !== undefined;

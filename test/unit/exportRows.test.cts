@@ -33,7 +33,7 @@ describe('columns', () => {
 		const record = { ...storedOf({ id: 'r1', fields: { a: 5 } }), ver: 3 };
 		expect(columns.map(({ value }) => value(record))).toEqual([
 			...['r1', 5],
-			...['2026-01-01T00:00:00.500Z', '2026-01-01T00:00:00.500Z', 3],
+			...['2026-01-01T00:00:00.501Z', '2026-01-01T00:00:00.501Z', 3],
 		]);
 	});
 

@@ -34,8 +34,8 @@ export const sendableOf = (record: Partial<PlannedRecord>): PreparedRecord =>
 	prepareRecord({ index: 0, fields: {}, ...record });
 
 export const storedOf = (record: Partial<PlatformRecord> & { id: string }): PlatformRecord => ({
-	created: '2026-01-01T00:00:00.500Z',
-	modified: '2026-01-01T00:00:00.500Z',
+	created: '2026-01-01T00:00:00.501Z',
+	modified: '2026-01-01T00:00:00.501Z',
 	ver: 1,
 	fields: {},
 	...record,

@@ -233,6 +233,7 @@ const same = stored({});
 const sameNew = stored({}, { created: SINCE, modified: SINCE });
 const sameTouched = stored({}, { modified: SINCE });
 const other = stored({ n: 2 });
+const otherTouched = stored({ n: 2 }, { modified: SINCE });
 const otherNew = stored({ n: 2 }, { created: SINCE, modified: SINCE });
 
 const rejection: ItemOutcome = { outcome: 'failed', message: 'too young', status: 400 };
@@ -413,6 +414,38 @@ describe('nothing is found', () => {
 
 describe('an earlier attempt may still be applied', () => {
 	expectOutcomes([
+		{
+			what: 'rejected later, other values, changed since',
+			mode: ['upsert', 'update', 'replace'],
+			item: running,
+			known: rejects(running),
+			found: [otherTouched],
+			outcome: {
+				...unknown(
+					"too young; an earlier attempt may still be applied: Gateway gave up; the record holds 2 in 'n'",
+				),
+				id: 'r1',
+			},
+		},
+		{
+			what: 'lost for good and rejected later, other values, changed since',
+			mode: ['upsert', 'update', 'replace'],
+			answer: 'rejected',
+			found: [otherTouched],
+			outcome: {
+				...unknown(
+					"too young; an earlier attempt may have been applied: No response; the record holds 2 in 'n'",
+				),
+				id: 'r1',
+			},
+		},
+		{
+			what: 'lost for good and rejected later, other values, of unknown time',
+			mode: 'update',
+			answer: 'rejected',
+			found: [stored({ n: 2 }, { modified: undefined })],
+			outcome: 'unknown',
+		},
 		{
 			what: 'rejected later, not there',
 			mode: 'upsert',
@@ -1101,6 +1134,7 @@ describe('the table', () => {
 		record: ['missing', 'listed', 'different', 'overwritten', 'unproven', 'same'],
 		isWritten: [true, false],
 		mayBeChanged: [true, false],
+		isUntouched: [true, false],
 		isInserted: [true, false],
 		listsGoneRecord: [true, false],
 	};
@@ -1111,7 +1145,7 @@ describe('the table', () => {
 	) as Situation[];
 
 	test.each(MODES)('of %s decides every situation', (mode) => {
-		expect(situations).toHaveLength(480);
+		expect(situations).toHaveLength(960);
 		for (const situation of situations) {
 			expect(judgementOn(mode, situation)).toHaveLength(2);
 		}

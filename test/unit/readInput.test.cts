@@ -177,8 +177,8 @@ describe('which records are read', () => {
 describe('a record in the output', () => {
 	const record = storedOf({ id: 'r1', ver: 3, fields: { name: 'Ada', id: '7', field_id: '8' } });
 	const TIMES = {
-		created: '2026-01-01T00:00:00.500Z',
-		modified: '2026-01-01T00:00:00.500Z',
+		created: '2026-01-01T00:00:00.501Z',
+		modified: '2026-01-01T00:00:00.501Z',
 		ver: 3,
 	};
 

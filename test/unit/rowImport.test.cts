@@ -946,7 +946,7 @@ describe('Export to File', () => {
 			parameters: { ...TABLE, ...parameters, options },
 		});
 	};
-	const TIMES = '2026-01-01T00:00:00.500Z,2026-01-01T00:00:00.500Z,0';
+	const TIMES = '2026-01-01T00:00:00.501Z,2026-01-01T00:00:00.501Z,0';
 
 	test.each<[string, INodeParameters, string, string]>([
 		[

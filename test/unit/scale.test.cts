@@ -79,7 +79,7 @@ test('four times the items are four times the work, no more', async () => {
 
 /** Items of which the response lists every second one: the others are looked up. */
 async function writeUnreported(size: number) {
-	const time = '2026-01-01T00:00:00.500Z';
+	const time = '2026-01-01T00:00:00.501Z';
 	const stored = Array.from({ length: size }, (_, index) => ({
 		...{ id: `id-${index}`, created: time, modified: time, ver: 1 },
 		fields: { email: `person-${index}@example.com`, surname: 'Fox', age: 7 },

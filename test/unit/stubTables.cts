@@ -44,8 +44,8 @@ const matches = (record: PlatformRecord, entry: Condition | Group): boolean => {
 };
 
 /** When the records at the start were written; a second before the first request that writes. */
-const STORED_AT = '2026-01-01T00:00:00.500Z';
-const WRITTEN_AT = Date.parse('2026-03-01T00:00:00.500Z');
+const STORED_AT = '2026-01-01T00:00:00.501Z';
+const WRITTEN_AT = Date.parse('2026-03-01T00:00:00.501Z');
 
 export class StubTables {
 	readonly tables: Record<string, PlatformRecord[]>;

@@ -483,8 +483,8 @@ describe('right before a record is removed', () => {
 	});
 
 	test.each<[what: string, modified: string, outcome: string]>([
-		['is the same', '2026-01-01T00:00:00.500Z', 'deleted'],
-		['is another', '2026-04-01T00:00:00.500Z', 'skipped'],
+		['is the same', '2026-01-01T00:00:00.501Z', 'deleted'],
+		['is another', '2026-04-01T00:00:00.501Z', 'skipped'],
 	])(
 		'without a version the time of its last change counts: it %s',
 		async (_, modified, outcome) => {

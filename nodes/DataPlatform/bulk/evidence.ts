@@ -184,6 +184,8 @@ export interface Situation {
 	isWritten: boolean;
 	/** Whether anybody may have changed it since. */
 	mayBeChanged: boolean;
+	/** Whether nobody did for certain. */
+	isUntouched: boolean;
 	/** Whether this run inserted it. */
 	isInserted: boolean;
 	/** Whether the response lists a record that is gone. */
@@ -244,11 +246,11 @@ function provenByResponse(
 	}: Pick<Evidence, 'response' | 'isNew' | 'isShared' | 'context'>,
 	areInsertsListed: boolean | undefined,
 ) {
-	if (!response || previousAttempt) return { isUntouched: false, isInsertedByOther: false };
+	if (!response || previousAttempt) return { isNotWritten: false, isInsertedByOther: false };
 	const isFirst = isFirstVersion(stored);
 	const areListed = areInsertsListed ?? listsAllInserts(response, context.lastChangeBefore);
 	return {
-		isUntouched: listsAllChanges(response) || (areListed && isNew && isFirst === true),
+		isNotWritten: listsAllChanges(response) || (areListed && isNew && isFirst === true),
 		// A new record that it did not insert, or that was changed later, is another writer's.
 		isInsertedByOther: areListed || (!isShared && isFirst === false),
 	};
@@ -300,6 +302,7 @@ export function gatherEvidence(
 		isShared: overwritten !== undefined,
 		isWritten: false,
 		mayBeChanged: false,
+		isUntouched: false,
 		isInserted: false,
 		listsGoneRecord: unresolved.listsUnknownRecord === true,
 	};
@@ -313,9 +316,10 @@ export function gatherEvidence(
 	return {
 		...evidence,
 		...compare(prepared, stored, overwritten, context),
-		isWritten: isChanged === true && !proven.isUntouched,
+		isWritten: isChanged === true && !proven.isNotWritten,
 		mayBeChanged: isChanged ?? context.lastChangeBefore !== undefined,
+		isUntouched: isChanged === false,
 		isInserted:
-			prepared.isInserted ?? (mayBeNew && !proven.isUntouched && !proven.isInsertedByOther),
+			prepared.isInserted ?? (mayBeNew && !proven.isNotWritten && !proven.isInsertedByOther),
 	};
 }

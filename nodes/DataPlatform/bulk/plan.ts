@@ -276,6 +276,52 @@ function groupDuplicates(
 	return groups.values();
 }
 
+/**
+ * A group in parts that may each become one record: what comes between two of them may mean the same
+ * record in a form that only the platform knows, and counts in its turn.
+ */
+function inTurn(group: PlannedRecord[], order: ReadonlyMap<PlannedRecord, Turn>) {
+	const parts: PlannedRecord[][] = [];
+	for (const record of group) {
+		const last = parts.at(-1);
+		const before = last && order.get(last.at(-1)!)!;
+		const { at, uncertain } = order.get(record)!;
+		const isNext =
+			before && (record.hasUncertainKey ? at === before.at + 1 : uncertain === before.uncertain);
+		if (isNext) last!.push(record);
+		else parts.push([record]);
+	}
+	if (parts.length > 1) for (const record of group) record.hasUncertainKey = true;
+	return parts;
+}
+
+/** Where a record stands, and how many up to it have a key of which only the platform knows the value. */
+interface Turn {
+	at: number;
+	uncertain: number;
+}
+
+function turnsOf(records: PlannedRecord[]): Map<PlannedRecord, Turn> {
+	let uncertain = 0;
+	return new Map(
+		records.map((record, at) => {
+			if (record.hasUncertainKey) uncertain += 1;
+			return [record, { at, uncertain }];
+		}),
+	);
+}
+
+/** The groups of records that become one, or a problem. */
+function toResolve(records: PlannedRecord[], options: PlanOptions): PlannedRecord[][] {
+	const groups = [...groupDuplicates(records, options)];
+	const { mode, duplicates } = options;
+	const isUncertain = records.some(({ hasUncertainKey }) => hasUncertainKey);
+	const isInTurn = duplicates === 'merge' && mode !== 'create' && identifiedBy(options) === 'key';
+	if (groups.length === 0 || !isUncertain || !isInTurn) return groups;
+	const order = turnsOf(records);
+	return groups.flatMap((group) => inTurn(group, order)).filter(({ length }) => length > 1);
+}
+
 /** The first few others are enough to name: with all of them the work would grow by the square. */
 function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
@@ -319,7 +365,7 @@ export function resolveDuplicates(
 ): Plan {
 	const { mode, duplicates } = options;
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
-	for (const records of groupDuplicates(plan.records, options)) {
+	for (const records of toResolve(plan.records, options)) {
 		if (mode === 'create') {
 			// Each of them is to be created; the key they share can't distinguish them later.
 			for (const record of records) {

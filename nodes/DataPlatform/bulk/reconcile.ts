@@ -104,8 +104,9 @@ export class OutcomeResolver {
 
 	/** What is stored of the records now, or why that can't be read. */
 	async lookUp(records: PlannedRecord[]) {
-		// Records that are known by their ID are found by it among those with their key.
-		const enough = records.some(({ id }) => id !== undefined) ? Infinity : 1;
+		// Records that are known by their ID, and new ones, are found among others with their key.
+		const areAllRead = this.mode === 'create' || records.some(({ id }) => id !== undefined);
+		const enough = areAllRead ? Infinity : 1;
 		// What a full update clears must be seen too.
 		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(

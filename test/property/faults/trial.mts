@@ -46,10 +46,11 @@ export class Trial {
 		this.writes = evidence.requests.filter(isWrite);
 		for (const item of testCase.items) {
 			const id = markOf(item);
-			this.#carriers.set(
-				item.index,
-				this.writes.filter(({ faults }) => faults.includes(id)),
-			);
+			const marked = this.writes.filter(({ faults }) => faults.includes(id));
+			// An update of what was matched names the record by its ID only.
+			const updates = this.writes.filter(({ method }) => method === 'PATCH');
+			const isHidden = marked.length === 0 && testCase.mode === 'upsert';
+			this.#carriers.set(item.index, isHidden ? updates : marked);
 		}
 	}
 

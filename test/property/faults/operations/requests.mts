@@ -68,8 +68,9 @@ const HARMLESS = ['waits', 'nothing'];
 const isRepeatable = ({ operation, matchOn, matching }: Case) => {
 	if (['update', 'delete', 'remove', 'updateMany'].includes(operation)) return true;
 	if (!['upsert', 'upsertMany'].includes(operation)) return false;
-	const { ifFound, ifMissing } = matching;
-	const isUpsert = matchOn === 'importKey' && ifFound === 'update' && ifMissing === 'create';
+	const { ifFound, ifMissing, multipleMatches } = matching;
+	const isPlain = ifFound === 'update' && ifMissing === 'create' && multipleMatches === 'error';
+	const isUpsert = matchOn === 'importKey' && isPlain;
 	return isUpsert || ifMissing !== 'create';
 };
 
@@ -82,9 +83,9 @@ export function isMendable(testCase: Case, evidence: Evidence): boolean {
 	if (testCase.isHasty && names.length > 0) return false;
 	const effects = names.map((name) => FAULTS[name].effect);
 	if (effects.every((effect) => HARMLESS.includes(effect))) return true;
-	const isAppended = testCase.settings.chatWrites === 'append';
+	// What becomes of the messages and of a file's address that are there is open in the contract.
 	const addsSomething = testCase.items.some(
-		({ files, messages }) => files?.kind === 'add' || (messages && isAppended),
+		({ files, messages }) => messages || (files && files.kind !== 'list'),
 	);
 	const isSafe = isRepeatable(testCase) && !addsSomething;
 	return evidence.requests.every((request) =>

@@ -415,6 +415,14 @@ describe('nothing is found', () => {
 describe('an earlier attempt may still be applied', () => {
 	expectOutcomes([
 		{
+			what: 'only asked to wait and rejected later, other values, changed since',
+			mode: ['upsert', 'update', 'replace'],
+			item: sent,
+			known: rejects(sent),
+			found: [otherTouched],
+			outcome: { ...rejection, id: 'r1' },
+		},
+		{
 			what: 'rejected later, other values, changed since',
 			mode: ['upsert', 'update', 'replace'],
 			item: running,
@@ -1135,6 +1143,7 @@ describe('the table', () => {
 		isWritten: [true, false],
 		mayBeChanged: [true, false],
 		isUntouched: [true, false],
+		wasLost: [true, false],
 		isInserted: [true, false],
 		listsGoneRecord: [true, false],
 	};
@@ -1145,7 +1154,7 @@ describe('the table', () => {
 	) as Situation[];
 
 	test.each(MODES)('of %s decides every situation', (mode) => {
-		expect(situations).toHaveLength(960);
+		expect(situations).toHaveLength(1920);
 		for (const situation of situations) {
 			expect(judgementOn(mode, situation)).toHaveLength(2);
 		}

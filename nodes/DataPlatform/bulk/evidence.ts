@@ -186,6 +186,8 @@ export interface Situation {
 	mayBeChanged: boolean;
 	/** Whether nobody did for certain. */
 	isUntouched: boolean;
+	/** Whether an earlier attempt was lost, not only asked to wait. */
+	wasLost: boolean;
 	/** Whether this run inserted it. */
 	isInserted: boolean;
 	/** Whether the response lists a record that is gone. */
@@ -303,6 +305,7 @@ export function gatherEvidence(
 		isWritten: false,
 		mayBeChanged: false,
 		isUntouched: false,
+		wasLost: prepared.previousAttempt !== undefined,
 		isInserted: false,
 		listsGoneRecord: unresolved.listsUnknownRecord === true,
 	};

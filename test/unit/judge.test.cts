@@ -415,6 +415,14 @@ describe('nothing is found', () => {
 describe('an earlier attempt may still be applied', () => {
 	expectOutcomes([
 		{
+			what: 'only asked to wait and rejected later, other values, changed since',
+			mode: ['upsert', 'update', 'replace'],
+			item: sent,
+			known: rejects(sent),
+			found: [otherTouched],
+			outcome: { ...rejection, id: 'r1' },
+		},
+		{
 			what: 'rejected later, other values, changed since',
 			mode: ['upsert', 'update', 'replace'],
 			item: running,
@@ -1143,6 +1151,7 @@ describe('the table', () => {
 		mayBeWritten: [true, false],
 		mayBeChanged: [true, false],
 		isUntouched: [true, false],
+		wasLost: [true, false],
 		isInserted: [true, false],
 		listsGoneRecord: [true, false],
 	};

@@ -190,6 +190,8 @@ export interface Situation {
 	mayBeChanged: boolean;
 	/** Whether nobody did for certain. */
 	isUntouched: boolean;
+	/** Whether an earlier attempt was lost, not only asked to wait. */
+	wasLost: boolean;
 	/** Whether this run inserted it. */
 	isInserted: boolean;
 	/** Whether the response lists a record that is gone. */
@@ -308,6 +310,7 @@ export function gatherEvidence(
 		mayBeWritten: false,
 		mayBeChanged: false,
 		isUntouched: false,
+		wasLost: prepared.previousAttempt !== undefined,
 		isInserted: false,
 		listsGoneRecord: unresolved.listsUnknownRecord === true,
 	};

@@ -174,7 +174,7 @@ const unknownIfUpdated: Verdict = (evidence) => ({
 
 const unknownIfApplied: Verdict = (evidence) => {
 	const { rejection, stored, prepared } = evidence;
-	const { message, mayStillApply } = prepared.previousAttempt ?? {};
+	const { message, mayStillApply } = prepared.previousAttempt!;
 	const earlier = `an earlier attempt may ${mayStillApply ? 'still be applied' : 'have been applied'}: ${message}`;
 	const why = `${rejection!.message}; ${earlier}; ${heldValue(evidence)}`;
 	return { ...unknown(evidence, why), id: stored!.id };
@@ -250,10 +250,13 @@ const NEW: Judgement[] = [
 
 /** Items whose record, there before or not, holds something else. */
 const DIFFERENT: Judgement[] = [
-	// No attempt wrote it, so the rejection is the whole story.
-	[{ record: 'different', answer: 'rejected', isUntouched: true }, rejectedRecord],
 	// An earlier attempt may have written it, and another writer since.
-	[{ record: 'different', answer: 'rejected' }, unknownIfApplied],
+	[
+		{ record: 'different', answer: 'rejected', wasLost: true, isUntouched: false },
+		unknownIfApplied,
+	],
+	// No attempt wrote it, so the rejection is the whole story.
+	[{ record: 'different', answer: 'rejected' }, rejectedRecord],
 	// The platform may still be about to write it.
 	[{ record: 'different', answer: 'lost' }, unknownIfUpdated],
 	// The platform says why it did not write it.

@@ -12,7 +12,8 @@ import { table } from './table';
 import { user } from './user';
 import { workflow } from './workflow';
 
-const resources: Resource[] = [application, attachment, record, table, user, workflow];
+/** The most used first: n8n's AI describes an operation by the first resource that has one of its name. */
+const resources: Resource[] = [record, attachment, workflow, table, application, user];
 
 /** @throws {UserError} for a workflow that was saved by a newer version of this package */
 export function findOperation(resource: string, operation: string): Operation {

@@ -6,6 +6,7 @@ import { UserError, type INodeProperties } from 'n8n-workflow';
 
 import { application } from './application';
 import { attachment } from './attachment';
+import { operationHints, withBuilderHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../execution/operation';
 import { record } from './record';
 import { table } from './table';
@@ -78,7 +79,10 @@ export const properties: INodeProperties[] = [
 	...resources.map(operationParameter),
 	...resources.flatMap((resource) =>
 		resource.operations.flatMap((operation) =>
-			operation.properties.map((field) => shownFor(resource, operation, field)),
+			withBuilderHints(operation.properties).map((field) => shownFor(resource, operation, field)),
 		),
 	),
 ];
+
+/** For n8n's AI, which builds workflows. */
+export const builderHints = operationHints(resources);

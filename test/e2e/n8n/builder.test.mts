@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { INodeParameters, INodeTypeDescription } from 'n8n-workflow';
+import type { INodeParameters, INodePropertyOptions, INodeTypeDescription } from 'n8n-workflow';
 import { ensureN8n, N8N_FOLDER, N8N_VERSION } from '../../../harness/install.mts';
 import type { WorkflowJson } from '../../../harness/n8nApi.mts';
 import { buildPackage } from '../../../harness/nodePackage.mts';
@@ -83,9 +83,70 @@ describe("n8n's AI", { skip }, () => {
 		return found;
 	}
 
-	test('reads what an operation of Record does, not one of another resource', () => {
-		assert.match(typeOf('record', 'getAll'), /^Retrieve a list of records from a table/);
-		assert.match(typeOf('record', 'get'), /^Retrieve one record/);
+	/** Every operation, with its resource and its description. */
+	function operations() {
+		const { properties } = description(NODE_TYPE);
+		return properties
+			.filter(({ name }) => name === 'operation')
+			.flatMap(({ options = [], displayOptions }) =>
+				(options as INodePropertyOptions[]).map(({ value, description: text = '' }) => ({
+					resource: String(displayOptions?.show?.resource?.[0]),
+					operation: String(value),
+					text,
+				})),
+			);
+	}
+
+	/** What stands above a parameter where it occurs first. */
+	function commentOn(parameter: string, type: string): string {
+		const [before = '', rest] = type.split(`${parameter}?:`, 2);
+		assert.ok(rest !== undefined, parameter);
+		return before.slice(before.lastIndexOf('/**'));
+	}
+
+	test('reads of every operation what it does, of those of Record first', () => {
+		assert.ok(operations().length > 20);
+		for (const { resource, operation, text } of operations()) {
+			const type = typeOf(resource, operation);
+			assert.ok(type.includes(text), `${resource}: ${operation}`);
+			if (resource === 'record') assert.ok(type.startsWith(text), operation);
+		}
+	});
+
+	test('reads which values a filter may have', async () => {
+		const comment = commentOn('operator', typeOf('record', 'getAll'));
+		const words = new Set(comment.match(/\w+/g));
+		for (const field of ['', 'stage', 'signed', 'title', 'due', 'notes']) {
+			const condition = [{ field }];
+			const parameters = { ...requests[2]!.parameters, conditions: { condition } };
+			const path = 'parameters.conditions.condition[0].operator';
+			const list = await engine.loadOptions(credential(), 'getOperators', parameters, path);
+			assert.ok(list.length > 0);
+			for (const { value } of list) assert.ok(words.has(String(value)), String(value));
+		}
+	});
+
+	test('reads that a table is required, and how it is given', () => {
+		const comment = commentOn('table', typeOf('record', 'getAll'));
+		assert.match(comment, /Required/);
+		assert.match(typeOf('record', 'getAll'), /__rl: true, mode: 'id'/);
+		for (const type of [engine.TRIGGER_TYPE, engine.WEBHOOK_TRIGGER_TYPE]) {
+			assert.match(definition(type), /@builderHint Required/);
+		}
+	});
+
+	test('reads examples that are valid', () => {
+		const examples = operations().flatMap(({ resource, operation }) => {
+			const [, json] = /Example: (\{.*\})$/m.exec(typeOf(resource, operation)) ?? [];
+			const example = json === undefined ? {} : (JSON.parse(json) as INodeParameters);
+			return json === undefined ? [] : [{ resource, operation, ...example }];
+		});
+		assert.ok(examples.length >= 7);
+		for (const parameters of examples) {
+			assert.deepEqual(issues(workflowFor({ words: 'Example', parameters })), []);
+			const { properties } = description(NODE_TYPE);
+			assert.deepEqual(engine.unknownParameters(properties, parameters), []);
+		}
 	});
 
 	/** What n8n's validator says about a workflow. */

@@ -7,7 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { withBuilderHints } from './parameters/builderHints';
+import { triggerExamples, withBuilderHints } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { webhookProperties } from './trigger/parameters';
@@ -32,6 +32,7 @@ export class DataPlatformWebhookTrigger implements INodeType {
 		builderHint: {
 			searchHint:
 				'Starts at once, but only if a workflow of the Data Platform sends a webhook to its URL. Otherwise use the Data Platform Trigger, which polls.',
+			extraTypeDefContent: triggerExamples.webhook,
 		},
 		properties: withBuilderHints(webhookProperties),
 	};

@@ -103,13 +103,31 @@ const EXAMPLES: Readonly<Record<string, IDataObject>> = {
 		...contacts,
 		filterMode: 'conditions',
 		matchType: 'and',
-		conditions: { condition: [{ field: 'stage', operator: 'is', choice: 'lost' }] },
+		conditions: { condition: [{ field: 'newsletter', operator: 'is', choice: 'false' }] },
 	},
 	summarize: {
 		...contacts,
 		summaries: { summary: [{ field: 'age', aggregations: ['avg', 'max'] }] },
 	},
 };
+
+const example = (parameters: IDataObject) => `Example: ${JSON.stringify(parameters)}`;
+
+/** Examples of the triggers' parameters. */
+export const triggerExamples = {
+	poll: [
+		{
+			content: example({
+				triggerOn: 'created',
+				...contacts,
+				filterMode: 'conditions',
+				matchType: 'and',
+				conditions: adults,
+			}),
+		},
+	],
+	webhook: [{ content: example(contacts) }],
+} satisfies Record<string, IBuilderHintVariation[]>;
 
 /** What a model is told of operations: examples, and what those do that share a name with one of Record. */
 export const operationHints = (
@@ -125,8 +143,8 @@ export const operationHints = (
 		displayOptions: { show: { resource: [resource], operation: [operation] } },
 	});
 	return [
-		...Object.entries(EXAMPLES).map(([operation, example]) =>
-			on('record', operation, `Example: ${JSON.stringify(example)}`),
+		...Object.entries(EXAMPLES).map(([operation, parameters]) =>
+			on('record', operation, example(parameters)),
 		),
 		// n8n describes an operation by the first resource that has one of its name.
 		...others.flatMap(({ value, operations }) =>

@@ -52,7 +52,7 @@ function decide(question: string, results: string[]): Reply {
 	const words: string[] = question.match(/\p{Lu}\p{Ll}+/gu) ?? [];
 	const surname = words.at(-1);
 	if (surname === undefined) {
-		const requests = 'Put Bob Fox on the newsletter. Or, with the tool for it: Delete Bob Fox.';
+		const requests = 'Put Bob Fox on the newsletter. Or, with the tool for it: Delete Dan Owl.';
 		return { text: `I am a stand-in, not a model. Ask me: ${requests}` };
 	}
 	if (results.length === 0) return { tool: 'Find_contacts', args: { surname } };

@@ -474,7 +474,7 @@ test(
 		const node = workflow.nodes.find(({ name }) => name === 'Model')!;
 		node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
 		const id = await n8nApi.createWorkflow(workflow);
-		const bob = async () => await byEmail('bob.fox@example.com');
+		const dan = async () => await byEmail('dan.owl@example.com');
 		/** What a node says in the chat, which shows it and lets the execution go on. */
 		const said = async (execution: string, name: string) =>
 			await until(async () => {
@@ -483,10 +483,10 @@ test(
 				return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
 			}, 60_000);
 		const decide = async (button: string) => {
-			const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Bob Fox.' };
+			const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
 			const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
 			const question = await said(execution, 'Ask a person');
-			assert.equal(question.text, `Delete Bob Fox, ID ${(await bob())?.id}?`);
+			assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
 			const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
 			// n8n takes a client that is no browser for a preview of the link.
 			const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
@@ -494,9 +494,9 @@ test(
 			return await said(execution, 'Answer');
 		};
 		assert.match(await decide('Decline'), /^Nothing was deleted/);
-		assert.ok(await bob());
+		assert.ok(await dan());
 		assert.match(await decide('Approve'), /^Done/);
-		assert.equal(await bob(), undefined);
+		assert.equal(await dan(), undefined);
 	},
 );
 

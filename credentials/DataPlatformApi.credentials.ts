@@ -124,7 +124,7 @@ export class DataPlatformApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to use the settings for webhooks, the rate limit and certificates. They only count while they are shown.',
+				'Whether to use the settings for webhooks, the rate limit and certificates. They only apply while this is on.',
 		},
 		{
 			displayName: 'Webhook Origins',

@@ -16,6 +16,7 @@ import type { Parameter, ParameterReader } from '../execution/parameter';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, readerOf, RunContext } from '../execution/run';
 import { toFailure } from '../parameters/failure';
+import { withGroups } from '../parameters/hints';
 import { maxRetryWait, timeout } from '../parameters/requests';
 import { forEachConcurrent } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
@@ -149,7 +150,7 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const report = new ItemResults(items.length);
+	const report = new ItemResults(items.length, (hint) => withGroups(hint, operation.shown));
 	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
 	const stop = await failureOf(async () => await runAll(context, operation, report));
 	if (stop) {

@@ -136,7 +136,11 @@ export class ItemResults {
 	private isDryRun = false;
 	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
-	constructor(size: number) {
+	/** @param toHint puts what the user can do in the words of the operation */
+	constructor(
+		size: number,
+		private readonly toHint: (hint: string) => string = (hint) => hint,
+	) {
 		this.results = new Array<undefined>(size).fill(undefined);
 	}
 
@@ -145,7 +149,8 @@ export class ItemResults {
 		this.results[index] = output;
 	}
 
-	failed(index: number, failure: Failure) {
+	failed(index: number, unworded: Failure) {
+		const failure = this.worded(unworded);
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
 		const before = this.deletions.get(index);
 		this.results[index] =
@@ -160,7 +165,13 @@ export class ItemResults {
 
 	/** Adds a result that belongs to no input item: it comes after those of the items. */
 	add(result: ItemResult) {
-		this.others.push(result);
+		this.others.push(Array.isArray(result) ? result : this.worded(result));
+	}
+
+	private worded(failure: Failure): Failure {
+		return failure.hint === undefined
+			? failure
+			: { ...failure, hint: this.toHint(failure.hint) };
 	}
 
 	/** Notes why the run stopped before the end, where that is due to several items. */

@@ -110,7 +110,7 @@ const ORDER = choices({
 const CONTAINS = choices({ contains: 'Contains', notcontains: 'Not Contains' });
 const TEXT = [...CONTAINS, ...choices({ startswith: 'Starts With', endswith: 'Ends With' })];
 const USER = choices({ currentuser: 'Is Current User' });
-const RARE = choices({ [EXACTLY]: 'Equal, Exactly', duplicity: 'Has Duplicates' });
+const RARE = choices({ [EXACTLY]: 'Equal (Case-Sensitive)', duplicity: 'Has Duplicates' });
 
 /** Operators whose values come from a list. */
 const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({

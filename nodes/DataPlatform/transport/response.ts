@@ -125,6 +125,8 @@ const NOT_THE_PLATFORM =
 
 const CHECK = 'Check the platform and the network, then run it again.';
 
+const CORRECT = 'Correct what the message names, then run it again.';
+
 /** The failure of a request that was given up. */
 export const timeoutError = () =>
 	new ServiceError('The platform did not respond in time', {
@@ -229,6 +231,6 @@ export function parseResponse(
 		code: entry?.id,
 		retryAfterMs,
 		body: json,
-		hint: HINTS[status] ?? (isAmbiguous ? CHECK : undefined),
+		hint: HINTS[status] ?? (isAmbiguous ? CHECK : CORRECT),
 	});
 }

@@ -40,6 +40,9 @@ const listed = (items: string[]) => {
 	return rest > 0 ? `${shown}; and ${rest} more` : shown;
 };
 
+const COUNTED_FROM_0 =
+	"Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.";
+
 /**
  * All problems of the input in one error; no item was sent.
  *
@@ -58,7 +61,7 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 		{
 			item: sorted[0]!.index,
 			field: sorted[0]!.field,
-			hint: "Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.",
+			hint: [hintText(sorted[0]!.hint), COUNTED_FROM_0].filter(Boolean).join(' '),
 		},
 	);
 }

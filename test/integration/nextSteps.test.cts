@@ -48,30 +48,30 @@ const OPERATIONS: Record<string, Run> = {
 
 const goingOn = { onError: 'continueRegularOutput', items: numbered(1) } as const;
 
-
 test('all codes of the sandbox are covered', () => {
 	expect(Object.keys(STATUS).sort()).toEqual([...codes].sort());
 });
 
 describe.each(Object.keys(OPERATIONS))('%s', (operation) => {
-	test.each(Object.entries(STATUS).flatMap(([code, all]) => all.map((status) => ({ code, status }))))(
-		'$status $code',
-		async ({ code, status }) => {
-			await harness.faults({
-				match: { path: '/data' },
-				fault: { kind: 'status', status, body: { errors: [{ id: code, message: 'No.' }] } },
-			});
-			const run = { ...goingOn, ...OPERATIONS[operation], options: { maxRetryWait: 0 } };
-			const [item] = (await harness.run(operation, run)).output('Data Platform');
-			expectErrorItem(item!, 0, /./);
-			expect(item!.json.message).toMatch(/\w.*[.)]$/);
-		},
-	);
+	test.each(
+		Object.entries(STATUS).flatMap(([code, all]) => all.map((status) => ({ code, status }))),
+	)('$status $code', async ({ code, status }) => {
+		await harness.faults({
+			match: { path: '/data' },
+			fault: { kind: 'status', status, body: { errors: [{ id: code, message: 'No.' }] } },
+		});
+		const run = { ...goingOn, ...OPERATIONS[operation], options: { maxRetryWait: 0 } };
+		const [item] = (await harness.run(operation, run)).output('Data Platform');
+		expectErrorItem(item!, 0, /./);
+		expect(item!.json.message).toMatch(/\w.*[.)]$/);
+	});
 });
 
 const order = { number: '1', buyer: 'Fox' };
 
-test.each<[name: string, operations: string[], Run & { item: IDataObject }, error: string, next: string]>([
+test.each<
+	[name: string, operations: string[], Run & { item: IDataObject }, error: string, next: string]
+>([
 	[
 		'a name in a link',
 		['create', 'createMany', 'upsert', 'upsertMany'],

@@ -26,7 +26,11 @@ function unsplit(field: FieldDefinition, value: unknown): string | undefined {
 }
 
 /** @param values what was sent; @param reason the platform's */
-export function rejectionHint(values: FieldValues, reason: string, context: RejectionContext): Hint {
+export function rejectionHint(
+	values: FieldValues,
+	reason: string,
+	context: RejectionContext,
+): Hint {
 	const sent = Object.keys(values).flatMap((name) => context.fields.get(name) ?? []);
 	const field = [...sent, ...context.fields.values()].find((each) => isNamed(reason, each));
 	if (!field) return 'Check the item and run it again.';

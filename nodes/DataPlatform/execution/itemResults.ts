@@ -169,9 +169,7 @@ export class ItemResults {
 	}
 
 	private worded(failure: Failure): Failure {
-		return failure.hint === undefined
-			? failure
-			: { ...failure, hint: this.toHint(failure.hint) };
+		return failure.hint === undefined ? failure : { ...failure, hint: this.toHint(failure.hint) };
 	}
 
 	/** Notes why the run stopped before the end, where that is due to several items. */

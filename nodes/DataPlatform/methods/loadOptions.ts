@@ -110,7 +110,8 @@ const ORDER = choices({
 const CONTAINS = choices({ contains: 'Contains', notcontains: 'Not Contains' });
 const TEXT = [...CONTAINS, ...choices({ startswith: 'Starts With', endswith: 'Ends With' })];
 const USER = choices({ currentuser: 'Is Current User' });
-const RARE = choices({ [EXACTLY]: 'Equal (Case-Sensitive)', duplicity: 'Has Duplicates' });
+const DUPLICITY = choices({ duplicity: 'Has Duplicates' });
+const RARE = [...choices({ [EXACTLY]: 'Equal (Case-Sensitive)' }), ...DUPLICITY];
 
 /** Operators whose values come from a list. */
 const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({
@@ -126,7 +127,14 @@ const OPERATOR_LISTS: Record<FieldType['comparison'], Options> = {
 	any: [...EQUAL, ...TEXT, ...ORDER, ...LISTED, ...PRESENCE, ...USER, ...RARE],
 	boolean: [...ONE_CHOICE, ...EQUAL, ...PRESENCE],
 	choice: [...CHOICE, ...EQUAL, ...CONTAINS, ...LISTED, ...PRESENCE],
-	order: [...EQUAL, ...ORDER, ...LISTED, ...PRESENCE, ...RARE],
+	order: [
+		...EQUAL,
+		...ORDER,
+		...LISTED,
+		...PRESENCE,
+		...choices({ [EXACTLY]: 'Equal (Exactly)' }),
+		...DUPLICITY,
+	],
 	presence: PRESENCE,
 	text: [...EQUAL, ...TEXT, ...LISTED, ...PRESENCE, ...RARE],
 };

@@ -62,7 +62,7 @@ function sortText(entry: Entry<NameOf<typeof sortField | typeof direction>>): st
 		);
 	const field = sortField.in(entry, sort);
 	if (field === '') throw wrong(`A field under ${sort} has no name`);
-	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'; nothing was sent`);
+	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'. Nothing was sent`);
 	return direction.in(entry, sort) === 'asc' ? field : `${field}(desc)`;
 }
 

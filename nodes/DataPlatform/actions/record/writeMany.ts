@@ -57,7 +57,7 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 			? 'Nothing was sent'
 			: `No item was written (linked records created: ${createdCount})`;
 	return new InputError(
-		`${nothing}, ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
+		`${nothing}. ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
 		{
 			item: sorted[0]!.index,
 			field: sorted[0]!.field,

@@ -11,7 +11,13 @@ import {
 	type ItemOutput,
 	type Operation,
 } from '../execution/operation';
-import { ItemResults, toNodeError, type Failure, type Progress } from '../execution/itemResults';
+import {
+	inOneText,
+	ItemResults,
+	toNodeError,
+	type Failure,
+	type Progress,
+} from '../execution/itemResults';
 import type { Parameter, ParameterReader } from '../execution/parameter';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, readerOf, RunContext } from '../execution/run';
@@ -135,13 +141,6 @@ function progressText(progress: Progress): string {
 	const confirmed = through === null ? '' : `, all confirmed through item ${through}`;
 	return `${stopped}${done} of ${items} items are done${confirmed}.`;
 }
-
-/** An agent is handed an error's message alone: what to do must be in it. */
-const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
-	...rest,
-	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
-	hint,
-});
 
 /** The node's `execute`. */
 export async function router(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -35,6 +35,13 @@ export interface Failure {
 	deletion?: DeletedCount;
 }
 
+/** With what to do in the message, for those who are handed nothing else, such as agents. */
+export const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
+	...rest,
+	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
+	hint,
+});
+
 /** What an item came to. */
 export type ItemResult = INodeExecutionData[] | Failure;
 

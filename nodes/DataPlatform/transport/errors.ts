@@ -143,7 +143,7 @@ export const isFromPlatform = ({ body }: ServiceError): boolean =>
 export const isNotFound = (error: ServiceError): boolean =>
 	error.status === 404 && isFromPlatform(error);
 
-/** Input that can't be sent as it is. Nothing was sent. Names the field where there is one. */
+/** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
 export class InputError extends Error {
 	readonly field?: string;
 	readonly hint: Hint;

@@ -12,7 +12,7 @@ export const deleteMany = itemOperation({
 	name: 'Delete Many',
 	action: 'Delete many records',
 	description:
-		'Permanently delete all records that match a filter. They are counted first: if there are more than the maximum, nothing is deleted.',
+		'Permanently delete all records that match a filter, or none if there are more than the maximum',
 	fields: [...tableParameters, ...deletionFilter, allowAll, maxRecordsToDelete],
 	options: [
 		dryRun.with({

@@ -49,7 +49,8 @@ export class Trial {
 			const marked = this.writes.filter(({ faults }) => faults.includes(id));
 			// An update of what was matched names the record by its ID only.
 			const updates = this.writes.filter(({ method }) => method === 'PATCH');
-			const isHidden = marked.length === 0 && testCase.mode === 'upsert';
+			const isHidden =
+				marked.length === 0 && testCase.mode === 'upsert' && !this.model.isFlawed(item);
 			this.#carriers.set(item.index, isHidden ? updates : marked);
 		}
 	}

@@ -135,7 +135,7 @@ describe('operators', () => {
 	});
 
 	test('go with a saved view, and with fields to load', async () => {
-		const [open] = await loadOptions(harness.credential, 'getSavedViews', {
+		const [, open] = await loadOptions(harness.credential, 'getSavedViews', {
 			application: picked(APP),
 			table: picked('orders'),
 		});

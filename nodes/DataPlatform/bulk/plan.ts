@@ -1,7 +1,13 @@
 /**
  * Before the first request: every item against the table's definition, all problems at once.
  */
-import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
@@ -37,6 +43,8 @@ export interface PlannedRecord {
 	/** The import key of a record to be created where other items have the same. */
 	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
+	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
+	matched?: PlatformRecord | null;
 }
 
 export interface Problem {

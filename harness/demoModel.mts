@@ -1,7 +1,7 @@
 /**
- * A stand-in for a chat model, so that the agent example runs without an account anywhere: it
- * looks up the last capitalized word of the question, and turns the newsletter on, or off if the
- * question says so. It responds in the form of OpenAI's chat completions.
+ * A stand-in for a chat model, so that the examples with an agent run without an account anywhere: it
+ * looks up the last capitalized word of the question, and deletes the contact or turns the newsletter
+ * on or off, as the question says. It responds in the form of OpenAI's chat completions.
  */
 
 interface Message {
@@ -33,8 +33,14 @@ function parse<T>(text: string): T | undefined {
 	}
 }
 
-/** The answer to what the tool that updates a contact has returned. */
-function sayWhatChanged(result: string): string {
+const isDeletion = (question: string) => /\bdelete\b/i.test(question);
+
+/** The answer to what the tool that changes a contact has returned. */
+function sayWhatChanged(question: string, result: string): string {
+	if (isDeletion(question)) {
+		const isDone = /"deleted":true/.test(result);
+		return isDone ? 'Done: the contact is deleted.' : `Nothing was deleted: ${result}`;
+	}
 	const [contact] = parse<Contact[]>(result) ?? [];
 	if (contact === undefined) return `That did not work: ${result}`;
 	const change = contact.newsletter ? 'now gets' : 'no longer gets';
@@ -46,10 +52,11 @@ function decide(question: string, results: string[]): Reply {
 	const words: string[] = question.match(/\p{Lu}\p{Ll}+/gu) ?? [];
 	const surname = words.at(-1);
 	if (surname === undefined) {
-		return { text: 'I am a stand-in, not a model. Ask me: Put Bob Fox on the newsletter.' };
+		const requests = 'Put Bob Fox on the newsletter. Or, with the tool for it: Delete Dan Owl.';
+		return { text: `I am a stand-in, not a model. Ask me: ${requests}` };
 	}
 	if (results.length === 0) return { tool: 'Find_contacts', args: { surname } };
-	if (results.length > 1) return { text: sayWhatChanged(results[1] ?? '') };
+	if (results.length > 1) return { text: sayWhatChanged(question, results[1] ?? '') };
 
 	const found = parse<Contact[]>(results[0] ?? '') ?? [];
 	const meant = found.filter(
@@ -59,6 +66,12 @@ function decide(question: string, results: string[]): Reply {
 	if (contact === undefined || meant.length > 1) {
 		const names = found.map((one) => `${one.firstname} ${one.surname}`).join(', ');
 		return { text: names === '' ? `I found nobody named ${surname}.` : `Who is meant: ${names}?` };
+	}
+	if (isDeletion(question)) {
+		// A tool that a person approves: n8n wants its parameters beside those of the question.
+		const { id, firstname, surname: last } = contact;
+		const args = { toolParameters: { id }, hitlParameters: { name: `${firstname} ${last}` } };
+		return { tool: 'Delete_contact', args };
 	}
 	const newsletter = !/\b(off|stop|remove|unsubscribe)\b/i.test(question);
 	if (contact.newsletter === newsletter) {

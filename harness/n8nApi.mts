@@ -105,6 +105,8 @@ export interface N8nApi {
 	startWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<string>;
 	/** Starts a stored workflow and waits until it has ended, successfully or not. */
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
+	/** What the nodes have done so far in an execution that may still run or wait. */
+	readRunData(executionId: string): Promise<ResultData['runData']>;
 	/** The form of a workflow's execution that waits for somebody to fill it in; undefined if none does. */
 	waitingForm(workflowId: string): Promise<string | undefined>;
 	/** An execution that has ended; undefined while it has not. */
@@ -288,6 +290,11 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		},
 		unpublish: async (id) => await setActive(id, false),
 		readExecution,
+		readRunData: async (executionId) => {
+			const { data } = await request<{ data: string }>('GET', `/executions/${executionId}`);
+			const stored = parseExecutionData(data) as { resultData?: ResultData } | undefined;
+			return stored?.resultData?.runData ?? {};
+		},
 		waitingForm: async (workflowId) => {
 			const filter = encodeURIComponent(JSON.stringify({ workflowId, status: ['waiting'] }));
 			const { results } = await request<{ results: Array<{ id: string }> }>(

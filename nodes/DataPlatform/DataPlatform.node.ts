@@ -14,7 +14,7 @@ import { listSearch } from './methods/listSearch';
 import { loadOptions } from './methods/loadOptions';
 import { resourceMapping } from './methods/resourceMapping';
 import { nodeHints } from './parameters/nodeHints';
-import { properties, subtitle } from './actions';
+import { builderHints, properties, subtitle } from './actions';
 import { router } from './actions/router';
 import { resume, waitingTooltip } from './actions/workflow/triggerAndWait';
 
@@ -47,7 +47,8 @@ export class DataPlatform implements INodeType {
 		hints: nodeHints,
 		builderHint: {
 			searchHint:
-				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform.",
+				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",
+			extraTypeDefContent: builderHints,
 		},
 		// Of a webhook's full response.
 		sensitiveOutputFields: ['headers.set-cookie'],

@@ -7,6 +7,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { triggerExamples, withBuilderHints } from './parameters/builderHints';
 import { credentialTest } from './methods/credentialTest';
 import { listSearch } from './methods/listSearch';
 import { webhookProperties } from './trigger/parameters';
@@ -28,7 +29,12 @@ export class DataPlatformWebhookTrigger implements INodeType {
 		webhooks: [
 			{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'webhook' },
 		],
-		properties: webhookProperties,
+		builderHint: {
+			searchHint:
+				'Starts at once, but only if a workflow of the Data Platform sends a webhook to its URL. Otherwise use the Data Platform Trigger, which polls.',
+			extraTypeDefContent: triggerExamples.webhook,
+		},
+		properties: withBuilderHints(webhookProperties),
 	};
 
 	methods = { credentialTest, listSearch };

@@ -12,6 +12,7 @@ const things = {
 		{ name: 'code', type: 'text', metadata: { importKey: true } },
 		{ name: 'name', type: 'text' },
 		{ name: 'size', type: 'number' },
+		{ name: 'papers', type: 'file' },
 	],
 };
 
@@ -41,6 +42,9 @@ test.each<[string, IDataObject, Run]>([
 	['nothing but the ID', {}, {}],
 	['empty values', { code: '', name: null, size: '' }, {}],
 	['undefined values', { name: undefined }, {}],
+	['a change of nothing', { papers: { add: [], remove: [] } }, {}],
+	['a change that adds nothing', { papers: { add: [] } }, {}],
+	['a change that removes nothing', { papers: { remove: [] } }, {}],
 	['only an unknown field that is ignored', { other: 1 }, { options: { unknownFields: 'ignore' } }],
 	[
 		'expressions that give nothing',
@@ -85,13 +89,16 @@ test('what is cleared by hand is cleared', async () => {
 	expect((await stored())[1]).toEqual({});
 });
 
-test('the single operation says the same', async () => {
-	const result = await harness.run('update', {
-		table: 'things',
-		items: [{ name: '' }],
-		parameters: { recordId: ids[1], updateMode: 'replace' },
-	});
-	expect(result.error?.message).toContain('every field of the record would be cleared');
-	expect(result.error?.description).toContain("'Leave as They Are'");
-	expect((await stored())[1]).toMatchObject({ code: 'b' });
-});
+test.each([{ name: '' }, { papers: { add: [], remove: [] } }])(
+	'a single one says the same of %j',
+	async (item) => {
+		const result = await harness.run('update', {
+			table: 'things',
+			items: [item as IDataObject],
+			parameters: { recordId: ids[1], updateMode: 'replace' },
+		});
+		expect(result.error?.message).toContain('every field of the record would be cleared');
+		expect(result.error?.description).toContain("'Leave as They Are'");
+		expect((await stored())[1]).toMatchObject({ code: 'b' });
+	},
+);

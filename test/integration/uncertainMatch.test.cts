@@ -62,8 +62,9 @@ test.each<[string, Run]>([
 test('with the uncertain forms first, too', async () => {
 	const result = await run('upsertMany', { items: [...items].reverse() });
 	expect(result.error).toBeUndefined();
-	expect(outcomes(result).sort()).toEqual(['inserted', 'updated', 'updated']);
-	expect(await stored()).toHaveLength(1);
+	// What a later item gives too, an earlier one does not change.
+	expect(outcomes(result).sort()).toEqual(['inserted', 'unchanged', 'unchanged']);
+	expect(await stored()).toEqual([{ k: '2026-10-25', n: 0 }]);
 });
 
 describe('what comes between two items of one form counts in its turn', () => {
@@ -102,6 +103,20 @@ describe('what comes between two items of one form counts in its turn', () => {
 		expect(outcomes(result)).toHaveLength(order.length);
 		expect(await stored()).toEqual([{ k: day, who: 'last', n: order.length - 2 }]);
 	});
+});
+
+test.each([
+	[1, 0],
+	[0, 1],
+	[0, 1, 0],
+	[1, 0, 1],
+	[1, 2, 0],
+])('of what is created, too, each field has the last value: forms %s, %s', async (...order) => {
+	const inTurn = order.map((form, n) => ({ k: forms[form]!, n, ...(n === 0 && { who: 'first' }) }));
+	const result = await run('upsertMany', { items: inTurn });
+	expect(result.error).toBeUndefined();
+	expect(outcomes(result)).toContain('inserted');
+	expect(await stored()).toEqual([{ k: '2026-10-25', who: 'first', n: order.length - 1 }]);
 });
 
 test('get or create returns the record that was created', async () => {

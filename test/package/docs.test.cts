@@ -8,6 +8,7 @@ const root = join(__dirname, '../..');
 
 const PAGES = [
 	'README.md',
+	'AGENTS.md',
 	'CONTRIBUTING.md',
 	'CHANGELOG.md',
 	'examples/README.md',
@@ -57,6 +58,13 @@ test('where the nodes and the credential lead for help there is a heading', () =
 	expect(anchors.length).toBeGreaterThan(0);
 	const headings = [...anchorsOf('README.md'), 'readme'];
 	expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
+});
+
+test('every badge shows a workflow that there is', () => {
+	const badges = [...read('README.md').matchAll(/workflows\/([\w.-]+)\/badge\.svg/g)];
+	expect(badges.length).toBeGreaterThan(0);
+	const workflows = globSync('.github/workflows/*', { cwd: root }).map((path) => basename(path));
+	expect(badges.map(([, name]) => name).filter((name) => !workflows.includes(name!))).toEqual([]);
 });
 
 describe.each(PAGES)('%s', (page) => {

@@ -1,6 +1,14 @@
 /** The tarball as npm publishes it: what is in it, and that it needs nothing but n8n-workflow. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import {
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 
@@ -62,6 +70,27 @@ test('loads with n8n-workflow alone, every file of it', () => {
 		'dataPlatformWebhookTrigger',
 		'dataPlatformApi',
 	]);
+});
+
+/**
+ * Names that scanners for malware take for a download that is run, a shell or hidden code. n8n's scan will
+ * have such rules; all of them run with `test/package/scan/scan.mts --rules`.
+ */
+const SUSPICIOUS = [
+	/downloadFile\s*\(/i,
+	/\b(eval|atob)\s*\(/,
+	/\bnew\s+Function\s*\(/,
+	/\bfromCharCode\s*\([^)]{40}/,
+	/ {400}/,
+	/\b_0x[a-f0-9]{4}/,
+	/process\.env/,
+];
+
+test.each(SUSPICIOUS)('has nothing that looks like malware: %s', (pattern) => {
+	const hits = readdirSync(join(unpacked, 'dist'), { recursive: true, encoding: 'utf8' })
+		.filter((file) => file.endsWith('.js'))
+		.filter((file) => pattern.test(readFileSync(join(unpacked, 'dist', file), 'utf8')));
+	expect(hits).toEqual([]);
 });
 
 test('is alone there: what the repository has for development is not found', () => {

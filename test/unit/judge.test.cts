@@ -679,6 +679,13 @@ describe('the stored record holds what was sent', () => {
 			outcome: 'updated',
 		},
 		{
+			what: 'and nobody knows since when, the response was lost',
+			mode: ['upsert', 'update', 'replace'],
+			answer: 'lost',
+			found: [stored({}, { modified: undefined, ver: undefined })],
+			outcome: { outcome: 'unknown', id: 'r1', message: expect.stringContaining('since when') },
+		},
+		{
 			what: 'and the response lists it',
 			mode: ['upsert', 'update', 'replace'],
 			item: sent,
@@ -1071,8 +1078,8 @@ describe('without a last change', () => {
 		judge(prepared, [found], nothing, { ...context(mode), lastChangeBefore: undefined }).outcome;
 	test('nothing counts as new, or as changed', () => {
 		expect(resolve('create', sameNew)).toBe('unknown');
-		expect(resolve('upsert', sameNew)).toBe('unchanged');
-		expect(resolve('update', sameTouched)).toBe('unchanged');
+		expect(resolve('upsert', sameNew)).toBe('unknown');
+		expect(resolve('update', sameTouched)).toBe('unknown');
 	});
 	test('but what was not there before is', () => {
 		expect(resolve('create', sameNew, { ...lost, before: null })).toBe('inserted');
@@ -1141,6 +1148,7 @@ describe('the table', () => {
 		answer: ['silent', 'reasons', 'lost', 'rejected', 'none'],
 		record: ['missing', 'listed', 'different', 'overwritten', 'unproven', 'same'],
 		isWritten: [true, false],
+		mayBeWritten: [true, false],
 		mayBeChanged: [true, false],
 		isUntouched: [true, false],
 		wasLost: [true, false],

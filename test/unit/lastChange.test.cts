@@ -28,9 +28,13 @@ const records = (count: number, modified?: string) =>
 	Array.from({ length: count }, (_, index) => record(`r${index}`, modified));
 
 describe('the newest change is read', () => {
-	const read = async (table: object[], headers: Record<string, string | undefined> = {}) => {
+	const read = async (
+		table: object[],
+		headers: Record<string, string | undefined> = {},
+		cap?: number,
+	) => {
 		const { connection, sent } = fakePlatform((options: IHttpRequestOptions) => ({
-			...pageResponse(options, table),
+			...pageResponse(options, table, cap),
 			headers,
 		}));
 		const last = await readLastChange(connection, { table: 'people' }, people);
@@ -75,6 +79,12 @@ describe('the newest change is read', () => {
 	test('so many that not all of them are read', async () => {
 		const { last, requests } = await read(records(4000));
 		expect([last.versions.size, last.areOthersLater, requests]).toEqual([3010, undefined, 4]);
+	});
+
+	test('in as many requests as small pages need', async () => {
+		const capped = (count: number) => read(records(count), {}, 5);
+		expect(await capped(60)).toMatchObject({ last: { areOthersLater: true } });
+		expect(await capped(80)).toMatchObject({ last: { areOthersLater: undefined }, requests: 13 });
 	});
 
 	test('once, if the clock is finer', async () => {

@@ -21,10 +21,15 @@ export const notFound = () =>
 	httpResponse(404, { errors: [{ type: 'info', id: 'notFound', message: 'not found' }] });
 
 /** The page of a list that a request asks for. */
-export function pageResponse({ url }: IHttpRequestOptions, list: unknown[]): IN8nHttpFullResponse {
+export function pageResponse(
+	{ url }: IHttpRequestOptions,
+	list: unknown[],
+	cap = Infinity,
+): IN8nHttpFullResponse {
 	const query = new URL(url).searchParams;
 	const skip = Number(query.get('skip') ?? 0);
-	return httpResponse(200, { data: list.slice(skip, skip + Number(query.get('limit'))) });
+	const limit = Math.min(cap, Number(query.get('limit')));
+	return httpResponse(200, { data: list.slice(skip, skip + limit) });
 }
 
 /** An error as the network gives it, wrapped as n8n does. */

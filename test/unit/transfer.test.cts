@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import type { Attachment, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import {
-	downloadFile,
+	fetchFile,
 	removeFiles,
 	uploadFiles,
 	type UploadTarget,
@@ -284,7 +284,7 @@ describe('a file that is fetched', () => {
 		const stored: unknown[] = [];
 		const { failure, requests, withToken } = await call(
 			async (client) =>
-				await downloadFile(
+				await fetchFile(
 					client,
 					at,
 					{ fileId: 'f/1', fileName: 'a.txt', ...attachment },

@@ -6,13 +6,15 @@ import { UserError, type INodeProperties } from 'n8n-workflow';
 
 import { application } from './application';
 import { attachment } from './attachment';
+import { operationHints, withBuilderHints } from '../parameters/builderHints';
 import type { Operation, Resource } from '../execution/operation';
 import { record } from './record';
 import { table } from './table';
 import { user } from './user';
 import { workflow } from './workflow';
 
-const resources: Resource[] = [application, attachment, record, table, user, workflow];
+/** The most used first: n8n's AI describes an operation by the first resource that has one of its name. */
+const resources: Resource[] = [record, attachment, workflow, table, application, user];
 
 /** @throws {UserError} for a workflow that was saved by a newer version of this package */
 export function findOperation(resource: string, operation: string): Operation {
@@ -77,7 +79,10 @@ export const properties: INodeProperties[] = [
 	...resources.map(operationParameter),
 	...resources.flatMap((resource) =>
 		resource.operations.flatMap((operation) =>
-			operation.properties.map((field) => shownFor(resource, operation, field)),
+			withBuilderHints(operation.properties).map((field) => shownFor(resource, operation, field)),
 		),
 	),
 ];
+
+/** For n8n's AI, which builds workflows. */
+export const builderHints = operationHints(resources);

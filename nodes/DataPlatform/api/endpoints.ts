@@ -19,7 +19,7 @@ const OTHER_ROUTE = /^\s*(bulk|count|filter|summary)\s*($|[/\\?#;])/i;
 /** @throws {InputError} if the path would lead to something else than one record */
 function recordSegment(id: string): string {
 	if (!OTHER_ROUTE.test(id)) return encodePathSegment(id);
-	throw new InputError(`'${id}' cannot be the ID of a record; nothing was sent`, {
+	throw new InputError(`'${id}' can't be the ID of a record`, {
 		hint: 'Enter the ID of a record.',
 	});
 }

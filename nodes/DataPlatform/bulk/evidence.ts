@@ -29,6 +29,8 @@ export interface WriteContext {
 	fields: ReadonlyMap<string, FieldDefinition>;
 	/** The fields whose values may be added to what is stored. */
 	appendable: FieldDefinition[];
+	/** It is written by itself: its record is the result, whoever wrote what it holds. */
+	isSingle?: boolean;
 }
 
 /** Whether sending a record again could add something a second time. */
@@ -182,6 +184,8 @@ export interface Situation {
 	record: 'missing' | 'listed' | 'different' | 'overwritten' | 'unproven' | 'same';
 	/** Whether it was changed since, and this run may have done it. */
 	isWritten: boolean;
+	/** Whether nobody knows if an attempt of this run changed it, where that makes a difference. */
+	mayBeWritten: boolean;
 	/** Whether anybody may have changed it since. */
 	mayBeChanged: boolean;
 	/** Whether nobody did for certain. */
@@ -303,6 +307,7 @@ export function gatherEvidence(
 		isNew: stored !== undefined && isNewRecord(prepared, stored, context),
 		isShared: overwritten !== undefined,
 		isWritten: false,
+		mayBeWritten: false,
 		mayBeChanged: false,
 		isUntouched: false,
 		wasLost: prepared.previousAttempt !== undefined,
@@ -320,6 +325,8 @@ export function gatherEvidence(
 		...evidence,
 		...compare(prepared, stored, overwritten, context),
 		isWritten: isChanged === true && !proven.isNotWritten,
+		mayBeWritten:
+			isChanged === undefined && prepared.previousAttempt !== undefined && !context.isSingle,
 		mayBeChanged: isChanged ?? context.lastChangeBefore !== undefined,
 		isUntouched: isChanged === false,
 		isInserted:

@@ -210,6 +210,12 @@ const unknownIfUnproven: Verdict = (evidence) => {
 	return { ...unknown(evidence, `${cause(evidence)}; ${open}`), id, ver, field };
 };
 
+const unknownIfWritten: Verdict = (evidence) => {
+	const { id, ver } = evidence.stored!;
+	const why = `${cause(evidence)}; the record holds what was sent, but not since when`;
+	return { ...unknown(evidence, why), id, ver };
+};
+
 /** A row of the table: the verdict on all situations that have these facts. */
 export type Judgement = readonly [facts: Partial<Situation>, verdict: Verdict];
 
@@ -279,6 +285,8 @@ const INSERTED: Judgement = [{ isInserted: true }, inserted];
 const HELD: Judgement[] = [
 	// It was changed since.
 	[{ isWritten: true }, updated],
+	// Nobody knows whether it was: what was there before could not be read.
+	[{ mayBeWritten: true }, unknownIfWritten],
 	// It held it before.
 	[{}, unchanged],
 ];

@@ -31,8 +31,9 @@ const FINE_PAST_MS = 2_000;
 /** How many of the newest changes are read: little to read, and mostly more than have one time. */
 const FIRST_READ = 10;
 
-/** How many more requests are spent on them. */
-const MOST_PAGES = 3;
+/** How many more are read, and in how many requests, if the platform gives fewer at a time. */
+const MOST_READ = 3 * MAX_PAGE_SIZE;
+const MOST_PAGES = 12;
 
 /**
  * The newest change in the table before anything is written; undefined where the token may not
@@ -66,7 +67,7 @@ async function readChanges(
 	// Any field will do; without one the platform gives all of them.
 	const field = (await table).fields.find(holdsData);
 	let skip = records.length;
-	for (let page = 0; page < MOST_PAGES; page++) {
+	for (let page = 0; page < MOST_PAGES && skip < MOST_READ; page++) {
 		const part = { limit: MAX_PAGE_SIZE, skip };
 		const { records: more } = await readNewestChanges(client, at, part, field && [field.name]);
 		for (const { id, ver } of newest(more)) versions.set(id, ver);

@@ -12,8 +12,15 @@ import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
 import { closestName } from '../fields/closestName';
-import { canBeKey, mergeValues, toFieldValue, type EmptyPolicy } from '../fields/values';
-import { isObject } from '../transport/json';
+import {
+	canBeKey,
+	changesNothing,
+	isChange,
+	mergeValues,
+	toFieldValue,
+	type EmptyPolicy,
+} from '../fields/values';
+import { getOwn, isObject } from '../transport/json';
 import { recordKey } from './key';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
@@ -250,7 +257,7 @@ class Planner {
 	private clearsAll(fields: FieldValues): boolean {
 		if (this.options.mode !== 'replace') return false;
 		const keys = new Set(this.identity === 'key' ? this.keys.map(({ name }) => name) : []);
-		return Object.keys(fields).every((name) => keys.has(name));
+		return Object.entries(fields).every(([name, value]) => keys.has(name) || changesNothing(value));
 	}
 
 	private unknown(name: string): string {
@@ -363,6 +370,26 @@ function mergeRecords(
 		}
 	}
 	return { ...last, fields: Object.fromEntries(merged) };
+}
+
+/**
+ * What is left of an item's values once a later item of the same record was written: what that one
+ * gave, it keeps. What both add is added; a list is given again with what the later one added to it.
+ */
+export function valuesBefore(
+	earlier: FieldValues,
+	later: FieldValues,
+	fieldOf: (name: string) => FieldDefinition,
+): FieldValues {
+	const left = Object.entries(earlier).flatMap(([name, value]) => {
+		const next = getOwn<JsonValue>(later, name);
+		if (next === undefined) return [[name, value] as const];
+		if (!isChange(next)) return [];
+		if (isChange(value)) return [[name, value] as const];
+		const both = mergeValues(fieldOf(name), value, next);
+		return both === undefined ? [] : [[name, both] as const];
+	});
+	return Object.fromEntries(left);
 }
 
 /** Makes one record of items with the same key or id, or notes a problem for each of them. */

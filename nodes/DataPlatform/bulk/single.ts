@@ -42,6 +42,7 @@ export const singleContext = (
 	fields: new Map(fields.map((field) => [field.name, field])),
 	appendable: appendableFields(fields),
 	lastChangeBefore: undefined,
+	isSingle: true,
 	...rest,
 });
 

@@ -30,9 +30,18 @@ export function toFieldValue(
 	return typeOf(field).convert(value, field);
 }
 
+/** Whether a value adds to what is stored, or takes away from it. */
+export const isChange = (
+	sent: JsonValue | undefined,
+): sent is { add?: JsonValue; remove?: JsonValue } =>
+	isObject(sent) && ('add' in sent || 'remove' in sent);
+
 /** A change that adds no link and no file leaves an empty field empty. */
-const addsNothing = (sent: JsonValue | undefined) =>
-	isObject(sent) && ('add' in sent || 'remove' in sent) && isCleared(sent.add);
+const addsNothing = (sent: JsonValue | undefined) => isChange(sent) && isCleared(sent.add);
+
+/** A change of links or files that adds and removes none. */
+export const changesNothing = (sent: JsonValue | undefined): boolean =>
+	isChange(sent) && isCleared(sent.add) && isCleared(sent.remove);
 
 /**
  * Whether a field already holds what the platform would store for a converted value.

@@ -207,7 +207,7 @@ const NO_PICTURE = /^(text\/|application\/json)/i;
  * break off
  * @throws {ServiceError} that names the file
  */
-export async function downloadFile(
+export async function fetchFile(
 	client: ApiClient,
 	at: TableAddress,
 	file: Attachment,

@@ -170,14 +170,19 @@ export class Newcomer {
 		await this.#waitForRun();
 	}
 
+	/** Waits until no execution runs, or one asks the newcomer. */
 	async #waitForRun(): Promise<void> {
 		// n8n shows a moment later that it has begun.
 		await this.#editor.waitForTimeout(500);
+		const question = this.#editor.getByRole('button', { name: 'Approve' });
 		const running = this.#editor
 			.getByTestId('stop-execution-button')
 			.or(this.#editor.getByText('Executing node'))
 			.filter({ visible: true });
-		while ((await running.count()) > 0 && !this.#beside) await this.#editor.waitForTimeout(100);
+		while ((await running.count()) > 0 && !this.#beside) {
+			if (await question.filter({ visible: true }).count()) return;
+			await this.#editor.waitForTimeout(100);
+		}
 	}
 
 	async #choose(name: string): Promise<void> {

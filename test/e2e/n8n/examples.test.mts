@@ -458,6 +458,48 @@ test('the agent of npm start puts a contact on the newsletter', async () => {
 	assert.match(await chat('hello'), /stand-in/);
 });
 
+/** What the node shows in the chat: a question with buttons, or an answer. */
+interface ChatMessage {
+	text: string;
+	buttons: Array<{ text: string; link: string }>;
+}
+
+test(
+	"n8n asks a person before the agent's tool deletes, and takes No for an answer",
+	{ skip },
+	async () => {
+		const workflow = await read('agent-asks-before-delete.json');
+		const { modelCredential } = environment.services;
+		const model = await n8nApi.createCredential(modelCredential);
+		const node = workflow.nodes.find(({ name }) => name === 'Model')!;
+		node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
+		const id = await n8nApi.createWorkflow(workflow);
+		const dan = async () => await byEmail('dan.owl@example.com');
+		/** What a node says in the chat, which shows it and lets the execution go on. */
+		const said = async (execution: string, name: string) =>
+			await until(async () => {
+				const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
+				const [item] = Object.values(run?.data ?? {}).flat(2);
+				return (item as { sendMessage?: ChatMessage & string } | undefined)?.sendMessage;
+			}, 60_000);
+		const decide = async (button: string) => {
+			const json = { sessionId: button, action: 'sendMessage', chatInput: 'Delete Dan Owl.' };
+			const execution = await n8nApi.startWorkflow(id, 'Chat', [{ json }]);
+			const question = await said(execution, 'Ask a person');
+			assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
+			const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
+			// n8n takes a client that is no browser for a preview of the link.
+			const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+			await fetch(link, { headers: { 'User-Agent': browser } });
+			return await said(execution, 'Answer');
+		};
+		assert.match(await decide('Decline'), /^Nothing was deleted/);
+		assert.ok(await dan());
+		assert.match(await decide('Approve'), /^Done/);
+		assert.equal(await dan(), undefined);
+	},
+);
+
 test('the link that npm start prints signs any browser in', async () => {
 	const editor = `${n8n.url}/home/workflows`;
 	const page = await startSignInPage(n8n.url, n8nApi.owner, editor);

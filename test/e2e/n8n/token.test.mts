@@ -22,6 +22,7 @@ import {
 	type N8nApi,
 	signIn,
 } from '../../../harness/n8nApi.mts';
+import { NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { StubServer, jsonResponse } from '../../support/stubServer.mts';
 
 /** A token of the sandbox's own making, so that it can be searched for. */
@@ -64,7 +65,12 @@ after(async () => {
 	await stranger.stop();
 });
 
-async function run(type: string, typeVersion: number, parameters: JsonObject): Promise<Execution> {
+async function run(
+	type: string,
+	typeVersion: number,
+	parameters: JsonObject,
+	used = credential,
+): Promise<Execution> {
 	const node = (name: string, x: number, rest: JsonObject) => ({
 		id: name,
 		name,
@@ -81,7 +87,7 @@ async function run(type: string, typeVersion: number, parameters: JsonObject): P
 			type,
 			typeVersion,
 			parameters,
-			credentials: { [CREDENTIAL_TYPE]: credential },
+			credentials: { [CREDENTIAL_TYPE]: used },
 		}),
 	];
 	const workflow = {
@@ -110,7 +116,28 @@ test("n8n's HTTP Request node reaches the platform with the credential", async (
 	assert.ok((outputItems(execution, 'Call')[0]?.json.data as JsonObject).email);
 });
 
-test('and no other address', async () => {
+/** Such as `={{ $secrets.vault.key }}`, which needs a licence of n8n. */
+for (const [name, expression, expected] of [
+	[
+		'gives the token',
+		(text: string) => `={{ '${[...text].reverse().join('')}'.split('').reverse().join('') }}`,
+		undefined,
+	],
+	['gives nothing', () => "={{ '' }}", /token in the credential is empty/],
+] as const) {
+	test(`an expression in the field Token that ${name}`, async () => {
+		const made = sandboxCredential(environment.sandbox);
+		const data = { ...made.data, token: expression(token) };
+		const id = await n8nApi.createCredential({ ...made, name, data });
+		const user = { resource: 'user', operation: 'getCurrent' };
+		const execution = await run(NODE_TYPE, 1, user, { id, name });
+		const failure = describeFailure(execution);
+		if (expected) assert.match(failure ?? '', expected);
+		else assert.equal(failure, undefined);
+	});
+}
+
+test('it reaches no other address', async () => {
 	const execution = await httpRequest(`${stranger.origin}/`);
 	assert.match(describeFailure(execution) ?? '', /token is not sent to/);
 	assert.deepEqual(stranger.requests, []);
@@ -135,7 +162,7 @@ async function responseOf(path: string, body: JsonObject): Promise<string> {
 	);
 }
 
-test('the credential test pings the platform and does not reveal the token', async () => {
+test('the credential test asks the platform twice and does not reveal the token', async () => {
 	const { baseUrl, admin } = environment.sandbox;
 	const { data, ...rest } = sandboxCredential(environment.sandbox);
 	const check = async (change: JsonObject) =>
@@ -148,7 +175,7 @@ test('the credential test pings the platform and does not reveal the token', asy
 		assert.match(await check({ baseUrl: `${baseUrl}${base}` }), /"OK"/, base);
 		assert.deepEqual(
 			(await admin.requests()).map(({ path }) => path),
-			['/api/v2/ping'],
+			['/api/v2/ping', '/api/v2/users/me'],
 			base,
 		);
 	}

@@ -4,16 +4,24 @@
  *
  *   npm run test:versions                  the versions below
  *   npm run test:versions -- 2.41.1        these versions
+ *   npm run test:versions -- latest        what npm installs today
  *
  * `TEST_N8N=1.123.81 node --test test/e2e/n8n/token.test.mts` runs one file on one of them.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
 /** The newest that the registry has whole, and the last line of n8n 1 at its end and its start. */
 const VERSIONS = ['2.41.1', '1.123.81', '1.123.0'];
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** A version itself, or the one that a tag of the registry stands for now. */
+function resolveTag(version: string): string {
+	if (/^\d/.test(version)) return version;
+	const args = ['view', `n8n@${version}`, 'version'];
+	return execFileSync('npm', args, { encoding: 'utf8' }).trim();
+}
 
 /** Runs the tests on a version, with their output shown. */
 async function run(version: string) {
@@ -33,7 +41,7 @@ async function run(version: string) {
 	return { version, passed: Number(passed), failed: Number(failed) };
 }
 
-const asked = process.argv.slice(2);
+const asked = process.argv.slice(2).map(resolveTag);
 const rows: Array<Awaited<ReturnType<typeof run>>> = [];
 for (const version of asked.length > 0 ? asked : VERSIONS) {
 	console.log(`\n── n8n ${version}`);

@@ -1,6 +1,8 @@
 /**
  * n8n's own scan, offline: of the source as it is in git, and of the tarball as npm publishes it.
  * Closes with a line that counts both. `node test/package/scan/scan.mts`
+ *
+ * With `--rules FOLDER` also GuardDog's threat rules on the tarball (threats.mts).
  */
 
 import { spawn } from 'node:child_process';
@@ -8,9 +10,14 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { findThreats } from './threats.mts';
 
 const FOLDER = import.meta.dirname;
 const ROOT = join(FOLDER, '../../..');
+
+const { rules } = parseArgs({ options: { rules: { type: 'string' } } }).values;
 
 interface Finding {
 	passed: boolean;
@@ -30,10 +37,13 @@ async function run(command: string, rest: string[], folder: string): Promise<voi
 	if (code !== 0) throw new Error(`${command} ${rest.join(' ')} ended with code ${String(code)}`);
 }
 
-/** The scanner, installed when it is not there yet. */
+/** The scanner, installed with YARA-X when one of them is not there yet. */
 async function scanner(): Promise<Scanner> {
-	const entry = join(FOLDER, 'node_modules/@n8n/scan-community-package/scanner/scanner.mjs');
-	if (!existsSync(entry)) await run('npm', ['install', '--no-save', '--loglevel=error'], FOLDER);
+	const modules = join(FOLDER, 'node_modules');
+	const entry = join(modules, '@n8n/scan-community-package/scanner/scanner.mjs');
+	if (!existsSync(entry) || !existsSync(join(modules, '@virustotal/yara-x'))) {
+		await run('npm', ['install', '--no-save', '--loglevel=error'], FOLDER);
+	}
 	return (await import(entry)) as Scanner;
 }
 
@@ -53,23 +63,32 @@ async function tarball(folder: string): Promise<string> {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'scan-'));
+let passed = 0;
 let failed = 0;
+
+function report(name: string, isPassed: boolean, details = '') {
+	console.log(isPassed ? `✓ ${name}` : `✗ ${name}: ${details}`);
+	if (isPassed) passed += 1;
+	else failed += 1;
+}
+
 try {
 	const { analyzePackage, SOURCE_FILE_PATTERNS } = await scanner();
+	const packed = await tarball(folder);
 	const scans: Array<[string, string, string[]]> = [
 		['source', await source(folder), SOURCE_FILE_PATTERNS],
-		['tarball', await tarball(folder), ['**/*.js', 'package.json']],
+		['tarball', packed, ['**/*.js', 'package.json']],
 	];
 	for (const [name, place, patterns] of scans) {
-		const { passed: isClean, message, details } = await analyzePackage(place, patterns);
+		const { passed: isClean, message, details = '' } = await analyzePackage(place, patterns);
 		// It also passes a folder in which it finds nothing to look at, and says so.
-		const passed = isClean && message === undefined;
-		console.log(
-			`${passed ? '✓' : '✗'} ${name}${passed ? '' : `: ${message ?? ''}\n${details ?? ''}`}`,
-		);
-		if (!passed) failed += 1;
+		report(name, isClean && message === undefined, `${message ?? ''}\n${details}`);
 	}
-	console.log(`${scans.length - failed} passed, ${failed} failed`);
+	if (rules !== undefined) {
+		const threats = await findThreats(packed, rules);
+		report("tarball, GuardDog's threat rules", threats.length === 0, threats.join('\n'));
+	}
+	console.log(`${passed} passed, ${failed} failed`);
 } finally {
 	await rm(folder, { recursive: true, force: true });
 }

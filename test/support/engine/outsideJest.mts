@@ -19,7 +19,12 @@ export const {
 	automatic,
 	ITEMS_TYPE,
 	NODE_TYPE,
+	TRIGGER_TYPE,
+	WEBHOOK_TRIGGER_TYPE,
 } = require('./engine.cts') as typeof Engine;
+
+export const { unknownParameters } =
+	require('./knownParameters.cts') as typeof import('./knownParameters.cts');
 
 export const { watch } = require('./polls.cts') as typeof Polls;
 

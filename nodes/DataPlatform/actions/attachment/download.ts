@@ -2,7 +2,7 @@ import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import type { Attachment } from '../../api/types';
 import { InputError } from '../../transport/errors';
-import { downloadFile } from '../../files/transfer';
+import { fetchFile } from '../../files/transfer';
 import { readRecord } from '../../api/records';
 import { pictureName, safeFileName } from '../../files/uploadValidation';
 import { withFiles, type ItemOperation, type ItemOutput } from '../../execution/operation';
@@ -89,7 +89,7 @@ async function download(
 			});
 		}
 		const name = nextName();
-		await downloadFile(run.client, at, file, kind, async (bytes, mimetype) => {
+		await fetchFile(run.client, at, file, kind, async (bytes, mimetype) => {
 			binary[name] = await run.context.helpers.prepareBinaryData(
 				bytes as unknown as Parameters<typeof run.context.helpers.prepareBinaryData>[0],
 				nameOf(file, kind, mimetype),

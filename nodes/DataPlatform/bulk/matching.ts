@@ -12,7 +12,7 @@ import { isSuccess, type ItemOutcome, failedItem } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
-	valuesBefore,
+	valuesBeside,
 	type MatchOn,
 	type Plan,
 	type PlannedRecord,
@@ -350,7 +350,7 @@ class MatchedWriter {
 			const { updates, outcomes } = this.decide(matches!);
 			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
 			for (const [one, outcome] of outcomes) this.report(one, outcome);
-			await this.update(updates.map((update) => this.beforeItsCreator(update, group)));
+			await this.update(updates.map((update) => this.besideItsCreator(update, group)));
 			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
 		} else if (open) {
 			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
@@ -358,13 +358,13 @@ class MatchedWriter {
 		} else await this.create([record]);
 	}
 
-	/** What an item still gives to a record that a later item created: of each field the last value counts. */
-	private beforeItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
+	/** What an item still gives to a record that another one of its group created. */
+	private besideItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
 		const creator = group.find(({ index }) => index === this.created.get(update.id));
-		if (!creator || creator.index < update.index) return update;
+		if (!creator) return update;
 		const fieldOf = (name: string) =>
 			this.target.table.fields.find((field) => field.name === name)!;
-		return { ...update, fields: valuesBefore(update.fields, creator.fields, fieldOf) };
+		return { ...update, fields: valuesBeside(creator, update, fieldOf) };
 	}
 
 	private refuse(record: PlannedRecord, why: string) {

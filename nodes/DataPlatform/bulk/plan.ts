@@ -52,6 +52,8 @@ export interface PlannedRecord {
 	fields: FieldValues;
 	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
 	matched?: PlatformRecord | null;
+	/** The items that became this one record, in their order. */
+	parts?: PlannedRecord[];
 }
 
 export interface Problem {
@@ -298,52 +300,6 @@ function groupDuplicates(
 	return groups.values();
 }
 
-/**
- * A group in parts that may each become one record: what comes between two of them may mean the same
- * record in a form that only the platform knows, and counts in its turn.
- */
-function inTurn(group: PlannedRecord[], order: ReadonlyMap<PlannedRecord, Turn>) {
-	const parts: PlannedRecord[][] = [];
-	for (const record of group) {
-		const last = parts.at(-1);
-		const before = last && order.get(last.at(-1)!)!;
-		const { at, uncertain } = order.get(record)!;
-		const isNext =
-			before && (record.hasUncertainKey ? at === before.at + 1 : uncertain === before.uncertain);
-		if (isNext) last!.push(record);
-		else parts.push([record]);
-	}
-	if (parts.length > 1) for (const record of group) record.hasUncertainKey = true;
-	return parts;
-}
-
-/** Where a record stands, and how many up to it have a key of which only the platform knows the value. */
-interface Turn {
-	at: number;
-	uncertain: number;
-}
-
-function turnsOf(records: PlannedRecord[]): Map<PlannedRecord, Turn> {
-	let uncertain = 0;
-	return new Map(
-		records.map((record, at) => {
-			if (record.hasUncertainKey) uncertain += 1;
-			return [record, { at, uncertain }];
-		}),
-	);
-}
-
-/** The groups of records that become one, or a problem. */
-function toResolve(records: PlannedRecord[], options: PlanOptions): PlannedRecord[][] {
-	const groups = [...groupDuplicates(records, options)];
-	const { mode, duplicates } = options;
-	const isUncertain = records.some(({ hasUncertainKey }) => hasUncertainKey);
-	const isInTurn = duplicates === 'merge' && mode !== 'create' && identifiedBy(options) === 'key';
-	if (groups.length === 0 || !isUncertain || !isInTurn) return groups;
-	const order = turnsOf(records);
-	return groups.flatMap((group) => inTurn(group, order)).filter(({ length }) => length > 1);
-}
-
 /** The first few others are enough to name: with all of them the work would grow by the square. */
 function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
@@ -367,8 +323,11 @@ function mergeRecords(
 ): PlannedRecord | string {
 	const last = records.at(-1)!;
 	if (mode === 'replace') return last;
+	// Those of one form of a key became one before: what came between them counts in its turn.
+	const parts = records.flatMap((record) => record.parts ?? [record]);
+	if (records.some((record) => record.parts)) parts.sort((a, b) => a.index - b.index);
 	const merged = new Map<string, JsonValue>();
-	for (const { fields } of records) {
+	for (const { fields } of parts) {
 		for (const [name, value] of Object.entries(fields)) {
 			const earlier = merged.get(name);
 			const both = earlier === undefined ? value : mergeValues(fieldOf(name), earlier, value);
@@ -376,25 +335,27 @@ function mergeRecords(
 			merged.set(name, both);
 		}
 	}
-	return { ...last, fields: Object.fromEntries(merged) };
+	return { ...last, fields: Object.fromEntries(merged), parts };
 }
 
 /**
- * What is left of an item's values once a later item of the same record was written: what that one
- * gave, it keeps. What both add is added; a list is given again with what the later one added to it.
+ * What an item still has to give to a record that another item of the same input created: of each field
+ * the last value counts, and what both add is added.
  */
-export function valuesBefore(
-	earlier: FieldValues,
-	later: FieldValues,
+export function valuesBeside(
+	created: PlannedRecord,
+	record: PlannedRecord,
 	fieldOf: (name: string) => FieldDefinition,
 ): FieldValues {
-	const left = Object.entries(earlier).flatMap(([name, value]) => {
-		const next = getOwn<JsonValue>(later, name);
-		if (next === undefined) return [[name, value] as const];
-		if (!isChange(next)) return [];
-		if (isChange(value)) return [[name, value] as const];
-		const both = mergeValues(fieldOf(name), value, next);
-		return both === undefined ? [] : [[name, both] as const];
+	const inTurn = [created, record].sort((a, b) => a.index - b.index);
+	const both = mergeRecords(inTurn, 'update', fieldOf);
+	if (typeof both === 'string') return record.fields;
+	const left = Object.entries(record.fields).flatMap(([name, value]) => {
+		const there = getOwn<JsonValue>(created.fields, name);
+		if (there === undefined || (isChange(there) && isChange(value)))
+			return [[name, value] as const];
+		const last = both.fields[name]!;
+		return last === there ? [] : [[name, last] as const];
 	});
 	return Object.fromEntries(left);
 }
@@ -407,7 +368,7 @@ export function resolveDuplicates(
 ): Plan {
 	const { mode, duplicates } = options;
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
-	for (const records of toResolve(plan.records, options)) {
+	for (const records of groupDuplicates(plan.records, options)) {
 		if (mode === 'create') {
 			// Each of them is to be created; the key they share can't distinguish them later.
 			for (const record of records) {

@@ -145,12 +145,17 @@ function wasChanged(
 		: wasChangedSince(stored, lastChangeBefore);
 }
 
-/** Whether a look-up proves that no attempt to write an item was applied. */
+/**
+ * Whether a look-up proves that no attempt to write an item was applied. That a record to be updated is
+ * missing proves nothing of it.
+ */
 export const isUnapplied = (
 	prepared: PreparedRecord,
 	found: PlatformRecord[],
 	context: WriteContext,
-): boolean => found.every((stored) => wasChanged(prepared, stored, context) === false);
+): boolean =>
+	(found.length > 0 || context.mode === 'upsert' || context.mode === 'create') &&
+	found.every((stored) => wasChanged(prepared, stored, context) === false);
 
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {

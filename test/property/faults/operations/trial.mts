@@ -376,7 +376,11 @@ export class OperationTrial {
 	/** The record of a success: it held what the item holds, and the node did what is said. */
 	#checkRecord(item: CaseItem, { id, ver, outcome, created, modified }: Output): string[] {
 		const { written, history, before } = this.evidence;
-		if (outcome === 'skipped') return this.versions(item).length > 0 ? ['it was written'] : [];
+		if (outcome === 'skipped') {
+			// Whether it was written before another writer deleted it, nobody can see.
+			const isHidden = this.isTouched(item) && openOf(this.writes(item)).length > 0;
+			return this.versions(item).length > 0 && !isHidden ? ['it was written'] : [];
+		}
 		if (id === undefined) {
 			// The counts of a response may confirm a record that its list leaves out.
 			return outcome === 'inserted' ? [] : ['it names no record'];
@@ -390,7 +394,10 @@ export class OperationTrial {
 		if (outcome === 'found') return this.versions(item).length > 0 ? ['it was written'] : [];
 		// Items that mean one record write it one after the other: a look-up shows the last of them.
 		const states = this.#depends(item) ? this.#states.filter((entry) => entry.id === id) : [state];
-		if (!states.some(({ fields }) => this.holds(item, fields))) {
+		const isHeld = states.some(({ fields }) => this.holds(item, fields));
+		// What another writer added since stands beside what took the place of all files.
+		const isBeside = this.isTouched(item) && own.some(({ fields }) => this.holds(item, fields));
+		if (!isHeld && !isBeside) {
 			wrong.push(`version ${String(ver)} does not hold it: ${JSON.stringify(state.fields)}`);
 		}
 		const is = this.evidence.records.find((record) => record.id === id);

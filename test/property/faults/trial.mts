@@ -48,7 +48,8 @@ export class Trial {
 			const marked = this.#markedBy(item);
 			// An update of what was matched names the record by its ID only.
 			const updates = this.writes.filter(({ method }) => method === 'PATCH');
-			const isHidden = marked.length === 0 && testCase.mode === 'upsert';
+			const isHidden =
+				marked.length === 0 && testCase.mode === 'upsert' && !this.model.isFlawed(item);
 			this.#carriers.set(item.index, isHidden ? updates : marked);
 		}
 	}

@@ -1,7 +1,13 @@
 /**
  * Before the first request: every item against the table's definition, all problems at once.
  */
-import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
@@ -44,6 +50,8 @@ export interface PlannedRecord {
 	/** The import key of a record to be created where other items have the same. */
 	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
+	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
+	matched?: PlatformRecord | null;
 	/** The items that became this one record, in their order. */
 	parts?: PlannedRecord[];
 }
@@ -161,6 +169,8 @@ function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined 
 	return mode === 'upsert' ? 'key' : 'id';
 }
 
+type NoteProblem = (message: string, field?: string) => void;
+
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly names: string[];
@@ -187,50 +197,17 @@ class Planner {
 	/** One row as a record; undefined where it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
-		const problem = (message: string, field?: string) =>
-			this.problems.push({ index, message, field });
+		const problem: NoteProblem = (message, field) => this.problems.push({ index, message, field });
 		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
 			return undefined;
 		}
-		const entries: Array<[string, JsonValue]> = [];
-		for (const [name, raw] of Object.entries(values)) {
-			const field = this.fields.get(name);
-			if (!field) {
-				if (this.options.unknownFields === 'error') problem(this.unknown(name), name);
-				continue;
-			}
-			if (this.options.isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
-				this.ignored.add(field.header);
-				continue;
-			}
-			if (!isWritable(field)) {
-				if (this.options.unknownFields === 'error') problem(`'${name}' is read-only`, name);
-				continue;
-			}
-			const converted = toFieldValue(field, raw, this.options.empty);
-			if (converted === 'leave') continue;
-			if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
-			else entries.push([name, converted.value]);
-		}
-		const fields: FieldValues = Object.fromEntries(entries);
-		// A field may be called `constructor`: only the record's own values count.
-		const isMissing = ({ name }: FieldDefinition) =>
-			!Object.hasOwn(fields, name) || fields[name] === null;
-		const isReported = ({ name }: FieldDefinition) =>
-			this.problems.slice(noted).some((known) => known.field === name);
-		for (const field of this.required) {
-			if (isMissing(field) && !isReported(field))
-				problem(`'${field.name}' is required`, field.name);
-		}
-		const key = recordKey(this.keys, fields);
-		if (this.identity === 'key') {
-			for (const field of this.keys) {
-				if (isReported(field) || recordKey([field], fields)) continue;
-				const what = this.options.matchOn ? 'field to match on' : 'import key';
-				problem(`the ${what} '${field.name}' has no value`, field.name);
-			}
+		const fields = this.fieldValues(values, problem);
+		const isReported = (name: string) =>
+			this.problems.slice(noted).some(({ field }) => field === name);
+		for (const [name, message] of this.missingValues(fields)) {
+			if (!isReported(name)) problem(message, name);
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
@@ -238,6 +215,7 @@ class Planner {
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;
+		const key = recordKey(this.keys, fields);
 		return {
 			index,
 			id: needsId ? (id as string).trim() : undefined,
@@ -245,6 +223,43 @@ class Planner {
 			...(key?.isCertain === false && { hasUncertainKey: true }),
 			fields,
 		};
+	}
+
+	/** The values that are sent; what can't be sent is noted. */
+	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
+		const { unknownFields, isFromInput, empty } = this.options;
+		const entries: Array<[string, JsonValue]> = [];
+		for (const [name, raw] of Object.entries(values)) {
+			const field = this.fields.get(name);
+			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+				this.ignored.add(field.header);
+			} else if (!field || !isWritable(field)) {
+				if (unknownFields === 'error') {
+					problem(field ? `'${name}' is read-only` : this.unknown(name), name);
+				}
+			} else {
+				const converted = toFieldValue(field, raw, empty);
+				if (converted === 'leave') continue;
+				if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
+				else entries.push([name, converted.value]);
+			}
+		}
+		return Object.fromEntries(entries);
+	}
+
+	/** The fields that need a value and have none, each with what is wrong with that. */
+	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
+		for (const { name } of this.required) {
+			// A field may be called `constructor`: only the record's own values count.
+			const isMissing = !Object.hasOwn(fields, name) || fields[name] === null;
+			if (isMissing) yield [name, `'${name}' is required`];
+		}
+		if (this.identity !== 'key') return;
+		const what = this.options.matchOn ? 'field to match on' : 'import key';
+		for (const field of this.keys) {
+			if (recordKey([field], fields)) continue;
+			yield [field.name, `the ${what} '${field.name}' has no value`];
+		}
 	}
 
 	/** Whether a full update would leave nothing but what the record is found by. */

@@ -21,6 +21,7 @@ import {
 	type EmptyPolicy,
 } from '../fields/values';
 import { getOwn, isObject } from '../transport/json';
+import { createPause } from '../transport/turns';
 import { recordKey } from './key';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
@@ -432,15 +433,41 @@ export function planRecords(
 	rows: Iterable<PlanInput>,
 	options: PlanOptions,
 ): Plan {
+	const { add, finish } = startPlan(table, options);
+	for (const row of rows) add(row);
+	return finish();
+}
+
+/** As `planRecords`, in turns: for so many rows that planning them would keep n8n from all else. */
+export async function planInTurns(
+	table: TableDefinition,
+	rows: Iterable<PlanInput>,
+	options: PlanOptions,
+): Promise<Plan> {
+	const { add, finish } = startPlan(table, options);
+	const pause = createPause();
+	for (const row of rows) {
+		add(row);
+		await pause();
+	}
+	const plan = finish();
+	await pause();
+	return plan;
+}
+
+function startPlan(table: TableDefinition, options: PlanOptions) {
 	const keys = keyFields(table, options);
 	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
 	const planner = new Planner(table, options, keys);
 	const records: PlannedRecord[] = [];
-	for (const row of rows) {
+	const add = (row: PlanInput) => {
 		const record = planner.record(row);
 		if (record) records.push(record);
-	}
-	const { problems, ignored } = planner;
-	const plan = { records, problems, merged: new Map<number, number>(), ignored };
-	return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
+	};
+	const finish = () => {
+		const { problems, ignored } = planner;
+		const plan = { records, problems, merged: new Map<number, number>(), ignored };
+		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
+	};
+	return { add, finish };
 }

@@ -298,7 +298,7 @@ describe('nothing is found', () => {
 		outcome: 'notFound',
 		id: 'r1',
 		message: "The table has no record with the ID 'r1'",
-		hint: 'Check the ID; the record may have been deleted.',
+		hint: { code: 'checkRecordId' },
 	};
 	expectOutcomes([
 		{

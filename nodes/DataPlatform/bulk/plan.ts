@@ -170,7 +170,7 @@ function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined 
 	return mode === 'upsert' ? 'key' : 'id';
 }
 
-type NoteProblem = (message: string, field?: string) => void;
+type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
 
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
@@ -198,7 +198,8 @@ class Planner {
 	/** One row as a record; undefined where it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
-		const problem: NoteProblem = (message, field) => this.problems.push({ index, message, field });
+		const problem: NoteProblem = (message, field, hint) =>
+			this.problems.push({ index, message, field, ...(hint && { hint }) });
 		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
@@ -212,7 +213,7 @@ class Planner {
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
-		if (wrongId !== undefined) problem(wrongId, 'id');
+		if (wrongId !== undefined) problem(wrongId, 'id', { code: 'giveRecordIds' });
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;

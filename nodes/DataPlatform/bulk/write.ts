@@ -16,6 +16,7 @@ import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
+import { withNextStep } from './nextStep';
 import { isAppending, isUnapplied, type WriteContext } from './evidence';
 import {
 	afterCompare,
@@ -329,7 +330,7 @@ class BulkWriter {
 		for (const [{ record }, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
-			this.onOutcome(record, this.insertedOnce(outcome));
+			this.onOutcome(record, withNextStep(this.insertedOnce(outcome), record.fields, this.context));
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);

@@ -1,7 +1,12 @@
 /** The Data Platform node in n8n's engine, with the parameters that benchmarks have in common. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { automatic, picked, runOperation } from '../../test/support/engine/outsideJest.mts';
-import { APP, TABLE } from '../benchTable.mts';
+import {
+	automatic,
+	defined,
+	picked,
+	runOperation,
+} from '../../test/support/engine/outsideJest.mts';
+import { APP, COLUMNS, TABLE } from '../benchTable.mts';
 
 /** Where the platform is, and a token for it. */
 export interface Target {
@@ -43,6 +48,13 @@ export async function runNode(
 /** Create or Update Many. */
 export const upsertParameters = (options: INodeParameters = {}) =>
 	recordOperation('upsertMany', { columns: automatic as unknown as INodeParameters, options });
+
+/** Create or Update Many of fields mapped by hand, each by a reference to the item's data. */
+export const upsertMappedParameters = () => {
+	const references = COLUMNS.map((name) => [name, `={{ $json.${name} }}`]);
+	const columns = defined(Object.fromEntries(references) as IDataObject);
+	return recordOperation('upsertMany', { columns: columns as unknown as INodeParameters });
+};
 
 /** Sync Many that deletes what is missing from the input. */
 export const syncParameters = (maximum: number) =>

@@ -1,5 +1,7 @@
 /** Ours: the nodes of the built package in n8n's engine. */
 import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createItems } from '../benchTable.mts';
 import type { Batching } from './bareClient.mts';
 import {
@@ -7,6 +9,7 @@ import {
 	runNode,
 	syncParameters,
 	toInput,
+	upsertMappedParameters,
 	upsertParameters,
 	type Target,
 } from './engine.mts';
@@ -23,7 +26,7 @@ export interface NodeTasks {
 	floor: Target & Batching;
 	getMany: Target;
 	/** The upsert without a network. */
-	overhead: { size: number };
+	overhead: { size: number; isMapped?: boolean };
 }
 
 /** What came of an upsert or a sync. */
@@ -74,12 +77,20 @@ serveTasks<NodeTasks>({
 		return async () => ({ records: (await runNode(target, getManyParameters)).items.length });
 	},
 
-	async overhead({ size }) {
+	async overhead({ size, isMapped }) {
 		const target = installStubNetwork();
 		const input = toInput(createItems(size));
+		const parameters = isMapped ? upsertMappedParameters() : upsertParameters();
 		return async () => {
-			const { items } = await runNode(target, upsertParameters(), input);
+			const delay = monitorEventLoopDelay({ resolution: 5 });
+			delay.enable();
+			// The first delay is measured from the first look, not from the start.
+			await sleep(20);
+			const { items } = await runNode(target, parameters, input);
+			await sleep(20);
+			delay.disable();
 			if (items.length !== size) throw new Error(`${items.length} items instead of ${size}`);
+			return { blockMs: delay.max / 1e6 };
 		};
 	},
 });

@@ -3,6 +3,7 @@
  * knows the table, which is empty, and reports every batch as inserted.
  */
 import { createRequire } from 'node:module';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AxiosStatic, InternalAxiosRequestConfig } from 'axios';
 import { APP, benchTable, TABLE } from '../benchTable.mts';
 import type { Target } from './engine.mts';
@@ -47,12 +48,16 @@ export function installStubNetwork(): Target {
 	const core = createRequire(import.meta.url).resolve('n8n-core');
 	const network = createRequire(core).resolve('@n8n/backend-network');
 	const axios = createRequire(network)('axios') as AxiosStatic;
-	axios.defaults.adapter = async (config) => ({
-		data: respondTo(config),
-		status: 200,
-		statusText: 'OK',
-		headers: { 'content-type': 'application/json' },
-		config,
-	});
+	axios.defaults.adapter = async (config) => {
+		// On any network, the event loop goes on before a response comes.
+		await nextTurn();
+		return {
+			data: respondTo(config),
+			status: 200,
+			statusText: 'OK',
+			headers: { 'content-type': 'application/json' },
+			config,
+		};
+	};
 	return { baseUrl: ORIGIN, token: APP };
 }

@@ -6,13 +6,14 @@
 import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
 import type { ServiceError } from '../transport/errors';
+import { collect } from '../transport/turns';
 import type { RequestLimit } from './congestion';
 import type { FailureLimit } from './failureLimit';
 import type { LinkResolver, LinkRules } from './links';
 import { writeMatched, type Matching } from './matching';
 import { isSuccess, type ItemOutcome, notSentItem } from './outcome';
 import {
-	planRecords,
+	planInTurns,
 	type Plan,
 	type PlannedRecord,
 	type PlanInput,
@@ -121,10 +122,10 @@ export class WritePipeline {
 	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
 		const { table } = this.target;
 		const { linkRules, planning } = this.options;
-		const plan = planRecords(
+		const plan = await planInTurns(
 			table,
 			linkRules.size > 0
-				? await this.links.resolve(table, [...rows], linkRules, this.keepsOwn)
+				? await this.links.resolve(table, await collect(rows), linkRules, this.keepsOwn)
 				: rows,
 			planning,
 		);

@@ -1,7 +1,13 @@
 /**
  * Before the first request: every item against the table's definition, all problems at once.
  */
-import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
@@ -15,6 +21,7 @@ import {
 	type EmptyPolicy,
 } from '../fields/values';
 import { getOwn, isObject } from '../transport/json';
+import { createPause } from '../transport/turns';
 import { recordKey } from './key';
 
 /** `update` leaves the fields that are not sent, `replace` clears them. */
@@ -44,6 +51,8 @@ export interface PlannedRecord {
 	/** The import key of a record to be created where other items have the same. */
 	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
+	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
+	matched?: PlatformRecord | null;
 	/** The items that became this one record, in their order. */
 	parts?: PlannedRecord[];
 }
@@ -161,6 +170,8 @@ function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined 
 	return mode === 'upsert' ? 'key' : 'id';
 }
 
+type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
+
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly names: string[];
@@ -187,50 +198,18 @@ class Planner {
 	/** One row as a record; undefined where it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
-		const problem = (message: string, field?: string, hint?: Hint) =>
+		const problem: NoteProblem = (message, field, hint) =>
 			this.problems.push({ index, message, field, ...(hint && { hint }) });
 		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
 			return undefined;
 		}
-		const entries: Array<[string, JsonValue]> = [];
-		for (const [name, raw] of Object.entries(values)) {
-			const field = this.fields.get(name);
-			if (!field) {
-				if (this.options.unknownFields === 'error') problem(this.unknown(name), name);
-				continue;
-			}
-			if (this.options.isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
-				this.ignored.add(field.header);
-				continue;
-			}
-			if (!isWritable(field)) {
-				if (this.options.unknownFields === 'error') problem(`'${name}' is read-only`, name);
-				continue;
-			}
-			const converted = toFieldValue(field, raw, this.options.empty);
-			if (converted === 'leave') continue;
-			if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
-			else entries.push([name, converted.value]);
-		}
-		const fields: FieldValues = Object.fromEntries(entries);
-		// A field may be called `constructor`: only the record's own values count.
-		const isMissing = ({ name }: FieldDefinition) =>
-			!Object.hasOwn(fields, name) || fields[name] === null;
-		const isReported = ({ name }: FieldDefinition) =>
-			this.problems.slice(noted).some((known) => known.field === name);
-		for (const field of this.required) {
-			if (isMissing(field) && !isReported(field))
-				problem(`'${field.name}' is required`, field.name);
-		}
-		const key = recordKey(this.keys, fields);
-		if (this.identity === 'key') {
-			for (const field of this.keys) {
-				if (isReported(field) || recordKey([field], fields)) continue;
-				const what = this.options.matchOn ? 'field to match on' : 'import key';
-				problem(`the ${what} '${field.name}' has no value`, field.name);
-			}
+		const fields = this.fieldValues(values, problem);
+		const isReported = (name: string) =>
+			this.problems.slice(noted).some(({ field }) => field === name);
+		for (const [name, message] of this.missingValues(fields)) {
+			if (!isReported(name)) problem(message, name);
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
@@ -238,6 +217,7 @@ class Planner {
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;
+		const key = recordKey(this.keys, fields);
 		return {
 			index,
 			id: needsId ? (id as string).trim() : undefined,
@@ -245,6 +225,43 @@ class Planner {
 			...(key?.isCertain === false && { hasUncertainKey: true }),
 			fields,
 		};
+	}
+
+	/** The values that are sent; what can't be sent is noted. */
+	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
+		const { unknownFields, isFromInput, empty } = this.options;
+		const entries: Array<[string, JsonValue]> = [];
+		for (const [name, raw] of Object.entries(values)) {
+			const field = this.fields.get(name);
+			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+				this.ignored.add(field.header);
+			} else if (!field || !isWritable(field)) {
+				if (unknownFields === 'error') {
+					problem(field ? `'${name}' is read-only` : this.unknown(name), name);
+				}
+			} else {
+				const converted = toFieldValue(field, raw, empty);
+				if (converted === 'leave') continue;
+				if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
+				else entries.push([name, converted.value]);
+			}
+		}
+		return Object.fromEntries(entries);
+	}
+
+	/** The fields that need a value and have none, each with what is wrong with that. */
+	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
+		for (const { name } of this.required) {
+			// A field may be called `constructor`: only the record's own values count.
+			const isMissing = !Object.hasOwn(fields, name) || fields[name] === null;
+			if (isMissing) yield [name, `'${name}' is required`];
+		}
+		if (this.identity !== 'key') return;
+		const what = this.options.matchOn ? 'field to match on' : 'import key';
+		for (const field of this.keys) {
+			if (recordKey([field], fields)) continue;
+			yield [field.name, `the ${what} '${field.name}' has no value`];
+		}
 	}
 
 	/** Whether a full update would leave nothing but what the record is found by. */
@@ -417,15 +434,41 @@ export function planRecords(
 	rows: Iterable<PlanInput>,
 	options: PlanOptions,
 ): Plan {
+	const { add, finish } = startPlan(table, options);
+	for (const row of rows) add(row);
+	return finish();
+}
+
+/** As `planRecords`, in turns: for so many rows that planning them would keep n8n from all else. */
+export async function planInTurns(
+	table: TableDefinition,
+	rows: Iterable<PlanInput>,
+	options: PlanOptions,
+): Promise<Plan> {
+	const { add, finish } = startPlan(table, options);
+	const pause = createPause();
+	for (const row of rows) {
+		add(row);
+		await pause();
+	}
+	const plan = finish();
+	await pause();
+	return plan;
+}
+
+function startPlan(table: TableDefinition, options: PlanOptions) {
 	const keys = keyFields(table, options);
 	if (options.mode === 'upsert' && !options.matchOn) requireKey(table, keys[0]);
 	const planner = new Planner(table, options, keys);
 	const records: PlannedRecord[] = [];
-	for (const row of rows) {
+	const add = (row: PlanInput) => {
 		const record = planner.record(row);
 		if (record) records.push(record);
-	}
-	const { problems, ignored } = planner;
-	const plan = { records, problems, merged: new Map<number, number>(), ignored };
-	return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
+	};
+	const finish = () => {
+		const { problems, ignored } = planner;
+		const plan = { records, problems, merged: new Map<number, number>(), ignored };
+		return resolveDuplicates(plan, options, (name) => planner.fields.get(name)!);
+	};
+	return { add, finish };
 }

@@ -243,7 +243,7 @@ class BulkWriter {
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
-			const stored = await this.resolver.lookUp(work.records);
+			const stored = await this.readToCompare(work.records);
 			this.comparing -= 1;
 			const step = afterCompare(work, stored, this.context, this.options.dryRun);
 			this.unsent.add(step.unsent);
@@ -253,6 +253,17 @@ class BulkWriter {
 		this.target.client.logger.debug(
 			`Data Platform: ${resolvedCount} of ${records.length} records done`,
 		);
+	}
+
+	/** What is stored of records, as far as it was not read when they were matched. */
+	private async readToCompare(records: PlannedRecord[]) {
+		const unread = records.filter(({ matched }) => matched === undefined);
+		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map();
+		if (stored instanceof ServiceError) return stored;
+		for (const record of records) {
+			if (record.matched !== undefined) stored.set(record, record.matched ? [record.matched] : []);
+		}
+		return stored;
 	}
 
 	/** Stops the run where the platform reads but takes no write. */

@@ -8,15 +8,17 @@ import { addressKey } from '../api/endpoints';
 import { readTable } from '../api/tables';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
+import { parametersOfItems } from './itemParameters';
 import { ParameterReader, type ReadParameter, type ShownParameters } from './parameter';
 
 /** Whether an AI agent uses the node: n8n then gives it a type of its own. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 
-const readOf =
-	(context: IExecuteFunctions): ReadParameter =>
-	(path, index, preset, options) =>
-		context.getNodeParameter(path, index, preset, options);
+/** A tool's expressions see what the agent gives, which is not in its items. */
+const readOf = (context: IExecuteFunctions): ReadParameter =>
+	isTool(context.getNode())
+		? (path, index, preset, options) => context.getNodeParameter(path, index, preset, options)
+		: parametersOfItems(context);
 
 /** Reads parameters before there is a run. */
 export const readerOf = (context: IExecuteFunctions, shown: ShownParameters) =>

@@ -1,3 +1,5 @@
+import { createPause } from './turns';
+
 /** How many requests of an execution are under way at once, whatever they are for. */
 export const MAX_PARALLEL = 12;
 
@@ -41,7 +43,9 @@ export async function forEachConcurrent<T>(
 	const limit = typeof concurrency === 'number' ? () => concurrency : concurrency;
 	const errors: unknown[] = [];
 	const underWay = new Set<Promise<void>>();
+	const pause = createPause();
 	for (const entry of entries) {
+		await pause();
 		const one: Promise<void> = work(entry)
 			.catch((error) => void errors.push(error))
 			.then(() => void underWay.delete(one));

@@ -17,6 +17,7 @@ export const {
 	loadColumns,
 	picked,
 	automatic,
+	defined,
 	ITEMS_TYPE,
 	NODE_TYPE,
 	TRIGGER_TYPE,

@@ -17,6 +17,7 @@ import {
 } from '../../parameters/table';
 import { columnsToCreate } from '../../parameters/values';
 import { InputError } from '../../transport/errors';
+import { createPause } from '../../transport/turns';
 
 /** Reads an item's parameters; undefined, and a problem noted, where that fails. */
 export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {
@@ -58,15 +59,17 @@ function sharedValues(run: RunContext<TableParameter>, index: number, shared: Sh
  * @param problems gets the items whose own expressions fail
  * @throws {InputError} if two items disagree, or none gives them
  */
-export function sharedSource(
+export async function sharedSource(
 	run: RunContext<TableParameter>,
 	report: ItemResults,
 	problems: Problem[],
-): number {
+): Promise<number> {
 	const shared = run.expressions().filter(({ property }) => !OWN.has(property.name));
 	if (shared.length === 0) return 0;
 	let first: { index: number; values: string[] } | undefined;
+	const pause = createPause();
 	for (const index of run.items.keys()) {
+		await pause();
 		if (report.hasResult(index)) continue;
 		const values = readItem(index, problems, () => sharedValues(run, index, shared));
 		if (values === undefined) continue;

@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { FieldDefinition, PlatformRecord } from '../../api/types';
 import type { ItemOutcome } from '../../bulk/outcome';
-import { keyFields, planRecords, type PlanInput } from '../../bulk/plan';
+import { keyFields, planInTurns, type PlanInput } from '../../bulk/plan';
 import { Sync, type SyncOptions } from '../../bulk/sync';
 import type { ItemResults } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
@@ -22,6 +22,7 @@ import { columnsToUpsert } from '../../parameters/values';
 import { syncManyOptions, writesMatched } from '../../parameters/writing';
 import { isCleared } from '../../fields/fieldType';
 import { isObject } from '../../transport/json';
+import { collect } from '../../transport/turns';
 import { executeWriteMany, recordIds, toResult, type Finish, type Writing } from './writeMany';
 
 const hasNoData = ({ json, binary }: INodeExecutionData) =>
@@ -31,7 +32,7 @@ const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
 
 /** What each row is known by, whatever else is wrong with it, and the rows that nothing is known of. */
-function identify(
+async function identify(
 	rows: Iterable<PlanInput>,
 	{ table, planning }: Writing,
 	keys: FieldDefinition[],
@@ -44,7 +45,10 @@ function identify(
 			? Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
 			: values,
 	}));
-	const { records, problems } = planRecords(table, onlyKeys, { ...planning, duplicates: 'merge' });
+	const { records, problems } = await planInTurns(table, onlyKeys, {
+		...planning,
+		duplicates: 'merge',
+	});
 	return { records, unknown: problems.map(({ index }) => index) };
 }
 
@@ -89,11 +93,12 @@ async function prepareSync(
 	const nothing = { onOutcomes: () => {}, finish: async () => ({}) };
 	if (!options) return nothing;
 	const isEmpty = rows.length === 0 && plan.problems.length === 0;
-	if (isEmpty && [...writing.doneRows()].length === 0) requireAllowed(run, source);
+	const doneRows = await collect(writing.doneRows());
+	if (isEmpty && doneRows.length === 0) requireAllowed(run, source);
 	const isRead = new Set(rows.map(({ index }) => index));
 	const unreadable = plan.problems.filter(({ index }) => !isRead.has(index));
-	const all = [...writing.doneRows(), ...rows];
-	const { records, unknown } = identify(all, writing, keys);
+	const all = [...doneRows, ...rows];
+	const { records, unknown } = await identify(all, writing, keys);
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(

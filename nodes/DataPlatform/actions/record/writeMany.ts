@@ -29,6 +29,7 @@ import {
 	type WriteSetup,
 } from '../../parameters/writing';
 import { InputError, type ServiceError } from '../../transport/errors';
+import { collect } from '../../transport/turns';
 import { readItem, sharedSource } from './sharedParameters';
 
 /** How many problems an error names one by one. */
@@ -214,7 +215,7 @@ type Setup = Awaited<ReturnType<typeof setUp>>;
  * The rows of items, those of open ones and of those that a previous attempt of the node has done; none
  * if the input holds nothing.
  */
-function readRows(
+async function readRows(
 	run: RunContext<never>,
 	report: ItemResults,
 	{ rowsOf }: Setup,
@@ -226,7 +227,7 @@ function readRows(
 	const done = indexes.filter((index) => report.hasResult(index));
 	const doneRows = () => rowsOf(done, []);
 	if (!extension) return { rows: rowsOf(open, unreadable), isEmpty: false, open, doneRows };
-	const rows = [...rowsOf(open, unreadable)];
+	const rows = await collect(rowsOf(open, unreadable));
 	const isEmpty = unreadable.length === 0 && extension.isEmpty(rows);
 	return { rows: isEmpty ? [] : rows, isEmpty, open, doneRows };
 }
@@ -245,12 +246,18 @@ export async function executeWriteMany(
 ): Promise<void> {
 	if (run.items.length === 0) return;
 	const unreadable: Problem[] = [];
-	const source = sharedSource(run, report, unreadable);
+	const source = await sharedSource(run, report, unreadable);
 	const isSummarized = output.of(run, source) === 'summary';
 	if (dryRun.of(run, source)) report.markDryRun();
 	const setup = await setUp(run, source, writesOf(source));
 	const { pipeline, settings, shape } = setup;
-	const { rows, isEmpty, open, doneRows } = readRows(run, report, setup, unreadable, extension);
+	const { rows, isEmpty, open, doneRows } = await readRows(
+		run,
+		report,
+		setup,
+		unreadable,
+		extension,
+	);
 	const plan = await pipeline.plan(rows, unreadable);
 	hintIgnored(run, plan);
 	const onPlan = ({ problems }: Plan) => {

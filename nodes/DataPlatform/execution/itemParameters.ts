@@ -1,0 +1,113 @@
+/**
+ * Reads parameters for many items: plain references to an item's data directly, other expressions by
+ * n8n. Values, types and errors are those of n8n.
+ */
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import type { ReadParameter } from './parameter';
+import { isPlain, isSame, NOT_PLAIN, plainPath, readPlain } from './plainReference';
+
+/** Gives a stored value for an item, or `NOT_PLAIN` if n8n must resolve all of it. */
+type Resolve = (index: number) => unknown;
+
+/** What an expression sees of the other members besides it, only n8n can give. */
+const SEES_OTHERS = /parameter/i;
+
+class ItemParameters {
+	private readonly items;
+	/** Whether a reference gave what n8n gives for it, by its text. */
+	private readonly trusted = new Map<string, boolean>();
+
+	constructor(private readonly context: IExecuteFunctions) {
+		this.items = context.getInputData();
+	}
+
+	/** A stored value, taken apart once for all items. */
+	resolver(stored: unknown, isMember = false): Resolve {
+		if (typeof stored === 'string' && stored.startsWith('=')) {
+			return this.expression(stored, isMember);
+		}
+		if (typeof stored !== 'object' || stored === null) return () => stored;
+		if (Array.isArray(stored)) return this.list(stored);
+		return this.object(stored as Record<string, unknown>);
+	}
+
+	private expression(text: string, isMember: boolean): Resolve {
+		const path = plainPath(text);
+		if (!path) {
+			if (!isMember || SEES_OTHERS.test(text)) return () => NOT_PLAIN;
+			return (index) => this.evaluate(text, index);
+		}
+		return (index) => {
+			const value = readPlain(this.items[index]?.json, path);
+			if (value === NOT_PLAIN) return this.evaluate(text, index);
+			const isTrusted = this.trusted.get(text);
+			if (isTrusted) return value;
+			const evaluated = this.evaluate(text, index);
+			// n8n confirms each reference once in a run: one that it refuses or reads otherwise stays its.
+			if (isTrusted === undefined && evaluated !== NOT_PLAIN) {
+				this.trusted.set(text, isSame(value, evaluated));
+			}
+			return evaluated;
+		};
+	}
+
+	/** One expression by n8n. If it fails or gives no plain value, n8n resolves the whole parameter. */
+	private evaluate(text: string, index: number): unknown {
+		try {
+			const value: unknown = this.context.evaluateExpression(text.slice(1), index);
+			return isPlain(value) ? value : NOT_PLAIN;
+		} catch {
+			return NOT_PLAIN;
+		}
+	}
+
+	private list(stored: unknown[]): Resolve {
+		const entries = stored.map((entry) => this.resolver(entry, true));
+		return (index) => {
+			const values: unknown[] = [];
+			for (const resolve of entries) {
+				const value = resolve(index);
+				if (value === NOT_PLAIN) return NOT_PLAIN;
+				values.push(value);
+			}
+			return values;
+		};
+	}
+
+	private object(stored: Record<string, unknown>): Resolve {
+		if (Object.hasOwn(stored, '__proto__')) return () => NOT_PLAIN;
+		const members = Object.entries(stored).map(
+			([name, member]) => [name, this.resolver(member, true)] as const,
+		);
+		return (index) => {
+			const values: Record<string, unknown> = {};
+			for (const [name, resolve] of members) {
+				const value = resolve(index);
+				if (value === NOT_PLAIN) return NOT_PLAIN;
+				values[name] = value;
+			}
+			return values;
+		};
+	}
+}
+
+/** Reads as `context.getNodeParameter` does. No parameter may have a type that n8n checks. */
+export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
+	const parameters = new ItemParameters(context);
+	const resolvers = new Map<string, Resolve>();
+	const resolverOf = (path: string) => {
+		let resolve = resolvers.get(path);
+		if (!resolve) {
+			const stored: unknown = context.getNodeParameter(path, 0, null, { rawExpressions: true });
+			resolve = stored === null ? () => NOT_PLAIN : parameters.resolver(stored);
+			resolvers.set(path, resolve);
+		}
+		return resolve;
+	};
+	return (path, index, preset, options = {}) => {
+		const { skipValidation: _, ...others } = options;
+		const value = Object.keys(others).length > 0 ? NOT_PLAIN : resolverOf(path)(index);
+		return value === NOT_PLAIN ? context.getNodeParameter(path, index, preset, options) : value;
+	};
+}

@@ -1,0 +1,66 @@
+/**
+ * References to an item's own data that need no evaluation, such as `={{ $json.address.cities[0] }}`:
+ * dragging a field into a parameter makes one. n8n takes about half a millisecond to evaluate it, so
+ * reading it from the item is what makes many items fast. Whatever is not certainly plain is n8n's.
+ */
+
+/** Stands for a value that only n8n can give. */
+export const NOT_PLAIN = Symbol('not plain');
+
+/** The members to follow from an item's JSON. */
+export type Path = readonly string[];
+
+// Spaces are those that no parser disputes; names and keys are those that need no unescaping.
+const REFERENCE =
+	/^=\{\{[ \t\r\n]*\$json((?:[ \t\r\n]*\.[ \t\r\n]*[A-Za-z_$\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f][\w$\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]*|[ \t\r\n]*\[[ \t\r\n]*(?:0|[1-9]\d{0,8}|"[^"\\{}\r\n\u2028\u2029]*"|'[^'\\{}\r\n\u2028\u2029]*')[ \t\r\n]*\])+)[ \t\r\n]*\}\}$/;
+
+const STEP = /\.[ \t\r\n]*([^ \t\r\n.[]+)|\[[ \t\r\n]*(?:(\d+)|"([^"]*)"|'([^']*)')/g;
+
+/** n8n refuses such names, some in the middle of others. */
+const REFUSED = /constructor|prototype|__/;
+
+/** The path of a plain reference; undefined if a stored text is anything else. */
+export function plainPath(text: string): Path | undefined {
+	const steps = REFERENCE.exec(text)?.[1];
+	if (steps === undefined || REFUSED.test(steps)) return undefined;
+	return [...steps.matchAll(STEP)].map(([, ...names]) => names.find((name) => name !== undefined)!);
+}
+
+/** Whether it is a list or an object without a class, of whichever realm. */
+function isContainer(value: unknown): value is Record<string, unknown> {
+	if (typeof value !== 'object' || value === null) return false;
+	if (Array.isArray(value)) return true;
+	const prototype: unknown = Object.getPrototypeOf(value);
+	return prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Deeper values are left to n8n. */
+const MAX_DEPTH = 50;
+
+/** Whether a value is what JSON holds: no date, no function, nothing that n8n converts. */
+export function isPlain(value: unknown, depth = 0): boolean {
+	if (value === undefined || value === null) return true;
+	if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
+	if (!isContainer(value) || depth > MAX_DEPTH || 'isLuxonDateTime' in value) return false;
+	return Object.values(value).every((member) => isPlain(member, depth + 1));
+}
+
+/** The value at a path of an item's JSON; undefined if its last member is missing. */
+export function readPlain(json: unknown, path: Path): unknown {
+	let value = json;
+	for (const name of path) {
+		if (!isContainer(value)) return NOT_PLAIN;
+		if (!Object.hasOwn(value, name) && name in value) return NOT_PLAIN;
+		value = value[name];
+	}
+	return isPlain(value) ? value : NOT_PLAIN;
+}
+
+/** Whether two plain values are the same. */
+export function isSame(a: unknown, b: unknown): boolean {
+	if (Object.is(a, b)) return true;
+	if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) return false;
+	const names = Object.keys(a);
+	if (names.length !== Object.keys(b).length) return false;
+	return names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]));
+}

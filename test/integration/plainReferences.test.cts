@@ -1,0 +1,282 @@
+/**
+ * Parameters of items are read as n8n's own evaluation gives them: both are compared for items and
+ * expressions at random, with n8n's own context.
+ */
+import {
+	additionalData,
+	fullNode,
+	NODE_TYPE,
+	nodeTypes,
+	prepare,
+} from '../../harness/engine/engine.cts';
+import fc from 'fast-check';
+import { isDeepStrictEqual } from 'node:util';
+import { DateTime } from 'luxon';
+import { ExecuteContext } from 'n8n-core';
+import {
+	createRunExecutionData,
+	Workflow,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeParameters,
+} from 'n8n-workflow';
+
+import { parametersOfItems } from '../../nodes/DataPlatform/execution/itemParameters.ts';
+import { plainPath } from '../../nodes/DataPlatform/execution/plainReference.ts';
+import { defined } from '../support/engine/engine.cts';
+
+const NODE = 'Data Platform';
+
+/** The context of a node that has these parameters and items. */
+function contextOf(parameters: INodeParameters, items: INodeExecutionData[]) {
+	const node = fullNode({ name: NODE, type: NODE_TYPE, parameters }, 0);
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const inputData = { main: [items] };
+	return new ExecuteContext(
+		workflow,
+		workflow.getNode(NODE)!,
+		additionalData({ baseUrl: 'http://127.0.0.1', token: '' }),
+		'manual',
+		createRunExecutionData({}),
+		0,
+		items,
+		inputData,
+		{ node, data: inputData, source: null },
+		[],
+	) as unknown as IExecuteFunctions;
+}
+
+/** What reading gives, its type included; an error by its words and what n8n keeps with it. */
+function told(read: () => unknown) {
+	try {
+		return { value: read() };
+	} catch (error) {
+		const { name, message, description, context } = error as Error & IDataObject;
+		return { name, message, description, context };
+	}
+}
+
+const READING = { skipValidation: true };
+
+/** Another object of the same content: n8n converts dates in what it gives. */
+function copyOf(value: unknown): unknown {
+	if (value instanceof Date) return new Date(value);
+	if (typeof value !== 'object' || value === null || DateTime.isDateTime(value)) return value;
+	if (Array.isArray(value)) return value.map(copyOf);
+	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copyOf(member)]));
+}
+
+const toItems = (json: unknown[]) => json.map((each) => ({ json: copyOf(each) as IDataObject }));
+
+/** Expects that a parameter gives for each item what n8n gives. */
+function expectSame(parameters: INodeParameters, json: unknown[], path: string) {
+	const read = parametersOfItems(contextOf(parameters, toItems(json)));
+	const context = contextOf(parameters, toItems(json));
+	for (const index of json.keys()) {
+		const ours = told(() => read(path, index, null, READING));
+		const n8n = told(() => context.getNodeParameter(path, index, null, READING));
+		if (!isDeepStrictEqual(ours, n8n)) expect([index, ours]).toStrictEqual([index, n8n]);
+		expect(isDeepStrictEqual(ours, n8n)).toBe(true);
+	}
+}
+
+const NAMES = [
+	'a',
+	'b',
+	'E-mail',
+	'first name',
+	'0',
+	'1',
+	'length',
+	'größe',
+	'名前',
+	'𝒳',
+	'$',
+	'$json',
+	'_',
+	'class',
+	'constructor',
+	'constructorName',
+	'__proto__',
+	'prototype',
+	'__lookupGetter__',
+	'toString',
+	'valueOf',
+	'hasOwnProperty',
+	'getPrototypeOf',
+	'defineProperty',
+	'mainModule',
+	'binding',
+	'_load',
+	'caller',
+	'callee',
+	'arguments',
+	'dlopen',
+	'first',
+	'isEmpty',
+	'map',
+	'json',
+	'isLuxonDateTime',
+	"it's",
+	'a.b',
+	'a"b',
+	'a\\b',
+	'a}}b',
+	'{{ a',
+	'//',
+	'extend',
+	'this',
+	'globalThis',
+	'process',
+	'undefined',
+	'',
+];
+
+const name = fc.oneof(
+	{ weight: 4, arbitrary: fc.constantFrom('a', 'b', 'E-mail') },
+	{ weight: 4, arbitrary: fc.constantFrom(...NAMES) },
+	fc.string({ unit: 'grapheme', maxLength: 4 }),
+);
+
+const leaf = fc.oneof(
+	fc.string({ maxLength: 5 }),
+	fc.constantFrom('', '=', '={{ 1 }}', '2024-02-30', '2024-05-01T10:00:00Z', 'a,b', '12'),
+	fc.integer(),
+	fc.double(),
+	fc.boolean(),
+	fc.constantFrom(null, undefined, 0, -0, NaN, Infinity),
+	fc.constant(0).map(() => new Date('2024-05-01T10:00:00Z')),
+	fc.constant(0).map(() => DateTime.fromISO('2024-05-01T10:00:00Z')),
+);
+
+const { json } = fc.letrec((tie) => ({
+	value: fc.oneof({ weight: 4, arbitrary: leaf }, fc.array(tie('value'), { maxLength: 3 }), {
+		weight: 2,
+		arbitrary: tie('json'),
+	}),
+	json: fc
+		.array(fc.tuple(name, tie('value')), { maxLength: 6 })
+		.map((entries) => Object.fromEntries(entries) as unknown),
+}));
+
+const space = fc.constantFrom('', '', '', ' ', '  ', '\n', '\t', '\r\n ', '\u00a0');
+
+const step = fc.oneof(
+	{ weight: 3, arbitrary: fc.tuple(space, space, name).map(([a, b, n]) => `${a}.${b}${n}`) },
+	fc.tuple(space, space, name).map(([a, b, n]) => `${a}[${b}${JSON.stringify(n)}${a}]`),
+	fc.tuple(space, space, name).map(([a, b, n]) => `${a}[${b}'${n}'${a}]`),
+	fc.tuple(space, fc.constantFrom(0, 1, 5, '00', '01', -1, 1.5)).map(([a, n]) => `[${a}${n}]`),
+	name.map((n) => `?.${n}`),
+);
+
+const reference = fc
+	.array(step, { minLength: 1, maxLength: 3 })
+	.map((steps) => `$json${steps.join('')}`);
+
+/** What stands in one pair of braces. */
+const code = fc.oneof(
+	{ weight: 6, arbitrary: reference },
+	fc
+		.tuple(
+			reference,
+			fc.constantFrom(
+				'.toDateTime()',
+				'.toUpperCase()',
+				'.length',
+				'.first()',
+				'.isEmpty()',
+				'.map(x => x)',
+				' ?? 1',
+				' + 1',
+				'; 1',
+				' // x',
+				'.keys()',
+			),
+		)
+		.map(([text, more]) => `${text}${more}`),
+	fc.constantFrom(
+		'$json',
+		'$itemIndex',
+		'$now',
+		'$parameter["&E-mail"]',
+		'$parameter.resource',
+		'$("No Such Node").item.json.a',
+		'1 +',
+		'$fromAI("a")',
+		'{ a: $json.a }',
+		'[$json.a, $json.b]',
+		'DateTime.fromISO("2024-05-01")',
+		'$json.a.b.c.d',
+		'throw new Error()',
+	),
+);
+
+const expression = fc.oneof(
+	{
+		weight: 8,
+		arbitrary: fc
+			.array(fc.constantFrom('.a', '.b', ' . a', '["E-mail"]', "['a']", '[0]', '[ 1 ]'), {
+				minLength: 1,
+				maxLength: 3,
+			})
+			.map((steps) => `={{ $json${steps.join('')} }}`),
+	},
+	{
+		weight: 8,
+		arbitrary: fc.tuple(space, code, space).map(([a, c, b]) => `={{${a}${c}${b}}}`),
+	},
+	code.map((c) => `={{ ${c} }} `),
+	code.map((c) => `= {{ ${c} }}`),
+	code.map((c) => `=x {{ ${c} }}`),
+	fc.tuple(code, code).map(([a, b]) => `={{ ${a} }}{{ ${b} }}`),
+	code.map((c) => `={{ ${c} `),
+	code.map((c) => `{{ ${c} }}`),
+	fc.constantFrom('', '=', 'constant', '={{ }}'),
+);
+
+/** A value that is never read twice alike is not compared. */
+const isSteady = (text: string) => !text.includes('$now');
+
+beforeAll(prepare);
+
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 1000);
+
+test('an expression gives what n8n gives', () => {
+	let plain = 0;
+	fc.assert(
+		fc.property(
+			expression.filter(isSteady),
+			fc.array(json, { minLength: 1, maxLength: 4 }),
+			(text, items) => {
+				if (plainPath(text)) plain += 1;
+				expectSame({ recordId: text }, items, 'recordId');
+			},
+		),
+		{ numRuns: RUNS },
+	);
+	expect(plain).toBeGreaterThan(RUNS / 4);
+});
+
+test('mapped fields have what n8n gives, each its own', () => {
+	const values = fc.dictionary(name, fc.oneof(expression.filter(isSteady), leaf), { maxKeys: 5 });
+	fc.assert(
+		fc.property(values, fc.array(json, { minLength: 1, maxLength: 4 }), (mapped, items) => {
+			const columns = defined(mapped as IDataObject) as never;
+			expectSame({ columns }, items, 'columns.value');
+		}),
+		{ numRuns: RUNS },
+	);
+});
+
+test('the entries of a list have what n8n gives', () => {
+	const entries = fc.array(fc.record({ field: name, value: expression.filter(isSteady) }), {
+		maxLength: 3,
+	});
+	fc.assert(
+		fc.property(entries, fc.array(json, { minLength: 1, maxLength: 3 }), (field, items) => {
+			expectSame({ fieldsToSet: { field } }, items, 'fieldsToSet');
+		}),
+		{ numRuns: RUNS / 2 },
+	);
+});

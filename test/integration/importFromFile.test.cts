@@ -665,7 +665,7 @@ describe('an import that is canceled', () => {
 			through: number(
 				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
 			),
-			startAt: number(/set 'File → Start at Row' in the options to (\d+)/),
+			startAt: number(/set 'Start at Row' in the options to (\d+)/),
 			unknown: number(/(\d+) rows after that may have been written or not/),
 		};
 	}

@@ -240,7 +240,7 @@ test('the list of fields offers those for files', async () => {
 	const credential = { baseUrl: harness.sandbox.baseUrl, token: harness.sandbox.tokens.role };
 	const parameters = { application: picked('shop'), table: picked('docs') };
 	const fields = await loadOptions(credential, 'getFileFields', parameters);
-	expect(fields.map(({ value }) => value)).toEqual(['papers', 'scans', 'photo']);
+	expect(fields.map(({ value }) => value)).toEqual(['', 'papers', 'scans', 'photo']);
 });
 
 describe('two files of one name and size', () => {

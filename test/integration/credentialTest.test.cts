@@ -81,7 +81,7 @@ test.each([
 
 test.each([
 	['a JWT as another type', 'jwt', 'role', /The token is a JWT.*'Token Type'/],
-	['another token as a JWT', 'role', 'jwt', /no JWT.*'Standard JWT Token'/],
+	['another token as a JWT', 'role', 'jwt', /not a JWT.*'Standard JWT Token'/],
 ] as const)('%s', async (_, token, accessType, message) => {
 	const result = await check({ token: sandbox.tokens[token], accessType });
 	expect(result).toEqual(error(expect.stringMatching(message)));

@@ -84,7 +84,19 @@ describe('options', () => {
 		expect(fields).not.toContain('send');
 		const sorts = await values('getSortFields', deals);
 		const own = fields.filter((name) => !String(name).includes('.'));
-		expect([...sorts].sort()).toEqual(['created', 'id', 'modified', ...own].sort());
+		expect(sorts).toEqual(['', 'created', 'id', 'modified', ...own.slice(1)]);
+	});
+
+	test('what is chosen once may be empty: the editor marks no value that the list has', async () => {
+		const single = [
+			...['getChoice', 'getField', 'getFileFields', 'getFilterFields', 'getIncomingLinks'],
+			...['getLinkedFields', 'getSavedViews', 'getSortFields', 'getSummaryFields'],
+			'getWritableFields',
+		];
+		for (const method of single) expect((await values(method, deals))[0]).toBe('');
+		for (const method of ['getFields', 'getMatchFields', 'getChoices']) {
+			expect(await values(method, deals)).not.toContain('');
+		}
 	});
 
 	test('the fields that records can be matched on', async () => {
@@ -95,8 +107,8 @@ describe('options', () => {
 
 	test('saved views', async () => {
 		const views = await loadOptions(credential, 'getSavedViews', contacts);
-		expect(views.map(({ name }) => name)).toEqual(['Adults', 'Newsletter']);
-		expect(views[0]?.description).toBe('Eighteen and older');
+		expect(views.map(({ name }) => name)).toEqual(['None', 'Adults', 'Newsletter']);
+		expect(views[1]?.description).toBe('Eighteen and older');
 	});
 
 	test.each([
@@ -120,6 +132,25 @@ describe('columns', () => {
 		const { fields } = await loadColumns(credential, method, parameters as never);
 		return new Map(fields.map((field) => [field.id, field]));
 	};
+
+	test('the import key comes first', async () => {
+		expect([...(await columns('getColumnsToUpsert')).keys()][0]).toBe('email');
+	});
+
+	test('of a table with many fields, the required ones and the key are shown at first', async () => {
+		const names = Array.from({ length: 60 }, (_, index) => ({ name: `f${index}`, type: 'text' }));
+		const key = { name: 'number', type: 'text', metadata: { importKey: true } };
+		const required = { name: 'title', type: 'text', metadata: { required: true } };
+		const table = { internalName: 'wide', header: 'Wide', fields: [...names, required, key] };
+		await sandbox.admin.createTable({ app: 'crm', table });
+		for (const method of ['getColumnsToCreate', 'getColumnsToUpsert']) {
+			const fields = [...(await columns(method, chosen('crm', 'wide'))).values()];
+			expect(fields).toHaveLength(62);
+			const shown = fields.filter(({ removed }) => !removed);
+			expect(shown.map(({ id }) => id)).toEqual(['number', 'title']);
+		}
+		await sandbox.admin.reset();
+	});
 
 	test('of a new record: required fields marked, read-only ones left out', async () => {
 		const fields = await columns('getColumnsToCreate');
@@ -209,7 +240,7 @@ describe('a list that cannot be loaded says why', () => {
 	test('an unknown table', async () => {
 		const unknown = chosen('crm', 'nothing');
 		await expect(loadColumns(credential, 'getColumnsToCreate', unknown)).rejects.toThrow(
-			'does not have what was asked for',
+			"There is no table 'nothing' in 'crm'",
 		);
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
 			"No application that this token sees has a table 'nothing'",

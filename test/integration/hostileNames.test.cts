@@ -158,7 +158,7 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 	test.each(impossible)('is not asked for as %j', async (name, error) => {
 		const result = await run(parameters(name));
 		expect(result.error?.message).toContain(error);
-		expect(result.error?.message).toContain('nothing was sent');
+		expect(result.error?.message).toContain('Nothing was sent');
 		expect(result.error?.description).toMatch(/Choose|Enter|Use|Correct|Check/);
 		expect(platform.requests).toEqual([]);
 	});
@@ -200,7 +200,7 @@ describe('a file name from the platform', () => {
 
 	test.each(['.', '..', '\ud800'])('is not fetched as %j', async (fileId) => {
 		const result = await download({ fileId, fileName: 'a.txt' });
-		expect(result.error?.message).toContain('nothing was sent');
+		expect(result.error?.message).toContain('Nothing was sent');
 		expect(platform.requests).toHaveLength(1);
 	});
 

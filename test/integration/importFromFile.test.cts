@@ -498,7 +498,9 @@ describe('an import that breaks off', () => {
 		const { details } = error!.context as { details: IDataObject };
 		const through = details.confirmedThroughRow as number;
 		expect(error!.message).toContain(`'orders.csv' is imported through row ${through} only`);
-		expect(error!.description).toContain(`set 'Start at Row' in the options to ${through + 1}`);
+		expect(error!.description).toContain(
+			`set 'File → Start at Row' in the options to ${through + 1}`,
+		);
 		expect(details).toMatchObject({ startAtRow: through + 1, inserted: through - 1 });
 		await harness.faults();
 		const { json } = await imported(text, {
@@ -550,7 +552,7 @@ describe('an import that breaks off', () => {
 		});
 		expect(count).toBe(inserted! + 1000);
 		expect(json.message).toContain(
-			`To go on, set 'Start at Row' in the options to ${startAtRow}. 1000 rows before that may have been written or not, and are among the rejected rows: look for them before you import those.`,
+			`To go on, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may have been written or not, and are among the rejected rows: look for them before you import those.`,
 		);
 		expect(json.message).not.toContain('after that');
 	});
@@ -663,7 +665,7 @@ describe('an import that is canceled', () => {
 			through: number(
 				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
 			),
-			startAt: number(/set 'Start at Row' in the options to (\d+)/),
+			startAt: number(/set 'File → Start at Row' in the options to (\d+)/),
 			unknown: number(/(\d+) rows after that may have been written or not/),
 		};
 	}

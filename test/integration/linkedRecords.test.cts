@@ -132,8 +132,8 @@ describe('linked to', () => {
 					table: picked(table),
 				} as never)
 			).map(({ value }) => value);
-		expect(await list('contacts')).toEqual(['deals.people']);
-		expect(await list('companies', '')).toEqual(['contacts.company', 'deals.company']);
+		expect(await list('contacts')).toEqual(['', 'deals.people']);
+		expect(await list('companies', '')).toEqual(['', 'contacts.company', 'deals.company']);
 	});
 });
 

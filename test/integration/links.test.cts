@@ -778,7 +778,7 @@ describe('the option', () => {
 			'secret',
 		]);
 		const path = 'parameters.options.linkValues.link[0].linkedField';
-		expect(await list('getLinkedFields', path)).toEqual(['name', 'number', 'city']);
+		expect(await list('getLinkedFields', path)).toEqual(['', 'name', 'number', 'city']);
 	});
 
 	const columns = async (link: unknown) => {

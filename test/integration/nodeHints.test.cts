@@ -73,8 +73,19 @@ test.each<[what: string, parameters: IDataObject, itemCount: number, expected: s
 		1,
 		[],
 	],
-	['an upsert whose key is not mapped', on('upsertMany', keyed({ value: null })), 1, [NOT_MAPPED]],
-	['a sync whose key is not mapped', on('syncMany', keyed()), 1, [NOT_MAPPED]],
+	[
+		'an upsert whose key is not mapped',
+		on('upsertMany', keyed({ value: { email: null, name: 'a' } })),
+		1,
+		[NOT_MAPPED],
+	],
+	[
+		'a sync whose key is not mapped',
+		on('syncMany', keyed({ value: { name: 'a' } })),
+		1,
+		[NOT_MAPPED],
+	],
+	['an upsert of which nothing is mapped yet', on('upsertMany', keyed({ value: null })), 1, []],
 	[
 		'a key that is mapped automatically',
 		on('upsert', keyed({ mappingMode: 'autoMapInputData' })),

@@ -56,7 +56,7 @@ const cases: Case[] = [
 	{
 		operation: 'get',
 		run: (stored) => ({ items: byId(stored), parameters: idParameter }),
-		error: 'The platform does not have what was asked for',
+		error: 'There is no record',
 		details: { outcome: 'failed', status: 404 },
 		afterGoingOn: old,
 		afterStopping: old,
@@ -95,7 +95,7 @@ const cases: Case[] = [
 				items: byId(stored, { buyer: 'changed' }),
 				parameters: { ...idParameter, updateMode },
 			}),
-			error: 'The platform does not have what was asked for',
+			error: 'There is no record',
 			details: { outcome: 'failed', status: 404 },
 			afterGoingOn: ['changed', 'old 2', 'changed'],
 			afterStopping: ['changed', 'old 2', 'old 3'],
@@ -106,7 +106,7 @@ const cases: Case[] = [
 	{
 		operation: 'delete',
 		run: (stored) => ({ items: byId(stored), parameters: idParameter }),
-		error: 'The platform does not have what was asked for',
+		error: 'There is no record',
 		details: { outcome: 'failed', status: 404 },
 		afterGoingOn: ['old 2'],
 		afterStopping: ['old 2'],

@@ -59,7 +59,7 @@ test.each<[string, Run, error: string, message: string]>([
 		'createMany',
 		{ options: { batchSize: '={{ null }}' } },
 		"'Batch Size' must be a whole number from 0 to 1000, it is empty",
-		"Correct 'Batch Size', or the expression in it.",
+		"Correct 'Batches, Timeouts and Retries → Batch Size', or the expression in it.",
 	],
 	[
 		'upsertMany',

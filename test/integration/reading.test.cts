@@ -417,7 +417,7 @@ describe('applications and tables', () => {
 		});
 		const output = result.output('Data Platform');
 		expect(pairedIndexes(output)).toEqual([0, 0, 1, 2, 2]);
-		expectErrorItem(output[2]!, 1, 'does not have what was asked for', { status: 404 });
+		expectErrorItem(output[2]!, 1, 'There is no application', { status: 404 });
 		const names = [0, 1, 3, 4].map((index) => output[index]!.json.internalName);
 		expect(new Set(names)).toEqual(new Set(['orders', 'notes']));
 		expect(output.find(({ json }) => json.internalName === 'orders')?.json).toMatchObject({
@@ -536,7 +536,7 @@ test('an id cannot lead out of its table', async () => {
 	for (const recordId of ['../..', '../../../users/me', 'a?b#c']) {
 		for (const operation of ['get', 'delete']) {
 			const result = await harness.run(operation, { parameters: { recordId } });
-			expect(result.error?.message).toContain('does not have what was asked for');
+			expect(result.error?.message).toContain('There is no record');
 		}
 	}
 	const inside = (await harness.requests()).every(({ path }) =>

@@ -58,7 +58,7 @@ describe('the token stays where it belongs', () => {
 		const webhookUrl = `${stranger.origin}/hooks/1`;
 		const trigger = { resource: 'workflow', operation: 'trigger', webhookUrl, options: {} };
 		const result = await run(trigger);
-		expect(result.error?.message).toContain('nothing was sent');
+		expect(result.error?.message).toContain('Nothing was sent');
 		expect(result.error?.description).toContain(`add ${stranger.origin} to 'Webhook Origins'`);
 		expect(stranger.requests).toEqual([]);
 

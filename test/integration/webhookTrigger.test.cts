@@ -74,7 +74,9 @@ describe('who may call', () => {
 		const workflow = await listen({ ...harness.credential }, { table: picked('orders') } as never);
 		const { status } = await workflow.receive({ recordId: 'x' }, { authorization: 'Bearer ' });
 		expect(status).toBe(401);
-		await expect(workflow.activate()).rejects.toThrow("The credential has no 'Webhook Secret'");
+		await expect(workflow.activate()).rejects.toThrow(
+			"The credential has no 'Webhook Secret'. Turn on 'More Settings' in the credential",
+		);
 	});
 
 	test.each(['geheimes Wört', 'two\nlines', '秘密'])(

@@ -156,7 +156,11 @@ describe('the token', () => {
 			{ purpose: 'attachments' },
 			'Ask for a token that has this right, or choose another table.',
 		],
-		['a host that it was not sent to', { to: { url: elsewhere, withToken: false } }, undefined],
+		[
+			'a host that it was not sent to',
+			{ to: { url: elsewhere, withToken: false } },
+			'Correct what the message names, then run it again.',
+		],
 	])('what to do after a 403 for %s', async (_, more, hint) => {
 		const { client } = tokenClient(httpResponse(403, { errors: [{ id: 'c', message: 'no' }] }));
 		const failure = asFailure(await client.tryRequest({ ...get, ...more }));
@@ -288,7 +292,7 @@ describe('waiting', () => {
 		const failure = asFailure(await advanced(connection.tryRequest(post)));
 		expect(failure).toMatchObject({
 			message:
-				'The platform asked to wait: too many requests: slow down; waiting longer would pass the limit of 7 s for this execution',
+				'The platform asked to wait: too many requests. slow down; waiting longer would pass the limit of 7 s for this execution',
 			delivery: 'notApplied',
 			status: 429,
 			code: 'limit',
@@ -540,7 +544,7 @@ describe('bytes that are received', () => {
 	});
 
 	test.each([
-		[404, '{"errors":[{"message":"gone"}]}', 'The platform does not have what was asked for: gone'],
+		[404, '{"errors":[{"message":"gone"}]}', 'gone'],
 		[300, 'elsewhere', 'responded with a redirect (300)'],
 		[199, '', 'The platform refused the request (199)'],
 	])('with status %i are none, but the reason', async (status, text, message) => {

@@ -45,7 +45,7 @@ test.each([
 
 test.each(['.', '..', ''])('%j stands for no name, however it is encoded', (id) => {
 	expect(() => paths.record({ table: 'contacts' }, id)).toThrow('cannot be the name or ID');
-	expect(() => paths.records({ table: id })).toThrow('nothing was sent');
+	expect(() => paths.records({ table: id })).toThrow('Nothing was sent');
 });
 
 test('a record is read, whatever is beside it', () => {

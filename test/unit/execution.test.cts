@@ -88,7 +88,7 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	],
 	[
 		{ code: 'correctQuery', parts: ['filter', 'linkedTo'] },
-		"Check 'Filter', 'Linked To': what is named there may have been renamed or deleted.",
+		"Check 'Filter', 'Linked To': a value may not fit its field, or what is named there may have been renamed or deleted.",
 	],
 	[
 		{ code: 'allowWebhookOrigin', origin: 'https://a.example.com' },

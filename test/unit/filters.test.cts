@@ -358,7 +358,7 @@ test('what deletes takes no condition that restricts nothing', () => {
 		or(condition('a', 'eq', 'x'), and(condition('b', 'startswith', ''))),
 		or(condition('a', 'eq', 'x'), and()),
 	]) {
-		expect(() => requireRestrictive(filter)).toThrow('nothing was sent');
+		expect(() => requireRestrictive(filter)).toThrow('Nothing was sent');
 	}
 	for (const filter of [
 		and(),

@@ -87,7 +87,14 @@ describe('checking an item', () => {
 
 	test.each([undefined, '', '  ', 5, null])('%j is no record id', (id) => {
 		const { problems } = plan([{ values: { age: 1 }, id }], { mode: 'update' });
-		expect(problems).toEqual([{ index: 0, field: 'id', message: 'the record id is missing' }]);
+		expect(problems).toEqual([
+			{
+				index: 0,
+				field: 'id',
+				message: 'the record id is missing',
+				hint: { code: 'giveRecordIds' },
+			},
+		]);
 	});
 
 	test('an id is trimmed and only used where an existing record is meant', () => {

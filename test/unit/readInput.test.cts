@@ -156,7 +156,7 @@ describe('which records are read', () => {
 			{ serve: () => httpResponse(400, { errors: [{ message: 'no such field' }] }) },
 		);
 		expect(error?.description).toContain(
-			"Check 'Filter', 'Sort', 'Output Field Names or IDs': what is named there may have been renamed or deleted.",
+			"Check 'Filter', 'Sort', 'Output Field Names or IDs': a value may not fit its field, or what is named there may have been renamed or deleted.",
 		);
 	});
 

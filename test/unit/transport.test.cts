@@ -503,7 +503,7 @@ describe('a response', () => {
 			'404',
 			parse(404, { errors: [entry] }),
 			{
-				message: 'The platform does not have what was asked for: too young',
+				message: 'too young',
 				hint: 'Check the application, the table and the ID; they may have been renamed or deleted.',
 			},
 		],

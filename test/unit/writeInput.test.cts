@@ -427,7 +427,7 @@ describe('records that are missing from the input', () => {
 			set({ field: 'age', value: '' }),
 			"Nothing was written or removed: the value of 'age' under 'Fields to Set' is empty",
 			'Fields to Set',
-			"Give it a value. To clear the field, set the option 'Empty Values' to 'Clear the Field'.",
+			"Give it a value. To clear the field, set the option 'Empty, Unknown and Repeated Values → Empty Values' to 'Clear the Field'.",
 		],
 		[
 			'a value of another kind',

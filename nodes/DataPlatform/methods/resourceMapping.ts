@@ -129,6 +129,12 @@ async function linkedChoices(
 const READ_ONLY_NOTICE =
 	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
 
+/** More fields take the editor seconds to draw: the others are added one by one. */
+const MAX_SHOWN_FIELDS = 50;
+
+const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) =>
+	key && fields.includes(key) ? [key, ...fields.filter((field) => field !== key)] : fields;
+
 /** @param startsEmpty whether the user adds the fields one by one */
 const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = false) =>
 	async function load(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -137,17 +143,20 @@ const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = 
 			if (!table) return { fields: [] };
 			const key = importKeyOf(table);
 			const rules = chosenLinkRules(this, table);
-			const writable = table.fields.filter(isWritable);
+			const writable = keyFirst(table.fields.filter(isWritable), key);
 			if (writable.length === 0) return { fields: [], emptyFieldsNotice: READ_ONLY_NOTICE };
 			const linked = await linkedChoices(this, client, writable, rules);
-			const fields = writable.map((field) =>
-				column(
+			const isLong = writable.length > MAX_SHOWN_FIELDS;
+			const fields = writable.map((field) => {
+				const [required, isKey] = [isRequired(field), field === key];
+				const isNeeded = isKey || field.metadata.required === true;
+				return column(
 					field,
-					{ required: isRequired(field), isKey: field === key, removed: startsEmpty },
+					{ required, isKey, removed: startsEmpty || (isLong && !isNeeded) },
 					rules.get(field.name),
 					linked.get(field.name),
-				),
-			);
+				);
+			});
 			return { fields };
 		});
 	};

@@ -27,6 +27,10 @@ const MATCHED_ON_IMPORT_KEY =
 const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
+/** Nobody is told of a missing value before the first one is typed. */
+const IS_STARTED =
+	'Object.values($parameter["columns"].value || {}).some((value) => value !== null && value !== "")';
+
 const noImportKey: NodeHint = {
 	message: `The table has no import key to match records by. Choose another way under ${matchOn}, or mark a field as import key in the platform.`,
 	type: 'warning',
@@ -37,7 +41,7 @@ const noImportKey: NodeHint = {
 
 const importKeyNotMapped: NodeHint = {
 	message: `The import key has no value. Fill in the field marked (${IMPORT_KEY_MARK}), or choose another way under ${matchOn}.`,
-	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !($parameter["columns"].value || {})[${KEY}.id] }}`,
+	displayCondition: `={{ ${MATCHED_ON_IMPORT_KEY} && ${FIELDS} && $parameter["columns"].mappingMode === "defineBelow" && !!${KEY} && !($parameter["columns"].value || {})[${KEY}.id] && ${IS_STARTED} }}`,
 	whenToDisplay: 'beforeExecution',
 	location: 'outputPane',
 };

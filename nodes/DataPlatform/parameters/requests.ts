@@ -34,7 +34,7 @@ export const requestSettings = [maxRetryWait, timeout];
 
 /** How requests are made, as a group of options. */
 export const requestOptions = <Option extends string>(
-	label: string,
+	{ label }: { label: string },
 	...settings: Array<Parameter<Option, unknown>>
 ) =>
 	new OptionGroup<Option | NameOf<typeof skipAudit>>(

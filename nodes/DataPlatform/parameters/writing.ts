@@ -16,7 +16,6 @@ import { linkResolver, linkRules, linkValues, type LinkParameter } from './links
 import {
 	matchFields,
 	matchingOf,
-	IF_FOUND_IF_MISSING,
 	matchingOptions,
 	matchOn,
 	multipleMatches,
@@ -127,7 +126,7 @@ const maxFailedShare = number('maxFailedShare', {
 
 const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
 
-const BATCHES_AND_TIMES = 'Batches, Timeouts and Retries';
+const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
 
 const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
 
@@ -143,7 +142,7 @@ const inputValues = <Option extends string = never>(...more: Array<Parameter<Opt
 /** The options of the operations that find records, with what each says of duplicates and matches. */
 const matchedOptions = <Option extends string>(
 	repeated: typeof duplicatesOfRows,
-	[label, matches]: [label: string, matches: Array<Parameter<Option, unknown>>],
+	matches: Array<Parameter<Option, unknown>>,
 	skips = skipUnchanged,
 ) => [
 	dryRun,
@@ -152,22 +151,19 @@ const matchedOptions = <Option extends string>(
 	skips,
 	requests,
 	inputValues(repeated),
-	matchingOptions<Option | NameOf<typeof importKey>>(label, ...matches, importKey),
+	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
 ];
 
 /** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
 export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
-export const upsertManyOptions = matchedOptions(duplicates(), [
-	IF_FOUND_IF_MISSING,
-	upsertMatchOptions,
-]);
+export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
 export const updateManyOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
-	['If Missing, Multiple Matches', updateMatchOptions],
+	updateMatchOptions,
 );
 export const syncManyOptions = matchedOptions(
 	duplicates(),
-	['Multiple Matches, Import Key', [multipleMatches]],
+	[multipleMatches],
 	skipUnchanged.with({ preset: true }),
 );
 
@@ -178,7 +174,7 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	skipUnchanged,
 	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
-	matchingOptions(IF_FOUND_IF_MISSING, ...upsertMatchOptions, importKey),
+	matchingOptions(...upsertMatchOptions, importKey),
 ];
 
 /** How an operation writes, besides what all of them have. */

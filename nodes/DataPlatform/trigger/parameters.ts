@@ -54,7 +54,7 @@ const setUpNotice = custom(
 	'notice',
 	{
 		label:
-			'<ol><li>In the credential, turn on <b>More Settings</b> and enter a <b>Webhook Secret</b>.</li><li>In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted.</li><li>As its URL, enter the production URL of this node.</li><li>As its header Authorization, enter "Bearer", a space and the Webhook Secret.</li><li>As its body, enter { "recordId": "the ID of the record" }.</li></ol>',
+			'1. In the credential, turn on More Settings and enter a Webhook Secret. 2. In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted. 3. As its URL, enter the production URL of this node. 4. As its header Authorization, enter "Bearer", a space and the Webhook Secret. 5. As its body, enter { "recordId": "the ID of the record" }.',
 		preset: '',
 	},
 	() => undefined,

@@ -115,7 +115,11 @@ export const upload = itemOperation({
 		emptyValues,
 		linkValues,
 		unknownFields,
-		requestOptions('Timeouts and Retries', maxRetryWait, timeout.with({ preset: TIMEOUT_S })),
+		requestOptions(
+			{ label: 'Timeouts and Retries' },
+			maxRetryWait,
+			timeout.with({ preset: TIMEOUT_S }),
+		),
 	],
 	notIdempotent: true,
 	concurrency: 4,

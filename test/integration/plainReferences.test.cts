@@ -15,7 +15,6 @@ import { DateTime } from 'luxon';
 import { ExecuteContext } from 'n8n-core';
 import {
 	createRunExecutionData,
-	NodeConnectionTypes,
 	Workflow,
 	type IDataObject,
 	type IExecuteFunctions,

@@ -26,7 +26,7 @@ export async function authenticate(
 		String(credentials.webhookOrigins ?? ''),
 	);
 	if (!origins.has(url.origin)) {
-		throw new OriginError(`The token is not sent to ${url.origin}, nothing was sent`, {
+		throw new OriginError(`The token is not sent to ${url.origin}. Nothing was sent`, {
 			code: 'allowWebhookOrigin',
 			origin: url.origin,
 		});
@@ -36,8 +36,8 @@ export async function authenticate(
 	if (!/^[\x21-\x7e]+$/.test(token)) {
 		throw new OriginError(
 			token === ''
-				? 'The token in the credential is empty, nothing was sent'
-				: 'The token in the credential holds a space, a line break or a letter that no token has, nothing was sent',
+				? 'The token in the credential is empty. Nothing was sent'
+				: 'The token in the credential holds a space, a line break or a letter that no token has. Nothing was sent',
 			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
 		);
 	}
@@ -124,7 +124,7 @@ export class DataPlatformApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether to use the settings for webhooks, the rate limit and certificates. They only count while they are shown.',
+				'Whether to use the settings for webhooks, the rate limit and certificates. They only apply while this is on.',
 		},
 		{
 			displayName: 'Webhook Origins',

@@ -20,7 +20,7 @@ export class DataPlatformWebhookTrigger implements INodeType {
 		icon: { light: 'file:../../icons/platform.svg', dark: 'file:../../icons/platform.dark.svg' },
 		group: ['trigger'],
 		version: 1,
-		subtitle: 'record created, updated or deleted',
+		subtitle: 'record changed',
 		description: 'Starts the workflow at once when a workflow of the Data Platform sends a webhook',
 		defaults: { name: 'Data Platform Webhook Trigger' },
 		inputs: [],

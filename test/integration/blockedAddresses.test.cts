@@ -13,7 +13,7 @@ afterAll(() => {
 	Container.get(SsrfProtectionConfig).enabled = false;
 });
 
-const MESSAGE = "n8n's SSRF protection blocks the platform's address, nothing was sent";
+const MESSAGE = "n8n's SSRF protection blocks the platform's address. Nothing was sent";
 
 test.each([
 	['getAll', {}],

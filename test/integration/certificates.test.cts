@@ -224,7 +224,7 @@ test('a server that speaks plain HTTP gets nothing over HTTPS, and the error say
 	const credential = { baseUrl: `https://127.0.0.1:${port}`, ignoreSslIssues: true };
 	const { error } = await run(credential, { resource: 'record', operation: 'getAll', ...table });
 	expect(error?.message).toContain(
-		'Could not establish a secure connection (EPROTO), nothing was sent',
+		'Could not establish a secure connection (EPROTO). Nothing was sent',
 	);
 	expect(error?.description).toContain('port');
 	expect(heard.join('')).not.toContain(token);

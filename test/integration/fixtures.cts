@@ -29,6 +29,11 @@ const orders = {
 		},
 		{ name: 'comment', type: 'long_text' },
 		{ name: 'tags', type: 'chips' },
+		{
+			name: 'channels',
+			type: 'dropdownmulti',
+			metadata: { items: ['mail', 'web'].map((value, order) => ({ value, order })) },
+		},
 		{ name: 'related', type: 'schema_link', metadata: { linkTableId: 'orders', multiple: true } },
 		{ name: 'label', type: 'calculated', metadata: { template: '{number}: {buyer}' } },
 	],

@@ -54,7 +54,7 @@ const around = (item: unknown): INodeExecutionData[] => {
 describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 	test('stops before anything is sent, naming item and field', async () => {
 		const result = await harness.run(operation, { input: around(item) });
-		expect(result.error?.message).toContain('Nothing was sent, 1 item has problems: item 1: ');
+		expect(result.error?.message).toContain('Nothing was sent. 1 item has problems: item 1: ');
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(await harness.writes()).toEqual([]);
@@ -79,7 +79,7 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 test('all problems of all items come in one error, ten of them in words', async () => {
 	const items = Array.from({ length: 12 }, () => ({ prise: 1 }));
 	const result = await harness.run('createMany', { items });
-	expect(result.error?.message).toContain('Nothing was sent, 12 items have problems: item 0: ');
+	expect(result.error?.message).toContain('Nothing was sent. 12 items have problems: item 0: ');
 	expect(result.error?.message).toContain('and 14 more');
 	expect(result.error?.description).toContain("'On Error'");
 	const several = await harness.run('createMany', {

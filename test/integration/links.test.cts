@@ -272,7 +272,7 @@ describe('not found', () => {
 			],
 		});
 		expect(result.error?.message).toMatch(
-			/^Nothing was sent, 1 item has problems: item 1: 'company'/,
+			/^Nothing was sent. 1 item has problems: item 1: 'company'/,
 		);
 		expect(await stored()).toEqual([]);
 	});

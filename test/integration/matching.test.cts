@@ -92,7 +92,7 @@ describe('create or update many, matched on fields', () => {
 			parameters: byText,
 			onError: 'stopWorkflow',
 		});
-		expect(stopped.error?.message).toContain('Nothing was sent, 3 items have problems');
+		expect(stopped.error?.message).toContain('Nothing was sent. 3 items have problems');
 	});
 
 	test('a table without an import key: the error says what to choose', async () => {

@@ -40,7 +40,7 @@ test.each<[string, Run, error: string, message: string]>([
 	[
 		'getAll',
 		{ parameters: sorted('a,b') },
-		"No field is called 'a,b'; nothing was sent",
+		"No field is called 'a,b'. Nothing was sent",
 		"Choose field and direction under 'Sort', or correct the expression in it.",
 	],
 	[

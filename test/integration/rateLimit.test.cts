@@ -48,7 +48,7 @@ describe('429 on every third request', () => {
 		});
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');
-		expect(result.error?.description).toContain("'Max Retry Wait'");
+		expect(result.error?.description).toContain("'Max Retry Wait (Seconds)'");
 		expect(result.error?.description).toContain(
 			'10 of 30 items are done, all confirmed through item 9.',
 		);

@@ -262,7 +262,7 @@ describe('what an expression leaves empty when reading', () => {
 		[{ sort: { by: [{ field: '={{ null }}' }] } }, "A field under 'Sort' has no name"],
 		[
 			{ sort: { by: [{ field: 'a(desc),b' }] } },
-			"No field is called 'a(desc),b'; nothing was sent",
+			"No field is called 'a(desc),b'. Nothing was sent",
 		],
 		[
 			{ sort: { by: [{ field: 'a', direction: '={{ "DESC" }}' }] } },

@@ -185,7 +185,7 @@ describe('duplicates in the input', () => {
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
 		expectErrorItem(result.output('Data Platform')[2]!, 2, "same import key 'a' as item 0");
 		const stopped = await harness.run('upsertMany', { items, options });
-		expect(stopped.error?.message).toContain('Nothing was sent, 2 items have problems');
+		expect(stopped.error?.message).toContain('Nothing was sent. 2 items have problems');
 	});
 });
 

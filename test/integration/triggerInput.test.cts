@@ -71,9 +71,17 @@ test.each<[string, IDataObject, string]>([
 		"'Overlap (Seconds)' must be a number from 0 to 86400, not -1",
 	],
 	['Overlap', option('overlap', 1e9), "'Overlap (Seconds)' must be a number from 0 to 86400"],
-	['Request Timeout', option('timeout', 0), "'Request Timeout' must be a number at least 0.001"],
-	['Request Timeout', option('timeout', -1), "'Request Timeout' must be a number at least 0.001"],
-	['Request Timeout', option('timeout', 'long'), `at least 0.001, not "long"`],
+	[
+		'Request Timeout (Seconds)',
+		option('timeout', 0),
+		"'Request Timeout (Seconds)' must be a number at least 0.001",
+	],
+	[
+		'Request Timeout (Seconds)',
+		option('timeout', -1),
+		"'Request Timeout (Seconds)' must be a number at least 0.001",
+	],
+	['Request Timeout (Seconds)', option('timeout', 'long'), `at least 0.001, not "long"`],
 	['Output Fields', option('fieldsToLoad', 5), "has no field '5' to load"],
 	[
 		'Output Fields',

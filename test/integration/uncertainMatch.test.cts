@@ -75,30 +75,21 @@ describe('what comes between two items of one form counts in its turn', () => {
 		[day, noon, day, morning, noon],
 		[noon, day, morning, day],
 	];
-	const keyed = { ...days, fields: days.fields.map((field) => ({ ...field, metadata: {} })) };
-	Object.assign(keyed.fields[0]!.metadata, { importKey: true });
-
 	test.each(
 		orders.flatMap((order) =>
-			['upsertMany', 'updateMany', 'syncMany', 'import key'].map(
-				(way) => [way, order] as [string, string[]],
-			),
+			['upsertMany', 'updateMany', 'syncMany'].map((way) => [way, order] as [string, string[]]),
 		),
 	)('%s %j', async (way, order) => {
-		const isByKey = way === 'import key';
 		const records = [{ fields: { k: day, who: 'nobody', n: 99 } }];
 		const { admin } = harness.sandbox;
-		const table = isByKey ? keyed : days;
-		await admin.createTable({ app: APP, timeZone: 'UTC', table, records });
+		await admin.createTable({ app: APP, timeZone: 'UTC', table: days, records });
 		// The last but one gives the number, the last one the name.
 		const inTurn = order.map((k, n) => (n === order.length - 1 ? { k, who: 'last' } : { k, n }));
 		const more: Run = {
 			items: inTurn,
 			...(way === 'syncMany' && { parameters: { missingRecords: 'leave' } }),
 		};
-		const result = isByKey
-			? await harness.run('upsertMany', { table: 'days', ...more })
-			: await run(way, more);
+		const result = await run(way, more);
 		expect(result.error).toBeUndefined();
 		expect(outcomes(result)).toHaveLength(order.length);
 		expect(await stored()).toEqual([{ k: day, who: 'last', n: order.length - 2 }]);

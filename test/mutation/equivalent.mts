@@ -160,7 +160,7 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 			why: 'An item that did not succeed has one outcome.',
 		},
 		{
-			from: "const loads = ifFound === 'skip' ? 'allFields' : 'keys';",
+			from: "const names = ifFound === 'skip' ? 'allFields' : loads;",
 			to: "const loads = ifFound === 'skip' ? \"\" : 'keys';",
 			why: 'Without names all fields are loaded.',
 		},
@@ -182,8 +182,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'bulk/pairing.ts': [
 		{
-			from: "differences(prepared, record, { mode: 'create', fields }).different.length === 0;",
-			to: 'differences(prepared, record, { mode: "", fields }).different.length === 0;',
+			from: "differences(prepared, record, { mode: 'create', fields, appendable: [] }).different.length ===",
+			to: 'differences(prepared, record, { mode: "", fields, appendable: [] }).different.length ===',
 			why: 'Any mode but replace and upsert compares alike.',
 		},
 	],
@@ -288,8 +288,8 @@ export const EQUIVALENT: Record<string, Equivalent[]> = {
 	],
 	'bulk/sync.ts': [
 		{
-			from: 'for (let start = 0; start < this.missing.length; start += size) {',
-			to: 'for (let start = 0; start <= this.missing.length; start += size) {',
+			from: 'for (let start = 0, end = 0; start < this.missing.length; start = end) {',
+			to: 'for (let start = 0, end = 0; start <= this.missing.length; start = end) {',
 			why: 'No records are none to remove.',
 		},
 	],

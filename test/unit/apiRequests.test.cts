@@ -752,7 +752,7 @@ describe('starting a workflow', () => {
 		const { result, requests } = await call(start('http://hooks.example.com/run'));
 		expect(result).toMatchObject({
 			name: 'OriginError',
-			message: 'The webhook URL must use HTTPS, nothing was sent',
+			message: 'The webhook URL must use HTTPS. Nothing was sent',
 		});
 		expect(requests).toEqual([]);
 	});
@@ -761,7 +761,7 @@ describe('starting a workflow', () => {
 		const { result, requests } = await call(start('https://other.example.com/run'));
 		expect(result).toMatchObject({
 			message:
-				'The webhook URL leads to https://other.example.com, where the token is not sent; nothing was sent',
+				'The webhook URL leads to https://other.example.com, where the token is not sent. Nothing was sent',
 			hint: { code: 'allowWebhookOrigin', origin: 'https://other.example.com' },
 		});
 		expect(requests).toEqual([]);

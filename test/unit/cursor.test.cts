@@ -159,7 +159,7 @@ describe('what is said about a cursor that is refused', () => {
 			expect.objectContaining({
 				name: 'InputError',
 				message,
-				hint: `${hint} To start anew, leave the cursor empty.`,
+				hint: `${hint} To start over, leave the cursor empty.`,
 			}),
 		);
 	});

@@ -127,7 +127,7 @@ describe('nothing is deleted', () => {
 		[
 			'where a group of the filter is empty, also if all may be deleted',
 			{ filter: { filter: [nothing], filterOperator: 'and' }, allowAll: true },
-			'A group of the filter has no condition; nothing was sent',
+			'A group of the filter has no condition. Nothing was sent',
 			'Add a condition to it, or remove the group: every record would match it.',
 		],
 	])('%s, nor anything sent', async (_, setup, message, hint) => {

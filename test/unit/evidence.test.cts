@@ -36,7 +36,7 @@ describe('an item that adds a file', () => {
 	const at = (fields: FieldValues, more = {}) => storedOf({ id: 'r1', fields, ...more });
 
 	test.each<[string, PlatformRecord | undefined, PlatformRecord[], LastChange, boolean]>([
-		['no record', undefined, [], undefined, true],
+		['no record', undefined, [], undefined, false],
 		['an older record', undefined, [at({})], LAST, true],
 		['one that was changed since', undefined, [at({}, { modified: SINCE })], LAST, false],
 		['nobody knows since when', undefined, [at({})], undefined, false],
@@ -53,6 +53,10 @@ describe('an item that adds a file', () => {
 				lastChangeBefore: last,
 			}),
 		).toBe(expected);
+	});
+
+	test('was not applied if it would have created the record', () => {
+		expect(isUnapplied(item, [], { ...context('upsert'), lastChangeBefore: LAST })).toBe(true);
 	});
 
 	test.each<[string, FieldValues, FieldValues, string]>([

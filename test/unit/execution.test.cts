@@ -96,7 +96,7 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	],
 	[
 		{ code: 'replaceExpiredToken', expires: '2026-11-21T09:30:00.000Z' },
-		'The token expired on 2026-11-21 09:30 UTC. Make a new one in the platform and enter it in the credential.',
+		'The token expired on 2026-11-21 09:30 UTC. Create a new token in the platform and enter it in the credential.',
 	],
 	[
 		{ code: 'useTokenOfType', purpose: 'workflows', types: ['role', 'workflow'], type: 'short' },

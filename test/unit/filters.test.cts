@@ -151,7 +151,7 @@ describe('as a query', () => {
 		for (const field of ['age(gte)0,name', 'age)', 'a,b']) {
 			expect(() => toQuery([{ field, operator: 'eq', value: 'x' }])).toThrow(
 				expect.objectContaining({
-					message: `No field is called '${field}'; nothing was sent`,
+					message: `No field is called '${field}'. Nothing was sent`,
 					field,
 				}),
 			);
@@ -592,9 +592,9 @@ describe('errors of a filter', () => {
 				field,
 				message: field
 					? expect.stringMatching(
-							/^The condition on '.*' \(.*\) has an empty value; nothing was sent$/,
+							/^The condition on '.*' \(.*\) has an empty value. Nothing was sent$/,
 						)
-					: 'A group of the filter has no condition; nothing was sent',
+					: 'A group of the filter has no condition. Nothing was sent',
 			}),
 		);
 	});

@@ -1208,10 +1208,37 @@ describe('writing only what differs', () => {
 			{ options: { skipUnchanged: true } },
 		);
 		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
-		// One to match, one to compare.
-		expect(lookUps(stub)).toHaveLength(2);
+		// One to match and to compare.
+		expect(lookUps(stub)).toHaveLength(1);
+		expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
 		expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);
 		expect(stub.bodies.at(-2)!.bulk).toEqual([{ id: 'b', fields: { n: 2 } }]);
+	});
+
+	test('of many, each is read once', async () => {
+		const names = Array.from({ length: 1500 }, (_, index) => `name ${index}`);
+		const stored = Object.fromEntries(names.map((name) => [`id-${name}`, { name, n: 1 }]));
+		const { results, stub } = await write(
+			names.map((name) => ({ name, n: 1 })),
+			{ stored, options: { skipUnchanged: true } },
+		);
+		expect(results).toEqual(names.map((name) => [`unchanged id-${name}`]));
+		expect(lookUps(stub)).toHaveLength(2);
+		expect(writes(stub)).toEqual([]);
+	});
+
+	test('a dry run reads each once, too, and a full update what it would clear', async () => {
+		const { results, stub } = await write([{ name: 'Ada', n: 1 }, { name: 'Cleo' }], {
+			options: { dryRun: true },
+		});
+		expect(results).toEqual([['unchanged a'], ['inserted']]);
+		expect(lookUps(stub)).toHaveLength(1);
+		const full = await write([{ name: 'Ada', n: 1 }], {
+			options: { dryRun: true },
+			mode: 'replace',
+		});
+		expect(full.results).toEqual([['updated a']]);
+		expect(lookUps(full.stub)).toHaveLength(1);
 	});
 });
 

@@ -29,7 +29,7 @@ test.each([
 });
 
 test.each([
-	['http://platform.example.com', 'must use HTTPS, nothing was sent'],
+	['http://platform.example.com', 'must use HTTPS. Nothing was sent'],
 	['http://127.0.0.1.example.com', 'must use HTTPS'],
 	['http://localhost.example.com', 'must use HTTPS'],
 	['http://128.0.0.1', 'must use HTTPS'],

@@ -93,13 +93,13 @@ describe('which records are read', () => {
 		[{ sort: { by: [{ field: ' ' }] } }, "A field under 'Sort' has no name", 'Sort', SORT],
 		[
 			{ sort: { by: [{ field: 'a(desc)' }] } },
-			"No field is called 'a(desc)'; nothing was sent",
+			"No field is called 'a(desc)'. Nothing was sent",
 			'Sort',
 			SORT,
 		],
 		[
 			{ sort: { by: [{ field: 'a,b' }] } },
-			"No field is called 'a,b'; nothing was sent",
+			"No field is called 'a,b'. Nothing was sent",
 			'Sort',
 			SORT,
 		],

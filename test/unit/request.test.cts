@@ -205,7 +205,7 @@ describe('failures without a response', () => {
 			const wrapped = Object.assign(new Error('outer'), { cause: blocked });
 			expect(toServiceError(wrapped)).toMatchObject({
 				delivery: 'rejected',
-				message: "n8n's SSRF protection blocks the platform's address, nothing was sent",
+				message: "n8n's SSRF protection blocks the platform's address. Nothing was sent",
 				hint: expect.stringContaining('N8N_SSRF_ALLOWED_HOSTNAMES'),
 			});
 		},

@@ -293,14 +293,14 @@ describe('what keeps a file from being imported', () => {
 				['timeZone', 'Mars/One', /^'Time Zone' /],
 				['dateFormat', true, "'Date Format' must be text, not a boolean"],
 				['timeZone', true, "'Time Zone' must be text, not a boolean"],
-				['startAtRow', 0, "'Start at Row' must be a whole number from 1 to 4294967295, not 0"],
+				['startAtRow', 0, "'File → Start at Row' must be a whole number from 1 to 4294967295, not 0"],
 				[
 					'startAtRow',
 					'={{ undefined }}',
-					"'Start at Row' must be a whole number from 1 to 4294967295, it is empty",
+					"'File → Start at Row' must be a whole number from 1 to 4294967295, it is empty",
 				],
-				['startAtRow', 1.5, "'Start at Row' must be a whole number from 1 to 4294967295, not 1.5"],
-				['endAtRow', -1, "'End at Row' must be a whole number from 0 to 4294967295, not -1"],
+				['startAtRow', 1.5, "'File → Start at Row' must be a whole number from 1 to 4294967295, not 1.5"],
+				['endAtRow', -1, "'File → End at Row' must be a whole number from 0 to 4294967295, not -1"],
 				[
 					'stopAfterRejected',
 					-1,
@@ -322,8 +322,8 @@ describe('what keeps a file from being imported', () => {
 			'an end before the start',
 			'name\nBob\n',
 			{ options: { startAtRow: 3, endAtRow: 2 } },
-			"'End at Row' (2) is before 'Start at Row' (3)",
-			{ field: 'End at Row' },
+			"'File → End at Row' (2) is before 'Start at Row' (3)",
+			{ field: 'File → End at Row' },
 		],
 	])('%s', async (_, text, given, message, expected) => {
 		const { error, records, openStreams } = await importFile(text, given);
@@ -337,7 +337,7 @@ describe('what keeps a file from being imported', () => {
 	test('an end before the start says what to do', async () => {
 		const { error } = await importFile('name\n', { options: { startAtRow: 3, endAtRow: 2 } });
 		expect(error?.description).toBe(
-			"Correct one of the two, or set 'End at Row' to 0 for the end of the file.",
+			"Correct one of the two, or set 'File → End at Row' to 0 for the end of the file.",
 		);
 	});
 
@@ -417,7 +417,7 @@ describe('an import that breaks off', () => {
 		expect(error).toBeUndefined();
 		expect(output).toHaveLength(1);
 		expect(result.error).toMatch(/^'people.csv' is imported through row 3 only: /);
-		expect(result.message).toContain("To go on, set 'Start at Row' in the options to 4.");
+		expect(result.message).toContain("To go on, set 'File → Start at Row' in the options to 4.");
 		expect(result.details).toMatchObject({ rows: 2, inserted: 2, startAtRow: 4 });
 	});
 
@@ -463,7 +463,7 @@ describe('a file that is damaged', () => {
 		const { error, records } = await importFile(bytes);
 		expect(error?.message).toBe(`'people.csv' is imported through row 3 only: ${message}`);
 		expect(error?.description).toContain(hint);
-		expect(error?.description).toContain("To go on, set 'Start at Row' in the options to 4.");
+		expect(error?.description).toContain("To go on, set 'File → Start at Row' in the options to 4.");
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B']);
 		const dry = await importFile(bytes, { options: { dryRun: true } });
 		expect(dry.error?.message).toBe(`'people.csv' is checked through row 3 only: ${message}`);
@@ -503,7 +503,7 @@ describe('several files of an item', () => {
 		);
 		expect(result.error).toMatch(/^'bad.csv' is imported through row 3 only: The quote/);
 		expect(result.message).toContain("Imported before: 'a.csv', 'b.csv'. Not imported: 'z.csv'.");
-		expect(result.message).toContain("set 'Start at Row' in the options to 4, for this file only.");
+		expect(result.message).toContain("set 'File → Start at Row' in the options to 4, for this file only.");
 		expect(result.message).not.toContain('On Error');
 		expect(result.details).toMatchObject({
 			...{ file: 'bad.csv', rejected: 1, filesNotImported: ['z.csv'] },

@@ -341,7 +341,7 @@ describe('a file that is fetched', () => {
 		[
 			'without encryption',
 			'http://files.example.com/y',
-			'The address of the file must use HTTPS, nothing was sent',
+			'The address of the file must use HTTPS. Nothing was sent',
 		],
 		[
 			'on this computer',

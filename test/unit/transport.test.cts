@@ -125,7 +125,7 @@ describe('an address that the token may not go to', () => {
 		],
 		[
 			'http://platform.example.com',
-			'The base URL must use HTTPS, nothing was sent',
+			'The base URL must use HTTPS. Nothing was sent',
 			'Use https:// for platform.example.com. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).',
 		],
 	])('%s: %s', (address, message, hint) => {
@@ -182,7 +182,7 @@ describe('text in an address', () => {
 		const error = thrownBy(() => encodePathSegment(text));
 		expect(error).toBeInstanceOf(InputError);
 		expect(error).toMatchObject({
-			message: `'${text}' cannot be the name or ID of anything; nothing was sent`,
+			message: `'${text}' cannot be the name or ID of anything. Nothing was sent`,
 			hint: 'Enter the name or ID of an application, table, record or file.',
 		});
 	});
@@ -191,7 +191,7 @@ describe('text in an address', () => {
 		const error = thrownBy(() => encodeUrlComponent(`${'a'.repeat(59)}\ud83e${'b'.repeat(9)}`));
 		expect(error).toBeInstanceOf(InputError);
 		expect(error).toMatchObject({
-			message: `"${'a'.repeat(59)}\\ud83e" holds half of a character; nothing was sent`,
+			message: `"${'a'.repeat(59)}\\ud83e" holds half of a character. Nothing was sent`,
 			hint: expect.stringContaining('cut in the middle of a character'),
 		});
 	});
@@ -651,7 +651,7 @@ describe('a failure without a response', () => {
 		[
 			network('EPROTO'),
 			{
-				message: 'Could not establish a secure connection (EPROTO), nothing was sent',
+				message: 'Could not establish a secure connection (EPROTO). Nothing was sent',
 				delivery: 'rejected',
 				hint: expect.stringContaining('Check the address and its port'),
 			},

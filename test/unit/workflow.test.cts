@@ -8,6 +8,6 @@ test('an agent is told that its tool cannot wait, and nothing is sent', async ()
 		node: { type: 'dataPlatformTool' },
 		serve: () => httpResponse(200, {}),
 	});
-	expect(error?.message).toContain("An agent's tool can't wait; nothing was sent. Use 'Trigger'");
+	expect(error?.message).toContain("An agent's tool can't wait. Nothing was sent. Use 'Trigger'");
 	expect(requests).toEqual([]);
 });

@@ -11,11 +11,18 @@ import {
 	type ItemOutput,
 	type Operation,
 } from '../execution/operation';
-import { ItemResults, toNodeError, type Failure, type Progress } from '../execution/itemResults';
+import {
+	inOneText,
+	ItemResults,
+	toNodeError,
+	type Failure,
+	type Progress,
+} from '../execution/itemResults';
 import type { Parameter, ParameterReader } from '../execution/parameter';
 import { saveProgress, restoreProgress } from '../execution/retryProgress';
 import { isTool, readerOf, RunContext } from '../execution/run';
 import { toFailure } from '../parameters/failure';
+import { withGroups } from '../parameters/hints';
 import { maxRetryWait, timeout } from '../parameters/requests';
 import { forEachConcurrent } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
@@ -135,13 +142,6 @@ function progressText(progress: Progress): string {
 	return `${stopped}${done} of ${items} items are done${confirmed}.`;
 }
 
-/** An agent is handed an error's message alone: what to do must be in it. */
-const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
-	...rest,
-	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
-	hint,
-});
-
 /** The node's `execute`. */
 export async function router(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
@@ -149,7 +149,7 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const report = new ItemResults(items.length);
+	const report = new ItemResults(items.length, (hint) => withGroups(hint, operation.shown));
 	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
 	const stop = await failureOf(async () => await runAll(context, operation, report));
 	if (stop) {

@@ -242,7 +242,7 @@ export function requireRestrictive(filter: Group): void {
 	for (const entry of filter.filter) {
 		if (isGroup(entry)) {
 			if (entry.filter.length === 0) {
-				throw new InputError('A group of the filter has no condition; nothing was sent', {
+				throw new InputError('A group of the filter has no condition. Nothing was sent', {
 					hint: EMPTY_GROUP_HINT,
 				});
 			}
@@ -255,7 +255,7 @@ export function requireRestrictive(filter: Group): void {
 		const isNoValue = values.length === 0 && operator !== 'in';
 		if (field.trim() !== '' && !isNoValue && values.every((value) => value.trim() !== '')) continue;
 		throw new InputError(
-			`The condition on '${field}' (${operator}) has an empty value; nothing was sent`,
+			`The condition on '${field}' (${operator}) has an empty value. Nothing was sent`,
 			{ field, hint: EMPTY_VALUE_HINT },
 		);
 	}
@@ -298,7 +298,7 @@ export function toQuery(conditions: Condition[]): string {
 		.map((condition) => {
 			const { field, operator, value = '' } = condition;
 			if (/[(),]/.test(field)) {
-				throw new InputError(`No field is called '${field}'; nothing was sent`, {
+				throw new InputError(`No field is called '${field}'. Nothing was sent`, {
 					field,
 					hint: 'Correct the name in the filter.',
 				});

@@ -106,7 +106,7 @@ async function requestPage(
 ): Promise<{ records: PlatformRecord[]; response: ApiResponse }> {
 	const response = await client.tryRequest(request);
 	if (response instanceof ServiceError) {
-		const { hint = ownHint } = response;
+		const hint = ownHint ?? response.hint;
 		throw response.status === 400
 			? new ServiceError(response.message, { ...response, hint })
 			: response;

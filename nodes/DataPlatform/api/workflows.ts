@@ -38,7 +38,7 @@ export async function startWorkflow(
 	const { origin, href } = safeUrl(webhookUrl, 'The webhook URL');
 	if (!client.origins.has(origin)) {
 		throw new OriginError(
-			`The webhook URL leads to ${origin}, where the token is not sent; nothing was sent`,
+			`The webhook URL leads to ${origin}, where the token is not sent. Nothing was sent`,
 			{ code: 'allowWebhookOrigin', origin },
 		);
 	}

@@ -145,12 +145,17 @@ function wasChanged(
 		: wasChangedSince(stored, lastChangeBefore);
 }
 
-/** Whether a look-up proves that no attempt to write an item was applied. */
+/**
+ * Whether a look-up proves that no attempt to write an item was applied. That a record to be updated is
+ * missing proves nothing of it.
+ */
 export const isUnapplied = (
 	prepared: PreparedRecord,
 	found: PlatformRecord[],
 	context: WriteContext,
-): boolean => found.every((stored) => wasChanged(prepared, stored, context) === false);
+): boolean =>
+	(found.length > 0 || context.mode === 'upsert' || context.mode === 'create') &&
+	found.every((stored) => wasChanged(prepared, stored, context) === false);
 
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {
@@ -299,13 +304,12 @@ export function gatherEvidence(
 	const response = rejection ? undefined : unresolved.response;
 	const lostAttempt = rejection || response ? undefined : prepared.previousAttempt;
 	const stored = findOwn(prepared, found, response, context);
-	const overwritten = unresolved.sharing?.get(prepared);
 	const evidence: Evidence = {
 		...{ prepared, context, found, stored, rejection, response, lostAttempt },
 		answer: toAnswer({ rejection, response, lostAttempt }),
 		record: 'missing',
 		isNew: stored !== undefined && isNewRecord(prepared, stored, context),
-		isShared: overwritten !== undefined,
+		isShared: unresolved.sharing?.has(prepared) === true,
 		isWritten: false,
 		mayBeWritten: false,
 		mayBeChanged: false,
@@ -316,14 +320,23 @@ export function gatherEvidence(
 	};
 	if (!stored) return evidence;
 	const listed = response?.byId.get(stored.id);
-	if (listed) return { ...evidence, record: 'listed', listed };
+	return listed
+		? { ...evidence, record: 'listed', listed }
+		: { ...evidence, ...compareStored(evidence, stored, unresolved) };
+}
+
+/** What a record that the response does not list says of the item. */
+function compareStored(
+	evidence: Evidence,
+	stored: PlatformRecord,
+	{ sharing, areInsertsListed }: UnresolvedContext,
+): Partial<Evidence> {
+	const { prepared, context } = evidence;
 	const isChanged = wasChanged(prepared, stored, context);
-	const { areInsertsListed } = unresolved;
 	const proven = provenByResponse(prepared, stored, evidence, areInsertsListed);
 	const mayBeNew = context.mode === 'upsert' && evidence.isNew;
 	return {
-		...evidence,
-		...compare(prepared, stored, overwritten, context),
+		...compare(prepared, stored, sharing?.get(prepared), context),
 		isWritten: isChanged === true && !proven.isNotWritten,
 		mayBeWritten:
 			isChanged === undefined && prepared.previousAttempt !== undefined && !context.isSingle,

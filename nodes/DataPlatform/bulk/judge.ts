@@ -135,11 +135,13 @@ const listedByResponse: Verdict = (evidence) => {
 	return isFirst && prepared.isInserted === undefined ? { ...item, outcome: 'inserted' } : item;
 };
 
-const notFound: Verdict = ({ prepared: { record } }) => ({
+const notFound: Verdict = ({ prepared: { record }, context }) => ({
 	outcome: 'notFound',
 	id: record.id,
 	message: `The table has no record with the ID '${record.id}'`,
-	hint: 'Check the ID; the record may have been deleted.',
+	hint: context.isSingle
+		? 'Check the ID; the record may have been deleted.'
+		: { code: 'checkRecordId' },
 });
 
 const unknownIfCreated: Verdict = (evidence) => {

@@ -77,6 +77,22 @@ const isUnique = (keys: FieldDefinition[]) =>
 const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
 	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 
+/** The records of each key, and whether all of their keys can be compared. */
+function groupByKey(keys: FieldDefinition[], records: PlatformRecord[]) {
+	const found = new Map<string, PlatformRecord[]>();
+	let areComparable = true;
+	// A combination of values may match in two of the filters.
+	const distinct = new Map(records.map((record) => [record.id, record]));
+	for (const record of distinct.values()) {
+		const key = recordKey(keys, record.fields);
+		if (!key?.isCertain) areComparable = false;
+		const same = key && found.get(key.text);
+		if (same) same.push(record);
+		else if (key) found.set(key.text, [record]);
+	}
+	return { found, areComparable };
+}
+
 /**
  * Records by the values of their key fields, by the key's text; several may have the same. Keys are
  * compared as the platform stores them. A key whose stored form only the platform knows is looked up
@@ -102,8 +118,6 @@ async function lookUpByKeys(
 		const key = recordKey(keys, record.fields);
 		if (key) (key.isCertain ? certain : uncertain).set(key.text, key);
 	}
-	const found = new Map<string, PlatformRecord[]>();
-	let areComparable = true;
 	const pages = oneOfKeys(keys, [...certain.values()]).map((filter) => ({
 		filter,
 		found: [] as PlatformRecord[],
@@ -114,17 +128,10 @@ async function lookUpByKeys(
 		const isEnough = texts && needed < Infinity ? haveEach(keys, texts, needed) : undefined;
 		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
-	// A combination of values may match in two of the filters.
-	const seen = new Set<string>();
-	for (const record of pages.flatMap((page) => page.found)) {
-		if (seen.has(record.id)) continue;
-		seen.add(record.id);
-		const key = recordKey(keys, record.fields);
-		if (!key?.isCertain) areComparable = false;
-		const same = key && found.get(key.text);
-		if (same) same.push(record);
-		else if (key) found.set(key.text, [record]);
-	}
+	const { found, areComparable } = groupByKey(
+		keys,
+		pages.flatMap((page) => page.found),
+	);
 	if (!areComparable) {
 		for (const [text, key] of certain) if (!found.has(text)) uncertain.set(text, key);
 	}

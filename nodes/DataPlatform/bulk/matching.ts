@@ -12,7 +12,7 @@ import { isSuccess, type ItemOutcome, failedItem } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
-	valuesBefore,
+	valuesBeside,
 	type MatchOn,
 	type Plan,
 	type PlannedRecord,
@@ -98,9 +98,17 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 });
 
 /** What the rules say about items without a record. Pure. */
-function decideMissing(records: PlannedRecord[], { ifMissing }: MatchRules): Decision {
+function decideMissing(
+	records: PlannedRecord[],
+	{ ifMissing }: MatchRules,
+	keepsMatches: boolean,
+): Decision {
 	if (ifMissing === 'create') {
-		const creates = records.map((record) => ({ ...record, id: undefined }));
+		const creates = records.map((record) => ({
+			...record,
+			id: undefined,
+			matched: keepsMatches ? null : undefined,
+		}));
 		return { updates: [], creates, outcomes: [] };
 	}
 	const outcomes = records.map(
@@ -112,10 +120,18 @@ function decideMissing(records: PlannedRecord[], { ifMissing }: MatchRules): Dec
 	return { updates: [], creates: [], outcomes };
 }
 
-/** What the rules say about items, given the records that each matches. Pure. */
-export function decide(matches: Map<PlannedRecord, PlatformRecord[]>, rules: MatchRules): Decision {
+/**
+ * What the rules say about items, given the records that each matches. Pure.
+ *
+ * @param keepsMatches whether the records are compared with what is sent: they were read for that too
+ */
+export function decide(
+	matches: Map<PlannedRecord, PlatformRecord[]>,
+	rules: MatchRules,
+	keepsMatches = false,
+): Decision {
 	const missing = [...matches].filter(([, found]) => found.length === 0).map(([record]) => record);
-	const decision = decideMissing(missing, rules);
+	const decision = decideMissing(missing, rules, keepsMatches);
 	for (const [record, found] of matches) {
 		if (found.length > 1 && rules.multipleMatches === 'error') {
 			decision.outcomes.push([record, several(record, found)]);
@@ -123,7 +139,8 @@ export function decide(matches: Map<PlannedRecord, PlatformRecord[]>, rules: Mat
 		}
 		for (const match of rules.multipleMatches === 'all' ? found : found.slice(0, 1)) {
 			if (rules.ifFound === 'skip') decision.outcomes.push([record, foundItem(match)]);
-			else decision.updates.push({ ...record, id: match.id });
+			else
+				decision.updates.push({ ...record, id: match.id, ...(keepsMatches && { matched: match }) });
 		}
 	}
 	return decision;
@@ -141,9 +158,10 @@ export async function findMatches(
 	keys: FieldDefinition[],
 	records: PlannedRecord[],
 	{ ifFound, multipleMatches }: MatchRules,
+	loads: 'sentFields' | 'allFields' | 'keys' = 'keys',
 ): Promise<Map<PlannedRecord, PlatformRecord[]>> {
-	const loads = ifFound === 'skip' ? 'allFields' : 'keys';
-	return await lookUp(client, at, keys, records, loads, MATCHES_NEEDED[multipleMatches]);
+	const names = ifFound === 'skip' ? 'allFields' : loads;
+	return await lookUp(client, at, keys, records, names, MATCHES_NEEDED[multipleMatches]);
 }
 
 /** Called once for each item, with several outcomes where it has several records. */
@@ -243,6 +261,8 @@ export interface MatchedSink {
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
+	/** Whether the records that are matched are compared with what is sent. */
+	private readonly keepsMatches: boolean;
 	private gone: PlannedRecord[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
@@ -261,6 +281,7 @@ class MatchedWriter {
 	) {
 		const { matching } = options;
 		const { on } = matching;
+		this.keepsMatches = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		this.results = new ItemOutcomes(
 			(record, outcomes) => this.deliver(record, outcomes),
@@ -277,7 +298,7 @@ class MatchedWriter {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
-		const { updates, creates, outcomes } = decide(matches, this.options.matching);
+		const { updates, creates, outcomes } = this.decide(matches);
 		const merged = this.mergeUpdates(plan, updates);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
 		const writing = [...merged, ...creates];
@@ -326,10 +347,10 @@ class MatchedWriter {
 		if (first !== undefined) {
 			this.refuse(record, `it has the same match values as item ${first}`);
 		} else if (found.length > 0) {
-			const { updates, outcomes } = decide(matches!, this.options.matching);
+			const { updates, outcomes } = this.decide(matches!);
 			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
 			for (const [one, outcome] of outcomes) this.report(one, outcome);
-			await this.update(updates.map((update) => this.beforeItsCreator(update, group)));
+			await this.update(updates.map((update) => this.besideItsCreator(update, group)));
 			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
 		} else if (open) {
 			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
@@ -337,13 +358,13 @@ class MatchedWriter {
 		} else await this.create([record]);
 	}
 
-	/** What an item still gives to a record that a later item created: of each field the last value counts. */
-	private beforeItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
+	/** What an item still gives to a record that another one of its group created. */
+	private besideItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
 		const creator = group.find(({ index }) => index === this.created.get(update.id));
-		if (!creator || creator.index < update.index) return update;
+		if (!creator) return update;
 		const fieldOf = (name: string) =>
 			this.target.table.fields.find((field) => field.name === name)!;
-		return { ...update, fields: valuesBefore(update.fields, creator.fields, fieldOf) };
+		return { ...update, fields: valuesBeside(creator, update, fieldOf) };
 	}
 
 	private refuse(record: PlannedRecord, why: string) {
@@ -385,8 +406,8 @@ class MatchedWriter {
 			return [];
 		}
 		const { updates, creates, outcomes } = matches
-			? decide(matches, this.options.matching)
-			: decideMissing(gone, this.options.matching);
+			? this.decide(matches)
+			: decideMissing(gone, this.options.matching, false);
 		const distinct = this.mergeUpdates(plan, updates);
 		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
@@ -403,10 +424,18 @@ class MatchedWriter {
 		return await this.lookUp(records);
 	}
 
+	/** Reads what is compared later too: a second look-up is not needed then. */
 	private async lookUp(records: PlannedRecord[]) {
 		const { client, at } = this.target;
-		const { matching } = this.options;
-		return await findMatches(client, at, this.keys, records, matching).catch(failureAsValue);
+		const { matching, mode } = this.options;
+		// What a full update clears must be seen too.
+		const compared = mode === 'replace' ? 'allFields' : 'sentFields';
+		const loads = this.keepsMatches ? compared : 'keys';
+		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
+	}
+
+	private decide(matches: Map<PlannedRecord, PlatformRecord[]>): Decision {
+		return decide(matches, this.options.matching, this.keepsMatches);
 	}
 
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
@@ -468,7 +497,7 @@ class MatchedWriter {
 		for (const [record, outcome] of rejected) {
 			if (!found.has(record)) this.deliver(record, [outcome]);
 		}
-		const { updates, outcomes } = decide(found, this.options.matching);
+		const { updates, outcomes } = this.decide(found);
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		await this.update(updates);

@@ -1,7 +1,13 @@
 /**
  * Before the first request: every item against the table's definition, all problems at once.
  */
-import type { FieldDefinition, FieldValues, JsonValue, TableDefinition } from '../api/types';
+import type {
+	FieldDefinition,
+	FieldValues,
+	JsonValue,
+	PlatformRecord,
+	TableDefinition,
+} from '../api/types';
 import { recordIdProblem } from '../api/endpoints';
 import { importKeyOf, isOnlyRead, isWritable } from '../fields';
 import { InputError, type Hint } from '../transport/errors';
@@ -45,6 +51,10 @@ export interface PlannedRecord {
 	/** The import key of a record to be created where other items have the same. */
 	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
+	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
+	matched?: PlatformRecord | null;
+	/** The items that became this one record, in their order. */
+	parts?: PlannedRecord[];
 }
 
 export interface Problem {
@@ -160,6 +170,8 @@ function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined 
 	return mode === 'upsert' ? 'key' : 'id';
 }
 
+type NoteProblem = (message: string, field?: string, hint?: Hint) => void;
+
 class Planner {
 	readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly names: string[];
@@ -186,57 +198,26 @@ class Planner {
 	/** One row as a record; undefined where it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
-		const problem = (message: string, field?: string) =>
-			this.problems.push({ index, message, field });
+		const problem: NoteProblem = (message, field, hint) =>
+			this.problems.push({ index, message, field, ...(hint && { hint }) });
 		for (const { message, field } of problems) problem(message, field);
 		if (!isObject(values)) {
 			problem('the item has no JSON data');
 			return undefined;
 		}
-		const entries: Array<[string, JsonValue]> = [];
-		for (const [name, raw] of Object.entries(values)) {
-			const field = this.fields.get(name);
-			if (!field) {
-				if (this.options.unknownFields === 'error') problem(this.unknown(name), name);
-				continue;
-			}
-			if (this.options.isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
-				this.ignored.add(field.header);
-				continue;
-			}
-			if (!isWritable(field)) {
-				if (this.options.unknownFields === 'error') problem(`'${name}' is read-only`, name);
-				continue;
-			}
-			const converted = toFieldValue(field, raw, this.options.empty);
-			if (converted === 'leave') continue;
-			if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
-			else entries.push([name, converted.value]);
-		}
-		const fields: FieldValues = Object.fromEntries(entries);
-		// A field may be called `constructor`: only the record's own values count.
-		const isMissing = ({ name }: FieldDefinition) =>
-			!Object.hasOwn(fields, name) || fields[name] === null;
-		const isReported = ({ name }: FieldDefinition) =>
-			this.problems.slice(noted).some((known) => known.field === name);
-		for (const field of this.required) {
-			if (isMissing(field) && !isReported(field))
-				problem(`'${field.name}' is required`, field.name);
-		}
-		const key = recordKey(this.keys, fields);
-		if (this.identity === 'key') {
-			for (const field of this.keys) {
-				if (isReported(field) || recordKey([field], fields)) continue;
-				const what = this.options.matchOn ? 'field to match on' : 'import key';
-				problem(`the ${what} '${field.name}' has no value`, field.name);
-			}
+		const fields = this.fieldValues(values, problem);
+		const isReported = (name: string) =>
+			this.problems.slice(noted).some(({ field }) => field === name);
+		for (const [name, message] of this.missingValues(fields)) {
+			if (!isReported(name)) problem(message, name);
 		}
 		const needsId = this.identity === 'id';
 		const wrongId = needsId ? idProblem(id) : undefined;
-		if (wrongId !== undefined) problem(wrongId, 'id');
+		if (wrongId !== undefined) problem(wrongId, 'id', { code: 'giveRecordIds' });
 		if (this.problems.length === noted && this.clearsAll(fields))
 			this.problems.push({ index, ...NOTHING_LEFT });
 		if (this.problems.length > noted) return undefined;
+		const key = recordKey(this.keys, fields);
 		return {
 			index,
 			id: needsId ? (id as string).trim() : undefined,
@@ -244,6 +225,43 @@ class Planner {
 			...(key?.isCertain === false && { hasUncertainKey: true }),
 			fields,
 		};
+	}
+
+	/** The values that are sent; what can't be sent is noted. */
+	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
+		const { unknownFields, isFromInput, empty } = this.options;
+		const entries: Array<[string, JsonValue]> = [];
+		for (const [name, raw] of Object.entries(values)) {
+			const field = this.fields.get(name);
+			if (field && isFromInput && (!isWritable(field) || isOnlyRead(field, raw))) {
+				this.ignored.add(field.header);
+			} else if (!field || !isWritable(field)) {
+				if (unknownFields === 'error') {
+					problem(field ? `'${name}' is read-only` : this.unknown(name), name);
+				}
+			} else {
+				const converted = toFieldValue(field, raw, empty);
+				if (converted === 'leave') continue;
+				if ('problem' in converted) problem(`'${name}' ${converted.problem}`, name);
+				else entries.push([name, converted.value]);
+			}
+		}
+		return Object.fromEntries(entries);
+	}
+
+	/** The fields that need a value and have none, each with what is wrong with that. */
+	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
+		for (const { name } of this.required) {
+			// A field may be called `constructor`: only the record's own values count.
+			const isMissing = !Object.hasOwn(fields, name) || fields[name] === null;
+			if (isMissing) yield [name, `'${name}' is required`];
+		}
+		if (this.identity !== 'key') return;
+		const what = this.options.matchOn ? 'field to match on' : 'import key';
+		for (const field of this.keys) {
+			if (recordKey([field], fields)) continue;
+			yield [field.name, `the ${what} '${field.name}' has no value`];
+		}
 	}
 
 	/** Whether a full update would leave nothing but what the record is found by. */
@@ -284,52 +302,6 @@ function groupDuplicates(
 	return groups.values();
 }
 
-/**
- * A group in parts that may each become one record: what comes between two of them may mean the same
- * record in a form that only the platform knows, and counts in its turn.
- */
-function inTurn(group: PlannedRecord[], order: ReadonlyMap<PlannedRecord, Turn>) {
-	const parts: PlannedRecord[][] = [];
-	for (const record of group) {
-		const last = parts.at(-1);
-		const before = last && order.get(last.at(-1)!)!;
-		const { at, uncertain } = order.get(record)!;
-		const isNext =
-			before && (record.hasUncertainKey ? at === before.at + 1 : uncertain === before.uncertain);
-		if (isNext) last!.push(record);
-		else parts.push([record]);
-	}
-	if (parts.length > 1) for (const record of group) record.hasUncertainKey = true;
-	return parts;
-}
-
-/** Where a record stands, and how many up to it have a key of which only the platform knows the value. */
-interface Turn {
-	at: number;
-	uncertain: number;
-}
-
-function turnsOf(records: PlannedRecord[]): Map<PlannedRecord, Turn> {
-	let uncertain = 0;
-	return new Map(
-		records.map((record, at) => {
-			if (record.hasUncertainKey) uncertain += 1;
-			return [record, { at, uncertain }];
-		}),
-	);
-}
-
-/** The groups of records that become one, or a problem. */
-function toResolve(records: PlannedRecord[], options: PlanOptions): PlannedRecord[][] {
-	const groups = [...groupDuplicates(records, options)];
-	const { mode, duplicates } = options;
-	const isUncertain = records.some(({ hasUncertainKey }) => hasUncertainKey);
-	const isInTurn = duplicates === 'merge' && mode !== 'create' && identifiedBy(options) === 'key';
-	if (groups.length === 0 || !isUncertain || !isInTurn) return groups;
-	const order = turnsOf(records);
-	return groups.flatMap((group) => inTurn(group, order)).filter(({ length }) => length > 1);
-}
-
 /** The first few others are enough to name: with all of them the work would grow by the square. */
 function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
@@ -353,8 +325,11 @@ function mergeRecords(
 ): PlannedRecord | string {
 	const last = records.at(-1)!;
 	if (mode === 'replace') return last;
+	// Those of one form of a key became one before: what came between them counts in its turn.
+	const parts = records.flatMap((record) => record.parts ?? [record]);
+	if (records.some((record) => record.parts)) parts.sort((a, b) => a.index - b.index);
 	const merged = new Map<string, JsonValue>();
-	for (const { fields } of records) {
+	for (const { fields } of parts) {
 		for (const [name, value] of Object.entries(fields)) {
 			const earlier = merged.get(name);
 			const both = earlier === undefined ? value : mergeValues(fieldOf(name), earlier, value);
@@ -362,25 +337,27 @@ function mergeRecords(
 			merged.set(name, both);
 		}
 	}
-	return { ...last, fields: Object.fromEntries(merged) };
+	return { ...last, fields: Object.fromEntries(merged), parts };
 }
 
 /**
- * What is left of an item's values once a later item of the same record was written: what that one
- * gave, it keeps. What both add is added; a list is given again with what the later one added to it.
+ * What an item still has to give to a record that another item of the same input created: of each field
+ * the last value counts, and what both add is added.
  */
-export function valuesBefore(
-	earlier: FieldValues,
-	later: FieldValues,
+export function valuesBeside(
+	created: PlannedRecord,
+	record: PlannedRecord,
 	fieldOf: (name: string) => FieldDefinition,
 ): FieldValues {
-	const left = Object.entries(earlier).flatMap(([name, value]) => {
-		const next = getOwn<JsonValue>(later, name);
-		if (next === undefined) return [[name, value] as const];
-		if (!isChange(next)) return [];
-		if (isChange(value)) return [[name, value] as const];
-		const both = mergeValues(fieldOf(name), value, next);
-		return both === undefined ? [] : [[name, both] as const];
+	const inTurn = [created, record].sort((a, b) => a.index - b.index);
+	const both = mergeRecords(inTurn, 'update', fieldOf);
+	if (typeof both === 'string') return record.fields;
+	const left = Object.entries(record.fields).flatMap(([name, value]) => {
+		const there = getOwn<JsonValue>(created.fields, name);
+		if (there === undefined || (isChange(there) && isChange(value)))
+			return [[name, value] as const];
+		const last = both.fields[name]!;
+		return last === there ? [] : [[name, last] as const];
 	});
 	return Object.fromEntries(left);
 }
@@ -393,7 +370,7 @@ export function resolveDuplicates(
 ): Plan {
 	const { mode, duplicates } = options;
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
-	for (const records of toResolve(plan.records, options)) {
+	for (const records of groupDuplicates(plan.records, options)) {
 		if (mode === 'create') {
 			// Each of them is to be created; the key they share can't distinguish them later.
 			for (const record of records) {

@@ -26,6 +26,7 @@ import { isSuccess, type ItemOutcome, failedItem } from './outcome';
 import { keyFields, type PlannedRecord } from './plan';
 import { isAppending, isUnapplied, type WriteContext } from './evidence';
 import { judge, unreadItem } from './judge';
+import { errorWithNextStep } from './nextStep';
 
 interface Target {
 	client: ApiClient;
@@ -71,7 +72,7 @@ async function settle(
 	if (!(result instanceof ServiceError)) return result;
 	const isOpen = result.delivery === 'ambiguous';
 	const previousAttempt = isOpen ? result : result.previousAttempt;
-	if (!previousAttempt) throw result;
+	if (!previousAttempt) throw errorWithNextStep(result, prepared.fields, context);
 	const attempted = { ...prepared, previousAttempt };
 	const found = await read().catch(failureAsValue);
 	if (found instanceof ServiceError) {
@@ -82,7 +83,7 @@ async function settle(
 	const record = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && record) return record;
 	if (item.outcome === 'unknown') throw unknownWrite(item, result);
-	if (item.outcome !== 'notFound') throw result;
+	if (item.outcome !== 'notFound') throw errorWithNextStep(result, prepared.fields, context);
 	const { message = '', hint } = item;
 	throw new ServiceError(message, { delivery: 'rejected', status: 404, hint });
 }
@@ -171,7 +172,9 @@ export async function createMissing(
 	const key = field && record.key !== undefined ? { field, value: record.key } : undefined;
 	const created = await createRecord(client, at, record.fields, options, key).catch(failureAsValue);
 	if (!(created instanceof ServiceError)) return created;
-	if (created.delivery !== 'ambiguous') throw created;
+	if (created.delivery !== 'ambiguous') {
+		throw errorWithNextStep(created, record.fields, { ...context, mode: 'create' });
+	}
 	const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);
 	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
 	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
@@ -180,4 +183,22 @@ export async function createMissing(
 	const its = found.find(({ id }) => id === item.id);
 	if (isSuccess(item) && its) return its;
 	throw created;
+}
+
+/**
+ * Creates a record.
+ *
+ * @throws {ServiceError}
+ */
+export async function createOne(
+	{ client, at }: Target,
+	table: TableDefinition,
+	{ fields, key }: PlannedRecord,
+	options: WriteOptions,
+): Promise<PlatformRecord> {
+	const [field] = keyFields(table, {});
+	const recordKey = field && key ? { field: field.name, value: key } : undefined;
+	return await createRecord(client, at, fields, options, recordKey).catch((error: unknown) => {
+		throw errorWithNextStep(failureAsValue(error), fields, singleContext(table, 'create'));
+	});
 }

@@ -16,6 +16,7 @@ import { isSuccess, type ItemOutcome } from './outcome';
 import { keyFields, type PlannedRecord, type WriteMode } from './plan';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
+import { withNextStep } from './nextStep';
 import { isAppending, isUnapplied, type WriteContext } from './evidence';
 import {
 	afterCompare,
@@ -242,7 +243,7 @@ class BulkWriter {
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
 			this.comparing += 1;
-			const stored = await this.resolver.lookUp(work.records);
+			const stored = await this.readToCompare(work.records);
 			this.comparing -= 1;
 			const step = afterCompare(work, stored, this.context, this.options.dryRun);
 			this.unsent.add(step.unsent);
@@ -252,6 +253,17 @@ class BulkWriter {
 		this.target.client.logger.debug(
 			`Data Platform: ${resolvedCount} of ${records.length} records done`,
 		);
+	}
+
+	/** What is stored of records, as far as it was not read when they were matched. */
+	private async readToCompare(records: PlannedRecord[]) {
+		const unread = records.filter(({ matched }) => matched === undefined);
+		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map();
+		if (stored instanceof ServiceError) return stored;
+		for (const record of records) {
+			if (record.matched !== undefined) stored.set(record, record.matched ? [record.matched] : []);
+		}
+		return stored;
 	}
 
 	/** Stops the run where the platform reads but takes no write. */
@@ -318,7 +330,7 @@ class BulkWriter {
 		for (const [{ record }, outcome] of outcomes) {
 			this.resolvedCount += 1;
 			if (this.isFailure(outcome) && this.options.stopAtFailure) this.closed ??= afterFailure();
-			this.onOutcome(record, this.insertedOnce(outcome));
+			this.onOutcome(record, withNextStep(this.insertedOnce(outcome), record.fields, this.context));
 		}
 		this.queue.unshift(...work);
 		if (unsent.length > 0) this.unsent.putBack(unsent);

@@ -85,7 +85,7 @@ export function toCursor(state: ChangeState, { table, selection }: CursorSource)
 	return `${text}.${digest(text, CHECKSUM_LENGTH)}`;
 }
 
-const START_ANEW = 'To start anew, leave the cursor empty.';
+const START_ANEW = 'To start over, leave the cursor empty.';
 
 const wrong = (message: string, hint: string) =>
 	new InputError(message, { hint: `${hint} ${START_ANEW}` });

@@ -35,6 +35,13 @@ export interface Failure {
 	deletion?: DeletedCount;
 }
 
+/** With what to do in the message, for those who are handed nothing else, such as agents. */
+export const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
+	...rest,
+	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
+	hint,
+});
+
 /** What an item came to. */
 export type ItemResult = INodeExecutionData[] | Failure;
 
@@ -136,7 +143,11 @@ export class ItemResults {
 	private isDryRun = false;
 	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
-	constructor(size: number) {
+	/** @param toHint puts what the user can do in the words of the operation */
+	constructor(
+		size: number,
+		private readonly toHint: (hint: string) => string = (hint) => hint,
+	) {
 		this.results = new Array<undefined>(size).fill(undefined);
 	}
 
@@ -145,7 +156,8 @@ export class ItemResults {
 		this.results[index] = output;
 	}
 
-	failed(index: number, failure: Failure) {
+	failed(index: number, unworded: Failure) {
+		const failure = this.worded(unworded);
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
 		const before = this.deletions.get(index);
 		this.results[index] =
@@ -160,7 +172,11 @@ export class ItemResults {
 
 	/** Adds a result that belongs to no input item: it comes after those of the items. */
 	add(result: ItemResult) {
-		this.others.push(result);
+		this.others.push(Array.isArray(result) ? result : this.worded(result));
+	}
+
+	private worded(failure: Failure): Failure {
+		return failure.hint === undefined ? failure : { ...failure, hint: this.toHint(failure.hint) };
 	}
 
 	/** Notes why the run stopped before the end, where that is due to several items. */

@@ -18,6 +18,8 @@ type Property<Name extends string> = INodeProperties & { name: Name };
 export interface Shown {
 	path: string;
 	property: INodeProperties;
+	/** The label of the group of options that it is in, if any. */
+	group?: string;
 }
 
 export type ShownParameters = ReadonlyMap<string, Shown>;

@@ -95,7 +95,9 @@ export class RowReader {
 		this.width = header?.length ?? 0;
 		const own = header ? header.length - addedColumns(header, (name) => this.isField(name)) : 0;
 		const names = header?.slice(0, own) ?? [];
-		this.fileColumns = `The file's columns are: ${nameList((header ?? []).filter((name) => name !== ''))}.`;
+		const named = (header ?? []).filter((name) => name !== '');
+		this.fileColumns =
+			named.length > 0 ? `The file's columns are: ${nameList(named)}.` : 'The file has no columns.';
 		this.idColumn = names.indexOf('id');
 		if (header) {
 			if (reading.mapping) this.mapByList(names, reading.mapping);

@@ -61,7 +61,7 @@ function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
 	if (isJwt(String(token).trim()) === isChosen) return;
 	throw new InputError(
 		isChosen
-			? "The token is no JWT, but 'Token Type' is 'Standard JWT Token'"
+			? "The token is not a JWT, but 'Token Type' is 'Standard JWT Token'"
 			: "The token is a JWT, but 'Token Type' says otherwise",
 		{ hint: "Choose the token's type, so that errors can say which rights it has." },
 	);

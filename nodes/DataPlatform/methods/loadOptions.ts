@@ -40,6 +40,20 @@ const tableList = (
 		});
 	};
 
+/**
+ * A list of which one entry is chosen. The editor marks an empty value in red unless the list has it.
+ *
+ * @param empty what stands there until one is chosen
+ */
+const withEmpty = (empty: string, list: List): List =>
+	async function load() {
+		const entries = await list.call(this);
+		const isThere = entries.some(({ value }) => value === '');
+		return isThere ? entries : [{ name: empty, value: '' }, ...entries];
+	};
+
+const CHOOSE_FIELD = 'Choose a Field';
+
 /** The fields of the chosen table that are offered. */
 const fieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
 	tableList(({ fields }) => fields.filter(isOffered).map(option));
@@ -110,7 +124,8 @@ const ORDER = choices({
 const CONTAINS = choices({ contains: 'Contains', notcontains: 'Not Contains' });
 const TEXT = [...CONTAINS, ...choices({ startswith: 'Starts With', endswith: 'Ends With' })];
 const USER = choices({ currentuser: 'Is Current User' });
-const RARE = choices({ [EXACTLY]: 'Equal, Exactly', duplicity: 'Has Duplicates' });
+const DUPLICITY = choices({ duplicity: 'Has Duplicates' });
+const RARE = [...choices({ [EXACTLY]: 'Equal (Case-Sensitive)' }), ...DUPLICITY];
 
 /** Operators whose values come from a list. */
 const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({
@@ -126,7 +141,14 @@ const OPERATOR_LISTS: Record<FieldType['comparison'], Options> = {
 	any: [...EQUAL, ...TEXT, ...ORDER, ...LISTED, ...PRESENCE, ...USER, ...RARE],
 	boolean: [...ONE_CHOICE, ...EQUAL, ...PRESENCE],
 	choice: [...CHOICE, ...EQUAL, ...CONTAINS, ...LISTED, ...PRESENCE],
-	order: [...EQUAL, ...ORDER, ...LISTED, ...PRESENCE, ...RARE],
+	order: [
+		...EQUAL,
+		...ORDER,
+		...LISTED,
+		...PRESENCE,
+		...choices({ [EXACTLY]: 'Equal (Exactly)' }),
+		...DUPLICITY,
+	],
 	presence: PRESENCE,
 	text: [...EQUAL, ...TEXT, ...LISTED, ...PRESENCE, ...RARE],
 };
@@ -145,40 +167,58 @@ const SYSTEM_SORTS: Options = [
 	{ name: 'Modified', value: 'modified', description: 'When the record was changed last' },
 ];
 
+/** What a dropdown or a checkbox can hold. */
+const getChoices = besideList((field) =>
+	((field && typeOf(field).editor.choices(field)) ?? []).map(({ name, value }) => {
+		return { name, value: String(value) };
+	}),
+);
+
+const getFields = fieldList(holdsData);
+
 /** For the nodes' `methods`. */
 export const loadOptions = {
 	getAggregations: besideList((field) => {
 		const values = field ? typeOf(field).aggregations : Object.keys(AGGREGATION_NAMES);
 		return values.map((value) => ({ name: AGGREGATION_NAMES[value] ?? value, value }));
 	}),
-	/** What a dropdown or a checkbox can hold. */
-	getChoices: besideList((field) =>
-		((field && typeOf(field).editor.choices(field)) ?? []).map(({ name, value }) => {
-			return { name, value: String(value) };
-		}),
+	getChoice: withEmpty('Choose a Value', getChoices),
+	getChoices,
+	getField: withEmpty(CHOOSE_FIELD, getFields),
+	getFields,
+	getFileFields: withEmpty(
+		CHOOSE_FIELD,
+		fieldList((field) => typeOf(field).holdsFiles),
 	),
-	getFields: fieldList(holdsData),
-	getFileFields: fieldList((field) => typeOf(field).holdsFiles),
-	getFilterFields: tableList(({ fields }) =>
-		fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
+	getFilterFields: withEmpty(
+		CHOOSE_FIELD,
+		tableList(({ fields }) =>
+			fields.filter(holdsData).flatMap((field) => [option(field), ...linkedOptions(field)]),
+		),
 	),
-	getIncomingLinks: incomingLinks,
+	getIncomingLinks: withEmpty('Choose a Link Field', incomingLinks),
 	getLinkFields: tableList(({ fields }) => {
 		const links = fields.filter(isLink).map(option);
 		return links.length > 0 ? [{ name: 'All Link Fields', value: ALL_LINK_FIELDS }, ...links] : [];
 	}),
 	getLinkedDataFields: linkedFieldList(() => true),
 	/** By which linked records are found. */
-	getLinkedFields: linkedFieldList(canBeKey),
+	getLinkedFields: withEmpty(CHOOSE_FIELD, linkedFieldList(canBeKey)),
 	getMatchFields: fieldList((field) => isWritable(field) && canBeKey(field)),
 	getOperators: besideList((field) => OPERATOR_LISTS[field ? typeOf(field).comparison : 'any']),
-	getSavedViews: tableList(({ savedViews }) =>
-		savedViews.map(({ id, name, description }) => ({ name, value: id, description })),
+	getSavedViews: withEmpty(
+		'None',
+		tableList(({ savedViews }) =>
+			savedViews.map(({ id, name, description }) => ({ name, value: id, description })),
+		),
 	),
-	getSortFields: tableList(({ fields }) => [
-		...SYSTEM_SORTS,
-		...fields.filter(holdsData).map(option),
-	]),
-	getSummaryFields: fieldList((field) => typeOf(field).aggregations.length > 0),
-	getWritableFields: fieldList(isWritable),
+	getSortFields: withEmpty(
+		CHOOSE_FIELD,
+		tableList(({ fields }) => [...SYSTEM_SORTS, ...fields.filter(holdsData).map(option)]),
+	),
+	getSummaryFields: withEmpty(
+		CHOOSE_FIELD,
+		fieldList((field) => typeOf(field).aggregations.length > 0),
+	),
+	getWritableFields: withEmpty(CHOOSE_FIELD, fieldList(isWritable)),
 };

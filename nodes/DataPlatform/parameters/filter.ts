@@ -63,7 +63,7 @@ const conditionParts = [
 	}),
 	text('choice', {
 		label: 'Value Name or ID',
-		loads: ofTable('getChoices', '&field'),
+		loads: ofTable('getChoice', '&field'),
 		show: { operator: operatorsWith('choice') },
 		description: CHOOSE_ID,
 	}),

@@ -1,13 +1,14 @@
 /**
  * What the user can do, in the words of the editor, for the layers below that don't know its labels.
  */
-import type { Parameter } from '../execution/parameter';
+import type { Parameter, ShownParameters } from '../execution/parameter';
 import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
 import { maxDeletedShare, triggerOn } from './changes';
 import { allowAll, maxRecordsToDelete } from './deleting';
 import { maxFileSizeMiB, skipExisting } from './files';
 import { filterMode } from './filter';
 import { linkedTo } from './linkedRecords';
+import { linkValues } from './links';
 import { ifMissing, matchFields, matchOn, multipleMatches } from './matching';
 import { fieldsToLoad, savedView, sort } from './reading';
 import { maxRetryWait } from './requests';
@@ -53,13 +54,13 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		`Leave ${BESIDES[besides]} out, or use conditions that must all hold.`,
 	shortenFilter: ({ besides }) => `Leave ${BESIDES[besides]} out, or use fewer or shorter values.`,
 	correctQuery: ({ parts }) =>
-		`Check ${parts.map((part) => QUERY_PARTS[part]).join(', ')}: what is named there may have been renamed or deleted.`,
+		`Check ${parts.map((part) => QUERY_PARTS[part]).join(', ')}: ${parts.includes('filter') ? 'a value may not fit its field, or ' : ''}what is named there may have been renamed or deleted.`,
 	chooseApplication: `Choose one in ${application}.`,
 	chooseMarkedImportKey: `The platform finds records by the field that the table marks. Leave ${importKey} empty in the options, or mark the other field in the platform.`,
-	chooseAmongMatches: `Match on more fields, correct the records, or choose another way under ${multipleMatches} in the options (Matching).`,
+	chooseAmongMatches: `Match on more fields, correct the records, or choose another way under ${multipleMatches} in the options.`,
 	correctImportKey: `Correct ${importKey} in the options, or leave it empty.`,
 	correctMatchFields: `Choose one or several fields under ${matchFields}: text, choices, numbers, dates or times that the table lets you write.`,
-	createIfMissing: `Check the value. ${ifMissing} in the options (Matching) says what to do with items that have no record.`,
+	createIfMissing: `Check the value. ${ifMissing} in the options says what to do with items that have no record.`,
 	keepFieldsNotSent: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
 	markImportKey: `Choose 'Other Fields' under ${matchOn} and the fields that identify a record, or mark a field as import key in the platform.`,
 	lookBeforeAddingAgain:
@@ -69,6 +70,12 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	lookBeforeCreatingManyAgain:
 		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
+	correctKeyOrUpdate: ({ field }) =>
+		`Correct the value of '${field}'. If a record has it already, use 'Create or Update' or 'Create or Update Many' to update that record.`,
+	giveLinkedRecords: ({ field }) =>
+		`'${field}' takes the ID of a linked record. To give a name or another value instead, add ${linkValues} in the options.`,
+	giveRecordIds: `Give the record's ID, or set ${matchOn} to what the items hold, such as 'Import Key'.`,
+	checkRecordId: `Check the ID; the record may have been deleted. If it is another value, such as an e-mail address, set ${matchOn} to 'Import Key' or 'Other Fields'.`,
 	filterOrDeleteAll: `Add a condition. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
 	narrowFilterOrRaiseMaximum: `Narrow the filter, or raise ${maxRecordsToDelete} to delete all of them.`,
 	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxRecordsToRemove}.`,
@@ -93,10 +100,21 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	mapColumn: `Choose it under ${columnMapping}.`,
 	useWebhookTrigger: `Use the Data Platform Webhook Trigger, which a workflow of the platform calls when a record is deleted, or choose another event under ${triggerOn}.`,
 	replaceExpiredToken: ({ expires }) =>
-		`The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Make a new one in the platform and enter it in the credential.`,
+		`The token expired on ${expires.slice(0, 16).replace('T', ' ')} UTC. Create a new token in the platform and enter it in the credential.`,
 	useTokenOfType: ({ purpose, types, type }) =>
 		`${PURPOSES[purpose]} takes a token of the type ${types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ')}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`,
 };
+
+/** A hint that names options as the operation lists them: those of a group with their group. */
+export function withGroups(hint: string, shown: ShownParameters): string {
+	let text = hint;
+	for (const { group, property } of shown.values()) {
+		if (group === undefined) continue;
+		const label = property.displayName;
+		text = text.replaceAll(`'${label}'`, `'${group} → ${label}'`);
+	}
+	return text;
+}
 
 /** A hint as the user reads it. */
 export function hintText(hint: Hint): string;

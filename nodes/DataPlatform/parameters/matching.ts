@@ -91,6 +91,9 @@ export const multipleMatches = choice('multipleMatches', {
 /** What to do with what is found and what is not, for operations that create. */
 export const upsertMatchOptions = [ifFound, ifMissing, multipleMatches];
 
+/** What the editor calls the group of these options. */
+export const IF_FOUND_IF_MISSING = 'If Found, If Missing';
+
 /** The same for operations that only update. */
 export const updateMatchOptions = [
 	choice('ifMissing', { ...IF_MISSING, choices: WITHOUT_CREATE, preset: 'error' }),
@@ -99,11 +102,12 @@ export const updateMatchOptions = [
 
 /** What happens to items that match a record, several, none or each other, as a group of options. */
 export const matchingOptions = <Option extends string>(
+	label: string,
 	...options: Array<Parameter<Option, unknown>>
 ) =>
 	new OptionGroup(
 		'matching',
-		'Matching',
+		label,
 		'What to do with items that match one record, several or none',
 		options,
 	);

@@ -4,6 +4,7 @@
  */
 import type { NodeHint } from 'n8n-workflow';
 
+import { allowAll } from './deleting';
 import { filterMode } from './filter';
 import { matchOn } from './matching';
 
@@ -43,7 +44,7 @@ const importKeyNotMapped: NodeHint = {
 
 /** The editor marks no collection as required. */
 const noConditions: NodeHint = {
-	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None'.`,
+	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
 	displayCondition:
 		'={{ $parameter["resource"] === "record" && $parameter["operation"] === "deleteMany" && $parameter["filterMode"] === "conditions" && !($parameter["conditions"]?.condition?.length > 0) && !($parameter["groups"]?.group?.length > 0) }}',
 	whenToDisplay: 'beforeExecution',

@@ -79,13 +79,16 @@ export function shownParameters(
 	options: Options<string> = [],
 ): { properties: INodeProperties[]; shown: ShownParameters } {
 	const shown = new Map<string, Shown>();
-	const add = (path: string, entries: Array<Parameter<string, unknown>>) => {
-		for (const { name, property } of entries) shown.set(name, { path: `${path}${name}`, property });
+	const add = (path: string, entries: Array<Parameter<string, unknown>>, group?: string) => {
+		for (const { name, property } of entries) {
+			shown.set(name, { path: `${path}${name}`, property, ...(group !== undefined && { group }) });
+		}
 	};
 	add('', fields);
 	for (const option of options) {
-		if (option instanceof OptionGroup) add(`options.${option.name}.${GROUP_KEY}.`, option.options);
-		else add('options.', [option]);
+		if (option instanceof OptionGroup) {
+			add(`options.${option.name}.${GROUP_KEY}.`, option.options, option.label);
+		} else add('options.', [option]);
 	}
 	const properties = fields.map(({ property }) => property);
 	if (options.length > 0) properties.push(optionsEntry(options));

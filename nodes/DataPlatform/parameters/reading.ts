@@ -7,7 +7,7 @@ import type { Entry, NameOf, ParameterReader } from '../execution/parameter';
 import { choice, flag, list, names, text } from '../execution/parameterKinds';
 import { recordOutput, type RecordOutput } from '../execution/recordOutput';
 import type { RunContext } from '../execution/run';
-import type { Hint, QueryPart } from '../transport/errors';
+import { ServiceError, type Hint, type QueryPart } from '../transport/errors';
 import { readFilter, type FilterParameter } from './filter';
 import { linkedTo, linkedToOf } from './linkedRecords';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, type TableParameter } from './table';
@@ -62,7 +62,7 @@ function sortText(entry: Entry<NameOf<typeof sortField | typeof direction>>): st
 		);
 	const field = sortField.in(entry, sort);
 	if (field === '') throw wrong(`A field under ${sort} has no name`);
-	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'; nothing was sent`);
+	if (/[(),]/.test(field)) throw wrong(`No field is called '${field}'. Nothing was sent`);
 	return direction.in(entry, sort) === 'asc' ? field : `${field}(desc)`;
 }
 
@@ -101,6 +101,17 @@ export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): Hint
 	];
 	const given = parts.filter(([, isGiven]) => isGiven).map(([part]) => part);
 	return given.length > 0 ? { code: 'correctQuery', parts: given } : undefined;
+}
+
+/** Sends a query; if the platform rejects it, the error says which parameters to check. */
+export async function withQueryHint<T>(
+	query: Omit<RecordQuery, 'hint'>,
+	send: () => Promise<T>,
+): Promise<T> {
+	return await send().catch((error: unknown) => {
+		if (!(error instanceof ServiceError) || error.status !== 400) throw error;
+		throw new ServiceError(error.message, { ...error, hint: queryHint(query) ?? error.hint });
+	});
 }
 
 /** Notifies the user that the order of the table changed while it was read. */

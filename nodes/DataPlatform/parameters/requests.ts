@@ -7,7 +7,7 @@ import { flag, number } from '../execution/parameterKinds';
 import { OptionGroup } from './operation';
 
 export const timeout = number('timeout', {
-	label: 'Request Timeout',
+	label: 'Request Timeout (Seconds)',
 	// With 0 every request would be given up at once.
 	min: 0.001,
 	editorMin: 1,
@@ -16,7 +16,7 @@ export const timeout = number('timeout', {
 });
 
 export const maxRetryWait = number('maxRetryWait', {
-	label: 'Max Retry Wait',
+	label: 'Max Retry Wait (Seconds)',
 	min: 0,
 	preset: DEFAULT_MAX_WAIT_S,
 	description:
@@ -34,11 +34,12 @@ export const requestSettings = [maxRetryWait, timeout];
 
 /** How requests are made, as a group of options. */
 export const requestOptions = <Option extends string>(
+	label: string,
 	...settings: Array<Parameter<Option, unknown>>
 ) =>
 	new OptionGroup<Option | NameOf<typeof skipAudit>>(
 		'requests',
-		'Requests',
+		label,
 		'How much is sent at a time, and how long requests and retries may take',
 		[...settings, skipAudit],
 	);

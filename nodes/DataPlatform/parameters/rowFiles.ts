@@ -153,7 +153,7 @@ const column = text('column', {
 	description: 'Its name in the first row; in NDJSON, the name of a value',
 });
 
-const targetField = fieldPart('getFields');
+const targetField = fieldPart('getField');
 
 export const columnMapping = list('columnMapping', {
 	label: 'Column Mapping',

@@ -65,7 +65,7 @@ const PLATFORM = 'https://platform.example.com';
 export const application = locator('application', {
 	label: 'Application',
 	description:
-		'The application the table belongs to. Leave it empty to address the table directly by its name.',
+		'The application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
 	// Without an application the request would go to another table of the same name.
 	narrows: true,
 	search: 'searchApplications',

@@ -16,6 +16,7 @@ import { linkResolver, linkRules, linkValues, type LinkParameter } from './links
 import {
 	matchFields,
 	matchingOf,
+	IF_FOUND_IF_MISSING,
 	matchingOptions,
 	matchOn,
 	multipleMatches,
@@ -126,13 +127,15 @@ const maxFailedShare = number('maxFailedShare', {
 
 const batches = [maxBatchSizeMiB, batchSize, parallelRequests];
 
-const requests = requestOptions(...batches, maxFailedShare, ...requestSettings);
+const BATCHES_AND_TIMES = 'Batches, Timeouts and Retries';
+
+const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
 
 /** What happens to values that are empty, unknown or given twice, as a group of options. */
 const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
 	new OptionGroup<Option | FieldOptions>(
 		'inputValues',
-		'Input Values',
+		more.length > 0 ? 'Empty, Unknown and Repeated Values' : 'Empty and Unknown Values',
 		'What to do with values that are empty, that the table has no field for, or repeated',
 		[...more, emptyValues, unknownFields],
 	);
@@ -140,7 +143,7 @@ const inputValues = <Option extends string = never>(...more: Array<Parameter<Opt
 /** The options of the operations that find records, with what each says of duplicates and matches. */
 const matchedOptions = <Option extends string>(
 	repeated: typeof duplicatesOfRows,
-	matches: Array<Parameter<Option, unknown>>,
+	[label, matches]: [label: string, matches: Array<Parameter<Option, unknown>>],
 	skips = skipUnchanged,
 ) => [
 	dryRun,
@@ -149,19 +152,22 @@ const matchedOptions = <Option extends string>(
 	skips,
 	requests,
 	inputValues(repeated),
-	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
+	matchingOptions<Option | NameOf<typeof importKey>>(label, ...matches, importKey),
 ];
 
 /** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
 export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
-export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
+export const upsertManyOptions = matchedOptions(duplicates(), [
+	IF_FOUND_IF_MISSING,
+	upsertMatchOptions,
+]);
 export const updateManyOptions = matchedOptions(
 	duplicates(`. With ${updateMode.label} set to Clear, only the last item counts.`),
-	updateMatchOptions,
+	['If Missing, Multiple Matches', updateMatchOptions],
 );
 export const syncManyOptions = matchedOptions(
 	duplicates(),
-	[multipleMatches],
+	['Multiple Matches, Import Key', [multipleMatches]],
 	skipUnchanged.with({ preset: true }),
 );
 
@@ -170,9 +176,9 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	dryRun,
 	linkValues,
 	skipUnchanged,
-	requestOptions(...batches, ...requestSettings),
+	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
-	matchingOptions(...upsertMatchOptions, importKey),
+	matchingOptions(IF_FOUND_IF_MISSING, ...upsertMatchOptions, importKey),
 ];
 
 /** How an operation writes, besides what all of them have. */

@@ -42,7 +42,7 @@ export function safeUrl(address: string, what: string): URL {
 	}
 	if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
 		throw new OriginError(
-			`${what} must use HTTPS, nothing was sent`,
+			`${what} must use HTTPS. Nothing was sent`,
 			`Use https:// for ${url.hostname}. Plain HTTP is accepted for this computer only (localhost, 127.0.0.1, [::1]).`,
 		);
 	}

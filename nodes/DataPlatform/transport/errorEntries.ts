@@ -16,6 +16,10 @@ const MAX_CHARACTERS = 1000;
 const text = (value: unknown) =>
 	typeof value === 'string' && value !== '' ? shortened(value, MAX_CHARACTERS) : undefined;
 
+/** Messages go on after it. */
+const withoutFullStop = (value: unknown) =>
+	typeof value === 'string' ? value.trim().replace(/(?<!\.)\.$/, '') : value;
+
 /** Several errors' messages as one; undefined where none has any. */
 export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
 	text(
@@ -34,7 +38,7 @@ export function toErrorEntries(value: unknown): ErrorEntry[] {
 		return {
 			type: text(entry.type),
 			id: text(entry.id),
-			message: text(entry.message),
+			message: text(withoutFullStop(entry.message)),
 			recordIndex: typeof index === 'number' && Number.isInteger(index) ? index : undefined,
 		};
 	});

@@ -32,6 +32,10 @@ export type Hint =
 	| { code: 'lookBeforeCreatingAgain' }
 	| { code: 'lookBeforeCreatingManyAgain' }
 	| { code: 'updateInstead' }
+	| { code: 'correctKeyOrUpdate'; field: string }
+	| { code: 'giveLinkedRecords'; field: string }
+	| { code: 'giveRecordIds' }
+	| { code: 'checkRecordId' }
 	| { code: 'filterOrDeleteAll' }
 	| { code: 'narrowFilterOrRaiseMaximum' }
 	| { code: 'completeInputOrRaiseMaximum' }

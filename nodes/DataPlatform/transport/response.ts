@@ -79,7 +79,7 @@ export function toServiceError(error: unknown): ServiceError {
 	}
 	if (chain.some((cause) => BLOCKED_BY_N8N.has((cause as Error).name))) {
 		return new ServiceError(
-			"n8n's SSRF protection blocks the platform's address, nothing was sent",
+			"n8n's SSRF protection blocks the platform's address. Nothing was sent",
 			{
 				delivery: 'rejected',
 				hint: 'Whoever runs n8n can allow it: N8N_SSRF_ALLOWED_HOSTNAMES or N8N_SSRF_ALLOWED_IP_RANGES.',
@@ -97,7 +97,7 @@ export function toServiceError(error: unknown): ServiceError {
 		});
 	}
 	if (isHandshakeCode(code)) {
-		return new ServiceError(`Could not establish a secure connection (${code}), nothing was sent`, {
+		return new ServiceError(`Could not establish a secure connection (${code}). Nothing was sent`, {
 			delivery: 'rejected',
 			hint: 'Check the address and its port: the server may not speak HTTPS, or only an outdated version of it.',
 		});
@@ -124,6 +124,8 @@ const NOT_THE_PLATFORM =
 	'A proxy or gateway may answer in its place: check the address and the network.';
 
 const CHECK = 'Check the platform and the network, then run it again.';
+
+const CORRECT = 'Correct what the message names, then run it again.';
 
 /** The failure of a request that was given up. */
 export const timeoutError = () =>
@@ -153,6 +155,13 @@ const WHAT: Record<number, string> = {
 	413: 'The platform found the request too large',
 	429: 'The platform asked to wait: too many requests',
 };
+
+/** What a status means, and what the platform says of it; of what is not there, it says what that is. */
+function joined(status: number, what: string | undefined, reason: string | undefined) {
+	if (what === undefined || reason === undefined) return what ?? reason;
+	if (status === 404) return reason;
+	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
+}
 
 /** What a success carries; `nothing` where its status says so (204). */
 export type BodyRequirement = 'json' | 'nothing' | 'anything';
@@ -220,7 +229,7 @@ export function parseResponse(
 	);
 	const isAmbiguous = isAmbiguousStatus(status);
 	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
-	const message = [what, entry?.message].filter(Boolean).join(': ');
+	const message = joined(status, what, entry?.message);
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
 	return new ServiceError(message || `The platform refused the request (${status})`, {
 		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
@@ -229,6 +238,6 @@ export function parseResponse(
 		code: entry?.id,
 		retryAfterMs,
 		body: json,
-		hint: HINTS[status] ?? (isAmbiguous ? CHECK : undefined),
+		hint: HINTS[status] ?? (isAmbiguous ? CHECK : CORRECT),
 	});
 }

@@ -15,7 +15,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function encodeUrlComponent(text: string): string {
 	if (!LONE_SURROGATE.test(text)) return encodeURIComponent(text);
 	throw new InputError(
-		`${JSON.stringify(text.slice(0, 60))} holds half of a character; nothing was sent`,
+		`${JSON.stringify(text.slice(0, 60))} holds half of a character. Nothing was sent`,
 		{
 			hint: 'The text was cut in the middle of a character, such as an emoji. Correct it where it comes from.',
 		},
@@ -30,7 +30,7 @@ export function encodeUrlComponent(text: string): string {
  */
 export function encodePathSegment(text: string): string {
 	if (!/^\.{0,2}$/.test(text)) return encodeUrlComponent(text);
-	throw new InputError(`'${text}' cannot be the name or ID of anything; nothing was sent`, {
+	throw new InputError(`'${text}' cannot be the name or ID of anything. Nothing was sent`, {
 		hint: 'Enter the name or ID of an application, table, record or file.',
 	});
 }

@@ -54,7 +54,7 @@ const setUpNotice = custom(
 	'notice',
 	{
 		label:
-			'In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted. Its URL is the production URL of this node. Its header Authorization is "Bearer", a space and the Webhook Secret of the credential (under More Settings). Its body is { "recordId": "the ID of the record" }.',
+			'<ol><li>In the credential, turn on <b>More Settings</b> and enter a <b>Webhook Secret</b>.</li><li>In the platform, add a Send Webhook step to a workflow that runs when a record is saved or deleted.</li><li>As its URL, enter the production URL of this node.</li><li>As its header Authorization, enter "Bearer", a space and the Webhook Secret.</li><li>As its body, enter { "recordId": "the ID of the record" }.</li></ol>',
 		preset: '',
 	},
 	() => undefined,

@@ -15,7 +15,7 @@ import { addressKey } from '../api/endpoints';
 import { findRecord, readPage } from '../api/records';
 import type { PlatformRecord, TableAddress } from '../api/types';
 import { createClient, CREDENTIAL } from '../execution/createClient';
-import { toNodeError } from '../execution/itemResults';
+import { inOneText, toNodeError } from '../execution/itemResults';
 import { toFailure } from '../parameters/failure';
 import { outputOf } from '../parameters/reading';
 import { timeout } from '../parameters/requests';
@@ -73,7 +73,8 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 					field,
 					hint: 'Use letters from A to Z, digits and punctuation, in one line.',
 				});
-	throw toNodeError(context.getNode(), toFailure(error));
+	// The editor shows nothing else of an error in a trigger's test.
+	throw toNodeError(context.getNode(), inOneText(toFailure(error)));
 }
 
 function bearerOf(header: unknown): string {

@@ -80,7 +80,10 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		triggerOn: event,
 		...tableParameters(),
 		startFrom: 'now',
-		options: { deletionCheckInterval: 0 },
+		options: {
+			deletionCheckInterval: 0,
+			timeout: column.isLate ? SHORT_TIMEOUT_S : TIMEOUT_S,
+		},
 	} as INodeParameters;
 	const watching = await watch(slot.credential, parameters);
 	await watching.poll();

@@ -115,7 +115,7 @@ export const upload = itemOperation({
 		emptyValues,
 		linkValues,
 		unknownFields,
-		requestOptions(maxRetryWait, timeout.with({ preset: TIMEOUT_S })),
+		requestOptions('Timeouts and Retries', maxRetryWait, timeout.with({ preset: TIMEOUT_S })),
 	],
 	notIdempotent: true,
 	concurrency: 4,

@@ -2,6 +2,7 @@ import { countLinked, countRecords } from '../../api/aggregates';
 import { filterParameters, readFilter } from '../../parameters/filter';
 import { linkedTo, linkedToOf } from '../../parameters/linkedRecords';
 import { itemOperation } from '../../parameters/operation';
+import { withQueryHint } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/table';
 
@@ -17,9 +18,13 @@ export const count = itemOperation({
 		const at = tableOf(run, index);
 		const filter = await readFilter(run, index);
 		const link = await linkedToOf(run, index);
-		const count = link
-			? await countLinked(run.client, at, link, filter)
-			: await countRecords(run.client, at, filter);
+		const count = await withQueryHint(
+			{ filter, linkedTo: link },
+			async () =>
+				await (link
+					? countLinked(run.client, at, link, filter)
+					: countRecords(run.client, at, filter)),
+		);
 		return { count };
 	},
 });

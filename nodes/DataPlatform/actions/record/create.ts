@@ -1,5 +1,4 @@
-import { keyField } from '../../bulk/plan';
-import { createRecord } from '../../api/records';
+import { createOne } from '../../bulk/single';
 import { itemOperation } from '../../parameters/operation';
 import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
 import { outputOf, simple } from '../../parameters/reading';
@@ -16,10 +15,10 @@ export const create = itemOperation({
 	notIdempotent: true,
 	execute: async (run, index) => {
 		const at = tableOf(run, index);
-		const { fields, key } = await plannedRecord(run, index, 'create');
-		const field = keyField(await run.definition(at))?.name;
-		const recordKey = field && key ? { field, value: key } : undefined;
+		const record = await plannedRecord(run, index, 'create');
 		const options = writeOptions(run, index);
-		return outputOf(run, index)(await createRecord(run.client, at, fields, options, recordKey));
+		const table = await run.definition(at);
+		const target = { client: run.client, at };
+		return outputOf(run, index)(await createOne(target, table, record, options));
 	},
 });

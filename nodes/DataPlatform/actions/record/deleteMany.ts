@@ -2,6 +2,7 @@ import { deleteMany as deleteRecords } from '../../bulk/delete';
 import { allowAll, deletionFilter, maxRecordsToDelete } from '../../parameters/deleting';
 import { readFilter } from '../../parameters/filter';
 import { itemOperation } from '../../parameters/operation';
+import { withQueryHint } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/table';
 import { dryRun } from '../../parameters/writing';
@@ -11,7 +12,7 @@ export const deleteMany = itemOperation({
 	name: 'Delete Many',
 	action: 'Delete many records',
 	description:
-		'Permanently delete all records that match a filter. They are counted first: if there are more than the maximum, nothing is deleted.',
+		'Permanently delete all records that match a filter, or none if there are more than the maximum',
 	fields: [...tableParameters, ...deletionFilter, allowAll, maxRecordsToDelete],
 	options: [
 		dryRun.with({
@@ -30,12 +31,17 @@ export const deleteMany = itemOperation({
 			deletedBefore: before.atMost,
 		};
 		const filter = await readFilter(run, index);
-		const deletion = await deleteRecords(run.client, tableOf(run, index), filter, limits);
+		const at = tableOf(run, index);
+		const deletion = await withQueryHint(
+			{ filter },
+			async () => await deleteRecords(run.client, at, filter, limits),
+		);
 		const { matched, deleted, remaining } = deletion;
+		const deletedCount = deleted + before.deleted;
 		return {
-			deleted: !limits.dryRun,
+			deleted: deletedCount > 0,
 			matched: matched + before.deleted,
-			deletedCount: deleted + before.deleted,
+			deletedCount,
 			remaining,
 		};
 	},

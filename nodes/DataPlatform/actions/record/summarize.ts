@@ -5,7 +5,7 @@ import { list, names } from '../../execution/parameterKinds';
 import { prefixedName } from '../../execution/recordOutput';
 import { filterParameters, readFilter } from '../../parameters/filter';
 import { itemOperation } from '../../parameters/operation';
-import { simple } from '../../parameters/reading';
+import { simple, withQueryHint } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { fieldPart, ofTable, tableOf, tableParameters } from '../../parameters/table';
 
@@ -73,7 +73,10 @@ export const summarize = itemOperation({
 		const wanted = aggregationsByField(summaries.of(run, index));
 		const at = tableOf(run, index);
 		const filter = await readFilter(run, index);
-		const { count, fields } = await summarizeRecords(run.client, at, filter, wanted);
+		const { count, fields } = await withQueryHint(
+			{ filter },
+			async () => await summarizeRecords(run.client, at, filter, wanted),
+		);
 		if (!simple.of(run, index)) return { count, fields: fields as IDataObject };
 		return { count, ...withPrefixes(fields as IDataObject) };
 	},

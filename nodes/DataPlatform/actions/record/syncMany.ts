@@ -129,7 +129,7 @@ export const syncMany = bulkOperation({
 	name: 'Sync Many',
 	action: 'Sync many records',
 	description:
-		'Make a table, or the part of it that a filter selects, match the input: create, update, and mark or delete what is missing from the input',
+		'Make a table, or a part of it, match the input: create, update, and mark or delete the rest',
 	fields: [
 		...tableParameters,
 		...matchingParameters('importKey'),

@@ -19,6 +19,7 @@ import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import {
 	matchingOf,
+	IF_FOUND_IF_MISSING,
 	matchingOptions,
 	matchingParameters,
 	upsertMatchOptions,
@@ -151,7 +152,7 @@ export const upsert = itemOperation({
 	action: 'Create or update record',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
 	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
-	options: [...singleWriteOptions, matchingOptions(...upsertMatchOptions)],
+	options: [...singleWriteOptions, matchingOptions(IF_FOUND_IF_MISSING, ...upsertMatchOptions)],
 	// What is created because nothing matches may not be created twice.
 	notIdempotent: true,
 	retriesUnknown: true,

@@ -11,7 +11,7 @@ export const upsertMany = bulkOperation({
 	name: 'Create or Update Many',
 	action: 'Create or update many records',
 	description:
-		'Create a new record for each item, or update or return the one that matches (upsert, get or create); many in one request, with a report on each item',
+		'Create, update or return a record for each item (upsert, get or create), many in one request',
 	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
 	options: upsertManyOptions,
 	notIdempotent: true,

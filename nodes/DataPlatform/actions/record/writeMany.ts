@@ -41,6 +41,9 @@ const listed = (items: string[]) => {
 	return rest > 0 ? `${shown}; and ${rest} more` : shown;
 };
 
+const COUNTED_FROM_0 =
+	"Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.";
+
 /**
  * All problems of the input in one error; no item was sent.
  *
@@ -55,11 +58,11 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 			? 'Nothing was sent'
 			: `No item was written (linked records created: ${createdCount})`;
 	return new InputError(
-		`${nothing}, ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
+		`${nothing}. ${what}: ${listed(sorted.map(({ index, message }) => `item ${index}: ${message}`))}`,
 		{
 			item: sorted[0]!.index,
 			field: sorted[0]!.field,
-			hint: "Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.",
+			hint: [hintText(sorted[0]!.hint), COUNTED_FROM_0].filter(Boolean).join(' '),
 		},
 	);
 }

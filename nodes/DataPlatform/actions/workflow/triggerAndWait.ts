@@ -67,13 +67,13 @@ function withResumeUrl(
 /** @throws {InputError} if an execution can't wait for one workflow */
 function requireOneItem(run: RunContext<never>) {
 	if (run.isTool) {
-		throw new InputError("An agent's tool can't wait; nothing was sent", {
+		throw new InputError("An agent's tool can't wait. Nothing was sent", {
 			hint: "Use 'Trigger', or put this operation into a workflow that the agent calls.",
 		});
 	}
 	if (run.items.length === 1) return;
 	throw new InputError(
-		`An execution waits for one workflow at a time, but there are ${run.items.length} items; nothing was sent`,
+		`An execution waits for one workflow at a time, but there are ${run.items.length} items. Nothing was sent`,
 		{ hint: "Put 'Loop Over Items' with a batch size of 1 before this node." },
 	);
 }

@@ -1,0 +1,73 @@
+/** What the user can do about a record that the platform rejected, by the field that its reason names. Pure. */
+import type { FieldDefinition, FieldValues } from '../api/types';
+import { typeOf } from '../fields';
+import { texts } from '../fields/types/list';
+import { ServiceError, type Hint } from '../transport/errors';
+import type { WriteContext } from './evidence';
+import type { ItemOutcome } from './outcome';
+
+type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
+
+/** Statuses of a response that rejects values. */
+const REJECTS_VALUES = new Set([400, 409, 422]);
+
+const QUOTES = ["'", '"', '`'];
+
+const isNamed = (message: string, { name, header }: FieldDefinition) =>
+	QUOTES.some((quote) =>
+		[name, header].some((text) => message.includes(`${quote}${text}${quote}`)),
+	);
+
+/** The one text of a list that has commas in it: several entries, typed as text. */
+function unsplit(field: FieldDefinition, value: unknown): string | undefined {
+	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
+	const isText = typeOf(field) === texts && rest.length === 0 && typeof only === 'string';
+	return isText && only.includes(',') ? only : undefined;
+}
+
+/** @param values what was sent; @param reason the platform's */
+export function rejectionHint(
+	values: FieldValues,
+	reason: string,
+	context: RejectionContext,
+): Hint {
+	const sent = Object.keys(values).flatMap((name) => context.fields.get(name) ?? []);
+	const field = [...sent, ...context.fields.values()].find((each) => isNamed(reason, each));
+	if (!field) return 'Check the item and run it again.';
+	const { name, type, metadata } = field;
+	if (type === 'schema_link') return { code: 'giveLinkedRecords', field: name };
+	const text = unsplit(field, values[name]);
+	if (text !== undefined) {
+		const entries = text.split(',').map((entry) => entry.trim());
+		return `'${name}' takes a list: give ${JSON.stringify(entries)} instead of one text.`;
+	}
+	if (metadata.importKey === true && context.mode === 'create') {
+		return { code: 'correctKeyOrUpdate', field: name };
+	}
+	return `Correct the value of '${name}'.`;
+}
+
+/** An item that the platform rejected, with what the user can do about it. */
+export function withNextStep(
+	item: ItemOutcome,
+	values: FieldValues,
+	context: RejectionContext,
+): ItemOutcome {
+	const { outcome, isDerived, hint, status, message = '' } = item;
+	const isRejected = status === undefined ? hint === undefined : REJECTS_VALUES.has(status);
+	if (outcome !== 'failed' || isDerived || !isRejected) return item;
+	return { ...item, hint: rejectionHint(values, message, context) };
+}
+
+/** A failed write of one record, with what the user can do about it. */
+export const errorWithNextStep = (
+	error: ServiceError,
+	values: FieldValues,
+	context: RejectionContext,
+): ServiceError =>
+	error.delivery === 'rejected' && REJECTS_VALUES.has(error.status ?? 0)
+		? new ServiceError(error.message, {
+				...error,
+				hint: rejectionHint(values, error.message, context),
+			})
+		: error;

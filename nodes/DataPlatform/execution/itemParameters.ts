@@ -92,6 +92,8 @@ class ItemParameters {
 	}
 }
 
+const RAW = { rawExpressions: true, skipValidation: true };
+
 /** Reads as `context.getNodeParameter` does. No parameter may have a type that n8n checks. */
 export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	const parameters = new ItemParameters(context);
@@ -99,15 +101,15 @@ export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	const resolverOf = (path: string) => {
 		let resolve = resolvers.get(path);
 		if (!resolve) {
-			const stored: unknown = context.getNodeParameter(path, 0, null, { rawExpressions: true });
+			const stored: unknown = context.getNodeParameter(path, 0, null, RAW);
 			resolve = stored === null ? () => NOT_PLAIN : parameters.resolver(stored);
 			resolvers.set(path, resolve);
 		}
 		return resolve;
 	};
 	return (path, index, preset, options = {}) => {
-		const { skipValidation: _, ...others } = options;
-		const value = Object.keys(others).length > 0 ? NOT_PLAIN : resolverOf(path)(index);
+		const isConverted = Object.keys(options).some((name) => name !== 'skipValidation');
+		const value = isConverted ? NOT_PLAIN : resolverOf(path)(index);
 		return value === NOT_PLAIN ? context.getNodeParameter(path, index, preset, options) : value;
 	};
 }

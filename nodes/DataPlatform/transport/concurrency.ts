@@ -45,12 +45,13 @@ export async function forEachConcurrent<T>(
 	const underWay = new Set<Promise<void>>();
 	const pause = createPause();
 	for (const entry of entries) {
-		await pause();
 		const one: Promise<void> = work(entry)
 			.catch((error) => void errors.push(error))
 			.then(() => void underWay.delete(one));
 		underWay.add(one);
 		while (underWay.size >= limit()) await Promise.race(underWay);
+		const rest = pause();
+		if (rest) await rest;
 		if (errors.length > 0) break;
 	}
 	await Promise.all(underWay);

@@ -97,7 +97,8 @@ describe('where it starts', () => {
 		await harness.fill('orders', ...numbered(5));
 		const { cursor } = await pageOf({ pageSize: 2 });
 		const twice = [await pageOf({ cursor }), await pageOf({ cursor })];
-		expect(twice[0]).toEqual(twice[1]);
+		// The next cursors may differ: they know when they were read.
+		expect(twice[0]!.changes).toEqual(twice[1]!.changes);
 		expect(twice[0]!.changes).toHaveLength(3);
 	});
 });
@@ -219,7 +220,7 @@ describe('what is returned', () => {
 		expect(pairedIndexes(first.output('Data Platform'))).toEqual([0, 1, 2]);
 		const [orders, missing, notes] = first.json() as unknown as Page[];
 		expect([orders!.changes.length, notes!.changes.length]).toEqual([2, 1]);
-		expectErrorItem(first.output('Data Platform')[1]!, 1, 'does not have');
+		expectErrorItem(first.output('Data Platform')[1]!, 1, 'There is no table');
 		expect(missing).toHaveProperty('error');
 		const again = await run([
 			{ table: 'orders', cursor: orders!.cursor },

@@ -37,11 +37,11 @@ test('a table as CSV: its columns, then a line for each record', async () => {
 	};
 	const [header, ...rest] = lines(text);
 	expect(header).toBe(
-		'id,number,buyer,price,state,comment,tags,related,label,created,modified,ver',
+		'id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver',
 	);
 	const line = (id: string) => rest.find((entry) => entry.startsWith(id));
 	expect(line(first!.id)).toContain(
-		`${first!.id},1,"Smith, ""Ann""",9.5,open,,"[""a"",""b""]","{""count"":0`,
+		`${first!.id},1,"Smith, ""Ann""",9.5,open,,"[""a"",""b""]",,"{""count"":0`,
 	);
 	expect(line(second!.id)).toContain(`${second!.id},2,'=1+1,1.5e-7,,"two\nlines",`);
 	expect(rest.map((entry) => entry.endsWith(endOf(entry.slice(0, 36))))).toEqual([true, true]);
@@ -89,7 +89,7 @@ test('filter, order, fields, the form of CSV', async () => {
 
 test('an empty table is a header alone, or an empty file', async () => {
 	expect(lines((await exported()).text)).toEqual([
-		'id,number,buyer,price,state,comment,tags,related,label,created,modified,ver',
+		'id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver',
 	]);
 	expect((await exported({ parameters: { format: 'ndjson' } })).text).toBe('');
 });

@@ -267,7 +267,7 @@ test('a table that is gone fails; back with other records, the old ones are dele
 	const watching = await start();
 	await watching.poll();
 	await harness.sandbox.admin.reset();
-	expect((await failureOf(watching)).message).toContain('does not have');
+	expect((await failureOf(watching)).message).toContain('There is no application');
 	await harness.reset();
 	expect(await watching.poll()).toHaveLength(5);
 });

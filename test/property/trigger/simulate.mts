@@ -55,10 +55,11 @@ export async function simulate(
 		break;
 	}
 	// The first idle poll after a burst makes the next one shorter.
-	for (let polls = 0; polls < 2 * plan.mains; polls += 1) {
+	for (let idle = 0, polls = 0; idle < 2 * plan.mains && polls < MAX_POLLS; polls += 1) {
 		// Until then, more may change at the time of the last change.
 		await sleep(plan.limits.settleMs);
-		await host.poll();
+		// What is found only then may take several polls.
+		idle = (await host.poll()) === 'nothing' ? idle + 1 : 0;
 	}
 	const truth = await platform.truth();
 	const requests = await platform.countRequests(async () => void (await host.poll()));

@@ -66,7 +66,7 @@ export function problemsOf(
 	for (const [key, number] of times) {
 		if (number > 1) problems.push(`${key} was emitted ${number} times`);
 	}
-	for (const item of emitted) problems.push(...wrongWith(item, versions, plan));
+	for (const item of emitted) problems.push(...wrongWith(item, versions, written, plan));
 	const births = count(
 		emitted
 			.filter(({ event }) => event === 'created')
@@ -117,10 +117,18 @@ export function problemsOf(
 	return problems;
 }
 
-function* wrongWith(item: EmittedItem, versions: Map<string, StoredVersion>, plan: Plan) {
+function* wrongWith(
+	item: EmittedItem,
+	versions: Map<string, StoredVersion>,
+	written: StoredVersion[],
+	plan: Plan,
+) {
 	const version = versions.get(emittedKey(item));
 	if (!version && plan.startFrom !== 'beginning') yield `${emittedKey(item)} was there before`;
-	if (version && item.name !== (version.fields?.name ?? null)) {
+	// A record that is deleted and comes back at one time has two versions of one number.
+	const isOne = ({ id, ver, at, fields }: StoredVersion) =>
+		versionKey(id, ver, at) === emittedKey(item) && item.name === (fields?.name ?? null);
+	if (version && !written.some(isOne)) {
 		yield `${emittedKey(item)} was emitted with the name ${item.name}`;
 	}
 	if (!emitsAllChanges(plan) && item.event !== plan.triggerOn) {

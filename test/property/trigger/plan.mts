@@ -55,6 +55,8 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 	const page = random.of(4, 5, 7, 10, 10, 1000);
 	const isSmall = page < 1000;
 	const timePrecisionMs = random.of(1, 1, 1, 1, 20, 20, 60, 1000);
+	const caps = { maxListedRecords: pageCap(random), maxFilteredRecords: pageCap(random) };
+	const isCut = caps.maxListedRecords !== null || caps.maxFilteredRecords !== null;
 	return {
 		scheduler,
 		mains,
@@ -70,7 +72,8 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 		),
 		startFrom: random.of('now', 'now', 'beginning', 'date'),
 		deletionCheckInterval: random.of(0, 0, 0.0005, 0.002),
-		overlap: random.of(0, 0.005, 0.05, 60),
+		// Pages that the platform cuts are read one after the other: what changes meanwhile shows up late.
+		overlap: isCut ? random.of(0.05, 60) : random.of(0, 0.005, 0.05, 60),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),
 		limits: {
@@ -78,16 +81,13 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			page,
 			pageOverlap: isSmall ? random.between(1, 3) : 20,
 			maxBuffered: isSmall ? random.of(6, 15, 20_000) : 20_000,
-			maxTracked: isSmall ? random.of(6, 12, 5000) : 5000,
+			// Of one time no more may change than is remembered: on a coarse clock, more have one.
+			maxTracked: isSmall ? (timePrecisionMs > 1 ? 5000 : random.of(6, 12, 5000)) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
 			settleMs: 2 * timePrecisionMs + 20,
 		},
-		platform: {
-			timePrecisionMs,
-			maxListedRecords: pageCap(random),
-			maxFilteredRecords: pageCap(random),
-		},
+		platform: { timePrecisionMs, ...caps },
 		existing: random.of(0, 0, 3, 12, 25),
 		writes: random.between(4, 16),
 		burst: random.of(4, 12, 30),

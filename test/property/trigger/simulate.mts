@@ -29,11 +29,13 @@ export async function simulate(
 ): Promise<Outcome> {
 	const plan = planOf(new SeededRandom(seed), scheduler);
 	const last = await platform.prepare(plan.existing, plan.platform);
-	// A start at a date knows of times only; any other knows what is there.
-	const startTime =
-		plan.startFrom === 'date'
-			? await platform.waitUntilAfter(Math.max(last, Date.now()))
-			: Date.now();
+	// A start at a date knows of times only; any other knows what is there, unless more records have
+	// the newest time than it keeps in mind: then what changes at that time counts as there before.
+	const { maxTracked, maxBuffered } = plan.limits;
+	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
+	const startTime = isAfter
+		? await platform.waitUntilAfter(Math.max(last, Date.now()))
+		: Date.now();
 	const startDate = new Date(startTime).toISOString();
 	const host = new TriggerHost(platform.address, plan, new SeededRandom(seed + 3e9), startDate);
 	await host.activate();

@@ -110,6 +110,36 @@ test.each([
 	expect(await stored()).toEqual([{ k: '2026-10-25', who: 'first', n: order.length - 1 }]);
 });
 
+test('links that are created for items of two forms are those of the last one', async () => {
+	const { admin } = harness.sandbox;
+	const teams = {
+		internalName: 'teams',
+		fields: [{ name: 'name', type: 'text', metadata: { importKey: true } }],
+	};
+	const link = {
+		name: 'team',
+		type: 'schema_link',
+		metadata: { linkTableId: 'teams', multiple: false },
+	};
+	await admin.createTable({ app: APP, table: teams });
+	await admin.createTable({
+		app: APP,
+		timeZone: 'UTC',
+		table: { ...days, fields: [...days.fields, link] },
+	});
+	const linkValues = {
+		link: [{ field: 'team', valueType: 'field', linkedField: 'name', ifNotFound: 'create' }],
+	};
+	const inTurn = [0, 1, 0].map((form, n) => ({ k: forms[form]!, n, team: `team ${n}` }));
+	const result = await run('upsertMany', { items: inTurn, options: { linkValues } });
+	expect(result.error).toBeUndefined();
+	const [record, ...others] = await stored();
+	expect(others).toEqual([]);
+	expect(record).toMatchObject({ n: 2 });
+	const found = (await harness.records('teams')).find(({ fields }) => fields.name === 'team 2');
+	expect(JSON.stringify(record!.team)).toContain(found!.id);
+});
+
 test('get or create returns the record that was created', async () => {
 	const result = await run('upsertMany', { options: { ifFound: 'skip' } });
 	expect(outcomes(result)).toEqual(['inserted', 'found', 'found']);

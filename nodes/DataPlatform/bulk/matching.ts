@@ -8,7 +8,7 @@ import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
-import { isSuccess, type ItemOutcome, failedItem } from './outcome';
+import { failedItem, isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
@@ -96,6 +96,16 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	ver,
 	fields,
 });
+
+const unchangedItem = ({ id, created, modified, ver }: PlatformRecord): ItemOutcome => ({
+	outcome: 'unchanged',
+	id,
+	created,
+	modified,
+	ver,
+});
+
+const isEmpty = ({ fields }: PlannedRecord) => Object.keys(fields).length === 0;
 
 /** What the rules say about items without a record. Pure. */
 function decideMissing(
@@ -348,9 +358,13 @@ class MatchedWriter {
 			this.refuse(record, `it has the same match values as item ${first}`);
 		} else if (found.length > 0) {
 			const { updates, outcomes } = this.decide(matches!);
+			const rest = updates.map((update) => this.besideItsCreator(update, group));
 			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
 			for (const [one, outcome] of outcomes) this.report(one, outcome);
-			await this.update(updates.map((update) => this.besideItsCreator(update, group)));
+			for (const one of rest.filter(isEmpty)) {
+				this.results.add(one, unchangedItem(found.find(({ id }) => id === one.id)!));
+			}
+			await this.update(rest.filter((one) => !isEmpty(one)));
 			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
 		} else if (open) {
 			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
@@ -358,7 +372,7 @@ class MatchedWriter {
 		} else await this.create([record]);
 	}
 
-	/** What an item still gives to a record that another one of its group created. */
+	/** What an item still gives to a record that another one of its group created; no fields if nothing. */
 	private besideItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
 		const creator = group.find(({ index }) => index === this.created.get(update.id));
 		if (!creator) return update;
@@ -396,8 +410,10 @@ class MatchedWriter {
 	 */
 	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
 		const isById = this.options.matching.on === 'recordId';
-		// The ID that it had says nothing more.
-		const gone = isById ? this.gone : this.gone.map((record) => ({ ...record, id: undefined }));
+		// The ID that it had says nothing more, and its parts nothing of the links that were created since.
+		const gone = isById
+			? this.gone
+			: this.gone.map((record) => ({ ...record, id: undefined, parts: undefined }));
 		this.gone = [];
 		const matches = isById || this.stopped ? undefined : await this.find(gone);
 		if (matches instanceof ServiceError) {

@@ -340,6 +340,10 @@ function mergeRecords(
 	return { ...last, fields: Object.fromEntries(merged), parts };
 }
 
+/** Which of a record's items gave a field its last value. */
+const giverOf = (record: PlannedRecord, name: string) =>
+	(record.parts ?? [record]).findLast(({ fields }) => Object.hasOwn(fields, name))?.index ?? -1;
+
 /**
  * What an item still has to give to a record that another item of the same input created: of each field
  * the last value counts, and what both add is added.
@@ -349,15 +353,15 @@ export function valuesBeside(
 	record: PlannedRecord,
 	fieldOf: (name: string) => FieldDefinition,
 ): FieldValues {
-	const inTurn = [created, record].sort((a, b) => a.index - b.index);
-	const both = mergeRecords(inTurn, 'update', fieldOf);
-	if (typeof both === 'string') return record.fields;
 	const left = Object.entries(record.fields).flatMap(([name, value]) => {
 		const there = getOwn<JsonValue>(created.fields, name);
-		if (there === undefined || (isChange(there) && isChange(value)))
+		const isLast = giverOf(record, name) > giverOf(created, name);
+		if (there === undefined || isLast || (isChange(there) && isChange(value))) {
 			return [[name, value] as const];
-		const last = both.fields[name]!;
-		return last === there ? [] : [[name, last] as const];
+		}
+		// A list was given, and then a change of it.
+		const both = isChange(there) ? mergeValues(fieldOf(name), value, there) : undefined;
+		return both === undefined ? [] : [[name, both] as const];
 	});
 	return Object.fromEntries(left);
 }

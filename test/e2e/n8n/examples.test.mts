@@ -318,7 +318,7 @@ test('with the services of npm start, all examples run', async () => {
 	const companies = await run(await read('contacts-with-companies.json'), 'Every hour');
 	assert.match(
 		String(jsonOf(companies, 'To correct')[0]?.error),
-		/'ACORN Sample Ltd' differs only in case or spaces/,
+		/"Acorn Sample Ltd" differs only in case or spaces/,
 	);
 	const report = jsonOf(companies, 'Report to the CRM');
 	assert.deepEqual(report, [{ received: jsonOf(companies, 'As people').length }]);

@@ -230,10 +230,10 @@ test('Create or Update on a table without an import key names what can be done t
 
 describe('numbers of the whole run', () => {
 	test.each([
-		['timeout', 'Request Timeout (Seconds)', 0],
-		['timeout', 'Request Timeout (Seconds)', null],
-		['timeout', 'Request Timeout (Seconds)', 'soon'],
-		['maxRetryWait', 'Max Retry Wait (Seconds)', -1],
+		['timeout', 'Timeout (Seconds)', 0],
+		['timeout', 'Timeout (Seconds)', null],
+		['timeout', 'Timeout (Seconds)', 'soon'],
+		['maxRetryWait', 'Max Wait (Seconds)', -1],
 	])('%s (%s) of %j', async (name, label, value) => {
 		const options = { [name]: `={{ ${JSON.stringify(value)} }}` };
 		const result = await harness.run('createMany', { items: numbered(1), options });

@@ -40,7 +40,7 @@ describe('429 on every third request', () => {
 		expect(await harness.records()).toHaveLength(30);
 	});
 
-	test('without Retry-After a minute is waited, so a shorter Max Retry Wait stops it clearly', async () => {
+	test('without Retry-After a minute is waited, so a shorter Max Wait stops it clearly', async () => {
 		await harness.faults({ ...tooMany({}), match: { path: '/data/bulk$' }, when: { nth: [2] } });
 		const result = await harness.run('createMany', {
 			items: numbered(30),
@@ -49,7 +49,7 @@ describe('429 on every third request', () => {
 		expect(result.error?.message).toContain('The platform asked to wait: too many requests');
 		expect(result.error?.message).toContain('would pass the limit of 1 s');
 		expect(result.error?.description).toContain(
-			"'Batches, Timeouts and Retries → Max Retry Wait (Seconds)'",
+			"'Batches, Timeouts and Retries → Max Wait (Seconds)'",
 		);
 		expect(result.error?.description).toContain(
 			'10 of 30 items are done, all confirmed through item 9.',

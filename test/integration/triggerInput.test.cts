@@ -72,16 +72,16 @@ test.each<[string, IDataObject, string]>([
 	],
 	['Overlap', option('overlap', 1e9), "'Overlap (Seconds)' must be a number from 0 to 86400"],
 	[
-		'Request Timeout (Seconds)',
+		'Timeout (Seconds)',
 		option('timeout', 0),
-		"'Request Timeout (Seconds)' must be a number at least 0.001",
+		"'Timeout (Seconds)' must be a number at least 0.001",
 	],
 	[
-		'Request Timeout (Seconds)',
+		'Timeout (Seconds)',
 		option('timeout', -1),
-		"'Request Timeout (Seconds)' must be a number at least 0.001",
+		"'Timeout (Seconds)' must be a number at least 0.001",
 	],
-	['Request Timeout (Seconds)', option('timeout', 'long'), `at least 0.001, not "long"`],
+	['Timeout (Seconds)', option('timeout', 'long'), `at least 0.001, not "long"`],
 	['Output Fields', option('fieldsToLoad', 5), "has no field '5' to load"],
 	[
 		'Output Fields',

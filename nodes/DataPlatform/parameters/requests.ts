@@ -7,7 +7,7 @@ import { flag, number } from '../execution/parameterKinds';
 import { OptionGroup } from './operation';
 
 export const timeout = number('timeout', {
-	label: 'Request Timeout (Seconds)',
+	label: 'Timeout (Seconds)',
 	// With 0 every request would be given up at once.
 	min: 0.001,
 	editorMin: 1,
@@ -16,7 +16,7 @@ export const timeout = number('timeout', {
 });
 
 export const maxRetryWait = number('maxRetryWait', {
-	label: 'Max Retry Wait (Seconds)',
+	label: 'Max Wait (Seconds)',
 	min: 0,
 	preset: DEFAULT_MAX_WAIT_S,
 	description:

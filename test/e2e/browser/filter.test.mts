@@ -193,7 +193,7 @@ test('the choices of a dropdown are picked from a list', async () => {
 	assert.equal(operators[0], 'Is (Choose From List)', operators.join());
 	assert.ok(!operators.includes('Greater Than'), operators.join());
 	const choices = await choose(list.getByTestId('parameter-input-choice'), 'lost');
-	assert.deepEqual(choices, ['open', 'won', 'lost']);
+	assert.deepEqual(choices, ['Choose a Value', 'open', 'won', 'lost']);
 	await hint.waitFor({ state: 'hidden' });
 	await page.waitForTimeout(1000);
 	await takePicture(page, 'choices');
@@ -223,13 +223,19 @@ test('where a table has no import key, a hint says the way out, and the mapping 
 	assert.equal(await title.inputValue(), 'Kept');
 });
 
-test('a hint asks for the import key until it has a value', async () => {
+test('as soon as a field has a value, a hint asks for the import key until it has one', async () => {
 	await openPanel('upsertMany');
 	const hint = page.getByText('The import key has no value.');
+	const write = async (field: string, value: string) => {
+		const input = byId(`parameter-input-${field}`).getByRole('textbox');
+		await input.fill(value);
+		await input.blur();
+	};
+	await byId('parameter-input-surname').waitFor();
+	assert.equal(await hint.count(), 0);
+	await write('surname', 'Fox');
 	await hint.waitFor();
-	const email = byId('parameter-input-email').getByRole('textbox');
-	await email.fill('ada@example.com');
-	await email.blur();
+	await write('email', 'ada@example.com');
 	await hint.waitFor({ state: 'hidden' });
 });
 

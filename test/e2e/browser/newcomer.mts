@@ -141,6 +141,8 @@ export class Newcomer {
 				await this.closePanel();
 				await this.#byId('node-creator-plus-button').click();
 				return await this.#byId('node-creator').getByRole('textbox').waitFor();
+			case 'Open chat':
+				return await this.#openChat();
 			case 'Execute workflow':
 				await this.closePanel();
 				return await this.#run(async () => await this.#byId('execute-workflow-button').click());
@@ -153,6 +155,14 @@ export class Newcomer {
 			default:
 				return await this.#pressAnything(name);
 		}
+	}
+
+	/** n8n opens the next workflow with the chat if it was left open. */
+	async #openChat(): Promise<void> {
+		const open = this.#editor.getByRole('button', { name: 'Open chat' }).filter({ visible: true });
+		const chat = this.#editor.locator('.chat-wrapper textarea').filter({ visible: true });
+		await open.or(chat).first().waitFor();
+		if ((await chat.count()) === 0) await open.last().click();
 	}
 
 	async #pressAnything(name: string): Promise<void> {

@@ -250,7 +250,7 @@ test('nothing that n8n wrote down after runs that failed holds the token', async
 	}
 	await faults();
 	const refused = await run('n8n-nodes-data-platform.dataPlatform', 1, workflow);
-	assert.match(describeFailure(refused) ?? '', /nothing was sent/);
+	assert.match(describeFailure(refused) ?? '', /Nothing was sent/);
 
 	process.kill(n8n.pid, 'SIGUSR2');
 	const isReported = async () =>

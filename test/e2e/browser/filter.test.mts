@@ -269,6 +269,21 @@ test('no label is cut', async () => {
 	assert.deepEqual(await cutLabels(), []);
 });
 
+test('no label of a field is cut, in any table of the sandbox', async () => {
+	const response = await fetch(`${environment.sandbox.baseUrl}/sandbox/tables`);
+	const { data } = (await response.json()) as {
+		data: Array<Record<'app' | 'appName' | 'table' | 'header', string>>;
+	};
+	assert.ok(data.length > 2);
+	for (const { app, appName, table, header } of data) {
+		const application = locator(app, appName);
+		await openPanel('upsertMany', locator(table, header), { application });
+		const list = byId('mapping-fields-container');
+		await list.getByTestId('input-label').first().waitFor();
+		assert.deepEqual(await cutLabels(), [], header);
+	}
+});
+
 test('a record is searched for and picked from the list', async () => {
 	await openPanel('get');
 	await byId('resource-locator-recordId').getByTestId('rlc-input').click();

@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SandboxAddress, LoadWorker } from './loadWorker.mts';
+import { automatic, defined } from '../../support/engine/outsideJest.mts';
 import { memoryNow, countOpen } from './processMetrics.mts';
 import { createSandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { WORKLOADS } from './workloads.mts';
@@ -36,6 +37,8 @@ export type Message =
 			runs: { all: number; withErrors: number };
 			seen: Record<string, number>;
 			wrong: string[];
+			/** The longest that the process answered nobody during a write of many items, in ms. */
+			blockMs: Record<keyof typeof MAPPINGS, number>;
 	  };
 
 const settings = JSON.parse(process.argv[2] ?? '') as LoadSettings;
@@ -43,6 +46,13 @@ const admin = createSandboxAdmin(settings.baseUrl);
 const load = createRequire(import.meta.url);
 const { Container } = load('@n8n/di') as typeof import('@n8n/di');
 const { BinaryDataConfig } = load('n8n-core') as typeof import('n8n-core');
+
+/** The two ways to map items to fields. */
+const MAPPINGS = {
+	'mapped automatically': automatic,
+	'mapped by hand': defined({ key: '={{ $json.key }}', amount: '={{ $json.amount }}' }),
+};
+const MANY_ITEMS = 100_000;
 
 const WRONG_SHOWN = 20;
 const COOL_DOWN_MS = 300;
@@ -81,6 +91,41 @@ async function tidy(workers: LoadWorker[]): Promise<void> {
 	await admin.clearWorkflowRuns();
 }
 
+/** The processor time of this thread, in ms: it does not grow when another process takes the processor. */
+const ownTime = () => {
+	const { user, system } = process.threadCpuUsage();
+	return (user + system) / 1000;
+};
+
+/** Writes many items, and returns the longest time in ms that nothing else could run. */
+async function longestBlock(columns: object): Promise<number> {
+	const items = Array.from({ length: MANY_ITEMS }, (_, amount) => ({
+		json: { key: `many ${amount}`, amount },
+	}));
+	let longest = 0;
+	let isWriting = true;
+	const watch = async () => {
+		while (isWriting) {
+			const before = ownTime();
+			await sleep(1);
+			longest = Math.max(longest, ownTime() - before);
+		}
+	};
+	const watching = watch();
+	// n8n itself takes more than half a second to sort so many items into two outputs.
+	const { succeeded } = await workers[0]!.run(
+		'record',
+		'upsertMany',
+		{ columns } as never,
+		items,
+		'continueRegularOutput',
+	);
+	isWriting = false;
+	await watching;
+	if (succeeded.length !== MANY_ITEMS) wrong.push(`${succeeded.length} of ${MANY_ITEMS} items`);
+	return longest;
+}
+
 const workers = Array.from(
 	{ length: settings.workers },
 	(_, index) => new LoadWorker(settings, index, settings.seed),
@@ -99,6 +144,10 @@ while (Date.now() - started < settings.seconds * 1000) {
 await admin.faults([]);
 for (const worker of workers)
 	wrong.push(...(await worker.unemittedChanges()).map((text) => `trigger: ${text}`));
+const blockMs = {} as Record<keyof typeof MAPPINGS, number>;
+for (const mapping of Object.keys(MAPPINGS) as Array<keyof typeof MAPPINGS>) {
+	blockMs[mapping] = await longestBlock(MAPPINGS[mapping]);
+}
 report({
 	kind: 'end',
 	done: Object.fromEntries(done),
@@ -108,5 +157,6 @@ report({
 	},
 	seen: { ...Object.fromEntries(seen), wrong: wrong.length },
 	wrong: wrong.slice(0, WRONG_SHOWN),
+	blockMs,
 });
 process.exit(0);

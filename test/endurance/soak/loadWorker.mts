@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import type { IBinaryData, IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, INodeExecutionData, OnError } from 'n8n-workflow';
 import { automatic, picked, runOperation } from '../../support/engine/outsideJest.mts';
 import {
 	createSandboxAdmin,
@@ -107,10 +107,11 @@ export class LoadWorker {
 		operation: string,
 		parameters: IDataObject,
 		input: INodeExecutionData[] = [{ json: {} }],
+		onError: OnError = 'continueErrorOutput',
 	): Promise<NodeOutput> {
 		const result = await runOperation(this.#address, {
 			input,
-			onError: 'continueErrorOutput',
+			onError,
 			parameters: { resource, operation, ...parameters } as never,
 			defaults: {
 				application: picked(APP),

@@ -30,6 +30,8 @@ const LEAST_SECONDS_BETWEEN = 3;
 const LEAST_SAMPLES = 10;
 /** A node that returns only errors would return nothing wrong. */
 const MOST_ERRORS = 0.05;
+/** The longest that n8n's process may answer nobody, in ms: no webhook and no health check. */
+const LONGEST_BLOCK_MS = 250;
 
 const positive = (name: string, text: string) => {
 	const number = Number(text);
@@ -147,6 +149,12 @@ if (end) {
 		withErrors <= all * MOST_ERRORS,
 		`${withErrors} runs of the node had an error for an item, which is not too many`,
 	);
+	for (const [mapping, blockMs] of Object.entries(end.blockMs)) {
+		check(
+			blockMs <= LONGEST_BLOCK_MS,
+			`100,000 items ${mapping} block the process for ${Math.round(blockMs)} ms at most`,
+		);
+	}
 	const entries = (counts: Record<string, number>) =>
 		Object.entries(counts)
 			.map(([name, times]) => `${name} ${times}`)

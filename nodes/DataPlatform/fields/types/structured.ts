@@ -72,7 +72,7 @@ export const moneyWithCurrency: FieldType = {
 	...object,
 	convert: toMoney,
 	equals: sameParts({ amount: sameNumber, currency: sameText, date: sameMoneyDate }),
-	editor: editor('JSON with amount and currency'),
+	editor: editor('JSON'),
 };
 
 function toLink(raw: unknown): Converted {

@@ -11,7 +11,7 @@ const PIXELS_AROUND = 70;
 /** How many times as fast as the fastest hand-built workflow ours is; the goal is a line. */
 export function renderPicture(rows: Row[]): string {
 	const compared = rows.filter(({ ratioToPeer }) => ratioToPeer !== null);
-	const names = compared.map(({ name, ratioToPeer }) => `"${name}: ${showTimes(ratioToPeer!)} ×"`);
+	const names = compared.map(({ name, ratioToPeer }) => `"${name}: ${showTimes(ratioToPeer!)}×"`);
 	const bars = compared.map(({ ratioToPeer }) => Math.min(ratioToPeer!, LONGEST_BAR).toFixed(2));
 	return `\`\`\`mermaid
 ---

@@ -26,14 +26,12 @@ const megabytes = (result?: Result) => (result?.memoryMB == null ? NONE : `${res
 
 const block = (result?: Result) => (result?.blockMs == null ? NONE : `${result.blockMs} ms`);
 
-/** A processor's time as a share of the time that passed. */
-const busy = (result?: Result) =>
-	Number.isFinite(result?.sandboxSeconds) && result?.seconds
-		? `${Math.round((100 * result.sandboxSeconds!) / result.seconds)} %`
-		: NONE;
-
-const goals = (row: Row) =>
-	row.goals.map(({ text, isMet }) => `${text} ${isMet ? '✓' : '✗'}`).join('; ') || NONE;
+/** One mark if all goals are met, otherwise those that are missed. */
+const goals = ({ goals }: Row) => {
+	if (goals.length === 0) return NONE;
+	const missed = goals.filter(({ isMet }) => !isMet).map(({ text }) => text);
+	return missed.length === 0 ? '✓' : `✗ ${missed.join('; ')}`;
+};
 
 /** The same of several contestants. */
 const each = (show: (result?: Result) => string, ...results: Array<Result | undefined>) => {
@@ -42,6 +40,13 @@ const each = (show: (result?: Result) => string, ...results: Array<Result | unde
 };
 
 const fastest = (row: Row) => (row.fastestPeer === null ? undefined : row.peers[row.fastestPeer]);
+
+/** Every workflow but ours and the fastest one. */
+const slower = (row: Row) =>
+	Object.entries(row.peers)
+		.filter(([name]) => name !== row.fastestPeer)
+		.map(([name, result]) => `${time(result)}, ${name}`)
+		.join('; ') || NONE;
 
 const IN_N8N: Columns<Row> = {
 	'In n8n': ({ name }) => name,
@@ -52,51 +57,37 @@ const IN_N8N: Columns<Row> = {
 	'Memory (ours, its)': (row) => each(megabytes, row.ours, fastest(row)),
 	'Longest block (ours, its)': (row) => each(block, row.ours, fastest(row)),
 	Goals: goals,
-};
-
-interface ContestantOf {
-	row: Row;
-	name: string;
-	result: Result;
-}
-
-const CONTESTANTS: Columns<ContestantOf> = {
-	Work: ({ row }) => row.name,
-	By: ({ name }) => name,
-	Time: ({ result }) => time(result),
-	Requests: ({ result }) => (result.differs ? NONE : count(result.requests)),
-	Memory: ({ result }) => megabytes(result),
-	'Longest block': ({ result }) => block(result),
+	'By other ways': slower,
 };
 
 const IN_ENGINE: Columns<Row> = {
 	'In the bare engine': ({ name }) => name,
 	Ours: ({ ours }) => time(ours),
-	Limit: ({ limit }) => time(limit),
-	'Ours ÷ limit': ({ ratioToLimit }) => ratioToLimit?.toFixed(2) ?? NONE,
-	Floor: ({ floor }) => time(floor),
-	'Ours ÷ floor': ({ ratioToFloor }) => ratioToFloor?.toFixed(2) ?? NONE,
+	'÷ limit': ({ ratioToLimit }) => ratioToLimit?.toFixed(2) ?? NONE,
+	'÷ floor': ({ ratioToFloor }) => ratioToFloor?.toFixed(2) ?? NONE,
 	'Requests (ours, limit)': ({ ours, limit }) =>
 		each((result) => count(result?.requests), ours, limit),
-	'Sandbox busy (ours, limit)': ({ ours, limit }) => each(busy, ours, limit),
 	Memory: ({ ours }) => megabytes(ours),
 	Goals: goals,
 };
-
-const contestantsOf = (row: Row): ContestantOf[] =>
-	Object.entries({ ours: row.ours, ...row.peers }).map(([name, result]) => ({ row, name, result }));
 
 function toTable<Line>(columns: Columns<Line>, lines: Line[]): string[] {
 	if (lines.length === 0) return [];
 	const names = Object.keys(columns);
 	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const rule = names.map((name) => (/^(In|Work|By|Goals)/.test(name) ? '---' : '--:'));
+	const rule = names.map((name) => (/^(In|By|Goals)/.test(name) ? '---' : '--:'));
 	const rows = lines.map((row) => line(Object.values(columns).map((show) => show(row))));
 	return [[line(names), line(rule), ...rows].join('\n')];
 }
 
 function notesOf(rows: Row[]): string[] {
-	const contestants = rows.flatMap(contestantsOf);
+	const contestants = rows.flatMap((row) =>
+		Object.entries({ ours: row.ours, ...row.peers }).map(([name, result]) => ({
+			row,
+			name,
+			result,
+		})),
+	);
 	return [
 		...rows.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}`])),
 		...contestants.flatMap(({ row, name, result: { failure } }) =>
@@ -114,7 +105,6 @@ export function renderMarkdown(rows: Row[]): string {
 	const inEngine = rows.filter(({ place }) => place === 'engine');
 	return [
 		...toTable(IN_N8N, inN8n),
-		...toTable(CONTESTANTS, inN8n.flatMap(contestantsOf)),
 		...toTable(IN_ENGINE, inEngine),
 		[...new Set(notesOf(rows))].map((note) => `- ${note}`).join('\n'),
 	].join('\n\n');

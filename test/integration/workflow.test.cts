@@ -221,6 +221,13 @@ describe('failures', () => {
 		expect(error?.description).toMatch(/Starting workflows .*'Workflow Execution Token'/);
 	});
 
+	test('of a token that is not accepted name the other kind of token', async () => {
+		const credential = { token: sandbox.tokens.revoked, accessType: 'workflow' as const };
+		const { error } = await start(await workflow(ECHO), { credential });
+		expect(error).toMatchObject({ httpCode: '401' });
+		expect(error?.description).toContain('personal API token');
+	});
+
 	test('that ask to wait are repeated', async () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([

@@ -1,5 +1,5 @@
 /**
- * Rules of n8n's lint that are newer than the plugin that installs here (docs/verification.md). n8n's rules read the
+ * Rules of n8n's lint that are newer than the plugin that installs here (CONTRIBUTING.md). n8n's rules read the
  * source; these read the built descriptions, where nothing is hidden behind a constant.
  */
 import { readdirSync, readFileSync } from 'node:fs';

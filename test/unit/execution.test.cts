@@ -99,6 +99,14 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 		'The token expired on 2026-11-21 09:30 UTC. Create a new token in the platform and enter it in the credential.',
 	],
 	[
+		{ code: 'checkWebhookToken' },
+		"Check 'Token' in the credential: it may be mistyped, expired or revoked. A webhook takes a workflow execution token or a personal API token: try the other one.",
+	],
+	[
+		{ code: 'tryOtherWebhookToken' },
+		'A webhook takes a workflow execution token or a personal API token: try the other one.',
+	],
+	[
 		{ code: 'useTokenOfType', purpose: 'workflows', types: ['role', 'workflow'], type: 'short' },
 		"Starting workflows takes a token of the type 'API Token With Role' or 'Workflow Execution Token'; the credential has a 'Short API Token'.",
 	],

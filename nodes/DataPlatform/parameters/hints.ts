@@ -42,6 +42,12 @@ const QUERY_PARTS: Record<QueryPart, Parameter<string, unknown>> = {
 	fields: fieldsToLoad,
 };
 
+const CHECK_TOKEN = "Check 'Token' in the credential: it may be mistyped, expired or revoked.";
+
+/** The platform's documentation names both. */
+const OTHER_WEBHOOK_TOKEN =
+	'A webhook takes a workflow execution token or a personal API token: try the other one.';
+
 type HintOf<C> = Extract<Hint, { code: C }>;
 type HintCode = Exclude<Hint, string>['code'];
 
@@ -89,7 +95,9 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	sendSmallerRequests: `Lower ${batchSize} or send less in one record.`,
 	limitRequestRate:
 		"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
-	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
+	checkToken: CHECK_TOKEN,
+	checkWebhookToken: `${CHECK_TOKEN} ${OTHER_WEBHOOK_TOKEN}`,
+	tryOtherWebhookToken: OTHER_WEBHOOK_TOKEN,
 	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
 	chooseHeaderFile: `Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
 	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,

@@ -48,6 +48,8 @@ export type Hint =
 	| { code: 'sendSmallerRequests' }
 	| { code: 'limitRequestRate' }
 	| { code: 'checkToken' }
+	| { code: 'checkWebhookToken' }
+	| { code: 'tryOtherWebhookToken' }
 	| { code: 'chooseEncoding' }
 	| { code: 'chooseHeaderFile' }
 	| { code: 'fitColumns'; columns: string }

@@ -68,11 +68,13 @@ export function tokenHint(
 ): Hint | undefined {
 	if (status === 401) {
 		const isExpired = expires !== undefined && Date.parse(expires) < Date.now();
-		return isExpired ? { code: 'replaceExpiredToken', expires } : { code: 'checkToken' };
+		if (isExpired) return { code: 'replaceExpiredToken', expires };
+		return { code: purpose === 'workflows' ? 'checkWebhookToken' : 'checkToken' };
 	}
 	if (status !== 403) return undefined;
 	const types = FITTING_TYPES[purpose];
 	if (!types.includes(type)) return { code: 'useTokenOfType', purpose, types, type };
+	if (purpose === 'workflows') return { code: 'tryOtherWebhookToken' };
 	return type === 'role'
 		? "Give the token's role the right to do this in the platform, or choose another table."
 		: 'Ask for a token that has this right, or choose another table.';

@@ -267,7 +267,7 @@ describe('Delete Many', () => {
 			retry: { maxTries: 2 },
 		});
 		expect(result.error).toBeUndefined();
-		expect(result.json()).toMatchObject([{ deletedCount: 0, remaining: 0 }]);
+		expect(result.json()).toMatchObject([{ matched: 5, deletedCount: 5, remaining: 0 }]);
 	});
 });
 

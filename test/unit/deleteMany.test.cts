@@ -2,7 +2,12 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import { deleteMany, type DeleteManyOptions } from '../../nodes/DataPlatform/bulk/delete.ts';
-import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import {
+	deletedBefore,
+	type DeletedCount,
+	InputError,
+	ServiceError,
+} from '../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, networkError } from './stubPlatform.cts';
 
 type Response = ReturnType<typeof httpResponse> | Error;
@@ -475,5 +480,18 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		const second = await run({ filter, ids, on: refused('r60') });
 		expect(second.deletions.length).toBeGreaterThan(64);
 		expect(second.deletions.length).toBeLessThanOrEqual(72);
+	});
+});
+
+describe('what attempts before have deleted', () => {
+	test.each<[string, DeletedCount, number, number]>([
+		['only what is certain, if none is open', { matched: 5, deleted: 3, atMost: 3 }, 0, 3],
+		['what is open and gone', { matched: 5, deleted: 0, atMost: 5 }, 0, 5],
+		['not what is open and still there', { matched: 5, deleted: 0, atMost: 5 }, 5, 0],
+		['what is open, in part', { matched: 5, deleted: 1, atMost: 4 }, 2, 3],
+		['no more than was open', { matched: 5, deleted: 1, atMost: 2 }, 0, 2],
+		['nothing more, if others added some', { matched: 5, deleted: 1, atMost: 5 }, 9, 1],
+	])('%s', (_, before, matched, expected) => {
+		expect(deletedBefore(before, matched)).toBe(expected);
 	});
 });

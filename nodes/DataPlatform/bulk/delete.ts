@@ -87,7 +87,7 @@ async function deleteOneByOne(
 	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
 			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
-			{ ...error, delivery: 'ambiguous', deletion: { deleted, atMost: deleted } },
+			{ ...error, delivery: 'ambiguous', deletion: { matched, deleted, atMost: deleted } },
 		);
 	});
 	if (remaining > 0 && gone.size > 0) {
@@ -104,7 +104,7 @@ function withCount(cause: ServiceError, deleted: number, matched: number, open =
 	const least = cause.delivery === 'ambiguous' ? 'at least ' : '';
 	return new ServiceError(
 		`${cause.message}; ${least}${deleted} of ${plural(matched)} were deleted`,
-		{ ...cause, deletion: { deleted, atMost: deleted + open } },
+		{ ...cause, deletion: { matched, deleted, atMost: deleted + open } },
 	);
 }
 
@@ -148,7 +148,7 @@ async function deleteByQuery(
 			isFailure
 				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${left.message}`
 				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${left.message}`,
-			{ ...left, delivery: 'ambiguous', deletion: { deleted: 0, atMost: matched } },
+			{ ...left, delivery: 'ambiguous', deletion: { matched, deleted: 0, atMost: matched } },
 		);
 	}
 	const { remaining, survivors } = left;
@@ -159,12 +159,12 @@ async function deleteByQuery(
 			? new ServiceError(`${message}, and the platform may still be deleting them`, {
 					...result,
 					hint: 'Wait a little and count them before you run it again.',
-					deletion: { deleted, atMost: matched },
+					deletion: { matched, deleted, atMost: matched },
 				})
 			: new ServiceError(message, {
 					...result,
 					hint: 'Run it again to delete the rest.',
-					deletion: { deleted, atMost: deleted },
+					deletion: { matched, deleted, atMost: deleted },
 				});
 	}
 	return { matched, deleted, remaining };

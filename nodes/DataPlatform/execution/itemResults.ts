@@ -11,7 +11,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import type { DeletedCount } from '../transport/errors';
+import { deletedBefore, type DeletedCount } from '../transport/errors';
 
 type NodeApiErrorOptions = NonNullable<ConstructorParameters<typeof NodeApiError>[2]>;
 
@@ -125,10 +125,16 @@ export interface ReportedFailure {
 	failure: Failure;
 }
 
-const added = (before: DeletedCount, { deleted, atMost } = { deleted: 0, atMost: 0 }) => ({
-	deleted: before.deleted + deleted,
-	atMost: before.atMost + atMost,
-});
+/** What two attempts deleted: all that matched before the first one, unless others added some. */
+function added(before: DeletedCount, last: DeletedCount | undefined): DeletedCount {
+	if (!last) return before;
+	const gone = deletedBefore(before, last.matched);
+	return {
+		matched: last.matched + gone,
+		deleted: last.deleted + gone,
+		atMost: last.atMost + before.atMost,
+	};
+}
 
 export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;

@@ -92,10 +92,23 @@ export interface ServiceErrorDetails {
 	deletion?: DeletedCount;
 }
 
-/** How many records were deleted for certain, and how many there may be with those of unknown result. */
+/** What an attempt deleted of the records that matched when it began. */
 export interface DeletedCount {
+	matched: number;
+	/** How many were deleted for certain. */
 	deleted: number;
+	/** How many there may be, with those of unknown result. */
 	atMost: number;
+}
+
+/**
+ * How many records the attempts so far deleted, if so many match now. One of unknown result that no longer
+ * matches counts as deleted.
+ */
+export function deletedBefore(before: DeletedCount, matched: number): number {
+	const open = before.atMost - before.deleted;
+	const left = before.matched - before.deleted;
+	return before.deleted + Math.min(open, Math.max(0, left - matched));
 }
 
 /** A request to the service that did not succeed; `message` says what happened, in the user's words. */

@@ -6,6 +6,7 @@ import { withQueryHint } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
 import { tableOf, tableParameters } from '../../parameters/table';
 import { dryRun } from '../../parameters/writing';
+import { deletedBefore } from '../../transport/errors';
 
 export const deleteMany = itemOperation({
 	value: 'deleteMany',
@@ -23,7 +24,7 @@ export const deleteMany = itemOperation({
 	// Another attempt counts what the ones before have deleted.
 	notIdempotent: true,
 	retriesUnknown: true,
-	execute: async (run, index, before = { deleted: 0, atMost: 0 }) => {
+	execute: async (run, index, before = { matched: 0, deleted: 0, atMost: 0 }) => {
 		const limits = {
 			maximum: maxRecordsToDelete.of(run, index),
 			allowAll: allowAll.of(run, index),
@@ -37,10 +38,11 @@ export const deleteMany = itemOperation({
 			async () => await deleteRecords(run.client, at, filter, limits),
 		);
 		const { matched, deleted, remaining } = deletion;
-		const deletedCount = deleted + before.deleted;
+		const gone = deletedBefore(before, matched);
+		const deletedCount = deleted + gone;
 		return {
 			deleted: deletedCount > 0,
-			matched: matched + before.deleted,
+			matched: matched + gone,
 			deletedCount,
 			remaining,
 		};

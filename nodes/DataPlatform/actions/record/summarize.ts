@@ -30,7 +30,7 @@ const summaries = list('summaries', {
 const isAggregation = (value: unknown): value is Aggregation =>
 	(AGGREGATIONS as readonly unknown[]).includes(value);
 
-/** @throws {InputError} if there is no entry, or one that names no field or nothing to compute */
+/** @throws {InputError} if there is no entry, or an entry lacks a field or an aggregation */
 function aggregationsByField(
 	entries: ReturnType<typeof summaries.of>,
 ): Record<string, Aggregation[]> {
@@ -51,7 +51,7 @@ function aggregationsByField(
 	return Object.fromEntries(result);
 }
 
-/** A field that is called like the count is `field_count`, as such fields of records are. */
+/** A field called like the count becomes `field_count`, as in the output of records. */
 const withPrefixes = (fields: IDataObject): IDataObject =>
 	Object.fromEntries(
 		Object.entries(fields).map(([name, value]) => [

@@ -31,7 +31,9 @@ const hasNoData = ({ json, binary }: INodeExecutionData) =>
 const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
 
-/** What each row is known by, whatever else is wrong with it, and the rows that nothing is known of. */
+/**
+ * The keys that identify each row, even if the row has other problems, and the rows without any.
+ */
 async function identify(
 	rows: Iterable<PlanInput>,
 	{ table, planning }: Writing,
@@ -52,7 +54,7 @@ async function identify(
 	return { records, unknown: problems.map(({ index }) => index) };
 }
 
-/** Removes what is missing from the input, after its items are written. */
+/** Removes the records that are missing from the input, once its items are written. */
 class MissingRecords implements Finish {
 	constructor(
 		private readonly sync: Sync,
@@ -108,14 +110,15 @@ async function prepareSync(
 		return nothing;
 	}
 	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
-	// What a link created is no item's record, and would be created again for the next one.
+	// A record that a link created belongs to no item. Removing it would create it again in the next
+	// run.
 	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
 	await sync.compare(records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, report, shape, despiteFailures);
 }
 
-/** @throws {InputError} where an empty input may not remove anything */
+/** @throws {InputError} if the input is empty and may not remove anything */
 function requireAllowed(run: RunContext<SyncParameter>, source: number) {
 	if (allowEmptyInput.of(run, source)) return;
 	throw allowEmptyInput.error(

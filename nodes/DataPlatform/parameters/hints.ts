@@ -1,5 +1,6 @@
 /**
- * What the user can do, in the words of the editor, for the layers below that don't know its labels.
+ * The words of hints: what the user can do, with the editor's labels, which lower layers don't
+ * know.
  */
 import type { Parameter, ShownParameters } from '../execution/parameter';
 import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
@@ -31,7 +32,7 @@ const PURPOSES: Record<TokenPurpose, string> = {
 	workflows: 'Starting workflows',
 };
 
-/** What a filter is combined with. */
+/** What a filter can be combined with. */
 const BESIDES = { savedView: 'the saved view', linkedTo: String(linkedTo) };
 
 const QUERY_PARTS: Record<QueryPart, Parameter<string, unknown>> = {
@@ -105,7 +106,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		`${PURPOSES[purpose]} takes a token of the type ${types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ')}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`,
 };
 
-/** A hint that names options as the operation lists them: those of a group with their group. */
+/** A hint that names options as the operation lists them: an option in a group with its group. */
 export function withGroups(hint: string, shown: ShownParameters): string {
 	let text = hint;
 	for (const { group, property } of shown.values()) {

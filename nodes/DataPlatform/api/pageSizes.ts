@@ -55,7 +55,9 @@ export class PageSizes {
 const byClient = new WeakMap<ApiClient, Map<string, PageSizes>>();
 
 /**
- * What is known about an endpoint's pages. @param path the endpoint's: each may have its own limit
+ * What is known about an endpoint's pages.
+ *
+ * @param path the endpoint's: each may have its own limit
  */
 export function pageSizes(client: ApiClient, path: string): PageSizes {
 	const byPath = byClient.get(client) ?? new Map<string, PageSizes>();

@@ -239,11 +239,11 @@ export interface ReadNotes {
  * Reads records page by page and returns each record once. Each page repeats the last record of the
  * page before, which shows whether anything moved in between:
  *
- * | The repeated record | Meaning | What the reader does |
+ * | The repeated record | Meaning | Reaction |
  * |---|---|---|
- * | is in its place | nothing moved | reads on |
- * | is another one | the order changed; a record that moved forward was missed | says so in the notes |
- * | and all before it are gone | records disappeared | goes back a page, and repeats more from then on |
+ * | is in its place | nothing moved | read on |
+ * | is another one | the order changed; records that moved back are missed | set `hasShifted` |
+ * | and all before it are gone | records disappeared | go back a page, repeat more from now on |
  *
  * It requests the next pages before it returns one, so that they load while the caller works. No
  * request is still running when the reader has ended, for whatever reason. A page shorter than

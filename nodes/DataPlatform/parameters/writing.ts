@@ -170,7 +170,9 @@ export const syncManyOptions = matchedOptions(
 );
 
 /**
- * The options for files: all rows share one report. @param asText how to convert text into values
+ * The options for files: all rows share one report.
+ *
+ * @param asText how to convert text into values
  */
 export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
 	dryRun,
@@ -187,7 +189,9 @@ export interface WriteKind {
 	duplicates: PlanOptions['duplicates'];
 	skipUnchanged: boolean;
 	/**
-	 * How items find their records; undefined if the platform itself finds them. @throws {InputError}
+	 * How items find their records; undefined if the platform itself finds them.
+	 *
+	 * @throws {InputError}
 	 */
 	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
 }

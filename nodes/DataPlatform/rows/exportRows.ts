@@ -25,9 +25,9 @@ const BEHIND_FIELDS = ['created', 'modified', 'ver'] as const;
  * The columns of a table: the record's ID, its fields, and its metadata.
  *
  * @param chosen the fields to write; if empty, all that hold data
- * @param nameOf the title of a field's column. If two titles are equal, or a title would be read as
- * something else, the column gets the field's name instead
- * @param fieldName the column title for a field's name
+ * @param nameOf the title of a field's column. It is replaced by the field's name if two titles are
+ * equal, or it would be read as something else
+ * @param fieldName how a field's name is written in a title
  */
 export function exportColumns(
 	table: TableDefinition,

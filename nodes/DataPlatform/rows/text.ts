@@ -62,8 +62,9 @@ function packedFailure(error: unknown): unknown {
 }
 
 /**
- * The bytes of a gzip file. @throws {InputError} if it is damaged, after the bytes before the
- * damage
+ * The bytes of a gzip file.
+ *
+ * @throws {InputError} if it is damaged, after the bytes before the damage
  */
 async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const { readable, writable } = new DecompressionStream('gzip');

@@ -17,8 +17,8 @@ interface Found {
 	/** Undefined if deletions are not watched. */
 	saved?: SavedDeletions;
 	/**
-	 * Whether n8n must store the state even if nothing is emitted, because the check can't be
-	 * repeated.
+	 * Whether n8n must store the state even if nothing is emitted. Without it, newly watched records
+	 * would be forgotten, and their deletion missed.
 	 */
 	mustStore: boolean;
 }

@@ -110,8 +110,8 @@ async function prepareSync(
 		return nothing;
 	}
 	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
-	// A record that a link created belongs to no item. Removing it would create it again in the next
-	// run.
+	// A record that a link created belongs to no item. If it were removed, the next run would create
+	// it again.
 	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
 	await sync.compare(records);
 	const despiteFailures = removeDespiteFailures.of(run, source);

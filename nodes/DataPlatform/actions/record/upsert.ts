@@ -116,7 +116,9 @@ class MatchedUpsert {
 }
 
 /**
- * The result of a rule that writes nothing. @throws {InputError} if the rule makes this an error
+ * The result of a rule that writes nothing.
+ *
+ * @throws {InputError} if the rule makes this an error
  */
 function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOutcome): Written {
 	if (outcome === 'found') return { outcome, record };

@@ -38,7 +38,7 @@ export async function authenticate(
 			token === ''
 				? 'The token in the credential is empty. Nothing was sent'
 				: 'The token in the credential holds a space, a line break or a letter that no token has. Nothing was sent',
-			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
+			"Enter only the token, as the platform shows it: on one line, without 'Bearer'.",
 		);
 	}
 	const others = Object.entries(options.headers ?? {}).filter(

@@ -304,7 +304,7 @@ describe('a download', () => {
 	test('that ends with nothing while it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
 		const { error } = await harness.run('download', { options: { maxRetryWait: 0 } });
-		expect(error!.message).toContain('0 bytes came instead of 300000');
+		expect(error!.message).toContain('Received 0 of 300000 bytes');
 	});
 
 	test('that is refused', async () => {

@@ -243,7 +243,7 @@ describe('a list that cannot be loaded says why', () => {
 			"There is no table 'nothing' in 'crm'",
 		);
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
-			"No application that this token sees has a table 'nothing'",
+			"No application that this token can see has a table 'nothing'",
 		);
 	});
 });

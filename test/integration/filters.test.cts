@@ -180,7 +180,7 @@ describe('operators', () => {
 		const nothing = await harness.run('summarize', {
 			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
 		});
-		expect(nothing.error?.message).toBe("Nothing is chosen to compute of 'price'");
+		expect(nothing.error?.message).toBe("No aggregation is chosen for 'price'");
 	});
 });
 

@@ -62,8 +62,8 @@ const impossible: Array<[name: string, error: string]> = [
 	['.', "'.' cannot be the name or ID of anything"],
 	['..', "'..' cannot be the name or ID of anything"],
 	[' .. ', "'..' cannot be the name or ID of anything"],
-	['a\ud83d', 'holds half of a character'],
-	['\udc00', 'holds half of a character'],
+	['a\ud83d', 'contains half of a character'],
+	['\udc00', 'contains half of a character'],
 ];
 
 const record = { id: 'r1', ver: 1, fields: { papers: [] as IDataObject[] } };
@@ -209,7 +209,7 @@ describe('a file name from the platform', () => {
 		['data:text/plain,secret', 'is not a web address'],
 		['ftp://127.0.0.1/a', 'is not a web address'],
 		['javascript:alert(1)', 'is not a web address'],
-		['http://user:pass@127.0.0.1/a', 'carries a user name or password'],
+		['http://user:pass@127.0.0.1/a', 'contains a user name or password'],
 		['http://169.254.169.254/latest/meta-data', 'must use HTTPS'],
 		['http://10.0.0.1/a', 'must use HTTPS'],
 		['http://[::ffff:127.0.0.1]/a', 'must use HTTPS'],
@@ -271,7 +271,7 @@ describe('in a query', () => {
 
 	test('half a character is refused', async () => {
 		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
-		expect(result.error?.message).toContain('"a\\ud83d" holds half of a character');
+		expect(result.error?.message).toContain('"a\\ud83d" contains half of a character');
 		expect(platform.requests).toEqual([]);
 	});
 });

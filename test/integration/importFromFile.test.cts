@@ -84,10 +84,10 @@ test('bad rows are in a file of their own with their reasons, good ones are writ
 		'\ufeffnumber,buyer,price,error,field,row',
 		`2,b,cheap,"'price' takes a number, not ""cheap""",price,3`,
 		'3,c,,"the row has 2 cells, the header has 3",,4',
-		`4,d,4,"the row has 5 cells, the header has 3; the cells behind the last column: ""surplus, too"",",,5`,
+		`4,d,4,"the row has 5 cells, the header has 3; the cells after the last column: ""surplus, too"",",,5`,
 		`,e,5,the import key 'number' has no value,number,6`,
 		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has more",buyer,7`,
-		'7,gh,7,the row has text behind a closing quote in column 2,,8',
+		'7,gh,7,the row has text after a closing quote in column 2,,8',
 	]);
 	expect(hints.some((hint) => hint.includes("The rejected rows are in 'rejected'"))).toBe(true);
 	expect(await harness.values('number')).toEqual(expect.arrayContaining(['1', '8']));
@@ -207,7 +207,7 @@ describe('columns', () => {
 		['\n\n', {}, 'The file is empty'],
 		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
 		['number,buyer,number\n1,a,2', {}, "several columns called 'number'"],
-		['number,Number\n1,2', {}, "the columns 'number' and 'Number' are the same field"],
+		['number,Number\n1,2', {}, "the columns 'number' and 'Number' both belong to the field"],
 		['buyer\na', {}, "no column for 'number', by which records are found"],
 		['number\n1', { importMode: 'create' }, "no column for 'buyer', which is required"],
 		['number,buyer\n1,a', { importMode: 'update', matchOn: 'recordId' }, "no column 'id'"],
@@ -369,7 +369,7 @@ describe('text becomes values', () => {
 		expect(lines(rejected).slice(1)).toEqual([
 			expect.stringContaining("'day' takes a date"),
 			expect.stringContaining('a time that the clocks skip in Europe/Berlin'),
-			expect.stringContaining('a time that comes twice in Europe/Berlin'),
+			expect.stringContaining('a time that occurs twice in Europe/Berlin'),
 		]);
 		const timeOf = (at: unknown) => Date.parse(String(at));
 		const events = (await harness.records('events')).map(({ fields }) => fields);
@@ -383,7 +383,7 @@ describe('text becomes values', () => {
 	test.each<[IDataObject, string]>([
 		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
 		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
-		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is no time zone'],
+		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is not a time zone'],
 		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
 		[{ encoding: 'latin' }, "'Encoding' must be one of"],
 		[{ startAtRow: 2.5 }, "'Start at Row' must be a whole number"],
@@ -465,7 +465,7 @@ describe('options of many-record writes', () => {
 		});
 		expect(json).toMatchObject({ rows: 12_001, inserted: 12_000, rejected: 1 });
 		expect(lines(rejected)[1]).toBe(
-			'n0,late,"it means the same record as row 2, by \'n0\'",,12002',
+			'n0,late,"it identifies the same record as row 2, by \'n0\'",,12002',
 		);
 	});
 
@@ -552,7 +552,7 @@ describe('an import that breaks off', () => {
 		});
 		expect(count).toBe(inserted! + 1000);
 		expect(json.message).toContain(
-			`To go on, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may have been written or not, and are among the rejected rows: look for them before you import those.`,
+			`To continue, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may or may not have been written, and are among the rejected rows: look for them before you import those.`,
 		);
 		expect(json.message).not.toContain('after that');
 	});

@@ -193,7 +193,7 @@ describe('an item that fails', () => {
 		});
 		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
 		expect(result.hints).toContainEqual(
-			expect.stringContaining('No record was removed: which one item 1 stands for'),
+			expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'),
 		);
 		expect(await harness.records()).toHaveLength(5);
 	});
@@ -403,7 +403,7 @@ test.each([
 	[[{ field: 'label', value: 'x' }], "'label' is read-only"],
 	[[{ field: 'nothing', value: 'x' }], "the table has no 'nothing'"],
 	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' takes a number"],
-	[[{ field: 'number', value: 'x' }], 'is what records are matched on'],
+	[[{ field: 'number', value: 'x' }], 'is a field that records are matched on'],
 	[
 		[
 			{ field: 'price', value: '1' },

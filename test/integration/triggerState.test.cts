@@ -117,7 +117,9 @@ describe('durable polls', () => {
 		const task = await start({}, { pollBudgetMs: 300, staticData });
 		await harness.faults({ fault: { kind: 'slowBefore', ms: 3000 } });
 		const began = Date.now();
-		await expect(task.poll()).rejects.toThrow('The poll did not end in the 0 s that n8n grants it');
+		await expect(task.poll()).rejects.toThrow(
+			'The poll did not finish within the 0 s that n8n allows',
+		);
 		expect(Date.now() - began).toBeLessThan(1500);
 		await harness.faults();
 		expect(await emitted(task)).toEqual(['1']);

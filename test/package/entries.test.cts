@@ -57,10 +57,10 @@ test('keep the rules, but for reasons', () => {
 		// It is a column called id.
 		"description-miscased-id: How to find each row's record; its ID stands in the column 'id'",
 		// Lists of words that the node itself knows; nobody would name one by an ID.
-		'description-wrong-for-dynamic-multi-options: What to compute; the list fits the type of the field',
+		'description-wrong-for-dynamic-multi-options: What to compute. The list depends on the type of the field.',
 		// It goes on after the sentence that the rule wants.
 		'description-wrong-for-dynamic-options: Choose from the list, or specify an ID using an ',
-		'description-wrong-for-dynamic-options: How to compare; the list fits the type of the field',
+		'description-wrong-for-dynamic-options: How to compare. The list depends on the type of the field.',
 		'display-name-wrong-for-dynamic-multi-options: Aggregations',
 		'display-name-wrong-for-dynamic-options: Operator',
 	]);

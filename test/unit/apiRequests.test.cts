@@ -80,7 +80,7 @@ const isAnyOf: Group = {
 	filterOperator: 'or',
 };
 const anything: Group = { filter: [], filterOperator: 'and' };
-const PROXY = 'A proxy or gateway may answer in its place: check the address and the network.';
+const PROXY = 'A proxy or gateway may have responded instead. Check the address and the network.';
 
 describe('a record', () => {
 	const uuid = '01234567-89ab-cdef-0123-456789abcdef';
@@ -694,7 +694,7 @@ describe('applications and tables', () => {
 	test('a table that none has', async () => {
 		const { result } = await call(find('x'), ok([app('a')]), ok([table('t')]));
 		expect(result).toMatchObject({
-			message: "No application that this token sees has a table 'x'",
+			message: "No application that this token can see has a table 'x'",
 			status: 404,
 			delivery: 'rejected',
 			hint: expect.stringContaining('Choose the application'),

@@ -259,7 +259,10 @@ describe('a file of an item', () => {
 		expect((await opened(data)).name).toBe(expected);
 	});
 
-	const HINT = { field: 'Input Data Field Name', hint: 'Run the node that gave the file again.' };
+	const HINT = {
+		field: 'Input Data Field Name',
+		hint: 'Run the node that created the file again.',
+	};
 	test('that is not in the store is an error', async () => {
 		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') });
 		await expect(text(read())).rejects.toMatchObject({
@@ -307,7 +310,7 @@ describe('the fields of an item with files', () => {
 			' , ',
 			{ a: file },
 			"'Input Data Field Name' names no field: ','",
-			'Give the names of fields with files, separated by commas, or leave it empty for all.',
+			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
 		],
 		['', {}, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
 		[

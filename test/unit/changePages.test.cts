@@ -249,7 +249,7 @@ test.each([
 	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
 	const pages = new ChangePages(connection, { table: 't' }, {});
 	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow(
-		'no steady list of changes',
+		'no stable list of changes',
 	);
 	expect(sent.length).toBeLessThan(150);
 });

@@ -477,14 +477,8 @@ describe('bytes that are received', () => {
 	];
 	test.each<Row>([
 		['as many as announced', 'abc', { 'content-length': '3' }, undefined, undefined],
-		[
-			'fewer than announced',
-			'ab',
-			{ 'content-length': '3' },
-			undefined,
-			'2 bytes came instead of 3',
-		],
-		['fewer than the record says', 'ab', {}, 3, '2 bytes came instead of 3'],
+		['fewer than announced', 'ab', { 'content-length': '3' }, undefined, 'Received 2 of 3 bytes'],
+		['fewer than the record says', 'ab', {}, 3, 'Received 2 of 3 bytes'],
 		['as many as the record says', 'ab', { 'content-length': '9' }, 2, undefined],
 		[
 			'compressed on their way',
@@ -511,7 +505,7 @@ describe('bytes that are received', () => {
 			'a',
 			{ 'content-length': '2' },
 			'some',
-			'1 bytes came instead of 2',
+			'Received 1 of 2 bytes',
 		],
 	])('%s', async (_, bytes, headers, expectedBytes, problem) => {
 		const body = bytes === '' ? bytesOf() : bytesOf(bytes);
@@ -546,7 +540,7 @@ describe('bytes that are received', () => {
 	test.each([
 		[404, '{"errors":[{"message":"gone"}]}', 'gone'],
 		[300, 'elsewhere', 'responded with a redirect (300)'],
-		[199, '', 'The platform refused the request (199)'],
+		[199, '', 'The platform rejected the request (199)'],
 	])('with status %i are none, but the reason', async (status, text, message) => {
 		// The size of the file says nothing of this text.
 		const { result, stored, sent } = await receive([() => withBytes(status, bytesOf(text))], {
@@ -561,7 +555,7 @@ describe('bytes that are received', () => {
 		for (const expectedBytes of [5, 'some'] as const) {
 			const broken = () => withBytes(404, bytesOf(), { 'content-length': '10' });
 			const { result } = await receive([broken], { expectedBytes });
-			expect(asFailure(result).message).toBe('The platform does not have what was asked for');
+			expect(asFailure(result).message).toBe('The platform found no such record or table');
 		}
 	});
 

@@ -107,13 +107,13 @@ describe('what counts as deleted', () => {
 		}
 		const repeated = new Table(1500);
 		repeated.listed = () => [...repeated.ids].slice(0, 1000).flatMap((id) => [id, id]);
-		await expect(repeated.find(repeated.ids)).rejects.toThrow('not whole');
+		await expect(repeated.find(repeated.ids)).rejects.toThrow('is incomplete');
 	});
 
 	test('of a half list of a large table, nothing, and few requests', async () => {
 		const table = new Table(3000);
 		table.listed = () => [...table.ids].slice(0, 1500);
-		await expect(table.find(table.ids)).rejects.toThrow('list of records is not whole');
+		await expect(table.find(table.ids)).rejects.toThrow('list of records is incomplete');
 		expect(table.requests.length).toBeLessThan(130);
 	});
 
@@ -423,7 +423,7 @@ describe('what a check requests', () => {
 		await expect(readWatchedIds(table.check)).rejects.toThrow(
 			expect.objectContaining({
 				delivery: 'notApplied',
-				hint: 'Nothing was taken for deleted. The next poll reads the list again.',
+				hint: 'No record was treated as deleted. The next poll reads the list again.',
 			}),
 		);
 		// Before each of them, and after.
@@ -448,7 +448,7 @@ describe('at the bounds', () => {
 	test('a table of as many records as may be watched', async () => {
 		const table = new Table(3);
 		table.count = () => MAX_WATCHED;
-		await expect(readWatchedIds(table.check)).rejects.toThrow('is not whole');
+		await expect(readWatchedIds(table.check)).rejects.toThrow('is incomplete');
 	});
 
 	test('the error says what to do', async () => {
@@ -466,7 +466,7 @@ describe('at the bounds', () => {
 		table.hasTime = () => false;
 		await expect(table.find(watched)).rejects.toMatchObject({
 			delivery: 'notApplied',
-			hint: 'The platform responds slowly, or the table is large. Nothing was taken for deleted.',
+			hint: 'The platform responds slowly, or the table is large. No record was treated as deleted.',
 		});
 	});
 

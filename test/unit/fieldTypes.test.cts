@@ -45,7 +45,7 @@ describe('what is sent', () => {
 		['number', [5], 'takes a number, not [5]'],
 		['number', 3, 'must be at least 5, not 3', { min: 5 }],
 		['number', 3, 'must be at most 2, not 3', { max: 2 }],
-		['unknown', 'x', "can't be written: the platform does not say of which type it is"],
+		['unknown', 'x', "can't be written: the platform does not report its type"],
 		['buttonform', 'x', 'holds no data'],
 		['url_link', { href: '' }, `takes text as 'href', not ""`],
 		['url_link', {}, 'takes an object such as {"href":"https://example.com"}, not {}'],

@@ -74,7 +74,7 @@ describe('the timer of a poll ends with it', () => {
 				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('aborted')));
 			});
 		const failed = expect(start({ serve, pollBudgetMs: 36_000 })).rejects.toThrow(
-			'The poll did not end in the 36 s that n8n grants it',
+			'The poll did not finish within the 36 s that n8n allows',
 		);
 		await jest.advanceTimersByTimeAsync(36_000);
 		await failed;

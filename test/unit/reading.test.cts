@@ -156,7 +156,7 @@ test('a platform that gives the same page again and again is an error, not an en
 			expect(page.length).toBeLessThanOrEqual(1000);
 		}
 	})();
-	await expect(reading).rejects.toThrow('no steady list of records');
+	await expect(reading).rejects.toThrow('no stable list of records');
 });
 
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
@@ -227,7 +227,7 @@ test('a table whose pages never meet ends in an error', async () => {
 			if (sent.length > 1000) break;
 		}
 	})();
-	await expect(reading).rejects.toThrow('no steady list of records');
+	await expect(reading).rejects.toThrow('no stable list of records');
 	// A hundred times back, each with a page that does not meet the one before.
 	expect(sent.length).toBeLessThan(250);
 });

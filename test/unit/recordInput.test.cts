@@ -470,7 +470,7 @@ describe('fields that are only read', () => {
 	const sums = (count: number) =>
 		Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
 	const hint = (names: string) => ({
-		message: `Left out, because the platform only lets them be read: ${names}.`,
+		message: `Not written, because these fields are read-only: ${names}.`,
 		type: 'info',
 		location: 'outputPane',
 	});

@@ -77,7 +77,7 @@ describe('a line', () => {
 		[
 			'too long',
 			csv(['1', 'x', 'y', 'z,z']),
-			'1,x,"wrong; the cells behind the last column: y,""z,z""",b,7\r\n',
+			'1,x,"wrong; the cells after the last column: y,""z,z""",b,7\r\n',
 		],
 		['with quotes and line ends', csv(['1', 'a"b\nc']), '1,"a""b\nc",wrong,b,7\r\n'],
 		['what looks like a formula stays', csv(['=1', "'=1"]), "=1,'=1,wrong,b,7\r\n"],
@@ -129,7 +129,7 @@ describe('a line', () => {
 	test('with another delimiter', () => {
 		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
 		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe(
-			'1,5;"x;y";"wrong; the cells behind the last column: z";;7\r\n',
+			'1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n',
 		);
 	});
 });

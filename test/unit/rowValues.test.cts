@@ -197,7 +197,7 @@ describe('columns', () => {
 			['surname', 'Last Name', 'email'],
 			{},
 			[
-				"the columns 'surname' and 'Last Name' are the same field",
+				"the columns 'surname' and 'Last Name' both belong to the field",
 				'Rename or remove one of them in the file.',
 			],
 		],

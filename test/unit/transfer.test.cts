@@ -164,7 +164,7 @@ describe('an upload', () => {
 			'the record can’t be read',
 			[lost(), no(400)],
 			{},
-			`Unknown whether the files were stored: ${BROKEN}; reading the record did not work: no`,
+			`Unknown whether the files were stored: ${BROKEN}; reading the record failed: no`,
 		],
 		[
 			'the token may not read the record',
@@ -233,7 +233,7 @@ describe('an upload', () => {
 			'too large',
 			httpResponse(413, ''),
 			{
-				message: "The platform found the request too large ('a.txt', 'b.txt')",
+				message: "The request is too large for the platform ('a.txt', 'b.txt')",
 				delivery: 'rejected',
 				status: 413,
 				hint: 'The platform takes no files of this size. Nothing was written.',
@@ -346,7 +346,7 @@ describe('a file that is fetched', () => {
 		[
 			'on this computer',
 			'https://127.0.0.1:8443/y',
-			'The platform says that the file is on this computer (127.0.0.1:8443); it was not fetched',
+			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
 		],
 	])('not from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
@@ -393,7 +393,7 @@ describe('a file that is fetched', () => {
 			{ fileSize: 4 },
 			bytes('abc'),
 			'file',
-			{ message: "'a.txt' could not be downloaded: 3 bytes came instead of 4" },
+			{ message: "'a.txt' could not be downloaded: Received 3 of 4 bytes" },
 		],
 		[
 			'is gone',
@@ -401,7 +401,7 @@ describe('a file that is fetched', () => {
 			bytes('', {}, 404),
 			'file',
 			{
-				message: "'a.txt' could not be downloaded: The platform does not have what was asked for",
+				message: "'a.txt' could not be downloaded: The platform found no such record or table",
 				status: 404,
 				hint: 'The record lists the file, but the platform does not have it: check the record.',
 			},
@@ -487,12 +487,12 @@ describe('files that are taken off a record', () => {
 		);
 		expect((await remove([ok(null), no(403)])).failure).toMatchObject({
 			message:
-				'The platform confirmed the change, but reading the record did not work: The token has no right to do this: no',
+				'The platform confirmed the change, but reading the record failed: The token has no right to do this: no',
 			delivery: 'ambiguous',
 			status: 403,
 		});
 		expect((await remove([ok(record()), no(400)])).failure).toMatchObject({
-			message: 'The platform confirmed the change, but reading the record did not work: no',
+			message: 'The platform confirmed the change, but reading the record failed: no',
 			delivery: 'ambiguous',
 		});
 	});
@@ -500,7 +500,7 @@ describe('files that are taken off a record', () => {
 	test('that are still there are named', async () => {
 		const left = ok(record([file('a', 'a.txt'), file('b', 'b.txt'), file('c', 'c.txt')]));
 		expect((await remove([left])).failure).toMatchObject({
-			message: "The platform left 'a.txt', 'b.txt' on the record",
+			message: "The platform did not remove 'a.txt', 'b.txt' from the record",
 			delivery: 'rejected',
 			hint: LOOK,
 		});

@@ -169,12 +169,12 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 	[
 		'money_with_currency',
 		'{"amount":9007199254740993,"currency":"EUR"}',
-		'takes a number of at most 15 digits or so as \'amount\', not "9007199254740993"',
+		'takes a number of about 15 digits at most as \'amount\', not "9007199254740993"',
 	],
 	[
 		'money_with_currency',
 		'{"amount":0.1234567890123456789,"currency":"EUR"}',
-		expect.stringContaining('at most 15 digits') as never,
+		expect.stringContaining('about 15 digits at most') as never,
 	],
 	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
 	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],

@@ -411,7 +411,7 @@ describe('records that are missing from the input', () => {
 		[
 			'what records are matched on',
 			set({ field: 'name', value: 'x' }),
-			"Nothing was written or removed: 'name' under 'Fields to Set' is what records are matched on",
+			"Nothing was written or removed: 'name' under 'Fields to Set' is a field that records are matched on",
 			'Fields to Set',
 			'Set another field: with the same value, records could not be told apart.',
 		],

@@ -21,7 +21,7 @@ export const invalidResponse = (what: string, status: number) =>
 	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		status,
-		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+		hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
 	});
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);

@@ -364,9 +364,9 @@ const MAX_DEPTH = 100;
  */
 export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
 	if (depth > MAX_DEPTH) {
-		throw new InputError(`Groups lie in each other more than ${MAX_DEPTH} deep`, {
+		throw new InputError(`Groups are nested more than ${MAX_DEPTH} levels deep`, {
 			field,
-			hint: 'Join conditions in fewer groups.',
+			hint: 'Use fewer nested groups.',
 		});
 	}
 	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;

@@ -276,7 +276,7 @@ export async function* readRecords(
 			const { skip, size, repeated, page: requested } = pages.take(limit - seen.size);
 			const page = await requested;
 			const first = page[0];
-			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
+			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('stable list of records', 200);
 			if (repeated > 0 && page[repeated - 1]?.id !== last) notes.hasShifted = true;
 			if (repeated > 0 && (!first || !seen.has(first.id))) {
 				stepsBack += 1;

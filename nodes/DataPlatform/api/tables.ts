@@ -65,7 +65,7 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	}
 	const only = found[0];
 	if (!only) {
-		throw new ServiceError(`No application that this token sees has a table '${name}'`, {
+		throw new ServiceError(`No application that this token can see has a table '${name}'`, {
 			delivery: 'rejected',
 			status: 404,
 			hint: "Choose the application and the table from their lists, or check the table's name.",

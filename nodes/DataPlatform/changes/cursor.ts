@@ -102,13 +102,13 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
 	if (text !== `${body}.${digest(body, CHECKSUM_LENGTH)}`) {
 		throw wrong(
-			'is not readable: a part of it is missing or was changed',
+			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
 		);
 	}
 	if (format !== FORMAT) {
 		throw wrong(
-			'was made by another version of this node, which this one does not read',
+			'was made by another version of this node, whose format this one does not read',
 			'Use the version that made it.',
 		);
 	}

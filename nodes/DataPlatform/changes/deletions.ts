@@ -60,9 +60,9 @@ const tooLarge = (count: string) =>
 	);
 
 const notWhole = (missing: number) =>
-	new ServiceError(`The platform's list of records is not whole: it lacks at least ${missing}`, {
+	new ServiceError(`The platform's list of records is incomplete: it lacks at least ${missing}`, {
 		delivery: 'notApplied',
-		hint: 'Nothing was taken for deleted. The next poll reads the list again.',
+		hint: 'No record was treated as deleted. The next poll reads the list again.',
 	});
 
 /**
@@ -87,7 +87,7 @@ async function listIds(
 		if (hasTime()) continue;
 		throw new ServiceError('There was no time to read the whole list of records', {
 			delivery: 'notApplied',
-			hint: 'The platform responds slowly, or the table is large. Nothing was taken for deleted.',
+			hint: 'The platform responds slowly, or the table is large. No record was treated as deleted.',
 		});
 	}
 	return ids;
@@ -167,7 +167,7 @@ export async function findDeletions(
 	const missing = [...watched].filter((id) => !listed.has(id));
 	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(
-			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was taken for deleted`,
+			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was treated as deleted`,
 			{ hint: { code: 'raiseDeletedShare' } },
 		);
 	}

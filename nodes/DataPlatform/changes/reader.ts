@@ -30,7 +30,7 @@ const MAX_OFFSET = 2 ** 31;
 const MAX_IN_VAIN = 100;
 
 /** For a service that returns the same records at every offset. */
-const notSteady = () => invalidResponse('steady list of changes', 200);
+const notSteady = () => invalidResponse('stable list of changes', 200);
 
 /** Reads the records of one table in the order of their changes. */
 export class ChangePages {

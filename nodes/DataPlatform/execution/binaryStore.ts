@@ -149,7 +149,7 @@ const CHUNK_BYTES = 256 * 1024;
 export const unreadable = (name: string, { message }: Error, parameter: Named) =>
 	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
 		field: parameter.label,
-		hint: 'Run the node that gave the file again.',
+		hint: 'Run the node that created the file again.',
 	});
 
 async function* named(

@@ -198,7 +198,7 @@ class RowImport {
 			if (identity === undefined) return true;
 			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;
-			const message = `it means the same record as row ${first}, by '${shortened(identity, 100)}'`;
+			const message = `it identifies the same record as row ${first}, by '${shortened(identity, 100)}'`;
 			plan.problems.push({ index, message });
 			return false;
 		};

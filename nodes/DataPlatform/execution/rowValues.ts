@@ -130,7 +130,7 @@ export class RowReader {
 				const other = columnOf.get(target.field);
 				if (other !== undefined) {
 					throw wrongColumns(
-						`the columns '${other}' and '${name}' are the same field, '${target.field}'`,
+						`the columns '${other}' and '${name}' both belong to the field '${target.field}'`,
 						'Rename or remove one of them in the file.',
 					);
 				}

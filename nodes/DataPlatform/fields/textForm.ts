@@ -25,7 +25,7 @@ const TOKENS: Array<[token: string, pattern: string]> = [
 
 const wrongForm = (form: string, why: string) =>
 	new InputError(`${show(form)} ${why}`, {
-		hint: 'It is made of yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
+		hint: 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
 	});
 
 function pattern(form: string): RegExp {
@@ -35,7 +35,7 @@ function pattern(form: string): RegExp {
 		const token = TOKENS.find(([name]) => form.startsWith(name, at));
 		if (!token) {
 			if (/[A-Za-z]/.test(form[at]!) && form[at] !== 'T') {
-				throw wrongForm(form, `has '${form[at]}', which stands for nothing`);
+				throw wrongForm(form, `has '${form[at]}', which has no meaning`);
 			}
 			source += form[at]!.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 			at += 1;
@@ -158,13 +158,13 @@ export function zoneReader(zone: string): (time: string) => Converted {
 		const [instant] = instants;
 		if (instant === undefined)
 			return problem(`is a time that the clocks skip in ${zone}: ${shown}`);
-		if (instants.size > 1) return problem(`is a time that comes twice in ${zone}: ${shown}`);
+		if (instants.size > 1) return problem(`is a time that occurs twice in ${zone}: ${shown}`);
 		const fraction = /\.(\d+)$/.exec(time)?.[0] ?? '';
 		return { value: `${new Date(instant).toISOString().slice(0, 19)}${fraction}Z` };
 	};
 }
 
 const noSuchZone = (zone: string) =>
-	new InputError(`${show(zone)} is no time zone`, {
-		hint: 'Name it as in Europe/Berlin or UTC.',
+	new InputError(`${show(zone)} is not a time zone`, {
+		hint: 'Use a name such as Europe/Berlin or UTC.',
 	});

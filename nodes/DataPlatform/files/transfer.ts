@@ -150,7 +150,7 @@ async function confirmUpload(
 	if (!before) throw unknown(`${message}; the token may not read the record`);
 	const record = await readRecord(client, at, id).catch(failureAsValue);
 	if (record instanceof ServiceError) {
-		throw unknown(`${message}; reading the record did not work: ${record.message}`);
+		throw unknown(`${message}; reading the record failed: ${record.message}`);
 	}
 	const known = new Set(filesOf(before, field).map(({ fileId }) => fileId));
 	const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
@@ -179,7 +179,7 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 	}
 	if (isLoopback(address.hostname) && !isLoopback(new URL(client.origin).hostname)) {
 		throw new OriginError(
-			`The platform says that the file is on this computer (${address.host}); it was not fetched`,
+			`The platform says that the file is on this computer (${address.host}), so it was not downloaded`,
 			'Look at the record in the platform.',
 		);
 	}
@@ -245,7 +245,7 @@ export async function fetchFile(
 async function readAfter(client: ApiClient, at: TableAddress, id: string, known?: PlatformRecord) {
 	return await readRecord(client, at, id).catch((error: ServiceError) => {
 		if (known && error.status === 403) return known;
-		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
+		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
 	});
 }
@@ -283,7 +283,7 @@ export async function removeFiles(
 		}
 		const found =
 			now instanceof ServiceError
-				? `reading the record did not work: ${now.message}`
+				? `reading the record failed: ${now.message}`
 				: 'the record still has them';
 		throw new ServiceError(`Unknown whether the files were removed: ${result.message}; ${found}`, {
 			delivery: 'ambiguous',
@@ -298,7 +298,7 @@ export async function removeFiles(
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
-		`The platform left ${nameList(left.map(({ fileName }) => fileName))} on the record`,
+		`The platform did not remove ${nameList(left.map(({ fileName }) => fileName))} from the record`,
 		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

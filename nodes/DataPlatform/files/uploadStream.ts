@@ -27,13 +27,13 @@ const base64Length = (bytes: number) => 4 * Math.ceil(bytes / 3);
 const wrongSize = ({ name, bytes }: Upload, size: string) =>
 	new ServiceError(`'${name}' was read as ${size} bytes, but should have ${bytes}`, {
 		delivery: 'rejected',
-		hint: 'Nothing was written. Check the node that gave the file, and run it again.',
+		hint: 'Nothing was written. Check the node that created the file, and run it again.',
 	});
 
 const unreadable = ({ name }: Upload, { message }: Error) =>
 	new ServiceError(`'${name}' can't be read from n8n's store: ${message}`, {
 		delivery: 'rejected',
-		hint: 'Nothing was written. Run the node that gave the file again.',
+		hint: 'Nothing was written. Run the node that created the file again.',
 	});
 
 /** A buffer that shares the memory. */

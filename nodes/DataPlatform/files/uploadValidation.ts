@@ -88,7 +88,7 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	if (named !== name) return { ...upload, name: named };
 	throw new InputError(
 		types
-			? `'${name}' says it is a picture, but its type is ${mimetype}`
+			? `'${name}' has the extension of a picture, but its type is ${mimetype}`
 			: `'${name}' is not a picture that the field '${field.name}' takes`,
 		{
 			field: field.name,

@@ -72,7 +72,7 @@ const isStranger = (error: unknown) =>
 	error instanceof ServiceError && error.status === 404 && !isFromPlatform(error);
 
 const notThePlatform = () =>
-	new InputError("The address under 'Base URL' responds, but not as the platform", {
+	new InputError("The server at 'Base URL' responds, but it is not the platform", {
 		hint: 'Another service or a proxy may be there: check the address.',
 	});
 

@@ -139,7 +139,7 @@ export const maxDeletedShare = number('maxDeletedShare', {
 	preset: 50,
 	...IF_DELETIONS_ARE_EMITTED,
 	description:
-		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may just not see them',
+		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may simply not be allowed to see them',
 });
 
 type SelectionParameter = FilterParameter | NameOf<typeof savedView>;

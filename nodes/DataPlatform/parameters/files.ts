@@ -76,7 +76,7 @@ export function binaryFields(
 	if (given !== '' && named.length === 0) {
 		throw inputDataFieldName.error(
 			`${inputDataFieldName} names no field: '${given}'`,
-			'Give the names of fields with files, separated by commas, or leave it empty for all.',
+			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
 		);
 	}
 	const chosen = named.length > 0 ? [...new Set(named)] : available;

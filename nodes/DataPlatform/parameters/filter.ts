@@ -56,7 +56,7 @@ const conditionParts = [
 		label: 'Operator',
 		loads: ofTable('getOperators', '&field'),
 		preset: 'eq',
-		description: 'How to compare; the list fits the type of the field',
+		description: 'How to compare. The list depends on the type of the field.',
 	}),
 	anyValue('value', {
 		label: 'Value',

@@ -65,24 +65,24 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	keepFieldsNotSent: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
 	markImportKey: `Choose 'Other Fields' under ${matchOn} and the fields that identify a record, or mark a field as import key in the platform.`,
 	lookBeforeAddingAgain:
-		'Look at the record before you run it again: files and messages that it has got already would be added a second time.',
+		'Look at the record before you run it again: files and messages that it already has would be added again.',
 	lookBeforeCreatingAgain:
-		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without creating duplicates.",
 	lookBeforeCreatingManyAgain:
-		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
+		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without creating duplicates.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	correctKeyOrUpdate: ({ field }) =>
-		`Correct the value of '${field}'. If a record has it already, use 'Create or Update' or 'Create or Update Many' to update that record.`,
+		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.`,
 	giveLinkedRecords: ({ field }) =>
 		`'${field}' takes the ID of a linked record. To give a name or another value instead, add ${linkValues} in the options.`,
 	giveRecordIds: `Give the record's ID, or set ${matchOn} to what the items hold, such as 'Import Key'.`,
 	checkRecordId: `Check the ID; the record may have been deleted. If it is another value, such as an e-mail address, set ${matchOn} to 'Import Key' or 'Other Fields'.`,
 	filterOrDeleteAll: `Add a condition. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
 	narrowFilterOrRaiseMaximum: `Narrow the filter, or raise ${maxRecordsToDelete} to delete all of them.`,
-	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxRecordsToRemove}.`,
-	completeInputOrRaiseShare: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxShareToRemove}.`,
-	skipExistingFiles: `Look at the record before you run it again; with ${skipExisting} on, files that are there are not sent twice.`,
-	raiseMaximumSize: `Nothing was sent. Raise ${maxFileSizeMiB} in the options if it is meant.`,
+	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If this is intended, raise ${maxRecordsToRemove}.`,
+	completeInputOrRaiseShare: `Check that the input is complete and that the filter is right. If this is intended, raise ${maxShareToRemove}.`,
+	skipExistingFiles: `Look at the record before you run it again; with ${skipExisting} on, files that are already there are not sent again.`,
+	raiseMaximumSize: `Nothing was sent. Raise ${maxFileSizeMiB} in the options if this is intended.`,
 	raiseRetryBudget: `Raise ${maxRetryWait} in the options, or send fewer records in one execution.`,
 	trustCertificate:
 		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
@@ -92,7 +92,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		"Set 'Requests per Minute' in the credential, under 'More Settings', to what the platform allows.",
 	checkToken: "Check 'Token' in the credential: it may be mistyped, expired or revoked.",
 	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
-	chooseHeaderFile: `Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
+	chooseHeaderFile: `Use a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
 	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,
 	fitColumns: ({ columns }) =>
 		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}`,

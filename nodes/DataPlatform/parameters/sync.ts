@@ -41,7 +41,7 @@ export const fieldsToSet = list('fieldsToSet', {
 	add: 'Add Field',
 	entry: ['entry', 'Field'],
 	show: { missingRecords: ['setFields'] },
-	description: 'What is written to each record that is missing from the input',
+	description: 'What to write to each record that is missing from the input',
 	parts: [fieldToSet, valueToSet],
 });
 
@@ -137,7 +137,7 @@ function valuesToSet(
 		const value = valueToSet.in(entry, fieldsToSet);
 		if (keys.includes(field)) {
 			throw wrong(
-				`'${name}' under ${fieldsToSet} is what records are matched on`,
+				`'${name}' under ${fieldsToSet} is a field that records are matched on`,
 				'Set another field: with the same value, records could not be told apart.',
 			);
 		}

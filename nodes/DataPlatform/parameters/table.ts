@@ -37,7 +37,7 @@ const locator = <Name extends string>(
 ) => {
 	const typeOptions = { searchListMethod: search, searchable: true };
 	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
-	const errorMessage = `This address has no part /${part}/… in it`;
+	const errorMessage = `The URL must contain /${part}/…`;
 	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
 	const shown = {
 		...look,

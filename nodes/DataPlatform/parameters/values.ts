@@ -38,7 +38,7 @@ export const columns = (resourceMapperMethod: ColumnsMethod) =>
 					// a button.
 					refreshIncompleteSchemaOnOpen: true,
 					refreshStaleSchemaOnOpen: true,
-					noFieldsError: 'There is no field to map.',
+					noFieldsError: 'There are no fields to map.',
 				} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
 			},
 		},
@@ -127,5 +127,5 @@ export const planOptions = (
 /** Tells the user, once per run, which fields of the input are not written. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
-	run.hintOnce(`Left out, because the platform only lets them be read: ${nameList([...ignored])}.`);
+	run.hintOnce(`Not written, because these fields are read-only: ${nameList([...ignored])}.`);
 }

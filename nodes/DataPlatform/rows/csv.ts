@@ -94,7 +94,7 @@ export class CsvParser {
 						at += 1;
 					} else {
 						if (code !== this.delimiter && code !== LF && code !== CR) {
-							this.problem ??= `has text behind a closing quote in column ${this.cells.length + 1}`;
+							this.problem ??= `has text after a closing quote in column ${this.cells.length + 1}`;
 						}
 						this.state = 'plain';
 					}
@@ -183,7 +183,7 @@ export class CsvParser {
 		const { row, cells } = this;
 		if (this.hasNul && this.problem === undefined) {
 			const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
-			if (column > 0) this.problem = `has NUL characters in column ${column}, which are no text`;
+			if (column > 0) this.problem = `has NUL characters in column ${column}, which are not text`;
 		}
 		this.rows.push({ row, cells, problem: this.problem });
 		this.cells = [];

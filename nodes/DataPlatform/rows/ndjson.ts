@@ -70,8 +70,8 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 		}
 		if (text === '') return [];
 		if (isFirst && text.startsWith('[')) {
-			throw new InputError('The file is a JSON list, not NDJSON with one JSON object a line', {
-				hint: "Write one object a line, or read it with the node 'Extract From File' and write its items.",
+			throw new InputError('The file is a JSON list, not NDJSON with one JSON object per line', {
+				hint: "Write one object per line, or read it with the node 'Extract From File' and write its items.",
 			});
 		}
 		isFirst = false;

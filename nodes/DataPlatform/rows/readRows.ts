@@ -73,7 +73,7 @@ async function detect(pieces: AsyncGenerator<string>) {
 
 const EMPTY_HINTS: Record<RowFormat, string> = {
 	csv: 'Its first row must name the columns.',
-	ndjson: 'It must hold one JSON object a line.',
+	ndjson: 'It must have one JSON object per line.',
 };
 
 /** The names in the header. @throws {InputError} if it names no column */

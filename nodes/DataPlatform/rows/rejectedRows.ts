@@ -90,7 +90,7 @@ export class RejectedLines {
 			const surplus = row.cells.slice(this.header.length);
 			// Don't lose cells that have no column: add them to the reason.
 			if (surplus.length > 0) {
-				added[0] += `; the cells behind the last column: ${csvLine(surplus, this.delimiter).trimEnd()}`;
+				added[0] += `; the cells after the last column: ${csvLine(surplus, this.delimiter).trimEnd()}`;
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}

@@ -31,7 +31,7 @@ const OTHER_FILES: Array<[mark: number[], what: string, hint: string]> = [
 		'an old workbook (.xls)',
 		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
 	],
-	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Give a CSV or NDJSON file.'],
+	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Use a CSV or NDJSON file.'],
 ];
 
 const GZIP = [0x1f, 0x8b];
@@ -50,9 +50,12 @@ function packedFailure(error: unknown): unknown {
 	const { code, message, cause } = error as NodeError & { cause?: NodeError };
 	const codes = [code, cause?.code];
 	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
-		return new InputError('The gzip file is several that were joined, or has more behind its end', {
-			hint: 'Unpack it, and pack it as one.',
-		});
+		return new InputError(
+			'The gzip file consists of several joined files, or has data after its end',
+			{
+				hint: 'Unpack it, and compress it again as one file.',
+			},
+		);
 	}
 	// Some versions of Node.js give the reason only in the cause.
 	const what = codes.includes('Z_BUF_ERROR')

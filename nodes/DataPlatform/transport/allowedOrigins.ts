@@ -38,7 +38,7 @@ export function safeUrl(address: string, what: string): URL {
 	}
 	if (url.username !== '' || url.password !== '') {
 		throw new OriginError(
-			`${what} carries a user name or password`,
+			`${what} contains a user name or password`,
 			'Remove the part before the @; the token belongs in the credential.',
 		);
 	}

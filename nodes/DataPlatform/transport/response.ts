@@ -121,7 +121,7 @@ export function toServiceError(error: unknown): ServiceError {
 }
 
 const NOT_THE_PLATFORM =
-	'A proxy or gateway may answer in its place: check the address and the network.';
+	'A proxy or gateway may have responded instead. Check the address and the network.';
 
 const CHECK = 'Check the platform and the network, then run it again.';
 
@@ -150,9 +150,9 @@ const HINTS: Record<number, Hint> = {
 const WHAT: Record<number, string> = {
 	401: 'The platform did not accept the token',
 	403: 'The token has no right to do this',
-	404: 'The platform does not have what was asked for',
+	404: 'The platform found no such record or table',
 	408: 'The platform did not receive the request in time',
-	413: 'The platform found the request too large',
+	413: 'The request is too large for the platform',
 	429: 'The platform asked to wait: too many requests',
 };
 
@@ -212,12 +212,12 @@ export function parseResponse(
 	}
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
-			`The platform responded with a redirect (${status}), which is not followed so that the token stays where it belongs`,
-			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to in its place.' },
+			`The platform responded with a redirect (${status}), which is not followed, to keep the token from going elsewhere`,
+			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to instead.' },
 		);
 	}
 	if (status === 404 && !entry && expect !== 'anything') {
-		return new ServiceError("The response is 404, without the platform's own error", {
+		return new ServiceError('The response is a 404 without an error from the platform', {
 			delivery: 'rejected',
 			status,
 			body: json,
@@ -233,7 +233,7 @@ export function parseResponse(
 	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
 	const message = joined(status, what, entry?.message);
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
-	return new ServiceError(message || `The platform refused the request (${status})`, {
+	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
 		status,
 		mayStillApply: status === GATEWAY_TIMEOUT,

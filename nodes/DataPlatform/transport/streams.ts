@@ -107,7 +107,7 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 			throw new ServiceError('The response was empty', { delivery: 'ambiguous' });
 		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
-		throw new ServiceError(`${size} bytes came instead of ${expected.bytes}`, {
+		throw new ServiceError(`Received ${size} of ${expected.bytes} bytes`, {
 			delivery: 'ambiguous',
 			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});

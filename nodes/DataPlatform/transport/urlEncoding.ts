@@ -15,7 +15,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export function encodeUrlComponent(text: string): string {
 	if (!LONE_SURROGATE.test(text)) return encodeURIComponent(text);
 	throw new InputError(
-		`${JSON.stringify(text.slice(0, 60))} holds half of a character. Nothing was sent`,
+		`${JSON.stringify(text.slice(0, 60))} contains half of a character. Nothing was sent`,
 		{
 			hint: 'The text was cut in the middle of a character, such as an emoji. Correct it where it comes from.',
 		},

@@ -226,7 +226,7 @@ function budgetOf(context: IPollFunctions): number {
 
 const tooSlow = (budgetMs: number) =>
 	new ServiceError(
-		`The poll did not end in the ${Math.round(budgetMs / 1000)} s that n8n grants it`,
+		`The poll did not finish within the ${Math.round(budgetMs / 1000)} s that n8n allows`,
 		{
 			delivery: 'notApplied',
 			hint: 'The platform responds slowly. The next polls try again; nothing is lost.',

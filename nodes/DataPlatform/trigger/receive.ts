@@ -149,7 +149,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const secret = await readSecret(context);
 	const given = bearerOf(getOwn(context.getHeaderData() as IDataObject, 'authorization'));
 	if (secret === '' || !isSame(given, secret)) {
-		return respond(401, { message: "The Authorization header does not hold the 'Webhook Secret'" });
+		return respond(401, {
+			message: "The Authorization header does not contain the 'Webhook Secret'",
+		});
 	}
 	const id = recordIdOf(context.getBodyData());
 	if (id === undefined) {

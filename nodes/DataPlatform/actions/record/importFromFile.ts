@@ -187,14 +187,14 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 	const unknownBefore = counts.unknown - unknownAfter;
 	const goOn = [
 		isAnyCertain &&
-			`To go on, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
+			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
-			`${plural(unknownBefore, 'row')} before that may have been written or not, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
+			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
-			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may have been written or not: look before you go on.`,
+			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
 		isFinal &&
 			writtenAfter > 0 &&
-			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} written already, and would come twice.`,
+			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
 		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
 	].filter((sentence) => sentence !== false);
 	const isUnknown = isFinal || counts.unknown > 0;
@@ -254,7 +254,7 @@ function itemFailure(
 		failure.hint,
 		before.length > 0 && `Imported before: ${nameList(before)}.`,
 		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
-		isOutputLost && "The rejected rows come out only if 'On Error' is set to continue.",
+		isOutputLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
 	];
 	return {
 		...failure,

@@ -85,7 +85,7 @@ export async function sharedSource(
 				{
 					item: index,
 					field: label,
-					hint: 'It must be the same for all items of a run: split them by it first.',
+					hint: 'It must be the same for all items of a run. Split the items by it first.',
 				},
 			);
 		}
@@ -95,6 +95,6 @@ export async function sharedSource(
 	if (!problem) return 0;
 	throw new InputError(`Nothing was sent: ${problem.message}`, {
 		item: problem.index,
-		hint: 'Correct the expressions in the parameters and options that hold for all items.',
+		hint: 'Correct the expressions in the parameters and options that apply to all items.',
 	});
 }

@@ -14,7 +14,7 @@ const summaryField = fieldPart('getSummaryFields');
 const aggregations = names('aggregations', {
 	label: 'Aggregations',
 	loads: ofTable('getAggregations', '&field'),
-	description: 'What to compute; the list fits the type of the field',
+	description: 'What to compute. The list depends on the type of the field.',
 });
 
 const summaries = list('summaries', {
@@ -42,9 +42,9 @@ function aggregationsByField(
 		const field = summaryField.in(entry, summaries);
 		if (field === '') throw wrong('A field to summarize has no name');
 		const chosen = aggregations.in(entry, summaries);
-		if (chosen.length === 0) throw wrong(`Nothing is chosen to compute of '${field}'`);
+		if (chosen.length === 0) throw wrong(`No aggregation is chosen for '${field}'`);
 		if (!chosen.every(isAggregation)) {
-			throw wrong(`Of '${field}' only ${AGGREGATIONS.join(', ')} can be computed`);
+			throw wrong(`'${field}' allows only ${AGGREGATIONS.join(', ')}`);
 		}
 		result.set(field, [...new Set([...(result.get(field) ?? []), ...chosen])]);
 	}

@@ -104,7 +104,7 @@ async function prepareSync(
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(
-			`No record was removed: which one item ${first} stands for is not known, and it could be one of those that seem to be missing from the input.`,
+			`No record was removed: it is unknown which one item ${first} stands for, and it could be one of those that seem to be missing from the input.`,
 			'warning',
 		);
 		return nothing;

@@ -91,14 +91,14 @@ function jsonBody(given: unknown): IDataObject {
 		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
 		throw bodyJson.error(
 			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
-			'The platform takes an object, such as {"firstname":"Ada"}.',
+			'The platform expects an object, such as {"firstname":"Ada"}.',
 		);
 	}
 	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
 	if (!inexact) return value as IDataObject;
 	throw bodyJson.error(
 		`${bodyJson} has the number ${inexact.text}, which would lose digits`,
-		'Give it as text, in quotes.',
+		'Write it as text, in quotes.',
 	);
 }
 

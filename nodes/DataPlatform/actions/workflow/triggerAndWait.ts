@@ -59,7 +59,7 @@ function withResumeUrl(
 	const body = payload(run, 0);
 	if (!Object.hasOwn(body, name)) return { ...body, [name]: resumeUrl };
 	throw resumeUrlField.error(
-		`The body has a field '${name}' already`,
+		`The body already has a field '${name}'`,
 		'Choose another name for the resume URL, or remove the field from the body.',
 	);
 }

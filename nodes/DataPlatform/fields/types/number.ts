@@ -17,7 +17,7 @@ const numeric =
 		}
 		if (isText && !isExactNumber(value, result)) {
 			return problem(
-				`takes a number of at most 15 digits or so: ${show(value)} would become ${result}`,
+				`takes a number of about 15 digits at most: ${show(value)} would become ${result}`,
 			);
 		}
 		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);

@@ -38,7 +38,7 @@ function toMoney(raw: unknown): Converted {
 		return typeof amount === 'string' &&
 			NUMBER.test(amount) &&
 			!isExactNumber(amount, Number(amount))
-			? problem(`takes a number of at most 15 digits or so as 'amount', not ${show(amount)}`)
+			? problem(`takes a number of about 15 digits at most as 'amount', not ${show(amount)}`)
 			: problem(`takes a number as 'amount', not ${show(amount)}`);
 	}
 	if (typeof currency !== 'string')

@@ -95,7 +95,7 @@ export const unknownType: FieldType = {
 /** A field whose type the platform does not report: it can be read and cleared. */
 export const untyped: FieldType = {
 	...unknownType,
-	convert: () => problem("can't be written: the platform does not say of which type it is"),
+	convert: () => problem("can't be written: the platform does not report its type"),
 	key: 'never',
 	editor: { ...text.editor, hint: 'unknown type' },
 };

@@ -564,7 +564,7 @@ describe('an import that breaks off', () => {
 			options: { batchSize: 1, parallelRequests: 1 },
 		});
 		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
-		expect(error!.description).toContain(' rows may have been written or not: look before you');
+		expect(error!.description).toContain(' rows may or may not have been written: check before you');
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
 		expect(count).toBe(unknown);
 	});
@@ -666,7 +666,7 @@ describe('an import that is canceled', () => {
 				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
 			),
 			startAt: number(/set 'Start at Row' in the options to (\d+)/),
-			unknown: number(/(\d+) rows after that may have been written or not/),
+			unknown: number(/(\d+) rows after that may or may not have been written/),
 		};
 	}
 

@@ -407,7 +407,7 @@ describe('Trigger and Wait', () => {
 		[
 			'a field of that name',
 			{ items: [{ resumeUrl: 'mine' }] },
-			/The body has a field 'resumeUrl' already/,
+			/The body already has a field 'resumeUrl'/,
 		],
 		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number at least 0.1/],
 		['years', { parameters: { waitAmount: 400, waitUnit: 'days' } }, /from 0.1 to 366, not 400/],

@@ -1,4 +1,6 @@
-/** Files in n8n's store: written bit by bit, opened, and named by their fields. */
+/**
+ * Files in n8n's store: written piece by piece, opened, and named after their fields.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
@@ -12,7 +14,7 @@ import { fakeRun, type Given } from './fakeNode.cts';
 
 const MIB = 1024 * 1024;
 
-/** Whether a promise is settled once all that can go on has gone on. */
+/** Whether a promise is settled, after everything that can run has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 	let settled = false;
 	const settle = () => (settled = true);
@@ -26,7 +28,10 @@ async function growing(given: Given = {}) {
 	return { file: new GrowingFile(run, 'rows.csv', 'text/csv'), seen };
 }
 
-/** Writes until the file makes its writer wait; a stream takes some more than the store itself. */
+/**
+ * Writes until the file makes its writer wait. A stream buffers slightly more than the store
+ * itself.
+ */
 async function fill(file: GrowingFile) {
 	for (let count = 1; count <= 40; count += 1) {
 		const waiting = file.write('b'.repeat(MIB));

@@ -1,4 +1,6 @@
-/** The text that a cursor is: what it holds, what is refused, how long it becomes. */
+/**
+ * The text of a cursor: what it contains, what is rejected, how long it gets.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import {
@@ -47,7 +49,7 @@ test('ids of any form come back as they were', () => {
 test('numbers of any form come back as they were', () => {
 	fc.assert(
 		fc.property(fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double()), (number) => {
-			// There is one zero only.
+			// There is only one zero.
 			expect(unpackNumber(packNumber(number)) + 0).toBe(number + 0);
 			expect(packNumber(number)).toMatch(/^[\w*-]+$/);
 		}),

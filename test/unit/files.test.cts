@@ -46,7 +46,7 @@ interface Sent {
 	fields: { papers: Array<{ filename: string; filedata: string }> };
 }
 
-/** What the service gets: the body's bytes, and the files in it. */
+/** What the service receives: the body's bytes, and the files in it. */
 async function sent(uploads: Upload[], body = inField) {
 	const stream = await streamBody(body, uploads);
 	const bytes = await read(stream.body);

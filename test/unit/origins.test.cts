@@ -18,7 +18,7 @@ test.each([
 	['http://127.0.0.1', 'http://127.0.0.1'],
 	['http://127.255.0.3:80', 'http://127.255.0.3'],
 	['http://[::1]:5999/x', 'http://[::1]:5999'],
-	// Other ways to write a loopback address, which the URL parser makes plain.
+	// Other spellings of a loopback address, which the URL parser normalizes.
 	['http://2130706433', 'http://127.0.0.1'],
 	['http://0x7f.1', 'http://127.0.0.1'],
 	['http://127.1', 'http://127.0.0.1'],

@@ -136,7 +136,7 @@ describe('where watching begins', () => {
 			const other = { table: locator('orders') };
 			await start({ ...watching, serve: serveTable(before) });
 			await start({ ...watching, serve: serveTable(before), parameters: other });
-			// By Start From: Now, what changed meanwhile is not emitted.
+			// With Start From: Now, changes in the meantime are not emitted.
 			const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
 			expect(ids(back) ?? []).toEqual([]);
 			const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });

@@ -1,4 +1,6 @@
-/** Files of rows, whatever their format, and their rows in portions. */
+/**
+ * Files of rows in any format, and their rows in portions.
+ */
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

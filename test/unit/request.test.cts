@@ -287,7 +287,7 @@ describe('trying again', () => {
 		expect(result).toMatchObject({ status: 404, repeated: true });
 		const first = await attempt(script(gone), call);
 		expect(isFailure(first.result).status).toBe(404);
-		// A gateway's 404 says nothing of the record.
+		// A gateway's 404 says nothing about the record.
 		for (const body of ['', '<html>', { message: 'no route' }, { errors: [] }]) {
 			const { result: other } = await attempt(script(reset, httpResponse(404, body)), call);
 			expect(isFailure(other)).toMatchObject({ status: 404, delivery: 'rejected' });

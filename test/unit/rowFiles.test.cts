@@ -29,7 +29,7 @@ const csv = async (text: string, delimiter?: Delimiter) =>
 
 const cellsOf = (rows: CsvRow[]) => rows.map(({ cells }) => cells);
 
-/** A text in pieces that are cut at random places. */
+/** A text cut into pieces at random places. */
 function cut(text: string, places: number[]): string[] {
 	const at = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
 	return [0, ...at].map((from, index) => text.slice(from, at[index] ?? text.length));
@@ -218,7 +218,7 @@ describe('CSV', () => {
 			[2, cells, problem],
 			[3, 2, undefined],
 		]);
-		// Of what is left out, the beginning shows.
+		// Of what is dropped, the beginning is shown.
 		if (problem) expect(rows[1]!.cells.every((cell) => cell.length <= 101)).toBe(true);
 	});
 
@@ -412,7 +412,7 @@ describe('text of a file', () => {
 		return { text, error: error?.message };
 	}
 
-	/** Each byte by itself. */
+	/** Each byte on its own. */
 	const bytewise = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
 
 	const TEXT = 'name;price\r\nÄpfel;€ 5 – “😀” กก\r\n';

@@ -37,7 +37,7 @@ const fullDisk = () => {
 interface Import extends Omit<Given, 'parameters'> {
 	options?: INodeParameters;
 	parameters?: INodeParameters;
-	/** The request for which the platform has another response. */
+	/** The request that the platform answers differently. */
 	respond?: Parameters<StubTables['client']>[0];
 }
 
@@ -577,7 +577,7 @@ describe('several files of an item', () => {
 	});
 });
 
-/** Rows that come to these outcomes. */
+/** Rows with these outcomes. */
 const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
 	({
 		plan: async (inputs: PlanInput[]) => ({
@@ -592,7 +592,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 		addsTwice: () => false,
 	}) as unknown as WritePipeline;
 
-/** What `importRows` is given in portions, and what it says of them. */
+/** The portions that `importRows` gets, and its result. */
 async function importPortions(
 	portions: Array<FileRow[] | Error>,
 	{
@@ -615,9 +615,9 @@ async function importPortions(
 		batchSize?: number;
 		parallelRequests?: number;
 		isById?: boolean;
-		/** What the rows come to, in place of what the platform makes of them. */
+		/** The outcomes of the rows, instead of those from the platform. */
 		outcomes?: Record<number, ItemOutcome[]>;
-		/** Why nothing more was sent behind those. */
+		/** Why nothing more was sent after those. */
 		stopped?: ServiceError;
 	} = {},
 ) {

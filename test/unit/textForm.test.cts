@@ -1,4 +1,6 @@
-/** What the text of a file stands for: numbers, dates, times of a place, lists. */
+/**
+ * The meaning of a file's text: numbers, dates, local times, lists.
+ */
 import type { FieldMetadata } from '../../nodes/DataPlatform/api/types.ts';
 import type { TextForm } from '../../nodes/DataPlatform/fields/fieldType.ts';
 import { typeOf } from '../../nodes/DataPlatform/fields/index.ts';
@@ -234,7 +236,7 @@ describe('a time without a zone', () => {
 	])('in %s: %s is %s', (zone, time, value) => {
 		const read = zoneReader(zone);
 		expect(read(time)).toEqual({ value });
-		// The second time it comes from what is remembered.
+		// The second time the value comes from the cache.
 		expect(read(time)).toEqual({ value });
 	});
 

@@ -1,4 +1,6 @@
-/** Files sent to a record, taken off it and fetched: what is requested, and what each failure means. */
+/**
+ * Files that are uploaded, removed and downloaded: the requests, and what each failure means.
+ */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
@@ -29,7 +31,7 @@ const upload = (name: string, text = 'abc'): Upload => ({
 const file = (fileId: string, fileName: string, fileSize = 3) => ({ fileId, fileName, fileSize });
 const record = (files?: object[], id = ID) => ({ id, fields: files ? { papers: files } : {} });
 
-/** Runs one function against responses; what was sent, and its result or error. */
+/** Runs one function against responses. Returns what was sent, and its result or error. */
 async function call<T>(
 	run: (client: ReturnType<typeof fakePlatform>['connection']) => Promise<T>,
 	responses: Array<ReturnType<Serve>>,
@@ -381,7 +383,7 @@ describe('a file that is fetched', () => {
 		expect((await fetched({ thumbnailUrl, fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
 			`GET ${thumbnailUrl}`,
 		]);
-		// Its size is not that of the file.
+		// Its size differs from that of the file.
 		expect((await fetched({ fileSize: 9 }, bytes('a'), 'thumbnail')).failure).toBeUndefined();
 	});
 

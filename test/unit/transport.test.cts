@@ -1,4 +1,6 @@
-/** The parts of a request: tokens, addresses, JSON, responses, and when it is sent again. */
+/**
+ * The parts of a request: tokens, URLs, JSON, responses, and when it is retried.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	allowedOrigins,

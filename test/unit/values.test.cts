@@ -16,7 +16,7 @@ const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: F
 	['text', 0, '0'],
 	['text', false, 'false'],
 	['text', 'abc', 'abc', { maxLength: 3 }],
-	// How the platform counts, it does not say: what may fit is left to it.
+	// The platform does not say how it counts: it decides about what might fit.
 	['text', '😀'.repeat(6), '😀'.repeat(6), { maxLength: 10 }],
 	['text', '👨‍👩‍👧‍👦👍🏽', '👨‍👩‍👧‍👦👍🏽', { maxLength: 2 }],
 	['text', 'e\u0301e\u0301', 'e\u0301e\u0301', { maxLength: 2 }],

@@ -1,4 +1,6 @@
-/** How operations find their records, and what becomes of those that are missing from the input. */
+/**
+ * How operations find their records, and what happens to records that are missing from the input.
+ */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { asItems, columns, runNode, TABLE, type Given } from './fakeNode.cts';

@@ -15,7 +15,7 @@ import {
 
 const harness = useAttachmentHarness();
 
-/** Large enough that its last byte is not handed over before most of it has travelled. */
+/** Large enough that most of it has been sent before its last byte is handed over. */
 const LARGE = 24 * 1024 * 1024;
 
 const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
@@ -27,7 +27,7 @@ const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] 
 const write = { method: 'PATCH' };
 const fetching = { method: 'GET', path: '/files/' };
 
-// A file is closed a moment after its stream has ended.
+// A file is closed shortly after its stream has ended.
 afterEach(async () => {
 	for (let tries = 0; tries < 50 && openFiles() > 0; tries += 1) await sleep(20);
 	expect(openFiles()).toBe(0);

@@ -201,7 +201,7 @@ describe('columns', () => {
 			'string',
 			'string',
 		]);
-		// Its records are chosen from a list, by their names.
+		// The user chooses its records from a list, by their names.
 		expect(fields.get('company')?.displayName).toBe('Company');
 		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
 	});

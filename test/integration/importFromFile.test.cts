@@ -19,7 +19,7 @@ type File = string | Buffer | IBinaryData;
 const asBinary = async (file: File, name: string) =>
 	typeof file === 'string' || Buffer.isBuffer(file) ? await stored(name, file, 'text/csv') : file;
 
-/** Imports one file; what became of it, and its rejected rows. */
+/** Imports one file. Returns the result and its rejected rows. */
 async function imported(file: File, run: Run & { name?: string } = {}) {
 	const { name = 'orders.csv', ...rest } = run;
 	const input = [{ json: {}, binary: { data: await asBinary(file, name) } }];
@@ -639,7 +639,7 @@ describe('an import that is canceled', () => {
 	const rows = (count: number) =>
 		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 
-	/** Cancels once so many requests to a path have come, and `ms` later. */
+	/** Cancels after this many requests to a path, and `ms` later. */
 	const cancelAt = (path: RegExp, requests: number, ms: number) => (cancel: () => void) => {
 		const watch = setInterval(async () => {
 			const sent = (await harness.requests()).filter((request) => path.test(request.path));
@@ -655,7 +655,7 @@ describe('an import that is canceled', () => {
 
 	const warnings = () => jest.spyOn(Container.get(Logger), 'warn');
 
-	/** What the log says: through which row all is certain, and how many rows after that are not. */
+	/** What the log says: the row up to which all is certain, and how many later rows are not. */
 	function reportOf(log: ReturnType<typeof warnings>) {
 		const text = log.mock.calls.map(([message]) => message).join('\n');
 		log.mockRestore();
@@ -693,14 +693,14 @@ describe('an import that is canceled', () => {
 			);
 			const confirmed = Array.from({ length: through - 1 }, (_, at) => at + 2);
 			expect(confirmed.filter((row) => !written.has(row))).toEqual([]);
-			// The batch that was under way is stored, and the report says that nobody knows.
+			// The batch that was running is stored, and the report says that its outcome is unknown.
 			const after = [...written].filter((row) => row > through);
 			expect(after.length).toBeGreaterThan(0);
 			expect(unknown).toBeGreaterThan(0);
 			if (importMode === 'create')
 				expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
 			await new Promise((resolve) => setTimeout(resolve, 1000));
-			// What was sent before may arrive a moment later.
+			// Requests sent before may arrive slightly later.
 			const late = (await harness.requests()).filter(
 				({ startedAt }) => Date.parse(startedAt) > canceledAt + 500,
 			);

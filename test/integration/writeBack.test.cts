@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness } from './fixtures.cts';
 
-/** What was read is written back, and items come with the names that the mapper shows. */
+/** Output is written back, and items may have the names that the mapper shows. */
 const harness = useHarness();
 
 describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (simple) => {
@@ -139,7 +139,7 @@ describe('a table with a field called fields', () => {
 
 	test('a value of the field is not taken for a record', async () => {
 		await of();
-		// Neither the record's own properties beside it, nor field names in it.
+		// Neither with the record's own properties next to it, nor with field names in it.
 		for (const item of [
 			{ code: '1', fields: link },
 			{ id: 'x', code: '2', fields: link, created: 'a', modified: 'b', ver: 1 },

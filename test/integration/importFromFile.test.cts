@@ -564,7 +564,9 @@ describe('an import that breaks off', () => {
 			options: { batchSize: 1, parallelRequests: 1 },
 		});
 		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
-		expect(error!.description).toContain(' rows may or may not have been written: check before you');
+		expect(error!.description).toContain(
+			' rows may or may not have been written: check before you',
+		);
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
 		expect(count).toBe(unknown);
 	});

@@ -1,6 +1,4 @@
-/**
- * The environment of a benchmark: a sandbox in its own process, a wire to it, and workers.
- */
+/** The environment of a benchmark: a sandbox in its own process, a wire to it, and workers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

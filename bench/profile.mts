@@ -1,6 +1,4 @@
-/**
- * CPU profiles of the measured processes: `npm run bench -- --profile FOLDER`.
- */
+/** CPU profiles of the measured processes: `npm run bench -- --profile FOLDER`. */
 import { basename, dirname, join } from 'node:path';
 
 let folder: string | undefined;

@@ -1,6 +1,4 @@
-/**
- * The connections to the platform that are measured.
- */
+/** The connections to the platform that are measured. */
 
 export interface Wire {
 	name: string;

@@ -1,6 +1,4 @@
-/**
- * The memory of a process and its descendants, from /proc, so only on Linux.
- */
+/** The memory of a process and its descendants, from /proc, so only on Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { residentMemory } from '../../test/endurance/soak/processMetrics.mts';
 

@@ -1,6 +1,4 @@
-/**
- * The nodes of the measured workflows: ours, and n8n's own that users would choose.
- */
+/** The nodes of the measured workflows: ours, and n8n's own that users would choose. */
 import type { JsonObject, WorkflowJson } from '../../harness/n8nApi.mts';
 import {
 	BASE_NODES,

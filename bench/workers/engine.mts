@@ -1,6 +1,4 @@
-/**
- * The Data Platform node in n8n's engine, with the parameters that benchmarks share.
- */
+/** The Data Platform node in n8n's engine, with the parameters that benchmarks share. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import {
 	automatic,

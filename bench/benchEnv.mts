@@ -1,4 +1,4 @@
-/** What a benchmark needs: a sandbox in a process of its own, a wire to it, and workers. */
+/** The environment of a benchmark: a sandbox in its own process, a wire to it, and workers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface BenchEnv {
 	certificateFile?: string;
 	/** A client of the sandbox's administration. */
 	admin: SandboxAdmin;
-	/** Replaces the table with an empty one, or with one of so many records. */
+	/** Replaces the table with an empty one, or with one that has this many records. */
 	resetTable(records?: number): Promise<void>;
 	/** Counts the table's records, or those that match a filter such as `city(eq)Lyon`. */
 	countRecords(filter?: string): Promise<number>;
@@ -86,7 +86,7 @@ export async function startBenchEnv(wire: Wire = HTTP): Promise<BenchEnv> {
 			cleanups.push(proxy.stop);
 			url.port = String(proxy.port);
 		}
-		// Past the proxy: preparations need not wait for the wire.
+		// Bypasses the proxy: preparations need not wait for the wire.
 		const { admin, tokens } = sandbox;
 		const api = sandbox.client(tokens.jwt);
 		/** Sends a request only to learn its number in the log. */

@@ -33,8 +33,8 @@ export const benchTable = {
 };
 
 /**
- * The same item in every run, with a key of its own: about 250 bytes of JSON. Its source also runs in
- * n8n's Code node, so it refers to nothing outside.
+ * The same item in every run, with its own key: about 250 bytes of JSON. The source also runs in
+ * n8n's Code node, so it uses nothing from outside.
  */
 export function createItem(index: number): IDataObject {
 	const pick = (values: string[]) => values[index % values.length];
@@ -73,7 +73,7 @@ export async function writeCsv(path: string, size: number): Promise<void> {
 	await pipeline(Readable.from(lines()), createWriteStream(path));
 }
 
-/** Where the table's records are. */
+/** The path of the table's records. */
 export const DATA_PATH = `/api/v2/apps/${APP}/tables/${TABLE}/data`;
 
 /** The path of a bulk request, with the same query as the nodes send. */

@@ -3,18 +3,18 @@ import type { BenchEnv } from './benchEnv.mts';
 import type { Measurement } from './measure.mts';
 import type { Series } from './report/row.mts';
 
-/** A contestant could not do the work, which is a result: the benchmark goes on without it. */
+/** A contestant could not do the work. That is a result: the benchmark continues without it. */
 export class ContestantFailed extends Error {}
 
 export interface Contestant<Details = object> {
 	run(): Promise<Measurement & Details>;
-	/** At most so many runs. */
+	/** The maximum number of runs. */
 	runs: number;
 	/** Counts the records after a run; by default, those of the table. */
 	count?: (details: Measurement & Details) => Promise<number> | number;
 	/** How many records there must be; any number by default. */
 	records?: number;
-	/** What it does otherwise than the others. */
+	/** How its work differs from that of the others. */
 	differs?: string;
 }
 
@@ -77,7 +77,7 @@ export async function compete<Name extends string, Details = object>(
 	return results;
 }
 
-/** The same of contestants that must not fail. @throws Error if one does */
+/** Like `compete`, for contestants that must not fail. @throws Error if one does */
 export async function competeAll<Name extends string, Details = object>(
 	...[env, contestants, prepare]: Parameters<typeof compete<Name, Details>>
 ): Promise<Record<Name, CompletedSeries<Details>>> {

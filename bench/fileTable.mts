@@ -5,7 +5,7 @@ import type { BenchEnv } from './benchEnv.mts';
 import { MIB } from './measure.mts';
 import type { Target } from './workers/engine.mts';
 
-/** Where the file goes. */
+/** The field for the file. */
 export const FILE_LOCATION = { app: 'bench', table: 'papers', field: 'file' };
 
 export const recordPath = (record: string) =>

@@ -27,10 +27,7 @@ function readPeak(): number {
 	return Number(kilobytes) * 1024;
 }
 
-/**
- * Runs `work` and measures it. The start is taken after a garbage collection if the process allows one
- * (`--expose-gc`).
- */
+/** Runs `work` and measures it. Collects garbage first if the process allows it (`--expose-gc`). */
 export async function measure(work: () => Promise<void>): Promise<Measurement> {
 	globalThis.gc?.();
 	const base = memoryUsage.rss();

@@ -1,4 +1,4 @@
-/** CPU profiles of what is measured: `npm run bench -- --profile FOLDER`. */
+/** CPU profiles of the measured processes: `npm run bench -- --profile FOLDER`. */
 import { basename, dirname, join } from 'node:path';
 
 let folder: string | undefined;

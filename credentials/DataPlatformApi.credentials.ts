@@ -13,12 +13,12 @@ import {
 	safeUrl,
 } from '../nodes/DataPlatform/transport/allowedOrigins';
 
-/** Attaches the token, to a request that may carry it. */
+/** Adds the token if the request goes to an allowed origin. */
 export async function authenticate(
 	credentials: ICredentialDataDecryptedObject,
 	options: IHttpRequestOptions,
 ): Promise<IHttpRequestOptions> {
-	// n8n's HTTP Request node still says `uri`.
+	// n8n's HTTP Request node still uses `uri`.
 	const { url: given = (options as { uri?: string }).uri ?? '', baseURL } = options;
 	const url = safeUrl(baseURL ? new URL(given, baseURL).href : given, 'The URL');
 	const origins = allowedOrigins(
@@ -32,13 +32,13 @@ export async function authenticate(
 		});
 	}
 	const token = String(credentials.token).trim();
-	// n8n would leave such characters out and send what is left.
+	// n8n would drop such characters and send the rest.
 	if (!/^[\x21-\x7e]+$/.test(token)) {
 		throw new OriginError(
 			token === ''
 				? 'The token in the credential is empty. Nothing was sent'
 				: 'The token in the credential holds a space, a line break or a letter that no token has. Nothing was sent',
-			"Enter the token alone, as the platform shows it: in one line, without 'Bearer'.",
+			"Enter only the token, as the platform shows it: on one line, without 'Bearer'.",
 		);
 	}
 	const others = Object.entries(options.headers ?? {}).filter(
@@ -46,8 +46,8 @@ export async function authenticate(
 	);
 	return {
 		...options,
-		// In small letters: the first releases of n8n 1.123 know nothing of the setting below, and put
-		// `Authorization` back where a redirect to another host has taken it off.
+		// Lower case: early releases of n8n 1.123 ignore the setting below, and add `Authorization`
+		// again after a redirect to another host has removed it.
 		headers: {
 			...Object.fromEntries(others),
 			authorization: `Bearer ${token}`,
@@ -57,7 +57,7 @@ export async function authenticate(
 	};
 }
 
-/** Settings that most credentials don't need. n8n leaves out what is not shown. */
+/** Settings that most credentials don't need. n8n drops those that are not shown. */
 const WITH_MORE_SETTINGS = { show: { moreSettings: [true] } };
 
 export class DataPlatformApi implements ICredentialType {
@@ -82,7 +82,7 @@ export class DataPlatformApi implements ICredentialType {
 		},
 		{
 			displayName: 'Token Type',
-			// Not `tokenType`: n8n's lint takes every field with `token` in its name for a secret.
+			// Not `tokenType`: n8n's lint treats every field with `token` in its name as a secret.
 			name: 'accessType',
 			type: 'options',
 			options: [

@@ -1,6 +1,6 @@
 /**
- * Lets Node load the test support that Jest shares (`.cts`), compiled as Jest compiles it: Node
- * strips types but leaves `import` in place, which a CommonJS file can't have.
+ * Lets Node load the test support that it shares with Jest (`.cts`), compiled as Jest compiles it:
+ * Node strips types but keeps `import`, which a CommonJS file can't have.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';

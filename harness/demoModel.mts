@@ -1,7 +1,8 @@
 /**
- * A stand-in for a chat model, so that the examples with an agent run without an account anywhere: it
- * looks up the last capitalized word of the question, and deletes the contact or turns the newsletter
- * on or off, as the question says. It responds in the form of OpenAI's chat completions.
+ * A stand-in for a chat model, so that the examples with an agent need no account anywhere. It
+ * looks up the last capitalized word of the question, and deletes the contact or switches its
+ * newsletter on or off, as the question says. It responds in the format of OpenAI's chat
+ * completions.
  */
 
 interface Message {
@@ -35,7 +36,7 @@ function parse<T>(text: string): T | undefined {
 
 const isDeletion = (question: string) => /\bdelete\b/i.test(question);
 
-/** The answer to what the tool that changes a contact has returned. */
+/** The answer after the tool that changes a contact has returned. */
 function sayWhatChanged(question: string, result: string): string {
 	if (isDeletion(question)) {
 		const isDone = /"deleted":true/.test(result);
@@ -47,7 +48,7 @@ function sayWhatChanged(question: string, result: string): string {
 	return `Done: ${contact.firstname} ${contact.surname} ${change} the newsletter.`;
 }
 
-/** Decides by the question and by what the tools have returned to it. */
+/** Decides by the question and the results of the tools so far. */
 function decide(question: string, results: string[]): Reply {
 	const words: string[] = question.match(/\p{Lu}\p{Ll}+/gu) ?? [];
 	const surname = words.at(-1);
@@ -68,7 +69,8 @@ function decide(question: string, results: string[]): Reply {
 		return { text: names === '' ? `I found nobody named ${surname}.` : `Who is meant: ${names}?` };
 	}
 	if (isDeletion(question)) {
-		// A tool that a person approves: n8n wants its parameters beside those of the question.
+		// For a tool that a person must approve, n8n expects its parameters next to those of the
+		// question.
 		const { id, firstname, surname: last } = contact;
 		const args = { toolParameters: { id }, hitlParameters: { name: `${firstname} ${last}` } };
 		return { tool: 'Delete_contact', args };

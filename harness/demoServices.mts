@@ -1,7 +1,6 @@
 /**
- * The other people's services that the examples speak to, played by one small server on loopback:
- * a file server, a CRM, an accounting system and a chat model. The examples name them by addresses
- * on example.com.
+ * The other services that the examples use, played by one small server on loopback: a file server,
+ * a CRM, an accounting system and a chat model. In the examples they have addresses on example.com.
  */
 
 import { once } from 'node:events';
@@ -16,7 +15,7 @@ import type { NewCredential } from './n8nApi.mts';
 export interface DemoServices {
 	/** Its origin, without a trailing slash. */
 	url: string;
-	/** What `readExample` puts in place of the addresses on example.com. */
+	/** The replacements that `readExample` makes for addresses on example.com. */
 	addresses: Readonly<Record<string, string>>;
 	/** For n8n's OpenAI nodes: the stand-in for a chat model. */
 	modelCredential: NewCredential;
@@ -40,8 +39,9 @@ interface Person {
 }
 
 /**
- * Two whom the sandbox knows too, one of them under an older name, and one whom it doesn't. Their
- * companies: one that the sandbox knows, a new one, and one that differs from the first in case.
+ * Two people whom the sandbox has too, one of them under an older name, and one whom it doesn't.
+ * Their companies: one that the sandbox has, a new one, and one that differs from the first in
+ * case.
  */
 const people = (): Person[] => [
 	{
@@ -67,7 +67,7 @@ const people = (): Person[] => [
 	},
 ];
 
-/** Deals of the sandbox, and one that it does not have. */
+/** Deals in the sandbox, and one that it does not have. */
 const INVOICED_DEALS = ['D-001', 'D-003', 'D-404'];
 
 /** A PDF of one page with a line of text. */
@@ -117,7 +117,7 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 /**
  * Starts the services on a free port.
  *
- * @param platformUrl the base URL of the sandbox, which some examples name too
+ * @param platformUrl the base URL of the sandbox, which some examples contain as well
  */
 export async function startDemoServices(platformUrl: string): Promise<DemoServices> {
 	const csv = await readAirportsCsv();

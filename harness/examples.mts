@@ -10,7 +10,7 @@ import type { NewCredential, WorkflowJson } from './n8nApi.mts';
 /** The file of the example that `npm start` runs. */
 export const MAIN_EXAMPLE = 'airports-into-the-platform.json';
 
-/** Its nodes that start it and that write the records. */
+/** The nodes in it that start it and that write the records. */
 export const TRIGGER_NODE = 'Start';
 export const WRITE_NODE = 'Write airports';
 
@@ -25,10 +25,10 @@ export const SECOND_EXAMPLE = 'record-of-your-own.json';
 /** The workflow that *Large file in parts* calls, once for each part. */
 export const PART_EXAMPLE = 'large-file-one-part.json';
 
-/** The examples that other workflows call by a URL, which is there only once they are published. */
+/** Examples that are called by a URL, which exists only after they are published. */
 export const PUBLISHED_EXAMPLES = [PART_EXAMPLE, 'mcp-server-for-agents.json'];
 
-/** Where examples expect n8n. */
+/** n8n's address in the examples. */
 export const N8N_ADDRESS = 'https://n8n.example.com';
 
 /** The names of all example files. */
@@ -40,7 +40,7 @@ export async function listExamples(): Promise<string[]> {
 /**
  * Reads an example.
  *
- * @param addresses what to put in place of the addresses on example.com that stand in the file
+ * @param addresses the replacements for the addresses on example.com in the file
  */
 export async function readExample(
 	name: string,

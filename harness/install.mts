@@ -54,7 +54,7 @@ const NATIVE_PACKAGES: Readonly<Record<string, string>> = {
 
 const NODE_MAJORS = [22, 24];
 
-/** Receives progress messages. */
+/** Gets progress messages. */
 type Log = (line: string) => void;
 
 function logToTerminal(line: string): void {

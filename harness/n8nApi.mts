@@ -1,4 +1,6 @@
-/** A client of a running n8n's internal REST API, which its editor uses: a signed-in user. */
+/**
+ * A client of a running n8n's internal REST API, which its editor uses, as a signed-in user.
+ */
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,7 +76,7 @@ export interface Execution {
 }
 
 export interface ExecutionData {
-	/** What was still to be run when this was stored. */
+	/** What was still to be run when the execution was stored. */
 	executionData?: {
 		nodeExecutionStack: Array<{
 			node: { name: string };
@@ -97,7 +99,7 @@ export interface N8nApi {
 	createCredential(credential: NewCredential): Promise<string>;
 	/** Stores a workflow and returns its id. */
 	createWorkflow(workflow: WorkflowJson): Promise<string>;
-	/** Activates a stored workflow: its trigger starts it from then on. */
+	/** Activates a stored workflow, so that its trigger starts it from then on. */
 	publish(workflowId: string): Promise<void>;
 	/** Deactivates it. */
 	unpublish(workflowId: string): Promise<void>;
@@ -107,9 +109,9 @@ export interface N8nApi {
 	runWorkflow(workflowId: string, triggerName: string, items?: ExecutionItem[]): Promise<Execution>;
 	/** What the nodes have done so far in an execution that may still run or wait. */
 	readRunData(executionId: string): Promise<ResultData['runData']>;
-	/** The form of a workflow's execution that waits for somebody to fill it in; undefined if none does. */
+	/** The URL of a form that a workflow's execution is waiting for; undefined if there is none. */
 	waitingForm(workflowId: string): Promise<string | undefined>;
-	/** An execution that has ended; undefined while it has not. */
+	/** An execution that has ended; undefined if it has not ended yet. */
 	readExecution(executionId: string): Promise<Execution | undefined>;
 }
 
@@ -156,12 +158,13 @@ export function outputItems(
 	return run?.data?.main[output] ?? [];
 }
 
-/** The items that a trigger started an execution with, however far the execution came. */
+/** The items that a trigger started an execution with, however far the execution got. */
 export function startItems(
 	{ executionData, resultData }: ExecutionData,
 	triggerName: string,
 ): ExecutionItem[] {
-	// First: of an execution that died, n8n may have filled in an output that the trigger never had.
+	// The stack first: in an execution that died, n8n may have added an output that the trigger never
+	// had.
 	const waiting = executionData?.nodeExecutionStack.find(({ node }) => node.name === triggerName);
 	const ran = resultData.runData?.[triggerName]?.at(-1)?.data;
 	return (waiting?.data ?? ran)?.main[0] ?? [];
@@ -248,8 +251,9 @@ export async function signIn(url: string, owner: Owner): Promise<N8nApi> {
 		);
 		if (['new', 'running', 'waiting', 'unknown'].includes(execution.status)) return undefined;
 		const data = parseExecutionData(execution.data) as Execution['data'] | undefined;
-		// n8n 1 reports that an execution has ended a moment before it stores the result: until then
-		// there is none or, where it has waited, the one from before that, with nodes still to run.
+		// n8n 1 reports the end of an execution shortly before it stores the result. Until then there
+		// is no result or, if the execution has waited, one from before the wait, with nodes still to
+		// run.
 		const isOpen = (data?.executionData?.nodeExecutionStack.length ?? 0) > 0;
 		const isStored = data && !(execution.status === 'success' && isOpen);
 		return isStored ? { ...execution, data } : undefined;

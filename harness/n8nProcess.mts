@@ -14,7 +14,10 @@ import {
 	startProcess,
 } from './processes.mts';
 
-/** Modules of n8n that send requests to other servers (server lists, AI) and that no workflow here needs. */
+/**
+ * Modules of n8n that send requests to other servers (server lists, AI). No workflow here needs
+ * them.
+ */
 const UNUSED_MODULES = [
 	'agents',
 	'agent-evals',
@@ -27,7 +30,7 @@ const UNUSED_MODULES = [
 	'workflow-builder',
 ];
 
-/** Of those the ones that this n8n has: older versions do not start with an unknown name in the list. */
+/** Those that this n8n has: older versions don't start if the list contains an unknown name. */
 function disabledModules(): string {
 	const folder = join(N8N_FOLDER, 'node_modules', 'n8n', 'dist', 'modules');
 	const known = new Set(readdirSync(folder).map((name) => name.replace(/\.ee$/, '')));
@@ -66,8 +69,8 @@ export async function makeUserFolder(): Promise<string> {
 }
 
 /**
- * n8n's environment variables: none of those that configure an n8n of the user's own on this
- * machine, and no request to other servers.
+ * n8n's environment variables, without those that configure the user's own n8n on this machine, and
+ * without requests to other servers.
  */
 async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	const configuresN8n =
@@ -102,7 +105,7 @@ async function n8nVariables(options: N8nOptions): Promise<NodeJS.ProcessEnv> {
 	};
 }
 
-/** Paths that return 200 once it is ready: n8n 1 reports ready before its editor can be used. */
+/** Paths that return 200 when n8n is ready: n8n 1 reports ready before its editor can be used. */
 const READY_PATHS = {
 	start: ['/healthz/readiness', '/rest/settings'],
 	// A worker serves only its health check.
@@ -134,7 +137,7 @@ export async function startN8n(options: N8nOptions): Promise<RunningN8n> {
 /**
  * Starts a worker of n8n's queue mode and waits until it accepts jobs: about five seconds.
  *
- * @throws Error as `startN8n` does
+ * @throws Error like `startN8n`
  */
 export async function startWorker(options: N8nOptions): Promise<RunningN8n> {
 	return await startAndWait('worker', options, (port) => ({

@@ -11,8 +11,8 @@ export const ROOT = dirname(import.meta.dirname);
 let built: Promise<void> | undefined;
 
 /**
- * Builds the package into `dist`, once in this process: another build would empty it meanwhile. Not
- * at all if who started this process has just built it (`PACKAGE_IS_BUILT`).
+ * Builds the package into `dist`, once per process, because a second build would empty it in the
+ * meantime. Skipped if the parent process has just built it (`PACKAGE_IS_BUILT`).
  */
 export async function buildPackage(): Promise<void> {
 	if (process.env.PACKAGE_IS_BUILT) return;
@@ -23,10 +23,10 @@ export async function buildPackage(): Promise<void> {
 	await built;
 }
 
-/** Packs the built package into a folder, as for publishing; returns the tarball's path. */
+/** Packs the built package into a folder, as for publishing. Returns the tarball's path. */
 export async function packPackage(folder: string): Promise<string> {
 	await mkdir(folder, { recursive: true });
-	// Without scripts, so that the last build is packed, not built again.
+	// Without scripts, so that the last build is packed and not built again.
 	const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
 	const { code, stdout, output } = await runCommand('npm', args, { cwd: ROOT });
 	if (code !== 0) throw new Error(`The package cannot be packed:\n${output}`);
@@ -36,7 +36,7 @@ export async function packPackage(folder: string): Promise<string> {
 	return tarball;
 }
 
-/** Installs a packed package where n8n puts community packages, with n8n's own npm options. */
+/** Installs a packed package in n8n's folder for community packages, with n8n's own npm options. */
 export async function installPackage(userFolder: string, tarball: string): Promise<void> {
 	const folder = join(userFolder, '.n8n', 'nodes');
 	await mkdir(folder, { recursive: true });

@@ -1,4 +1,6 @@
-/** Processes that end together with everything that they started, and free ports for them. */
+/**
+ * Processes that end together with everything that they started, and free ports for them.
+ */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -49,13 +51,14 @@ const commonOptions = ({ cwd, env }: ProcessOptions) =>
 		stdin: 'ignore',
 		all: true,
 		reject: false,
-		// A group of its own: n8n's task runner and a browser's tabs end with it. When this process
-		// ends, whatever the reason, nothing that it started may stay behind: no grace then.
+		// In its own group, so that n8n's task runner and a browser's tabs end with it. When this
+		// process ends for whatever reason, nothing that it started may stay behind, so there is no
+		// grace period.
 		killDescendants: true,
 		killSignal: 'SIGKILL',
 	}) as const;
 
-/** The command line, through a shell that redirects its output if a file was asked for. */
+/** The command line; run by a shell if output is to be redirected to a file. */
 const commandLine = (command: string, args: readonly string[], { stdoutFile }: ProcessOptions) =>
 	stdoutFile === undefined
 		? ([command, args] as const)
@@ -79,7 +82,7 @@ export function startProcess(
 
 	const exited = new Promise<number | null>((resolve) => {
 		child.nodeChildProcess.once('exit', (code) => {
-			// What is left of its group has lost its parent.
+			// The rest of its group has lost its parent.
 			child.kill();
 			resolve(code);
 		});
@@ -123,7 +126,7 @@ export async function runCommand(
 
 /** Whether a loopback port can be listened on. */
 export async function isPortFree(port: number): Promise<boolean> {
-	// Not get-port: it reserves what it was asked about for half a minute, so a second look fails.
+	// Not get-port: it reserves a port for half a minute, so a second check would fail.
 	const server = createServer();
 	return await new Promise<boolean>((resolve) => {
 		server.once('error', () => resolve(false));

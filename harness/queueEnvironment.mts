@@ -1,6 +1,6 @@
 /**
- * What a test of n8n's queue mode needs: Redis, PostgreSQL, a main process, workers and a sandbox.
- * Each n8n process has the packed package in a user folder of its own, as on separate machines.
+ * The environment for tests of n8n's queue mode: Redis, PostgreSQL, a main process, workers and a
+ * sandbox. Each n8n process has the package in its own user folder, as on separate machines.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -64,7 +64,7 @@ export function queueVariables({ redis, postgres, encryptionKey }: QueueConnecti
 	};
 }
 
-/** How many executions a worker runs at once: with more than this, a second worker takes some. */
+/** How many executions a worker runs at once. If there are more, a second worker takes some. */
 export const WORKER_CONCURRENCY = 5;
 
 /** The log file of the n8n process with this user folder. */
@@ -106,7 +106,7 @@ export async function setUpQueueEnvironment(
 				...queueVariables({ redis, postgres, encryptionKey }),
 				N8N_CONCURRENCY_PRODUCTION_LIMIT: String(WORKER_CONCURRENCY),
 				N8N_LOG_LEVEL: 'debug',
-				// On the console too: the error of an n8n that does not start is read from there.
+				// On the console too: if n8n does not start, its error is read from there.
 				N8N_LOG_OUTPUT: 'console,file',
 				N8N_LOG_FILE_LOCATION: logFile(folderOf(name)),
 				...options.env,

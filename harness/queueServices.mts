@@ -1,6 +1,6 @@
 /**
- * The services that n8n's queue mode needs, Redis and PostgreSQL, as local processes: from the
- * system's packages, on free loopback ports, with their data in a temporary folder.
+ * Redis and PostgreSQL for n8n's queue mode, as local processes: from the system's packages, on
+ * free loopback ports, with their data in a temporary folder.
  */
 
 import { randomBytes } from 'node:crypto';

@@ -40,7 +40,7 @@ export interface LoggedRequest {
 	faults: string[];
 	startedAt: string;
 	milliseconds: number | null;
-	/** Whether its handler is still at work, perhaps for a client that has gone. */
+	/** Whether its handler is still running, perhaps for a client that has disconnected. */
 	busy: boolean;
 }
 
@@ -85,7 +85,7 @@ export interface SandboxAdmin {
 	faults(rules: FaultRule[]): Promise<void>;
 	requests(): Promise<LoggedRequest[]>;
 	clearRequests(): Promise<void>;
-	/** Waits until no request is at work any more, also none whose client has given up. */
+	/** Waits until no request is running, including those whose client has given up. */
 	waitUntilIdle(): Promise<void>;
 	createTable(table: NewTable): Promise<{ appId: string; tableId: string; internalName: string }>;
 	records(app: string, table: string): Promise<StoredRecord[]>;
@@ -102,7 +102,7 @@ export interface SandboxAdmin {
 	/** Returns the token's value. */
 	createToken(token: Record<string, unknown>): Promise<string>;
 	changeToken(name: string, change: Record<string, unknown>): Promise<void>;
-	/** For what has no function of its own: paths under `/sandbox`. */
+	/** For endpoints without a function here: paths under `/sandbox`. */
 	http: HttpClient;
 }
 

@@ -19,7 +19,10 @@ const MAIN = join(import.meta.dirname, '..', 'sandbox', 'main.mts');
 const READY_TIMEOUT_MS = 90_000;
 const KEPT_OUTPUT_BYTES = 64 * 1024;
 
-/** Ends the sandbox with the process that started it, however that ends: its standard input closes. */
+/**
+ * Ends the sandbox when its parent process ends, for whatever reason: its standard input then
+ * closes.
+ */
 const EXIT_WITH_PARENT =
 	"data:text/javascript,import { isMainThread } from 'node:worker_threads';" +
 	"if (isMainThread) process.stdin.resume().on('end', () => process.exit());";
@@ -47,7 +50,7 @@ export interface SandboxOptions {
 	nodeArgs?: readonly string[];
 }
 
-/** A sandbox that runs anywhere. */
+/** A running sandbox, whoever started it. */
 export interface ConnectedSandbox {
 	/** The origin of the service, without a trailing slash. */
 	baseUrl: string;

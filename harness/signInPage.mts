@@ -1,6 +1,6 @@
 /**
- * One click into the editor: a page on loopback that signs in as n8n's owner and sends the browser
- * on with n8n's own session cookie, which a browser keeps for a host whatever the port.
+ * One click into the editor: a page on loopback that signs in as n8n's owner, and redirects the
+ * browser with n8n's own session cookie. A browser keeps a cookie per host, whatever the port.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import type { Owner } from './n8nApi.mts';
 
 export interface SignInPage {
-	/** Holds a secret: who opens it is the owner of this n8n. */
+	/** Contains a secret: whoever opens it is the owner of this n8n. */
 	url: string;
 	stop(): Promise<void>;
 }

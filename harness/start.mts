@@ -1,7 +1,7 @@
 /**
- * `npm start`: starts the sandbox and writes the airports into it, first in n8n's engine, which is
- * among the development packages; then installs n8n if need be, starts it with the nodes installed,
- * runs the same example in it and opens the editor.
+ * `npm start`: starts the sandbox and writes the airports into it, first with n8n's engine, which
+ * is a development package. Then it installs n8n if necessary, starts it with the nodes, runs the
+ * same example in it and opens the editor.
  *
  *   node harness/start.mts [--once] [--port N] [--sandbox-port N]
  */
@@ -62,7 +62,7 @@ interface Editor {
 	workflowId: string;
 }
 
-/** Whether the example has run and the editor is kept open: then Ctrl-C is a normal end. */
+/** Whether the example has run and the editor stays open: then Ctrl-C is a normal end. */
 let isReady = false;
 
 /** Whether a signal was received and everything is being stopped. */
@@ -104,7 +104,7 @@ function parseSettings(): Settings | undefined {
 	};
 }
 
-/** Fails early: before minutes are spent on installing. */
+/** Checks the ports first, before minutes are spent on installing. */
 async function checkPorts({ editorPort, sandboxPort }: Settings): Promise<void> {
 	const required = [
 		{ port: editorPort, option: '--port', what: "n8n's editor" },
@@ -219,7 +219,7 @@ async function importExamples(
 	return workflowId;
 }
 
-/** What to do with what is running now. */
+/** Prints what to do with what is running now. */
 function printNextSteps(editorUrl: string, n8nUrl: string, sandbox: RunningSandbox): void {
 	print();
 	print('Open the editor. This link signs you in:');
@@ -279,7 +279,7 @@ async function openEditor(sandbox: RunningSandbox, port: number): Promise<Editor
 	});
 }
 
-/** Hands everything over to the user. Ends only by an error, or by a signal. */
+/** Hands everything over to the user. Ends only with an error or a signal. */
 async function handOver(sandbox: RunningSandbox, { n8n, n8nApi, workflowId }: Editor) {
 	await sandbox.admin.reset();
 	print('Now the table is empty again, so that your own first run fills it.');
@@ -292,7 +292,7 @@ async function handOver(sandbox: RunningSandbox, { n8n, n8nApi, workflowId }: Ed
 		n8n.exited.then(() => ({ name: 'n8n', output: n8n.output() })),
 		sandbox.exited.then(() => ({ name: 'The sandbox', output: sandbox.output() })),
 	]);
-	// After Ctrl-C they end too; nothing then waits for this.
+	// They end after Ctrl-C, too; then nothing waits for this.
 	throw new Error(
 		`${ended.name} stopped unexpectedly. Its last output:\n${ended.output.slice(-2_000)}`,
 	);

@@ -1,4 +1,7 @@
-/** What an end-to-end test needs: the packed package in a new n8n folder, a sandbox, the demo's services. */
+/**
+ * The environment of an end-to-end test: the package in a new n8n folder, a sandbox, the demo's
+ * services.
+ */
 
 import { rm } from 'node:fs/promises';
 import { type DemoServices, startDemoServices } from './demoServices.mts';

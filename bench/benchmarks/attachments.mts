@@ -1,6 +1,6 @@
 /**
- * A file of 300 MB up and down, by the node in n8n's engine and by a bare client that streams the same
- * body. Every run has a process of its own, so that its peak memory is that of one file.
+ * A file of 300 MB up and down, by the node in n8n's engine and by a bare client that streams the
+ * same body. Every run has its own process, so that its peak memory is that of one file.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

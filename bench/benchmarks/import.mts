@@ -1,6 +1,6 @@
 /**
- * A million rows from a CSV file into an empty table, once more without a change, and back into a
- * file. Every run has a process of its own, so that its peak memory is that of one file.
+ * A million rows from a CSV file into an empty table, again without a change, and back into a file.
+ * Every run has its own process, so that its peak memory is that of one file.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, stat } from 'node:fs/promises';

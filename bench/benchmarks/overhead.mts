@@ -1,6 +1,6 @@
 /**
- * The node's processor time for each item, without a network: plan, batches, outcomes and report, and
- * n8n's engine and HTTP function around them. A stub in the same process returns the responses.
+ * The node's processor time per item, without a network: plan, batches, outcomes and report, plus
+ * n8n's engine and HTTP function. A stub in the same process returns the responses.
  */
 import type { Measurement } from '../measure.mts';
 import { addGoal, createRow, type Benchmark, type Row } from '../report/row.mts';
@@ -8,13 +8,13 @@ import { spawnWorker } from '../workers/spawnWorker.mts';
 
 const MAX_MICROSECONDS = 50;
 
-/** How much longer an item may take among a million than among a thousand. */
+/** How much longer one item among a million may take than one among a thousand. */
 const MAX_GROWTH = 1.5;
 
 /** Also of a million items. */
 const MAX_MEMORY_MB = 1024;
 
-/** How long n8n may answer nobody, among so many items. */
+/** How long n8n may be unresponsive with this many items. */
 const MAX_BLOCK_MS = 250;
 const MANY_ITEMS = 100_000;
 

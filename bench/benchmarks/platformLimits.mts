@@ -1,6 +1,6 @@
 /**
- * Upserts with the default options against platforms with limits that the node does not know, beside
- * the same node with fixed batch sizes: what must be found out must not cost much.
+ * Upserts with the default options against platforms with limits that the node does not know,
+ * compared with fixed batch sizes: finding the limits must not cost much.
  */
 import { onWires, type BenchEnv } from '../benchEnv.mts';
 import { compete, type Contestant } from '../compete.mts';

@@ -25,7 +25,7 @@ export const MAX_SECONDS = 180;
 
 const POLL_INTERVAL_MS = 50;
 
-/** n8n is started again once it keeps so much more memory than after its start. */
+/** n8n is restarted if it keeps this much more memory than after its start. */
 const MAX_GROWTH_MB = 250;
 
 interface Running {
@@ -39,7 +39,7 @@ interface Running {
 	isUsed: boolean;
 }
 
-/** What n8n printed in the end: V8's last words rather than the stack below them. */
+/** The end of n8n's output: V8's error message rather than the stack below it. */
 function lastWords(output: string): string {
 	const lines = output.trim().split('\n');
 	return (lines.findLast((line) => line.includes('FATAL ERROR')) ?? lines.at(-1) ?? '').trim();
@@ -101,7 +101,7 @@ export class N8nHost {
 		const peak = peakMemory();
 		const stopped = await fetch(`${probe}/stop${query}`);
 		const blocks = (await stopped.json()) as Array<[from: number, to: number]>;
-		// It can be as large as what was written.
+		// The execution can be as large as the data that was written.
 		await api.request('POST', '/executions/delete', { ids: [id] });
 		if (execution.failure !== undefined) throw new ContestantFailed(execution.failure);
 		const times = measured.flatMap((name) => execution.timesOf(name));

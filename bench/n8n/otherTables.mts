@@ -1,4 +1,4 @@
-/** Nodes of n8n for other tables, for comparison: what they write does not go to the platform. */
+/** n8n's nodes for other tables, for comparison: they write somewhere else than to the platform. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -12,7 +12,7 @@ const { setFlagsFromString } = require('node:v8') as typeof import('node:v8');
 const { runInNewContext } = require('node:vm') as typeof import('node:vm');
 const { isMainThread } = require('node:worker_threads') as typeof import('node:worker_threads');
 
-/** How often the event loop is looked at: a block is measured up to so many milliseconds too long. */
+/** How often to check the event loop: a block is measured up to this many milliseconds too long. */
 const INTERVAL_MS = 5;
 const SHORTEST_BLOCK_MS = 20;
 

@@ -1,4 +1,4 @@
-/** The memory of a process and of all that it started, from /proc: none on other systems than Linux. */
+/** The memory of a process and its descendants, from /proc, so only on Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { residentMemory } from '../../test/endurance/soak/processMetrics.mts';
 
@@ -18,7 +18,7 @@ export function treeMemory(pid: number): number {
 	try {
 		return childrenOf(pid).reduce((sum, child) => sum + treeMemory(child), residentMemory(pid));
 	} catch {
-		// It has ended between two looks.
+		// It ended between two reads.
 		return 0;
 	}
 }

@@ -1,4 +1,4 @@
-/** The nodes of the workflows that are measured: ours, and those of n8n that its users would take. */
+/** The nodes of the measured workflows: ours, and n8n's own that users would choose. */
 import type { JsonObject, WorkflowJson } from '../../harness/n8nApi.mts';
 import {
 	BASE_NODES,
@@ -10,7 +10,7 @@ import type { BenchEnv } from '../benchEnv.mts';
 import { APP, BULK_PATH, COLUMNS, createItem, DATA_PATH, TABLE } from '../benchTable.mts';
 import type { N8nHost } from './host.mts';
 
-/** What a workflow is made for. */
+/** What a workflow needs to know about its surroundings. */
 export interface Place {
 	env: BenchEnv;
 	host: N8nHost;
@@ -48,7 +48,7 @@ export const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 
 export const AUTOMATIC = { mappingMode: 'autoMapInputData', value: {}, schema: [] };
 
-/** What the mapper stores once every field was dragged into it. */
+/** What the mapper stores after a user has dragged a value into every field. */
 export async function mappedByHand(place: Place): Promise<JsonObject> {
 	const api = await place.host.api();
 	const { fields } = await api.request<{ fields: Array<{ id: string }> }>(
@@ -95,7 +95,7 @@ export const http = (
 		...parameters,
 	});
 
-/** The same with a body, which an expression gives. */
+/** The same with a body from an expression. */
 export const send = (place: Place, method: string, url: string, jsonBody: string) =>
 	http(place, 'HTTP Request', { method, url, sendBody: true, specifyBody: 'json', jsonBody });
 
@@ -169,7 +169,7 @@ export const bulk =
 		pairOutcomes,
 	];
 
-/** The fields one by one, as somebody maps them in a Code node. */
+/** The fields one by one, as users map them in a Code node. */
 export const MAPPED_IN_CODE = `{ ${COLUMNS.map((name) => `${name}: json.${name}`).join(', ')} }`;
 
 /** The same in n8n's node for it. */

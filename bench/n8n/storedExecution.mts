@@ -27,8 +27,8 @@ export interface StoredExecution {
 const RUNNING = ['new', 'running', 'waiting', 'unknown'];
 
 /**
- * Follows a path through the stored data: an array in which every string within an object or array is
- * the position of the value. What lies beside the path stays unread.
+ * Follows a path through the stored data: an array in which every string within an object or array
+ * is the position of the value. Nothing off the path is read.
  */
 function follow(values: unknown[], path: Array<string | number>): unknown {
 	let value = values[0];
@@ -39,7 +39,7 @@ function follow(values: unknown[], path: Array<string | number>): unknown {
 	return value;
 }
 
-/** The execution once n8n has stored that it has ended; undefined until then. */
+/** The execution, as soon as n8n has stored its end; undefined until then. */
 export function readExecution(file: string, id: string): StoredExecution | undefined {
 	const database = new DatabaseSync(file, { readOnly: true });
 	try {

@@ -28,9 +28,9 @@ import type { Returned } from './storedExecution.mts';
 export interface WorkContestant {
 	/** The nodes whose times count. */
 	steps: Steps;
-	/** With so many items at most. */
+	/** The largest size that it gets. */
 	most?: number;
-	/** What it does otherwise, so that its time is shown but not compared; there is no wire to it. */
+	/** How its work differs, so that its time is shown but not compared. It has no wire. */
 	differs?: string;
 	/** Counts what it wrote into another table than the platform's. */
 	count?(place: Place): Promise<number>;
@@ -45,9 +45,9 @@ export interface Work {
 	rateLimitPerMinute?: number;
 	/** Goals in seconds, by size. */
 	maxSeconds?: Record<number, number>;
-	/** How many records a new table has, which each run begins with; none by default. */
+	/** How many records a new table has at the start of each run; none by default. */
 	recordsBefore?(size: number): number;
-	/** Prepares, in place of new tables, what no run changes. */
+	/** Prepares data that no run changes, instead of new tables. */
 	setUp?(place: Place, run: (work: Work) => Promise<void>): Promise<void>;
 	/** The node that brings the items; without it the work begins at once. */
 	source?: Steps;
@@ -125,7 +125,7 @@ const limited: Work = {
 	},
 };
 
-/** One record of so many has changed since the last night. */
+/** One in this many records has changed since the last night. */
 const CHANGED_EVERY = 100;
 
 /** Compares the items with the records that were read, and builds a body of those that differ. */
@@ -145,7 +145,7 @@ const nightly: Work = {
 	title: (size) => `nightly sync of ${size}, 1 % changed`,
 	sizes: SOME,
 	recordsBefore: (size) => size,
-	// Every record that should have changed has, or none counts.
+	// If any record that should have changed has not, none counts.
 	count: async ({ env, size }) => {
 		const changed = await env.countRecords('city(eq)Changed');
 		return changed === size / CHANGED_EVERY ? await env.countRecords() : 0;

@@ -16,15 +16,15 @@ export interface Result {
 	requests?: number;
 	/** Median processor seconds of the sandbox; null if unknown. */
 	sandboxSeconds: number | null;
-	/** Why it failed, in the words of what failed. */
+	/** Why it failed, in its own words. */
 	failure?: string;
-	/** What it does otherwise, so that its time is shown but not compared. */
+	/** How its work differs, so that its time is shown but not compared. */
 	differs?: string;
 }
 
 export interface Row {
 	name: string;
-	/** Whether real n8n was measured, or its engine alone. */
+	/** Whether real n8n was measured, or only its engine. */
 	place: 'n8n' | 'engine';
 	ours: Result;
 	/** The same work by a bare client. */
@@ -46,7 +46,10 @@ export interface Row {
 	note?: string;
 }
 
-/** How much is measured: all of it, less of it to try it out, or next to nothing to see that it runs. */
+/**
+ * How much to measure: everything, less to try something out, or next to nothing to see that it
+ * runs.
+ */
 export type Scale = 'full' | 'quick' | 'smoke';
 
 export interface BenchOptions {
@@ -91,7 +94,7 @@ const round = (value: number, digits: number) => Number(value.toFixed(digits));
 function toResult(series: Series): Result {
 	const { measurements, sandboxSeconds = [], requests, failure, differs } = series;
 	const seconds = failure === undefined ? measurements.map((run) => run.seconds) : [];
-	// The most, because of several runs in one process only the first asks the system for memory.
+	// The maximum, because only the first of several runs in a process asks the system for memory.
 	const most = (values: Array<number | undefined>) => {
 		const known = values.filter((value) => value !== undefined);
 		return known.length > 0 ? round(Math.max(...known), 0) : null;

@@ -1,7 +1,7 @@
 /**
- * A TCP proxy that adds a round-trip time, as a longer wire does: half of it in each direction, and
- * a whole one for the handshake of every new connection. TLS goes through it unread, so its
- * handshake takes its own round trips. Bandwidth and packet loss are not simulated.
+ * A TCP proxy that adds a round-trip time, like a longer wire: half of it in each direction, and a
+ * whole one for the handshake of every new connection. It passes TLS on unread, so its handshake
+ * takes its own round trips. Bandwidth and packet loss are not simulated.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -68,7 +68,7 @@ export async function startLatencyProxy(
 			sockets.add(socket);
 			socket.once('close', () => sockets.delete(socket));
 		}
-		// The system accepted at once; over the real wire, that response would be on its way now.
+		// The system accepted at once. Over a real wire, that response would arrive later.
 		const openAt = performance.now() + roundTripMs;
 		relay(client, upstream, toServerMs, openAt);
 		relay(upstream, client, toClientMs, 0);

@@ -16,7 +16,7 @@ function countBulkRecords(body: Buffer): number {
 	return bulk?.length ?? 0;
 }
 
-/** Requests under way do not delay each other. A client that gives up does not stop its request. */
+/** Parallel requests do not delay each other. A request goes on even if its client gives up. */
 export async function startSlowPlatform(
 	targetUrl: string,
 	msPerRecord: number,

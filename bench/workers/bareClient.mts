@@ -41,13 +41,15 @@ export interface BareClientTasks {
 	download: AttachmentTask;
 }
 
-/** A client without connections, as a program that has just started. */
+/** A client without open connections, like a program that has just started. */
 function createClient({ baseUrl, token }: Target) {
 	const isHttps = baseUrl.startsWith('https:');
 	const agent = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true });
 	const start = isHttps ? requestHttps : requestHttp;
 
-	/** Sends a request with a body, or with what a function writes; the response is not yet read. */
+	/**
+	 * Sends a request with a body, or with what a function writes. Does not read the response yet.
+	 */
 	const request = async (
 		method: string,
 		url: string,

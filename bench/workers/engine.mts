@@ -1,4 +1,4 @@
-/** The Data Platform node in n8n's engine, with the parameters that benchmarks have in common. */
+/** The Data Platform node in n8n's engine, with the parameters that benchmarks share. */
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import {
 	automatic,
@@ -8,7 +8,7 @@ import {
 } from '../../test/support/engine/outsideJest.mts';
 import { APP, COLUMNS, TABLE } from '../benchTable.mts';
 
-/** Where the platform is, and a token for it. */
+/** The address of the platform, and a token for it. */
 export interface Target {
 	baseUrl: string;
 	token: string;

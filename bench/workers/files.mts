@@ -69,7 +69,7 @@ serveTasks<FileTasks>({
 	async upload(task) {
 		const store = await openStore();
 		const parameters = onAttachment('upload', task);
-		// Code that is loaded at the first use belongs to the base: a small file (this one) goes first.
+		// Code loaded at the first use must not count, so a small file (this one) goes first.
 		await run(task, parameters, await store(import.meta.filename, 'text/plain'));
 		const data = await store(task.path, 'application/octet-stream');
 		return async () => void (await run(task, parameters, data));

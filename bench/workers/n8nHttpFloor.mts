@@ -1,6 +1,6 @@
 /**
- * The floor: n8n's own HTTP function with finished bodies, called by a node that does nothing else. No
- * node that sends its requests through n8n can be faster with the same batches.
+ * The floor: n8n's own HTTP function with finished bodies, called by a node that does nothing else.
+ * With the same batches, no node that sends its requests through n8n can be faster.
  */
 import type { IHttpRequestOptions, INodeType } from 'n8n-workflow';
 import { ITEMS_TYPE, ownTypes, runWorkflow } from '../../test/support/engine/outsideJest.mts';

@@ -20,7 +20,7 @@ import { serveTasks } from './workerProcess.mts';
 export interface NodeTasks {
 	/** Create or Update Many, with the default options unless others are given. */
 	upsert: Target & { size: number; options?: INodeParameters };
-	/** Sync Many of the table: so many items are new, changed, and missing from the input. */
+	/** Sync Many of the table, where this many items are new, changed, and missing from the input. */
 	sync: Target & { size: number; part: number };
 	/** The same records through n8n's HTTP function, without the node. */
 	floor: Target & Batching;
@@ -29,7 +29,7 @@ export interface NodeTasks {
 	overhead: { size: number; isMapped?: boolean };
 }
 
-/** What came of an upsert or a sync. */
+/** The result of an upsert or a sync. */
 export interface UpsertDetails {
 	/** How many items had each outcome; `failed` are those with an error. */
 	outcomes: Record<string, number>;
@@ -84,7 +84,7 @@ serveTasks<NodeTasks>({
 		return async () => {
 			const delay = monitorEventLoopDelay({ resolution: 5 });
 			delay.enable();
-			// The first delay is measured from the first look, not from the start.
+			// The first delay is measured from the first check, not from the start.
 			await sleep(20);
 			const { items } = await runNode(target, parameters, input);
 			await sleep(20);

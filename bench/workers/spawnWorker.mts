@@ -19,7 +19,10 @@ export interface WorkerTasks {
 /** Node's default heap is too small for a million items and their outputs. */
 const LARGE_HEAP = ['--max-old-space-size=10000'];
 
-/** The peak of files of rows is then what they need, not what Node.js takes before it collects. */
+/**
+ * With a small heap, the peak for files of rows is what they need, not what Node.js takes before it
+ * collects.
+ */
 const SMALL_HEAP = ['--max-old-space-size=200', '--max-semi-space-size=8'];
 
 /** The program of each, and the options of its Node process. */
@@ -36,7 +39,7 @@ export interface Worker<Tasks> {
 		name: Name,
 		task: Tasks[Name],
 	): Promise<Measurement & Details>;
-	/** Resolves when it is gone, and has written its profile if one is wanted. */
+	/** Resolves when it has ended, and has written its profile if one is wanted. */
 	stop(): Promise<void>;
 }
 
@@ -59,7 +62,7 @@ export async function spawnWorker<Name extends keyof WorkerTasks>(
 	const exited = ended.then(([code]) => {
 		throw new Error(`The worker '${name}' exited (${String(code)}).`);
 	});
-	// It matters only while something waits for the worker.
+	// Matters only while something waits for the worker.
 	exited.catch(() => undefined);
 	const message = async () => (await Promise.race([once(child, 'message'), exited]))[0] as unknown;
 	await message();

@@ -1,6 +1,6 @@
 /**
- * A stub in place of the network: n8n's HTTP library gets its responses at once, without a socket. It
- * knows the table, which is empty, and reports every batch as inserted.
+ * A stub in place of the network: n8n's HTTP library gets its responses at once, without a socket.
+ * For the stub the table is empty, and every batch is inserted.
  */
 import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -33,7 +33,7 @@ function bulkResponse(size: number): string {
 	return response;
 }
 
-/** The beginning of every record in a bulk body, which no value contains. */
+/** The start of every record in a bulk body. No value contains it. */
 const RECORD_START = '{"fields":';
 
 function respondTo({ method, url, data }: InternalAxiosRequestConfig): string {
@@ -49,7 +49,7 @@ export function installStubNetwork(): Target {
 	const network = createRequire(core).resolve('@n8n/backend-network');
 	const axios = createRequire(network)('axios') as AxiosStatic;
 	axios.defaults.adapter = async (config) => {
-		// On any network, the event loop goes on before a response comes.
+		// On any network, the event loop continues before a response arrives.
 		await nextTurn();
 		return {
 			data: respondTo(config),

@@ -1,6 +1,6 @@
 /**
- * A process that does tasks on request and measures each one. It lives on between two tasks, as n8n
- * does: what is compiled once is not paid for again.
+ * A process that runs tasks on request and measures each one. It stays alive between tasks, as n8n
+ * does, so that code is compiled only once.
  */
 import { measure, type Measurement } from '../measure.mts';
 

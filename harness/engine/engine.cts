@@ -1,7 +1,7 @@
 /**
- * n8n's own engine (n8n-core, a development package) with the built package in it: runs whole
- * workflow JSON. Nothing of n8n is replaced except the credential store and the trigger that hands
- * over the items.
+ * n8n's own engine (n8n-core, a development package) with the built package in it. Runs complete
+ * workflows as JSON. Only the credential store and the trigger that supplies the items are
+ * replaced.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ export const WEBHOOK_TRIGGER_TYPE = 'n8n-nodes-data-platform.dataPlatformWebhook
 export const ITEMS_TYPE = 'test.items';
 export const CREDENTIAL_TYPE = 'dataPlatformApi';
 
-/** Hands on the items that it is given; where a workflow starts. */
+/** Returns the items that it was given; a workflow starts here. */
 const itemsTrigger: INodeType = {
 	description: {
 		displayName: 'Items',
@@ -68,7 +68,7 @@ const itemsTrigger: INodeType = {
 	},
 };
 
-/** Types that no package brings, by their full name. */
+/** Types that belong to no package, by their full name. */
 export const ownTypes = new Map<string, INodeType | IVersionedNodeType>([
 	[ITEMS_TYPE, itemsTrigger],
 ]);
@@ -162,7 +162,7 @@ export async function prepare() {
 
 let executions = 0;
 
-/** What n8n hands to everything that it runs. */
+/** The data that n8n passes to everything it runs. */
 export function additionalData(credential: Credential): IWorkflowExecuteAdditionalData {
 	const executionId = String((executions += 1));
 	const base = 'http://127.0.0.1:1';
@@ -203,7 +203,7 @@ export interface RunResult {
 /** The name of the node that most workflows here have. */
 export const PLATFORM = 'Data Platform';
 
-/** A node as n8n has it, with the credential where it takes one. */
+/** A complete node as n8n stores it, with the credential if its type takes one. */
 export const fullNode = (node: WorkflowJson['nodes'][number], index: number): INode => ({
 	id: `node-${index}`,
 	typeVersion: 1,
@@ -216,7 +216,7 @@ export const fullNode = (node: WorkflowJson['nodes'][number], index: number): IN
 });
 
 /**
- * Runs a workflow from its first node, which hands on the items.
+ * Runs a workflow from its first node, which supplies the items.
  *
  * @param onStart gets a function that cancels the execution
  */

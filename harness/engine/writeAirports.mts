@@ -1,7 +1,7 @@
 /**
- * The main job in n8n's engine, before n8n itself is installed: the example's last node writes the
- * airports. Prints what the run did as a line of JSON. It is a process of its own, because n8n's
- * engine takes much memory and `npm start` keeps running.
+ * Runs the main job in n8n's engine, before n8n itself is installed: the example's last node writes
+ * the airports. Prints the result as a line of JSON. Runs in its own process, because n8n's engine
+ * takes much memory and `npm start` keeps running.
  *
  *   node harness/engine/writeAirports.mts --base-url URL --token TOKEN
  */
@@ -59,5 +59,5 @@ const { run, error } = await runWorkflow(
 if (error) throw new Error([error.message, error.description].filter(Boolean).join(': '));
 const [nodeRun] = run.data.resultData.runData[WRITE_NODE] ?? [];
 process.stdout.write(`${JSON.stringify(summarizeNodeRun(nodeRun as NodeRun | undefined))}\n`);
-// The node's connections are kept open for later requests.
+// The node keeps its connections open for later requests.
 process.exit(0);

@@ -50,7 +50,7 @@ export class DataPlatform implements INodeType {
 				"Tables, records, files and workflows of the Data Platform. For many items use the operations that end in Many: they write all items in a few requests. 'Create or Update Many' syncs by import key; 'Get Many' filters on the platform. With onError 'continueErrorOutput' items that fail leave by output 1 with 'error', the others by output 0.",
 			extraTypeDefContent: builderHints,
 		},
-		// Of a webhook's full response.
+		// In the full response of a webhook.
 		sensitiveOutputFields: ['headers.set-cookie'],
 		properties,
 	};
@@ -62,7 +62,7 @@ export class DataPlatform implements INodeType {
 		resourceMapping,
 	};
 
-	/** n8n makes the address that an execution waits at: there is nothing to register. */
+	/** n8n creates the URL that resumes a waiting execution, so there is nothing to register. */
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {

@@ -39,7 +39,7 @@ export class DataPlatformWebhookTrigger implements INodeType {
 
 	methods = { credentialTest, listSearch };
 
-	/** The platform's side is set up by a person: there is nothing that n8n could register. */
+	/** A person sets up the platform's side, so n8n has nothing to register. */
 	webhookMethods = {
 		default: {
 			async checkExists(this: IHookFunctions): Promise<boolean> {

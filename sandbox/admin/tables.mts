@@ -92,7 +92,7 @@ function createFrom(state: SandboxState, input: NewTable): Table {
 	});
 }
 
-/** The records with the text in their id or in a value, whatever its case. */
+/** The records that contain the text in their ID or in a value, in upper or lower case. */
 function mentionsText(text: string): Sql {
 	return {
 		text: `instr(lower(r.id), lower(?)) > 0 OR EXISTS (SELECT 1 FROM json_tree(r.fields) value

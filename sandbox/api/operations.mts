@@ -33,7 +33,7 @@ export function operations(): readonly Operation[] {
 	return loaded;
 }
 
-/** The operation with this id, in the form without an application in its path. */
+/** The operation with this ID, without an application in its path. */
 export function operationNamed(id: string): Operation {
 	const found = operations().find((operation) => operation.id === id);
 	if (!found) throw new Error(`The contract has no operation '${id}'.`);

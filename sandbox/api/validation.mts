@@ -2,10 +2,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { Static, TSchema } from 'typebox';
 import { invalid, ApiError, type ErrorItem } from './errors.mts';
 
-// The schemas are this repository's own; checking them would take half of the start.
+// The schemas belong to this repository. Checking them would take half of the start-up time.
 const ajv = new Ajv2020({ strict: false, discriminator: true, validateSchema: false });
 
-/** A schema's validation, compiled when it is first needed: most are not in one run. */
+/** Compiles a schema's validation when it is first needed: one run needs only a few. */
 export function compiledOnce(compile: () => ValidateFunction): () => ValidateFunction {
 	let compiled: ValidateFunction | undefined;
 	return () => (compiled ??= compile());

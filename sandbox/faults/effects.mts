@@ -5,7 +5,7 @@ import { ApiError, tooLarge } from '../api/errors.mts';
 import type { MatchedFault } from './registry.mts';
 import type { Fault, RecordChoice } from './rules.mts';
 
-/** What is done on the connection: a response, or something instead of it or to it. */
+/** What happens on the connection: a response, a disturbed response, or none. */
 export type WireAction =
 	| { kind: 'reset' }
 	| { kind: 'hang' }
@@ -130,7 +130,7 @@ function textResponse(status: number, type: string, content: string): WireAction
 	return { kind: 'respond', response: { status, headers: { 'content-type': type }, content } };
 }
 
-/** Without any condition, every record is chosen. */
+/** Without a condition, every record is chosen. */
 function isChosen(choice: RecordChoice, index: number, fields: JsonObject): boolean {
 	const { indexes, field, values } = choice;
 	if (indexes && !indexes.includes(index)) return false;

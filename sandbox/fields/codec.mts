@@ -18,7 +18,7 @@ export interface ParseContext {
 	/** The table that a link points to. */
 	linkedTable(field: Field): Table;
 	recordExists(table: Table, id: string): boolean;
-	/** Whether messages of a chat are added to those that are there. */
+	/** Whether messages written to a chat are added to the existing ones. */
 	appendsMessages: boolean;
 	/** Stores an attachment's bytes and returns its entry. */
 	storeFile(field: Field, input: JsonObject): JsonObject;
@@ -26,7 +26,7 @@ export interface ParseContext {
 
 /** What serializing a value may depend on. */
 export interface SerializeContext {
-	/** A record's `created` or `modified` in the form of the platform's API. */
+	/** A record's `created` or `modified` in the API's format. */
 	time(instant: number): string;
 	/** The table's URL, without a trailing slash. */
 	apiUrl: string;

@@ -13,7 +13,7 @@ import {
 export const singleLink: Codec = {
 	comparison: { as: 'text' },
 	parse(value, field, context) {
-		// What was read, with its url and fields, can be written back: only the id counts.
+		// A value that was read, with its url and fields, can be written back: only the id counts.
 		const { id } = requireObject(value, 'an object {id}');
 		if (id === null) return null;
 		return requireRecord(id ?? null, field, context);

@@ -1,6 +1,6 @@
 /**
- * What the administration API returns to the page, by path; docs/sandbox.md. Types only: the page
- * takes them in its comments, and the browser never loads this file.
+ * The responses of the administration API that the page uses, by path; docs/sandbox.md. Only types:
+ * the page imports them in its comments, and the browser never loads this file.
  */
 import type { FaultRule } from '../faults/rules.mts';
 import type { Run, TokenType, Workflow } from '../state/model.mts';
@@ -70,19 +70,19 @@ interface Endpoints {
 	[history: `tables/${string}/history?record=${string}`]: Version[];
 }
 
-/** Reads an endpoint of the administration API. @throws {Error} where there is no such thing */
+/** Reads an endpoint of the administration API. @throws {Error} if the request fails */
 export type Get = <Path extends keyof Endpoints>(path: Path) => Promise<Endpoints[Path]>;
 
-/** Sends a request to the administration API, and draws the page anew. @throws {Error} if it fails */
+/** Sends a request to the administration API, and redraws the page. @throws {Error} if it fails */
 export type Send = (method: string, path: string, body?: unknown) => Promise<void>;
 
-/** By which column a list is sorted: a field's name, or the column's header. */
+/** The column that a list is sorted by: a field's name, or the column's header. */
 export interface Sort {
 	by: string;
 	descending: boolean;
 }
 
-/** What a section of the page shows. */
+/** The input of a section of the page. */
 export interface ViewInput {
 	get: Get;
 	tables: PageTable[];
@@ -105,8 +105,8 @@ export interface View {
 /** A column of a list. */
 export interface Column<Entry> {
 	header: string;
-	/** What the list is sorted by and searched for; of text and numbers the cell shows this. */
+	/** The value to sort by and search in. For text and numbers, the cell shows it as well. */
 	value(entry: Entry): string | number;
-	/** What the cell shows instead. */
+	/** The content of the cell, if it differs from the value. */
 	cell?(entry: Entry): Node | string;
 }

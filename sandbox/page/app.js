@@ -15,11 +15,11 @@ const state = byId('state', HTMLParagraphElement);
 
 const pause = 250;
 
-/** With more tables than this there is a search for them. */
+/** With more tables than this, the page offers a search for them. */
 const fewTables = 12;
 
 let shown = '';
-/** Of several views that are being drawn, only the last begun is shown. */
+/** If several views are being drawn, only the last one is shown. */
 let latestTurn = 0;
 /** @type {Sort | undefined} */
 let sort;
@@ -147,7 +147,7 @@ function link(target, text, count, route) {
 	const anchor = element('a', { href: `#/${target}` }, text);
 	if (count !== undefined)
 		anchor.append(element('span', { className: 'count' }, count.toLocaleString('en')));
-	// A record belongs to its table's section.
+	// A record belongs to the section of its table.
 	const isCurrent = target === route || route.startsWith(`${target}/`);
 	if (isCurrent) anchor.setAttribute('aria-current', 'page');
 	return element('li', {}, anchor);
@@ -176,7 +176,7 @@ addEventListener('hashchange', () => void show());
 search.addEventListener('input', refresh);
 find.addEventListener('input', refresh);
 byId('skip', HTMLAnchorElement).addEventListener('click', (event) => {
-	// Its address is no section of this page.
+	// Its address is not a section of this page.
 	event.preventDefault();
 	content.focus();
 });

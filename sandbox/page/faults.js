@@ -3,7 +3,7 @@ import { element, quiet } from './lists.js';
 /** @import { PageFault, Send } from './api.mts' */
 
 /**
- * The next request that fits takes the fault, and only that one. Bodies with fields are writes.
+ * Only the next matching request gets the fault. Bodies with fields are writes.
  *
  * @type {Record<string, object>}
  */

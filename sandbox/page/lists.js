@@ -1,6 +1,6 @@
 /** @import { Column, Sort, View, ViewInput } from './api.mts' */
 
-/** At most so many rows are shown. */
+/** How many rows to show at most. */
 export const mostRows = 200;
 
 /**
@@ -30,8 +30,8 @@ export function quiet(content) {
  * @param {ViewInput} input
  * @param {string} title
  * @param {Array<Column<Entry>>} columns
- * @param {Entry[]} entries in the order in which they are shown at first
- * @param {string} empty what stands there without entries
+ * @param {Entry[]} entries in their initial order
+ * @param {string} empty the text to show without entries
  * @param {HTMLElement[]} [notes]
  * @returns {View}
  */
@@ -123,7 +123,7 @@ export function sortable(header, by, sort, onSort) {
 /**
  * @param {string[]} headers
  * @param {Array<Array<Node | string | number>>} rows
- * @param {string} empty what stands there without rows
+ * @param {string} empty the text to show without rows
  */
 export function plainGrid(headers, rows, empty) {
 	return grid(
@@ -136,7 +136,7 @@ export function plainGrid(headers, rows, empty) {
 /**
  * @param {HTMLTableCellElement[]} headers
  * @param {HTMLTableRowElement[]} rows
- * @param {string} empty what stands there without rows
+ * @param {string} empty the text to show without rows
  */
 export function grid(headers, rows, empty) {
 	if (rows.length === 0) return element('p', { className: 'empty' }, empty);

@@ -14,7 +14,7 @@ import {
 } from './lists.js';
 
 /**
- * When the records of a table were read before, to highlight those that have changed since.
+ * When the page last read each table's records, to highlight those that have changed since.
  *
  * @type {Map<string, number>}
  */
@@ -201,7 +201,7 @@ export function missing() {
 	return { title: 'Not found', nodes: [element('p', {}, 'Choose a section.')] };
 }
 
-/** As the credential in n8n names them. */
+/** The names in n8n's credential. */
 const tokenTypes = {
 	role: 'API Token With Role',
 	jwt: 'Standard JWT Token',
@@ -210,7 +210,7 @@ const tokenTypes = {
 	form: 'Public Form Token',
 };
 
-/** Types that are part of a table's definition and never of its data. */
+/** Types that are part of a table's definition but never of its data. */
 const displayOnly = ['buttonform', 'freehtmlinput'];
 
 /** @param {PageTable} table */
@@ -220,7 +220,8 @@ const shownFields = ({ fields }) => fields.filter(({ type }) => !displayOnly.inc
 const pathOf = ({ app, table }) => `tables/${encodeURIComponent(app)}/${encodeURIComponent(table)}`;
 
 /**
- * The records of a table, the latest first. The sandbox searches and sorts, because only some are read.
+ * The records of a table, latest first. The sandbox searches and sorts, because the page reads only
+ * some.
  *
  * @param {ViewInput} input
  * @param {PageTable} table
@@ -266,7 +267,7 @@ async function records({ get, search, sort, onSort }, table) {
 }
 
 /**
- * Says which records have changed since the table was shown last.
+ * Finds the records that have changed since the table was last shown.
  *
  * @param {string} key of the table
  * @returns {(record: PageRecord) => boolean}
@@ -341,7 +342,7 @@ function value(stored) {
 }
 
 /**
- * Loaded when it is opened, and then kept: the body of a request does not change.
+ * Loaded when opened, and then kept: the body of a request does not change.
  *
  * @type {Map<number, string>}
  */
@@ -369,7 +370,7 @@ function requestBody(get, { number, bodyBytes }) {
 }
 
 /**
- * JSON to read: files and endless lists are cut.
+ * JSON for reading, with files and very long lists cut.
  *
  * @param {unknown} body
  */

@@ -35,7 +35,7 @@ export interface Condition {
 	/** Names of link fields, then of the field. */
 	path: string[];
 	operator: Operator;
-	/** One, or none, or any number for `in` and `notin`. */
+	/** One or none, or any number for `in` and `notin`. */
 	values: string[];
 }
 export interface Group {
@@ -152,7 +152,7 @@ function splitList(text: string): string[] {
 	return values;
 }
 
-/** A comma inside a value is escaped by two backslashes, or by one; which is open. */
+/** One or two backslashes escape a comma inside a value: the contract leaves open which. */
 function unescapeCommas(text: string): string {
 	return text.replace(/\\{1,2},/g, ',');
 }

@@ -24,7 +24,7 @@ const negations: Partial<Record<Operator, Positive>> = {
 };
 
 /**
- * A filter as SQL on the row `r`. Choices on open points: all operators except `===` ignore the
+ * A filter as SQL on the row `r`. Where the contract is open: all operators except `===` ignore the
  * case of ASCII letters, a list matches if one of its values does, and a negated operator is the
  * exact opposite, so it matches empty fields. Throws an ApiError (400).
  */
@@ -145,7 +145,7 @@ class Translation {
 		return { text: `${expression} ${sign} ?${collation}`, values: [wanted[0] ?? null] };
 	}
 
-	/** A value of a filter in the form in which the column stores it. */
+	/** A filter's value in the format in which the column stores it. */
 	#value({ name, as }: Column, text: string): string | number {
 		const mismatch = (expected: string) =>
 			invalid(`The filter on '${name}' needs ${expected}, not '${text.slice(0, 40)}'.`);

@@ -34,7 +34,7 @@ export class RecordSerializer {
 		return { ...this.metadata(record), fields: this.#fields(record) };
 	}
 
-	/** The form of `dataResponseType=MetadataOnly`. */
+	/** The response for `dataResponseType=MetadataOnly`. */
 	metadata(record: StoredRecord): JsonObject {
 		return {
 			id: record.id,

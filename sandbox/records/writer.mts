@@ -161,7 +161,7 @@ export class RecordWriter {
 		return value === undefined || value === null || value === '' ? null : toKey(value);
 	}
 
-	/** Undefined if the key is invalid: the insert then reports it with all other errors. */
+	/** Undefined if the key is invalid: the insert then reports it together with all other errors. */
 	#requireKey(input: JsonObject): string | undefined {
 		if (!this.#key) {
 			throw new ApiError(400, [

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../state/model.mts';
 
-/** All made up; the addresses are on domains reserved for examples. */
+/** All made up, with addresses on domains that are reserved for examples. */
 export const companies: JsonObject[] = [
 	company('Acorn Sample Ltd', 'Berlin', 12, 'small'),
 	company('Birch Demo GmbH', 'Hamburg', 85, 'medium'),

@@ -4,7 +4,7 @@ import type { SandboxState } from '../state/sandboxState.mts';
 const inDegrees = (limit: number) => ({ min: -limit, max: limit });
 
 /**
- * The application `geo`. Its table is empty: the demo writes the 3,376 airports of the package
+ * The application `geo`. Its table is empty: the demo writes the 3,376 airports from the package
  * vega-datasets into it.
  */
 export function seedGeo(state: SandboxState): void {

@@ -68,7 +68,7 @@ export interface SavedView {
 	name: string;
 	description: string;
 	visibility: string;
-	/** In the form of the query string. Not part of the table's definition. */
+	/** In the format of the query string. Not part of the table's definition. */
 	filter: string;
 }
 
@@ -158,7 +158,7 @@ export interface Workflow {
 	/** With Run As `token`. */
 	tokenId?: string;
 	script: string;
-	/** What the webhook responds. This is open, so there are several kinds. */
+	/** What the webhook responds. The contract leaves it open, so there are several kinds. */
 	response: (typeof webhookResponses)[number];
 	timeLimitMs: number;
 }

@@ -9,11 +9,11 @@ const settings = Type.Object({
 	rateLimitPerMinute: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
 	/** A minute; shorter for tests. */
 	rateLimitWindowMs: Type.Integer({ minimum: 1 }),
-	/** The form of `Retry-After` with 429. */
+	/** The format of `Retry-After` with 429. */
 	retryAfter: Type.Enum(['none', 'seconds', 'date']),
 	/** Delay before every response. */
 	latencyMs: count,
-	/** What an invalid record does to its batch. */
+	/** What an invalid record does to the rest of its batch. */
 	batchFailure: Type.Enum(['perRecord', 'wholeBatch400', 'wholeBatch422']),
 	/** Whether errors of a batch have `RecordIndex`. */
 	recordIndex: Type.Boolean(),
@@ -33,7 +33,7 @@ const settings = Type.Object({
 	maxListedRecords: pageCap,
 	/** The same for POST T/data/filter. */
 	maxFilteredRecords: pageCap,
-	/** Whether messages that are written take the place of all, or come after those that are there. */
+	/** Whether written chat messages replace the existing ones or are added to them. */
 	chatWrites: Type.Enum(['replace', 'append']),
 	/** Whether every version of every record is stored. */
 	history: Type.Boolean(),

@@ -40,9 +40,9 @@ const schema = `
 `;
 
 /**
- * How selective each index is, for the query planner: rows in all, then rows that share the first
- * column, the first two and so on. Without them it reads a whole table in the order of a sort
- * rather than search for a key and sort what it finds.
+ * How selective each index is, for the query planner: all rows, then the rows that share the first
+ * column, the first two and so on. Without these numbers, it would read a whole table in sort order
+ * instead of searching for a key and sorting the matches.
  */
 const statistics = `
 	ANALYZE sqlite_schema;
@@ -59,7 +59,7 @@ const statistics = `
 	ANALYZE sqlite_schema;
 `;
 
-/** Filters produce ever new statements; only the most recent ones are cached. */
+/** Filters produce more and more statements; only the most recent ones are cached. */
 const maxStatements = 300;
 
 /** The SQLite database: prepared statements and transactions. */

@@ -35,7 +35,7 @@ export class FileStore {
 	/** Set by the settings; null for no limit. */
 	maxBytes: number | null = null;
 
-	/** Beside the database's file, or in a temporary folder for a database in memory. */
+	/** Next to the database's file, or in a temporary folder if the database is in memory. */
 	constructor(databaseFile: string, known: Collection<StoredFile>) {
 		this.#temporary = databaseFile === ':memory:';
 		this.#folder = this.#temporary

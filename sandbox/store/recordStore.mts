@@ -47,7 +47,7 @@ export class RecordStore {
 		this.#latest = row?.latest ?? 0;
 	}
 
-	/** Times are multiples of this. A coarse clock was ahead by up to that much: a finer one is not. */
+	/** The resolution of times. Times so far may be ahead of a finer clock by up to one step. */
 	set timePrecisionMs(precision: number) {
 		if (precision === this.#timePrecisionMs) return;
 		this.#timePrecisionMs = precision;
@@ -223,8 +223,8 @@ export class RecordStore {
 	}
 
 	/**
-	 * The time of a write: never before an earlier write, whatever the system clock does. In
-	 * milliseconds an update is always after `created`; a coarser clock may show the same time.
+	 * The time of a write: never before an earlier write, even if the system clock is set back. In
+	 * milliseconds, an update is always after `created`; a coarser clock may show the same time.
 	 */
 	#now(created = -Infinity): number {
 		const precision = this.#timePrecisionMs;

@@ -1,6 +1,6 @@
 /**
- * Runs one workflow script in its own thread, in a context without Node's globals. Only JSON text
- * is exchanged with it, so that the script never gets an object that leads to the process.
+ * Runs one workflow script in its own thread, in a context without Node's globals. Exchanges only
+ * JSON text with it, so that the script never gets an object that gives access to the process.
  */
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';

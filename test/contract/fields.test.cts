@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** The value after it was written, or the error's message. */
+/** The value after writing it, or the error's message. */
 async function written(name: string, value: unknown): Promise<unknown> {
 	const response = await client.post(data, { fields: { [name]: value } });
 	return response.status === 201

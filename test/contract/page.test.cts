@@ -39,7 +39,7 @@ inBrowser('in a browser', () => {
 		const args = ['--no-sandbox', '--disable-background-networking'];
 		browser = await chromium.launch({ executablePath, args });
 		page = await browser.newPage();
-		// Below Jest's limit, so that a failure names what was missing on the page.
+		// Below Jest's limit, so that a failure names what is missing on the page.
 		page.setDefaultTimeout(15_000);
 		page.on('pageerror', (error) => errors.push(error.message));
 		page.on('console', (message) => {
@@ -158,7 +158,7 @@ inBrowser('in a browser', () => {
 		await page.getByRole('button', { name: 'Rank' }).click();
 		await page.locator('th[aria-sort="descending"]', { hasText: 'Rank' }).waitFor();
 		expect((await column('Name')).slice(0, 2)).toEqual(['Number 1', 'Number 10']);
-		// What is typed and chosen outlasts a refresh, and ends with another section.
+		// Text and choices survive a refresh, but not a change of section.
 		await sandbox.client().get('/ping');
 		await page.waitForTimeout(500);
 		expect(await search.inputValue()).toBe('NUMBER 1');
@@ -205,7 +205,7 @@ inBrowser('in a browser', () => {
 		]);
 		expect(first).toBe(status);
 		await page.getByRole('cell', { name, exact: true }).first().waitFor();
-		// It is over after one request; a lost response was written.
+		// Only one request gets the fault; a write whose response was lost is stored.
 		expect(await write()).toBe(status === 429 ? 201 : 400);
 		await page.getByRole('button', { name: 'Remove' }).click();
 		await page.getByRole('button', { name: 'Remove' }).waitFor({ state: 'detached' });

@@ -1,4 +1,6 @@
-/** The sandbox's deals, a table with a field of every type, written by the node. */
+/**
+ * The sandbox's deals, a table with a field of every type, written by the node.
+ */
 import type { IDataObject, INode } from 'n8n-workflow';
 import {
 	automatic,
@@ -24,7 +26,7 @@ export type Mode = 'defined' | 'automatic';
 
 let numbers = 0;
 
-/** What every deal must have, with a number of its own. */
+/** The required values of a deal, with a number of its own. */
 export const newDeal = () => ({ number: `T-${(numbers += 1)}`, title: 'Test' });
 
 export class AllFieldTypesHarness {
@@ -48,7 +50,7 @@ export class AllFieldTypesHarness {
 		return this.sandbox.admin.records('crm', table);
 	}
 
-	/** What a deal holds in the sandbox's database. */
+	/** The values of a deal in the sandbox's database. */
 	async storedFields(id: unknown) {
 		return (await this.records()).find((record) => record.id === id)!.fields;
 	}
@@ -77,14 +79,14 @@ export class AllFieldTypesHarness {
 		});
 	}
 
-	/** The deal's fields as the service shows them to anyone. */
+	/** The deal's fields as the service returns them to any client. */
 	async readFields(id: unknown): Promise<IDataObject> {
 		const path = `/apps/crm/tables/deals/data/${String(id)}`;
 		const { data } = await this.sandbox.client().get<{ data: { fields: IDataObject } }>(path);
 		return data.data.fields;
 	}
 
-	/** Creates a deal with one value more, set by hand or from the item. */
+	/** Creates a deal with one more value, set by hand or taken from the item. */
 	async create(mode: Mode, field: string, value: unknown, timezone?: string): Promise<RunResult> {
 		const values = { ...newDeal(), [field]: value } as IDataObject;
 		return await this.run({
@@ -93,7 +95,7 @@ export class AllFieldTypesHarness {
 		});
 	}
 
-	/** What the service shows in a field after a value was written into it. */
+	/** The value that the service returns after a value was written. */
 	async writeAndRead(
 		mode: Mode,
 		field: string,

@@ -10,7 +10,10 @@ const first = (fault: FaultRule['fault']): FaultRule => ({
 	fault,
 });
 
-/** How the response to the first batch gets lost; the short timeout makes it hang for a quarter of a second. */
+/**
+ * How the response to the first batch gets lost. With the short timeout, it hangs for a quarter of
+ * a second.
+ */
 const losses: Array<[how: string, rule: FaultRule, isWritten: boolean]> = [
 	['a reset before the write', first({ kind: 'resetBefore' }), false],
 	['a reset after the write', first({ kind: 'resetAfter' }), true],

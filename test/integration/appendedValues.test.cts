@@ -1,6 +1,7 @@
 /**
- * Values that the platform adds to what is stored: files, and perhaps messages. Sent twice, they are
- * there twice, so a write of them is repeated only if a look-up proves that it was not applied.
+ * Values that the platform appends to the stored ones: files, and perhaps messages. Sent twice,
+ * they are stored twice, so such a write is repeated only if a look-up proves that it was not
+ * applied.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
@@ -31,7 +32,7 @@ const fill = async (...records: IDataObject[]) => {
 		records: records.map((fields) => ({ fields })),
 	});
 	await admin.clearRequests();
-	// What is written from now on has a later time.
+	// Writes from now on have a later time.
 	await sleep(2);
 	return await harness.records('docs');
 };
@@ -55,7 +56,7 @@ const run = (operation: string, { parameters, ...more }: Run) =>
 const byId = { recordId: '={{ $json.id }}' };
 const byName = { matchOn: 'fields', matchFields: ['name'] };
 
-/** What writes a file to the record `a`, which is there, in each way. */
+/** Each way of writing a file to the existing record `a`. */
 const ways: Array<[name: string, operation: string, path: string, run: Run]> = [
 	['Update', 'update', '/data/[^/]+$', { parameters: byId }],
 	['Create or Update', 'upsert', '/data$', {}],
@@ -105,7 +106,7 @@ describe.each(ways)('%s', (_, operation, path, way) => {
 		});
 	};
 
-	/** Whether the fault has struck. */
+	/** Whether a request has met the fault. */
 	const isMet = async () => (await harness.requests()).some(({ faults }) => faults.length > 0);
 
 	beforeEach(async () => void (await fill({ code: 'a', name: 'old' }, { code: 'b' })));
@@ -222,7 +223,8 @@ test('items without such values are repeated as ever, in batches of their own', 
 	expect(stored.map(({ fields }) => fields.code).sort()).toEqual(['a', 'b', 'c', 'd']);
 	expect((await files()).flat().sort()).toEqual(['a.txt', 'c.txt']);
 	const writes = (await harness.writes()).filter(({ path }) => path.endsWith('/bulk'));
-	// The batch without files once more, that with files not: a look-up shows that it was written.
+	// The batch without files is sent again, the one with files is not: a look-up shows that it was
+	// written.
 	expect(writes.map(({ records, outcome }) => [records, outcome])).toEqual([
 		[2, 'reset'],
 		[2, 'reset'],
@@ -241,7 +243,7 @@ describe('Retry On Fail', () => {
 				code: String(fields.code),
 				...adding('a.txt'),
 			}));
-			// Refused in the first try.
+			// Rejected in the first attempt.
 			await harness.faults({
 				match: { bodyContains: '"code":"b"' },
 				when: { first: 1 },

@@ -15,7 +15,7 @@ import {
 
 const harness = useAttachmentHarness();
 
-/** Large enough that its last byte is not handed over before most of it has travelled. */
+/** Large enough that most of it has been sent before its last byte is handed over. */
 const LARGE = 24 * 1024 * 1024;
 
 const faults = async (...rules: Parameters<typeof harness.sandbox.admin.faults>[0]) =>
@@ -27,7 +27,7 @@ const upload = async (name = 'a.txt', run: Parameters<typeof harness.upload>[1] 
 const write = { method: 'PATCH' };
 const fetching = { method: 'GET', path: '/files/' };
 
-// A file is closed a moment after its stream has ended.
+// A file is closed shortly after its stream has ended.
 afterEach(async () => {
 	for (let tries = 0; tries < 50 && openFiles() > 0; tries += 1) await sleep(20);
 	expect(openFiles()).toBe(0);
@@ -304,7 +304,7 @@ describe('a download', () => {
 	test('that ends with nothing while it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
 		const { error } = await harness.run('download', { options: { maxRetryWait: 0 } });
-		expect(error!.message).toContain('0 bytes came instead of 300000');
+		expect(error!.message).toContain('Received 0 of 300000 bytes');
 	});
 
 	test('that is refused', async () => {

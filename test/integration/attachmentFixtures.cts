@@ -1,4 +1,6 @@
-/** A sandbox with tables that hold files, items with files in n8n's store, and the node between. */
+/**
+ * A sandbox with tables that hold files, items with files in n8n's store, and the node in between.
+ */
 import { createHash } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import {
@@ -54,7 +56,7 @@ export interface Run extends Omit<OperationRun, 'parameters' | 'items'> {
 
 export class AttachmentHarness {
 	private started?: RunningSandbox;
-	/** A document with nothing but a title. */
+	/** A document that has only a title. */
 	id = '';
 
 	get sandbox(): RunningSandbox {
@@ -100,7 +102,9 @@ export class AttachmentHarness {
 		);
 	}
 
-	/** Uploads files into a field of the document, by the node, and returns what is there then. */
+	/**
+	 * Uploads files into a field of the document with the node. Returns the files in it afterwards.
+	 */
 	async upload(files: IBinaryData[], run: Run = {}): Promise<RunResult> {
 		const binary = Object.fromEntries(files.map((file, index) => [`file${index}`, file]));
 		const parameters = { inputDataFieldName: '', ...run.parameters };
@@ -140,7 +144,7 @@ export class AttachmentHarness {
 	}
 }
 
-/** A harness of its own for a test file, reset before each test. */
+/** One harness per test file, reset before each test. */
 export function useAttachmentHarness(): AttachmentHarness {
 	const harness = new AttachmentHarness();
 	beforeAll(async () => await harness.start());
@@ -148,7 +152,7 @@ export function useAttachmentHarness(): AttachmentHarness {
 	return harness;
 }
 
-/** A file in n8n's store, as a node before ours leaves it. */
+/** A file in n8n's store, as a previous node leaves it. */
 export async function stored(
 	name: string | undefined,
 	bytes: Buffer | string,
@@ -159,7 +163,7 @@ export async function stored(
 	return await Container.get(BinaryDataService).store(location, Buffer.from(bytes), data);
 }
 
-/** A file as items carry it where n8n keeps them in memory. */
+/** A file as items carry it if n8n keeps files in memory. */
 export const inMemory = (name: string, bytes: Buffer | string, mimeType = 'text/plain') => ({
 	fileName: name,
 	mimeType,

@@ -117,7 +117,7 @@ describe('a file at another host', () => {
 	test('that sends more than it should', async () => {
 		elsewhere.respond = () => ({ body: 'there and more' });
 		const { error } = await download(5, { maxRetryWait: 0 });
-		expect(error!.message).toContain('14 bytes came instead of 5');
+		expect(error!.message).toContain('Received 14 of 5 bytes');
 	});
 });
 

@@ -3,13 +3,13 @@ import { numbered, expectErrorItem, outcomes, pairedIndexes, useHarness } from '
 
 const harness = useHarness();
 
-/** 25 orders of which the one at position 12 is refused by the platform. */
+/** 25 orders; the platform rejects the one at position 12. */
 const items = numbered(25).map((order, index) =>
 	index === 12 ? { ...order, state: 'lost' } : order,
 );
 const good = items.filter((_, index) => index !== 12).map(({ number }) => number);
 
-/** Each output item has the id of the record that was made from its own input item. */
+/** Each output item has the ID of the record that was written from its own input item. */
 async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 	const stored = new Map((await harness.records()).map(({ id, fields }) => [id, fields.number]));
 	const written = output.map(({ id }) => (id === undefined ? undefined : stored.get(id as string)));

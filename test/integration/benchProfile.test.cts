@@ -1,4 +1,6 @@
-/** `npm run bench -- --profile`: a worker that has stopped has written its profile. */
+/**
+ * `npm run bench -- --profile`: when a worker has stopped, its profile is written.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

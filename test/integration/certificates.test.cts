@@ -1,6 +1,6 @@
 /**
- * Certificates that must not be trusted: nothing goes out to whoever shows one, unless the
- * credential says otherwise, and the error says what is wrong with it.
+ * Certificates that must not be trusted: nothing is sent to a server that presents one, unless the
+ * credential allows it, and the error says what is wrong with the certificate.
  */
 import { generate, type SelfsignedOptions } from 'selfsigned';
 import { createServer } from 'node:net';
@@ -63,7 +63,7 @@ type Kind = keyof typeof kinds;
 const bad = Object.entries(kinds).filter(([kind]) => kind !== 'good') as Array<[Kind, string]>;
 
 const servers = new Map<Kind, StubServer>();
-/** A platform without HTTPS: only what is elsewhere has a certificate. */
+/** A platform without HTTPS: only other servers have a certificate. */
 const plain = useStubServer();
 const trusted = getCACertificates('default');
 
@@ -93,7 +93,7 @@ beforeEach(() => {
 const token = 'made-up-for-certificates';
 const table = { application: picked('crm'), table: picked('t') };
 
-/** What is done with a server, and what comes of it. */
+/** Each use of a server, and its expected result. */
 const uses: Array<
 	[
 		use: string,
@@ -175,7 +175,7 @@ describe.each(uses)('%s', (_, use) => {
 		expect(error?.description).toContain("turn on 'Ignore SSL Issues'");
 		expect(server.requests).toEqual([]);
 		expect(JSON.stringify(whole)).not.toContain(token);
-		// It is not tried again: nothing would be different.
+		// Not retried, because nothing would change.
 		expect(Date.now() - start).toBeLessThan(5_000);
 	});
 

@@ -1,10 +1,12 @@
-/** A platform whose times are in whole seconds: equal times prove nothing. */
+/**
+ * A platform whose times are whole seconds, so that equal times prove nothing.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();
 
-/** Until a second begins, so that all that follows lies in it. */
+/** Waits until a second starts, so that everything that follows happens within it. */
 const untilNextSecond = async () =>
 	await new Promise((resolve) => setTimeout(resolve, 1000 - (Date.now() % 1000)));
 
@@ -24,7 +26,7 @@ beforeEach(async () => {
 	await harness.settings({ timePrecisionMs: 1000 });
 });
 
-/** Puts the records in, and runs the operation within the same second. */
+/** Stores the records, and runs the operation within the same second. */
 const run = async (operation: string, { more = 0, ...rest }: Run & { more?: number } = {}) => {
 	await untilNextSecond();
 	await harness.fill(

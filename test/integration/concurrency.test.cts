@@ -1,11 +1,13 @@
-/** Operations that run item by item: several at a time, those on one record in the items' order. */
+/**
+ * Operations that run item by item: several at a time, but those on one record in order.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, useHarness } from './fixtures.cts';
 import type { LoggedRequest } from '../../harness/sandboxAdmin.mts';
 
 const harness = useHarness();
 
-/** How many requests were under way at the most, and how many to one path. */
+/** How many requests ran at once at most, in all and to one path. */
 function underWay(requests: LoggedRequest[]) {
 	const times = requests.map(({ path, startedAt, milliseconds }) => {
 		const start = Date.parse(startedAt);

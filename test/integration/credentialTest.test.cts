@@ -1,10 +1,12 @@
-/** What n8n shows when a credential is saved or tested. */
+/**
+ * What n8n shows when a user saves or tests a credential.
+ */
 import { checkCredential } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { useStubServer } from './useStubServer.cts';
 
 let sandbox: RunningSandbox;
-/** Another service behind the address. */
+/** Another service at the address. */
 const stranger = useStubServer();
 
 beforeAll(async () => {

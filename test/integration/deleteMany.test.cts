@@ -15,7 +15,7 @@ const dear = { field: 'price', operator: 'gte', value: '3' };
 const deleteMany = (parameters: IDataObject, options: IDataObject = {}) =>
 	harness.run('deleteMany', { parameters: { maxRecordsToDelete: 100, ...parameters }, options });
 
-/** Three open orders and two sent ones, of which one is dear. */
+/** Three open orders and two sent ones, one of which is expensive. */
 const fill = () =>
 	harness.fill(
 		'orders',
@@ -465,12 +465,13 @@ describe('while another writer is at work', () => {
 
 	test('record by record: what ceases to match on the way stays', async () => {
 		await harness.fill('orders', ...numbered(70, { state: 'open' }));
-		// In the node's order: records created in one millisecond are sorted by their random IDs.
+		// Sorted like the node does: records created in the same millisecond are sorted by their random
+		// IDs.
 		const { data } = await api().get<{ data: StoredRecord[] }>(at, {
 			params: { sort: 'created,id', limit: 100 },
 		});
 		const last = data.data.at(-1)!.fields.number as string;
-		// The first 60 are under way; the last one is read again before it would be deleted.
+		// The first 60 are being deleted. The last one is read again before it would be deleted.
 		other.before((_target, count) => (count === 5 ? change(last, { state: 'sent' }) : undefined));
 		expect(await run(any)).toEqual(done(70, 69, 0));
 		expect(await harness.values('number')).toEqual([last]);

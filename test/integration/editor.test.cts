@@ -201,7 +201,7 @@ describe('columns', () => {
 			'string',
 			'string',
 		]);
-		// Its records are chosen from a list, by their names.
+		// The user chooses its records from a list, by their names.
 		expect(fields.get('company')?.displayName).toBe('Company');
 		expect(fields.get('people')?.displayName).toContain('(record IDs to add)');
 	});
@@ -243,7 +243,7 @@ describe('a list that cannot be loaded says why', () => {
 			"There is no table 'nothing' in 'crm'",
 		);
 		await expect(loadOptions(credential, 'getFields', chosen('', 'nothing'))).rejects.toThrow(
-			"No application that this token sees has a table 'nothing'",
+			"No application that this token can see has a table 'nothing'",
 		);
 	});
 });

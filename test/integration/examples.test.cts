@@ -1,7 +1,7 @@
 /**
- * The examples' mappers hold the fields of their tables, as n8n's editor stores them: otherwise the
- * editor marks them as incomplete. `UPDATE_EXAMPLES=1` writes them into the files; `npm run
- * format` does the rest.
+ * The mappers in the examples contain the fields of their tables, as n8n's editor stores them.
+ * Otherwise the editor marks them as incomplete. `UPDATE_EXAMPLES=1` writes the fields into the
+ * files, and then `npm run format` formats them.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

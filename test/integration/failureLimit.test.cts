@@ -4,7 +4,7 @@ import { numbered, outcomes, useHarness, type OnError } from './fixtures.cts';
 
 const harness = useHarness();
 
-/** The platform rejects each record of which the buyer is `Bad`. */
+/** The platform rejects each record whose buyer is `Bad`. */
 const items = (count: number, isBad: (index: number) => boolean) =>
 	numbered(count).map((item, index) => (isBad(index) ? { ...item, buyer: 'Bad' } : item));
 

@@ -9,7 +9,7 @@ const checklist = (...items: Array<[header: string, checked: boolean]>) => ({
 	lists: [{ header: 'Before', items: items.map(([header, checked]) => ({ header, checked })) }],
 });
 
-/** What is written, and what the service shows then. */
+/** What is written, and what the service then returns. */
 const VALUES: Array<[field: string, given: unknown, shown: unknown]> = [
 	['title', 'O\'Brien, (x) \\ "q" 😀 <b> {{ 1 }}', 'O\'Brien, (x) \\ "q" 😀 <b> {{ 1 }}'],
 	['title', 42, '42'],
@@ -191,7 +191,10 @@ describe('clearing', () => {
 describe("the workflow's time zone", () => {
 	const ZONES = ['UTC', 'America/Los_Angeles', 'Asia/Tokyo', 'Pacific/Kiritimati'];
 
-	/** Values that name a day or an instant, and what Berlin, the application's zone, makes of it. */
+	/**
+	 * Values that stand for a day or an instant, and what they become in Berlin, the application's
+	 * time zone.
+	 */
 	const MEANT: Array<[field: string, given: string, shown: string]> = [
 		['due', '2026-11-21', '2026-11-21'],
 		['due', '2026-11-21T00:00:00', '2026-11-21'],

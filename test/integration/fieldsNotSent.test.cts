@@ -1,4 +1,7 @@
-/** Update Many with Fields Not Sent on Clear: an item with nothing to send would empty its record. */
+/**
+ * Update Many with Fields Not Sent set to Clear: an item with nothing to send would empty its
+ * record.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { defined } from '../support/engine/engine.cts';
 import { APP, expectErrorItem, outcomes, useHarness, type Run } from './fixtures.cts';

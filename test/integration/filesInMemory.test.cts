@@ -1,4 +1,6 @@
-/** n8n can keep files in memory, as text in its items, in place of a store. */
+/**
+ * n8n can keep files in memory, as text in its items, instead of in a store.
+ */
 import { gzipSync } from 'node:zlib';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
@@ -8,7 +10,7 @@ import { numbered, useHarness } from './fixtures.cts';
 
 const rows = useHarness();
 const attachments = useAttachmentHarness();
-// Both are in one sandbox, which the second one has emptied.
+// Both use one sandbox, which the second one has emptied.
 beforeEach(async () => await rows.createTables());
 
 beforeAll(async () => {

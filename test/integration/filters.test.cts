@@ -1,11 +1,13 @@
-/** Every operator and every awkward value finds what it names, from the builder and as a tree. */
+/**
+ * Every operator and every awkward value finds the right records, from the builder and as a tree.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { loadOptions, picked } from '../support/engine/engine.cts';
 import { APP, outcomes, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
-/** Values that a careless filter would cut up, quote wrongly or lose. */
+/** Values that a careless filter would split, quote wrongly or lose. */
 const AWKWARD = [
 	"O'Brien",
 	'a,b',
@@ -180,7 +182,7 @@ describe('operators', () => {
 		const nothing = await harness.run('summarize', {
 			parameters: { ...parameters, summaries: { summary: [{ field: 'price', aggregations: [] }] } },
 		});
-		expect(nothing.error?.message).toBe("Nothing is chosen to compute of 'price'");
+		expect(nothing.error?.message).toBe("No aggregation is chosen for 'price'");
 	});
 });
 
@@ -208,7 +210,7 @@ describe('choices of a dropdown', () => {
 		['isNot', { choice: 'open' }, ['2', '3']],
 		['isOneOf', { choices: ['open', 'sent'] }, ['1', '2']],
 		['isNoneOf', { choices: ['open', 'sent'] }, ['3']],
-		// Text, and a value left from an operator that was chosen before.
+		// Text, and a value left over from a previously chosen operator.
 		['eq', { value: 'sent', choice: 'open' }, ['2']],
 		['is', { value: 'sent', choice: 'open' }, ['1']],
 	])('%s %j', async (operator, value, numbers) => {

@@ -14,7 +14,7 @@ import { sharedSandbox } from '../support/sharedSandbox.mts';
 
 export const APP = 'shop';
 
-/** Orders are found again by their number; notes have no import key. */
+/** Orders have an import key, their number; notes have none. */
 const orders = {
 	internalName: 'orders',
 	header: 'Orders',
@@ -104,7 +104,7 @@ export class TestHarness {
 		await admin.clearRequests();
 	}
 
-	/** Puts records in before the run. */
+	/** Stores records before the run. */
 	async fill(table: 'orders' | 'notes', ...records: IDataObject[]): Promise<StoredRecord[]> {
 		await this.sandbox.admin.createTable({
 			app: APP,
@@ -171,7 +171,7 @@ export const numbered = (count: number, more: IDataObject = {}): IDataObject[] =
 export const outcomes = (result: RunResult) =>
 	result.json().map((json) => json.outcome ?? (json.details as IDataObject | undefined)?.outcome);
 
-/** Which input item each output item comes from. */
+/** The input item that each output item comes from. */
 export const pairedIndexes = (items: INodeExecutionData[]) =>
 	items.map(({ pairedItem }) => (pairedItem as { item: number }).item);
 

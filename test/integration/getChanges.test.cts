@@ -22,7 +22,7 @@ async function pageOf(parameters: IDataObject = {}, options: IDataObject = {}): 
 	return result.json()[0] as unknown as Page;
 }
 
-/** Pages from a cursor on, until there is no more. */
+/** All pages after a cursor. */
 async function drain(
 	parameters: IDataObject = {},
 	options: IDataObject = {},
@@ -97,7 +97,7 @@ describe('where it starts', () => {
 		await harness.fill('orders', ...numbered(5));
 		const { cursor } = await pageOf({ pageSize: 2 });
 		const twice = [await pageOf({ cursor }), await pageOf({ cursor })];
-		// The next cursors may differ: they know when they were read.
+		// The next cursors may differ, because they contain the time when they were read.
 		expect(twice[0]!.changes).toEqual(twice[1]!.changes);
 		expect(twice[0]!.changes).toHaveLength(3);
 	});

@@ -1,6 +1,6 @@
 /**
- * Names that every JavaScript object has already, as fields, ids, keys and in what the platform
- * returns: values are written and read as any others, and nothing else changes.
+ * Names that every JavaScript object already has, as fields, IDs, keys and in responses: their
+ * values are written and read like any others, and nothing else changes.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import {
@@ -32,7 +32,7 @@ const odd = {
 	],
 };
 
-/** JSON is read the way that gives `__proto__` to an object itself. */
+/** Parses JSON, which creates an own property even for `__proto__`. */
 const json = (text: string) => JSON.parse(text) as IDataObject;
 
 const full = json(
@@ -86,7 +86,7 @@ describe('fields that are called like what every object has', () => {
 		expect(await stored()).toEqual([{ ...kept, toString: 'new' }]);
 	});
 
-	// n8n itself drops `constructor`, `prototype` and `__proto__` from what is mapped by hand.
+	// n8n itself drops `constructor`, `prototype` and `__proto__` from manual mappings.
 	test('are mapped by hand', async () => {
 		const values = { toString: '={{ $json.n }}', then: 'now' } as never;
 		const parameters = { columns: defined(values) };
@@ -173,7 +173,7 @@ describe('ids and import keys that are called so', () => {
 		expect(await stored()).toEqual(changed);
 	});
 
-	// The sandbox makes ids of its own, so the platform is a listener in the next two.
+	// The sandbox assigns its own IDs, so a stub server plays the platform in the next two tests.
 	const records = ids.map((id, index) => ({
 		id,
 		ver: 1,

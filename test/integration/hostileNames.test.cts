@@ -1,7 +1,7 @@
 /**
- * Names and ids that try to be more than names: whatever is in them, a request goes to the address
- * that was meant, or none goes out. The platform is a listener here, because what counts is the
- * request as it comes over the wire; the sandbox shows it decoded.
+ * Names and IDs that try to be more than that: whatever they contain, a request goes to the right
+ * path, or none is sent. A stub server plays the platform, because the raw request matters; the
+ * sandbox shows it decoded.
  */
 import type { IDataObject } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
@@ -19,7 +19,7 @@ const run = async (parameters: IDataObject) =>
 
 const byId = (value: string) => ({ __rl: true, mode: 'id', value });
 
-/** Sent as they are, each in a single segment. */
+/** Sent unchanged, each as a single segment. */
 const names = [
 	'../users/me',
 	'..%2f..%2fusers%2fme',
@@ -57,18 +57,18 @@ const names = [
 	'x'.repeat(8_000),
 ];
 
-/** No encoding keeps these in their place. */
+/** No encoding makes these safe. */
 const impossible: Array<[name: string, error: string]> = [
 	['.', "'.' cannot be the name or ID of anything"],
 	['..', "'..' cannot be the name or ID of anything"],
 	[' .. ', "'..' cannot be the name or ID of anything"],
-	['a\ud83d', 'holds half of a character'],
-	['\udc00', 'holds half of a character'],
+	['a\ud83d', 'contains half of a character'],
+	['\udc00', 'contains half of a character'],
 ];
 
 const record = { id: 'r1', ver: 1, fields: { papers: [] as IDataObject[] } };
 
-/** Where a name stands in a request: what to do, and the segments around it. */
+/** The places of a name in a request: what to do, and the segments around the name. */
 const places: Array<
 	[place: string, parameters: (name: string) => IDataObject, before: string[], after: string[]]
 > = [
@@ -132,11 +132,11 @@ const places: Array<
 	],
 ];
 
-/** A request's path in segments, decoded once, as a server that knows its trade reads it. */
+/** The segments of a request's path, decoded once, as a correct server reads it. */
 const segments = (target: string) => {
 	expect(target).toMatch(/^\/[\x21-\x7e]*$/);
 	const path = target.replace(/\?.*$/, '');
-	// The parser that gateways have too: nothing in the path may be put straight by it.
+	// Gateways have the same parser: it must not normalize anything in the path.
 	expect(new URL(path, 'https://platform.example.com').pathname).toBe(path);
 	return path.split('/').slice(1).map(decodeURIComponent);
 };
@@ -209,7 +209,7 @@ describe('a file name from the platform', () => {
 		['data:text/plain,secret', 'is not a web address'],
 		['ftp://127.0.0.1/a', 'is not a web address'],
 		['javascript:alert(1)', 'is not a web address'],
-		['http://user:pass@127.0.0.1/a', 'carries a user name or password'],
+		['http://user:pass@127.0.0.1/a', 'contains a user name or password'],
 		['http://169.254.169.254/latest/meta-data', 'must use HTTPS'],
 		['http://10.0.0.1/a', 'must use HTTPS'],
 		['http://[::ffff:127.0.0.1]/a', 'must use HTTPS'],
@@ -271,7 +271,7 @@ describe('in a query', () => {
 
 	test('half a character is refused', async () => {
 		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
-		expect(result.error?.message).toContain('"a\\ud83d" holds half of a character');
+		expect(result.error?.message).toContain('"a\\ud83d" contains half of a character');
 		expect(platform.requests).toEqual([]);
 	});
 });

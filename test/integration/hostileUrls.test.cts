@@ -1,6 +1,6 @@
 /**
- * Addresses in every form that a parser takes: the token goes to the origin that the credential
- * names, however it is written, and to no other. Two servers record what arrives.
+ * URLs in every format that a parser accepts: the token goes only to the origin that the credential
+ * names, however it is written. Two servers record what arrives.
  */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked, runOperation } from '../support/engine/engine.cts';
@@ -19,7 +19,7 @@ const run = async (parameters: IDataObject, credential: IDataObject = {}) =>
 const trigger = async (webhookUrl: string, credential: IDataObject = {}) =>
 	await run({ resource: 'workflow', operation: 'trigger', webhookUrl }, credential);
 
-/** `P` and `S` stand for the ports of the platform and of the stranger. */
+/** `P` and `S` stand for the ports of the platform and of the other server. */
 const withPorts = (address: string) =>
 	address.replaceAll(/\bP\b/g, String(platform.port)).replaceAll(/\bS\b/g, String(stranger.port));
 
@@ -29,7 +29,7 @@ describe('a webhook URL', () => {
 		['HTTP://127.0.0.1:P/hooks/1#part', '/hooks/1'],
 		['  http://127.0.0.1:P/hooks/1  ', '/hooks/1'],
 		['http://127.0.0.1:P', '/'],
-		// Other ways to write 127.0.0.1, which are the same address to everybody.
+		// Other spellings of 127.0.0.1, which mean the same address to everyone.
 		['http://2130706433:P/hooks', '/hooks'],
 		['http://0x7f.1:P/hooks', '/hooks'],
 		['http://0x7f000001:P/hooks', '/hooks'],
@@ -38,13 +38,13 @@ describe('a webhook URL', () => {
 		['http://127.0.0.1.:P/hooks', '/hooks'],
 		['http://%31%32%37.0.0.1:P/hooks', '/hooks'],
 		['http://127。0。0。1:P/hooks', '/hooks'],
-		// Sloppy forms that parsers put straight.
+		// Sloppy spellings that parsers correct.
 		['http:\\\\127.0.0.1:P\\hooks', '/hooks'],
 		['http:127.0.0.1:P/hooks', '/hooks'],
 		['http:///127.0.0.1:P/hooks', '/hooks'],
 		['ht\ntp://127.0.0.1:P/ho\toks', '/hooks'],
 		['http://127.0.0.1:P/a/../hooks/%2e%2e/b', '/b'],
-		// What looks like another host is a part of the path, the query or nothing.
+		// Something that looks like another host is part of the path or the query, or is ignored.
 		['http://127.0.0.1:P\\@127.0.0.1:S/', '/@127.0.0.1:S/'],
 		['http://127.0.0.1:P/@127.0.0.1:S/', '/@127.0.0.1:S/'],
 		['http://127.0.0.1:P?@127.0.0.1:S/', '/?@127.0.0.1:S/'],
@@ -62,7 +62,7 @@ describe('a webhook URL', () => {
 	});
 
 	test.each([
-		// Somebody else's.
+		// Somebody else's server.
 		'http://127.0.0.1:S/hooks',
 		'http://127.0.0.2:P/hooks',
 		'http://localhost:P/hooks',
@@ -81,7 +81,7 @@ describe('a webhook URL', () => {
 		'http://0:P/hooks',
 		'http://127.0.0.1.example.com:P/hooks',
 		'http://127.0.0.1.nip.io:P/hooks',
-		// With a user, who is a host to whoever reads from the left.
+		// With a user name that looks like the host if read from the left.
 		'http://127.0.0.1:P@127.0.0.1:S/hooks',
 		'http://127.0.0.1@127.0.0.1:S/hooks',
 		'http://user@127.0.0.1:P/hooks',
@@ -89,7 +89,7 @@ describe('a webhook URL', () => {
 		'http://user:s3cret-word@127.0.0.1:P/hooks',
 		'http://127.0.0.1%3AP@127.0.0.1:S/hooks',
 		'http://127.0.0.1:P%40127.0.0.1:S/hooks',
-		// No web addresses.
+		// Not web addresses.
 		'file:///etc/passwd',
 		'file://127.0.0.1:P/hooks',
 		'data:application/json,{}',
@@ -118,7 +118,7 @@ describe('a webhook URL', () => {
 			/^(Enter a full address|Remove the part before the @|Use https:\/\/|If this address belongs to your platform)/,
 		);
 		expect([platform.requests, stranger.requests]).toEqual([[], []]);
-		// n8n adds the node's own parameters to the error: there the user has written it.
+		// n8n adds the node's own parameters to the error, which contain what the user wrote.
 		expect(`${error?.message} ${error?.description} ${error?.stack}`).not.toContain('s3cret-word');
 		expect(JSON.stringify(whole)).not.toContain(token);
 	});

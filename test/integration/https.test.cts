@@ -1,7 +1,7 @@
 import { automatic, picked, runOperation } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 
-/** Over HTTPS, with a certificate that nobody has signed. */
+/** Over HTTPS, with a self-signed certificate. */
 let sandbox: RunningSandbox;
 
 beforeAll(async () => {

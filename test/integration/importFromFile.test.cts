@@ -19,7 +19,7 @@ type File = string | Buffer | IBinaryData;
 const asBinary = async (file: File, name: string) =>
 	typeof file === 'string' || Buffer.isBuffer(file) ? await stored(name, file, 'text/csv') : file;
 
-/** Imports one file; what became of it, and its rejected rows. */
+/** Imports one file. Returns the result and its rejected rows. */
 async function imported(file: File, run: Run & { name?: string } = {}) {
 	const { name = 'orders.csv', ...rest } = run;
 	const input = [{ json: {}, binary: { data: await asBinary(file, name) } }];
@@ -84,10 +84,10 @@ test('bad rows are in a file of their own with their reasons, good ones are writ
 		'\ufeffnumber,buyer,price,error,field,row',
 		`2,b,cheap,"'price' takes a number, not ""cheap""",price,3`,
 		'3,c,,"the row has 2 cells, the header has 3",,4',
-		`4,d,4,"the row has 5 cells, the header has 3; the cells behind the last column: ""surplus, too"",",,5`,
+		`4,d,4,"the row has 5 cells, the header has 3; the cells after the last column: ""surplus, too"",",,5`,
 		`,e,5,the import key 'number' has no value,number,6`,
 		`6,${'x'.repeat(31)},6,"'buyer' takes at most 30 characters, this has more",buyer,7`,
-		'7,gh,7,the row has text behind a closing quote in column 2,,8',
+		'7,gh,7,the row has text after a closing quote in column 2,,8',
 	]);
 	expect(hints.some((hint) => hint.includes("The rejected rows are in 'rejected'"))).toBe(true);
 	expect(await harness.values('number')).toEqual(expect.arrayContaining(['1', '8']));
@@ -207,7 +207,7 @@ describe('columns', () => {
 		['\n\n', {}, 'The file is empty'],
 		['number,buyer,bayer\n1,a,b', {}, "no field for the column 'bayer', did you mean 'buyer'?"],
 		['number,buyer,number\n1,a,2', {}, "several columns called 'number'"],
-		['number,Number\n1,2', {}, "the columns 'number' and 'Number' are the same field"],
+		['number,Number\n1,2', {}, "the columns 'number' and 'Number' both belong to the field"],
 		['buyer\na', {}, "no column for 'number', by which records are found"],
 		['number\n1', { importMode: 'create' }, "no column for 'buyer', which is required"],
 		['number,buyer\n1,a', { importMode: 'update', matchOn: 'recordId' }, "no column 'id'"],
@@ -369,7 +369,7 @@ describe('text becomes values', () => {
 		expect(lines(rejected).slice(1)).toEqual([
 			expect.stringContaining("'day' takes a date"),
 			expect.stringContaining('a time that the clocks skip in Europe/Berlin'),
-			expect.stringContaining('a time that comes twice in Europe/Berlin'),
+			expect.stringContaining('a time that occurs twice in Europe/Berlin'),
 		]);
 		const timeOf = (at: unknown) => Date.parse(String(at));
 		const events = (await harness.records('events')).map(({ fields }) => fields);
@@ -383,7 +383,7 @@ describe('text becomes values', () => {
 	test.each<[IDataObject, string]>([
 		[{ dateFormat: 'dd.MM' }, '\'Date Format\' "dd.MM" has no year'],
 		[{ dateFormat: 'dd.MMM.yyyy' }, "'Date Format'"],
-		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is no time zone'],
+		[{ timeZone: 'Berlin' }, '\'Time Zone\' "Berlin" is not a time zone'],
 		[{ startAtRow: 5, endAtRow: 4 }, "'End at Row' (4) is before 'Start at Row' (5)"],
 		[{ encoding: 'latin' }, "'Encoding' must be one of"],
 		[{ startAtRow: 2.5 }, "'Start at Row' must be a whole number"],
@@ -465,7 +465,7 @@ describe('options of many-record writes', () => {
 		});
 		expect(json).toMatchObject({ rows: 12_001, inserted: 12_000, rejected: 1 });
 		expect(lines(rejected)[1]).toBe(
-			'n0,late,"it means the same record as row 2, by \'n0\'",,12002',
+			'n0,late,"it identifies the same record as row 2, by \'n0\'",,12002',
 		);
 	});
 
@@ -552,7 +552,7 @@ describe('an import that breaks off', () => {
 		});
 		expect(count).toBe(inserted! + 1000);
 		expect(json.message).toContain(
-			`To go on, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may have been written or not, and are among the rejected rows: look for them before you import those.`,
+			`To continue, set 'File → Start at Row' in the options to ${startAtRow}. 1000 rows before that may or may not have been written, and are among the rejected rows: look for them before you import those.`,
 		);
 		expect(json.message).not.toContain('after that');
 	});
@@ -564,7 +564,9 @@ describe('an import that breaks off', () => {
 			options: { batchSize: 1, parallelRequests: 1 },
 		});
 		expect(error!.message).toContain("No row of 'orders.csv' was imported for certain: ");
-		expect(error!.description).toContain(' rows may have been written or not: look before you');
+		expect(error!.description).toContain(
+			' rows may or may not have been written: check before you',
+		);
 		const { rows: count, unknown } = (error!.context as { details: IDataObject }).details;
 		expect(count).toBe(unknown);
 	});
@@ -639,7 +641,7 @@ describe('an import that is canceled', () => {
 	const rows = (count: number) =>
 		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 
-	/** Cancels once so many requests to a path have come, and `ms` later. */
+	/** Cancels after this many requests to a path, and `ms` later. */
 	const cancelAt = (path: RegExp, requests: number, ms: number) => (cancel: () => void) => {
 		const watch = setInterval(async () => {
 			const sent = (await harness.requests()).filter((request) => path.test(request.path));
@@ -655,7 +657,7 @@ describe('an import that is canceled', () => {
 
 	const warnings = () => jest.spyOn(Container.get(Logger), 'warn');
 
-	/** What the log says: through which row all is certain, and how many rows after that are not. */
+	/** What the log says: the row up to which all is certain, and how many later rows are not. */
 	function reportOf(log: ReturnType<typeof warnings>) {
 		const text = log.mock.calls.map(([message]) => message).join('\n');
 		log.mockRestore();
@@ -666,7 +668,7 @@ describe('an import that is canceled', () => {
 				/'orders\.csv' is imported through row (\d+) only: The execution was canceled/,
 			),
 			startAt: number(/set 'Start at Row' in the options to (\d+)/),
-			unknown: number(/(\d+) rows after that may have been written or not/),
+			unknown: number(/(\d+) rows after that may or may not have been written/),
 		};
 	}
 
@@ -693,14 +695,14 @@ describe('an import that is canceled', () => {
 			);
 			const confirmed = Array.from({ length: through - 1 }, (_, at) => at + 2);
 			expect(confirmed.filter((row) => !written.has(row))).toEqual([]);
-			// The batch that was under way is stored, and the report says that nobody knows.
+			// The batch that was running is stored, and the report says that its outcome is unknown.
 			const after = [...written].filter((row) => row > through);
 			expect(after.length).toBeGreaterThan(0);
 			expect(unknown).toBeGreaterThan(0);
 			if (importMode === 'create')
 				expect(Math.max(...after)).toBeLessThanOrEqual(through + unknown);
 			await new Promise((resolve) => setTimeout(resolve, 1000));
-			// What was sent before may arrive a moment later.
+			// Requests sent before may arrive slightly later.
 			const late = (await harness.requests()).filter(
 				({ startedAt }) => Date.parse(startedAt) > canceledAt + 500,
 			);

@@ -7,7 +7,7 @@ const harness = useHarness();
 const goingOn: Run = { onError: 'continueRegularOutput' };
 const hostile = JSON.parse('{"number":"2","buyer":"x","__proto__":"y"}') as IDataObject;
 
-/** The second of three items has a problem that shows before anything is sent. */
+/** The second of three items has a problem that is found before anything is sent. */
 const cases: Array<
 	[what: string, operation: string, item: unknown, error: string, field?: string]
 > = [

@@ -9,7 +9,9 @@ import {
 	type Run,
 } from './fixtures.cts';
 
-/** One item's trouble is that item's: an expression that fails, a value that can't be used. */
+/**
+ * One item's problem affects only that item: an expression that fails, a value that can't be used.
+ */
 const harness = useHarness();
 
 const continuing: Run = { onError: 'continueRegularOutput' };

@@ -1,4 +1,6 @@
-/** Reading across links: the records linked to one, and linked records in place of links. */
+/**
+ * Reading across links: the records linked to one record, and linked records in place of links.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	automatic,
@@ -161,7 +163,7 @@ describe('include linked records', () => {
 		).json();
 		expect([...(first!.people as string[])].sort()).toEqual(ids);
 		expect(second!.people).toEqual([]);
-		// Only links that hold something are read; an empty page ends the list of deals.
+		// Only links with a value are read; an empty page ends the list of deals.
 		expect(await dataRequests()).toHaveLength(2 + 1 + 2);
 	});
 
@@ -192,7 +194,7 @@ describe('include linked records', () => {
 		for (const { company } of linked as Array<{ company: IDataObject }>) {
 			expect(company).toEqual({ id: company.id, size: sizes.get(String(company.id)) });
 		}
-		// The contacts and the empty page behind them, a count, the companies
+		// The contacts and the empty page after them, a count, the companies
 		expect(await dataRequests()).toHaveLength(4);
 	});
 

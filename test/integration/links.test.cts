@@ -1,4 +1,6 @@
-/** Links by business key: the items hold names, the platform gets record IDs. */
+/**
+ * Links by business key: the items have names, the platform gets record IDs.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	automatic,
@@ -49,7 +51,7 @@ const secrets = {
 	header: 'Secrets',
 	fields: [{ name: 'code', type: 'text', metadata: { importKey: true } }],
 };
-/** Another field than the key is required. */
+/** A field other than the key is required. */
 const ranks = {
 	internalName: 'ranks',
 	header: 'Ranks',
@@ -126,7 +128,7 @@ const companyIds = async () => {
 	return Object.fromEntries(records.map(({ id, fields }) => [String(fields.name), id]));
 };
 
-/** Linked tables are addressed by the ID that the link's definition has. */
+/** Linked tables are addressed by the ID in the link's definition. */
 const LOOK_UPS = /tables\/[\da-f-]{36}\/data\/filter$/;
 const CREATIONS = /tables\/[\da-f-]{36}\/data\/bulk$/;
 
@@ -260,7 +262,7 @@ describe('not found', () => {
 			},
 		);
 		expect(outcomes(result).filter((outcome) => outcome === 'inserted')).toHaveLength(999);
-		// One more shows that there is no further page with the unknown one.
+		// One more request shows that there is no further page with the unknown one.
 		expect((await requests('POST', LOOK_UPS)).map(({ records }) => records)).toEqual([2, 1]);
 	});
 
@@ -691,7 +693,7 @@ describe('what can go wrong with the linked table', () => {
 		const again = await sync('zz');
 		expect(outcomes(again)).toEqual(['unchanged']);
 		expect(await companyIds()).toEqual(ids);
-		// Once no item links to it, it is missing as any other.
+		// Once no item links to it, it is missing like any other record.
 		const result = await sync('yy');
 		expect(outcomes(result)).toEqual(['updated', 'deleted']);
 		expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);

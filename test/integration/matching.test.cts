@@ -138,7 +138,7 @@ describe('create or update many, matched on fields', () => {
 
 describe('several matches', () => {
 	beforeEach(() => harness.fill('notes', ...[1, 2, 3].map((rank) => ({ text: 'a', rank }))));
-	/** As the platform sorts by time of creation. */
+	/** Sorted like on the platform, by time of creation. */
 	const inOrder = async () =>
 		(await harness.records('notes')).sort((a, b) =>
 			`${a.created} ${a.id}` < `${b.created} ${b.id}` ? -1 : 1,

@@ -91,7 +91,7 @@ test.each<
 		['create', 'createMany'],
 		{ item: { ...order, number: 'taken' } },
 		"'number'",
-		"Correct the value of 'number'. If a record has it already, use 'Create or Update' or 'Create or Update Many' to update that record.",
+		"Correct the value of 'number'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.",
 	],
 	[
 		'a value that does not fit',

@@ -1,8 +1,10 @@
-/** The node's hints: when the editor shows which. */
+/**
+ * When the editor shows which of the node's hints.
+ */
 import { NodeHelpers, Workflow, type IDataObject, type INode } from 'n8n-workflow';
 import { NODE_TYPE, nodeTypes } from '../support/engine/engine.cts';
 
-/** The beginnings of the hints that are shown for a node with so many input items. */
+/** The beginnings of the hints for a node with this many input items. */
 async function shownHints(parameters: IDataObject, itemCount = 1): Promise<string[]> {
 	const { description } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1);
 	const node: INode = {
@@ -13,7 +15,7 @@ async function shownHints(parameters: IDataObject, itemCount = 1): Promise<strin
 		position: [0, 0],
 		parameters: parameters as INode['parameters'],
 	};
-	// As the editor does, which stores what is not set as well.
+	// Like the editor, which also stores the defaults.
 	node.parameters = NodeHelpers.getNodeParameters(
 		description.properties,
 		node.parameters,

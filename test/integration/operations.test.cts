@@ -6,13 +6,13 @@ import { expectErrorItem, pairedIndexes, useHarness, type OnError, type Run } fr
 const harness = useHarness();
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
-/** An operation that gets three items, of which the middle one fails. */
+/** An operation that gets three items, the middle one of which fails. */
 interface Case {
 	operation: string;
 	run: (stored: StoredRecord[]) => Run;
 	error: string;
 	details: IDataObject;
-	/** What the sandbox holds after a run that goes on, and after one that stops. */
+	/** What the sandbox stores after a run that continues, and after one that stops. */
 	afterGoingOn: unknown[];
 	afterStopping: unknown[];
 	/** The values of the first and last output items. */
@@ -199,7 +199,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		expect(result.error?.message).toContain(entry.error);
 		expect(result.error?.context?.itemIndex).toBe(1);
 		expect(result.output('Data Platform')).toEqual([]);
-		// They work on several items at a time: the last may be done as well.
+		// They process several items at a time, so the last one may be done as well.
 		const values = await harness.values('buyer');
 		if (['delete', 'update'].includes(entry.operation)) expect(values).toContain('old 2');
 		else expect(values).toEqual(entry.afterStopping);
@@ -228,7 +228,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 			input.map((__, index) => index).filter((index) => index !== 1),
 		);
 		expect(good!.some(({ json }) => 'error' in json)).toBe(false);
-		// n8n adds the input's own data to what goes out there.
+		// n8n adds the input's own data to the items of the error output.
 		expect(bad![0]?.json).toMatchObject(input[1]!);
 		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});

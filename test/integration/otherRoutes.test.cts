@@ -1,4 +1,6 @@
-/** Record IDs that stand for something else in the platform's paths. */
+/**
+ * Record IDs that mean something else in the platform's paths.
+ */
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();

@@ -1,22 +1,22 @@
 /**
  * The sandbox behind a gateway that lets another writer act at a chosen moment: just before a
- * request of the node reaches it.
+ * request of the node arrives.
  */
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestHarness } from './fixtures.cts';
 
-/** A request on its way: `POST /data/filter`, without what is before `/data`. */
+/** A request on its way: `POST /data/filter`, without the part before `/data`. */
 type Act = (target: string, count: number) => Promise<unknown> | undefined;
 
 export interface OtherWriter {
-	/** The node's `credential`: leads through the gateway. */
+	/** For the node's `credential`: leads through the gateway. */
 	credential(): { baseUrl: string };
-	/** What to do before a request is forwarded; `count` is of all requests, the first is 1. */
+	/** Sets what to do before a request is forwarded. `count` counts all requests, from 1. */
 	before(act: Act): void;
 }
 
-/** A gateway for a test file; before each test it forwards only. */
+/** A gateway for a test file. Before each test, it is reset to only forward requests. */
 export function useOtherWriter(harness: TestHarness): OtherWriter {
 	let act: Act = () => undefined;
 	let count = 0;

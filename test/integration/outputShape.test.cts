@@ -3,13 +3,13 @@ import { picked } from '../support/engine/engine.cts';
 import { watch } from '../support/engine/polls.cts';
 import { APP, numbered, outcomes, useHarness } from './fixtures.cts';
 
-/** A record has one shape after every operation; nothing in it is lost on its way back. */
+/** A record has the same shape after every operation, and nothing in it is lost on its way back. */
 const harness = useHarness();
 
 const PROPERTIES = ['id', 'created', 'modified', 'ver'];
 const keysOf = (json: IDataObject | undefined) => Object.keys(json ?? {}).sort();
 
-/** One output item of each operation that returns records, in a table with the record given. */
+/** One output item of each operation that returns records, from a table with the given record. */
 async function outputs(table: string, values: IDataObject, simple: boolean) {
 	const [stored] = await harness.records(table);
 	const run = async (operation: string, item: IDataObject, parameters: IDataObject = {}) => {
@@ -154,7 +154,7 @@ test('a dry run shows what would change beside the fields', async () => {
 		{ outcome: 'updated', buyer: 'Hare', before: { buyer: 'Fox' }, after: { buyer: 'Hare' } },
 		{ outcome: 'inserted', number: '2' },
 	]);
-	// Its items can be written as they are.
+	// Its items can be written unchanged.
 	const written = await harness.run('upsertMany', { items: dryRun.json() });
 	expect(outcomes(written)).toEqual(['updated', 'inserted']);
 });

@@ -1,6 +1,6 @@
 /**
- * On a platform that gives fewer records in a page than are asked for: whatever is read is read whole.
- * Lists and lists by a filter are cut to different numbers.
+ * A platform that returns fewer records per page than requested: every read is still complete.
+ * Lists with and without a filter have different limits.
  */
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
@@ -198,7 +198,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 				},
 			],
 		);
-		// Whether a platform counts the records of a link is open.
+		// The contract does not say whether a platform counts the records of a link.
 		const counts = (await harness.requests()).filter((request) => request.path.includes('count'));
 		expect(counts).toEqual([]);
 		const link = { linkedRecords: { link: [{ field: 'related', limit: 149 }] } };

@@ -2,12 +2,12 @@ import { NodeConnectionTypes } from 'n8n-workflow';
 import { NODE_TYPE, defined, runWorkflow, type WorkflowJson } from '../support/engine/engine.cts';
 import { numbered, recordParameters, useHarness } from './fixtures.cts';
 
-/** The error branch and the good branch both know the item that theirs comes from. */
+/** The error branch and the success branch both know which item theirs comes from. */
 const harness = useHarness();
 
 const to = (node: string) => [{ node, type: NodeConnectionTypes.Main, index: 0 }];
 
-/** Writes a note of what the item was that this one comes from. */
+/** Writes a note about the item that this one comes from. */
 const note = (name: string) => ({
 	name,
 	type: NODE_TYPE,

@@ -1,6 +1,6 @@
 /**
- * Parameters of items are read as n8n's own evaluation gives them: both are compared for items and
- * expressions at random, with n8n's own context.
+ * Parameters of items are read as n8n's own evaluation returns them. Both are compared for random
+ * items and expressions, with n8n's own context.
  */
 import {
 	additionalData,
@@ -47,7 +47,7 @@ function contextOf(parameters: INodeParameters, items: INodeExecutionData[]) {
 	) as unknown as IExecuteFunctions;
 }
 
-/** What reading gives, its type included; an error by its words and what n8n keeps with it. */
+/** The result of reading, with its type; of an error, its message and what n8n keeps with it. */
 function told(read: () => unknown) {
 	try {
 		return { value: read() };
@@ -59,7 +59,7 @@ function told(read: () => unknown) {
 
 const READING = { skipValidation: true };
 
-/** Another object of the same content: n8n converts dates in what it gives. */
+/** A copy with the same content: n8n converts dates in the original. */
 function copyOf(value: unknown): unknown {
 	if (value instanceof Date) return new Date(value);
 	if (typeof value !== 'object' || value === null || DateTime.isDateTime(value)) return value;
@@ -69,7 +69,7 @@ function copyOf(value: unknown): unknown {
 
 const toItems = (json: unknown[]) => json.map((each) => ({ json: copyOf(each) as IDataObject }));
 
-/** Expects that a parameter gives for each item what n8n gives. */
+/** Expects that a parameter has the same value for each item as in n8n. */
 function expectSame(parameters: INodeParameters, json: unknown[], path: string) {
 	const read = parametersOfItems(contextOf(parameters, toItems(json)));
 	const context = contextOf(parameters, toItems(json));
@@ -174,7 +174,7 @@ const reference = fc
 	.array(step, { minLength: 1, maxLength: 3 })
 	.map((steps) => `$json${steps.join('')}`);
 
-/** What stands in one pair of braces. */
+/** The content of one pair of braces. */
 const code = fc.oneof(
 	{ weight: 6, arbitrary: reference },
 	fc
@@ -235,7 +235,7 @@ const expression = fc.oneof(
 	fc.constantFrom('', '=', 'constant', '={{ }}'),
 );
 
-/** A value that is never read twice alike is not compared. */
+/** A value that differs each time it is read is not compared. */
 const isSteady = (text: string) => !text.includes('$now');
 
 beforeAll(prepare);

@@ -117,7 +117,7 @@ test("the service's own rate limit lets everything through in time", async () =>
 	expect(await harness.records()).toHaveLength(30);
 });
 
-/** Cancels once so many requests have arrived, and `ms` later. */
+/** Cancels after this many requests, and `ms` later. */
 const cancelAfter = (requests: number, ms: number) => (cancel: () => void) => {
 	const watch = setInterval(async () => {
 		if ((await harness.requests()).length < requests) return;

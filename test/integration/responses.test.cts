@@ -212,7 +212,7 @@ describe('a table with a field that does not say of which type it is', () => {
 	test.each(['create', 'createMany'])('%s does not write it as text', async (operation) => {
 		const { error } = await run(operation, { name: 'x', mute: 5 });
 		expect(error?.message).toContain(
-			"'mute' can't be written: the platform does not say of which type it is",
+			"'mute' can't be written: the platform does not report its type",
 		);
 		expect(platform.requests.map(({ method }) => method)).not.toContain('POST');
 	});

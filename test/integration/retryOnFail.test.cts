@@ -54,7 +54,7 @@ describe.each(['create', 'createMany', 'upsert', 'upsertMany'])('%s', (operation
 });
 
 describe.each(['create', 'createMany'])('%s without an import key', (operation) => {
-	// The platform refuses a record of this text in every try.
+	// The platform rejects a record with this text in every attempt.
 	beforeEach(() =>
 		harness.faults(
 			{
@@ -88,7 +88,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 			null,
 			...stored.map(({ id }) => id),
 		]);
-		// Really tried again: the bad record alone.
+		// Really tried again: only the bad record.
 		const sent = await posts(/data(\/bulk)?$/);
 		expect(sent.slice(-2).map(({ records }) => records ?? 1)).toEqual([1, 1]);
 	});
@@ -230,7 +230,7 @@ describe('Delete Many', () => {
 		await refuse(3);
 		let isFirst = true;
 		writer.before((target) => {
-			// Between the tries as many come as the first one has deleted.
+			// Between the attempts, as many are added as the first one deleted.
 			if (target !== 'POST /data/count/filter') return undefined;
 			const isSecond = !isFirst;
 			isFirst = false;
@@ -255,7 +255,7 @@ describe('Delete Many', () => {
 		await harness.fill('orders', ...numbered(5));
 		await harness.faults(
 			{ match: { method: 'DELETE' }, when: { nth: [1] }, fault: { kind: 'resetAfter' } },
-			// Nothing can be counted after it.
+			// Counting fails after it.
 			{ match: { path: 'count' }, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
 		);
 		const result = await harness.run('deleteMany', {

@@ -1,6 +1,6 @@
 /**
- * Files of hundreds of megabytes that a few kilobytes of gzip hold, read to their end by a process with
- * a small heap: what has no end must not be held.
+ * Hundreds of megabytes that a few kilobytes of gzip contain, read to the end by a process with a
+ * small heap: endless content must not be kept in memory.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

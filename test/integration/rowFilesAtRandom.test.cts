@@ -91,7 +91,7 @@ test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 	expect(same.error).toBeUndefined();
 	expect(same.json()[0]).toMatchObject({ rows: 40, rejected: 0 });
 	expect(await tableRecords()).toEqual(before);
-	// Into an empty table, the same records come about.
+	// Into an empty table, it creates the same records.
 	for (const { id } of await harness.records(TABLE)) {
 		await harness.sandbox.client().delete(`/apps/shop/tables/${TABLE}/data/${id}`);
 	}
@@ -104,7 +104,7 @@ test.each(SEEDS)('table → file → table, seed %d', async (seed) => {
 
 type Damage = (line: string) => string;
 
-/** What can happen to a line, and whether its row is still good. */
+/** Ways to damage a line, and whether its row is still good. */
 const DAMAGES: [Damage, ...Damage[]] = [
 	(line) => line.slice(0, line.lastIndexOf(',')),
 	(line) => `${line},more`,
@@ -190,7 +190,7 @@ test.each(SEEDS)('bytes that are no text, at a random place, seed %d', async (se
 	const before = Buffer.from(`number,buyer\n${lines.slice(0, broken).join('')}`);
 	const line = Buffer.from(lines[broken]!);
 	const at = random.between(0, line.length - 1);
-	// None of these begins or goes on with a character of UTF-8.
+	// None of these starts or continues a character in UTF-8.
 	const junk = Buffer.from(
 		Array.from({ length: random.between(1, 50) }, () => random.of(0xff, 0xfe, 0xc0, 0xc1, 0xf8)),
 	);
@@ -236,7 +236,7 @@ test('10,000 columns, among which those of the table are', async () => {
 	expect(await harness.records()).toHaveLength(20);
 });
 
-/** What this node writes beside a record's fields, and what looks like it. */
+/** The columns that this node adds to a record's fields, and others that look like them. */
 const HEADERS: [string, ...string[]] = [
 	'error',
 	...['outcome', 'event', 'mergedInto', 'before', 'after', 'uploaded', 'id', 'created', 'ver'],
@@ -303,7 +303,7 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 	const damaged = random.happens(0.5)
 		? packed.subarray(0, random.between(3, packed.length - 1))
 		: Buffer.from(packed);
-	// Behind the header, which holds a name and a time that nothing checks.
+	// After the header of the gzip file, in which nothing checks the name and the time.
 	if (damaged.length === packed.length) {
 		damaged[random.between(10, packed.length - 1)]! ^= 1 << random.between(0, 7);
 	}

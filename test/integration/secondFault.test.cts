@@ -1,4 +1,6 @@
-/** A response that is lost, and a second attempt that is refused: what the first one did counts. */
+/**
+ * A response that is lost, and a second attempt that is rejected: what the first one did counts.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
@@ -48,7 +50,7 @@ describe.each(pairs)('%s', (_, lost, refused) => {
 			}),
 		});
 		expect(result.error).toBeUndefined();
-		// Matched, the record that was found says no more than that it holds the values.
+		// With a match, the found record only proves that it has the values.
 		expect(result.json()).toMatchObject([{ outcome, ...item }]);
 	});
 
@@ -103,7 +105,7 @@ describe('what was not applied stays refused', () => {
 	test.each<[string, string, Run]>([
 		['upsert', 'POST', { items: [{ number: '1', buyer: 'new' }] }],
 		['delete', 'DELETE', {}],
-		// Nothing was read before: another writer may have changed what an attempt wrote.
+		// Nothing was read before, so another writer may have changed what an attempt wrote.
 		['update', 'PATCH', { items: [{ buyer: 'new' }] }],
 	])('%s', async (operation, method, run) => {
 		const [stored] = await harness.fill('orders', { number: '1', buyer: 'old' });

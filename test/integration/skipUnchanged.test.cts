@@ -225,7 +225,7 @@ describe('skip unchanged beside another writer', () => {
 	const item = { number: '1', buyer: 'Fox', price: 6, comment: 'kept' };
 	const data = `/apps/${APP}/tables/orders/data`;
 
-	/** Runs an item for a stored record, which another writer changes just before its first write. */
+	/** Runs an item for a stored record, which another writer changes just before the first write. */
 	const run = async (
 		operation: string,
 		act: (id: string) => Promise<unknown>,

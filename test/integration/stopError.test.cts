@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { numbered, useHarness, type Run } from './fixtures.cts';
 
-/** What the error that stops a run holds for programs, as error workflows get it. */
+/** What the error that stops a run contains for programs, as error workflows get it. */
 const harness = useHarness();
 
 /** The error as n8n stores it with the execution and hands it to an error workflow. */

@@ -1,4 +1,6 @@
-/** Sync Many: the table, or a part of it, becomes what the input holds. */
+/**
+ * Sync Many: makes the table, or a part of it, match the input.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';
@@ -28,7 +30,7 @@ const order = (number: number, more: IDataObject = {}) => ({
 	...more,
 });
 
-/** The outcome of each output item, with what it is about. */
+/** The outcome of each output item, with its key. */
 const report = (result: Awaited<ReturnType<typeof sync>>) =>
 	result.json().map(({ outcome, number, details }) => {
 		const failed = details as IDataObject | undefined;
@@ -193,7 +195,7 @@ describe('an item that fails', () => {
 		});
 		expect(report(result)).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
 		expect(result.hints).toContainEqual(
-			expect.stringContaining('No record was removed: which one item 1 stands for'),
+			expect.stringContaining('No record was removed: it is unknown which one item 1 stands for'),
 		);
 		expect(await harness.records()).toHaveLength(5);
 	});
@@ -213,7 +215,7 @@ describe('an item that fails', () => {
 		});
 		const [first, second, third, ...missing] = report(removed);
 		expect([first, second, third]).toEqual(['unchanged 1', 'failed', 'unchanged 3']);
-		// Records that were created at the same time come in the order of their IDs.
+		// Records that were created at the same time are sorted by their IDs.
 		expect(missing.sort()).toEqual(['deleted 4', 'deleted 5']);
 		expect(await harness.values('number')).toEqual(['1', '2', '3']);
 	});
@@ -276,7 +278,7 @@ describe('another writer, between the comparison and the removal', () => {
 		(await harness.records()).find(({ fields }) => fields.number === number)!.id;
 	const change = async (number: string, fields: IDataObject) =>
 		await api().patch(`${at}/${await find(number)}`, { fields });
-	/** Acts once, before the first request that reads what is to be removed. */
+	/** Acts once, before the first request that reads the records to remove. */
 	const meanwhile = (act: () => Promise<unknown>) => {
 		let isDone = false;
 		let writes = 0;
@@ -403,7 +405,7 @@ test.each([
 	[[{ field: 'label', value: 'x' }], "'label' is read-only"],
 	[[{ field: 'nothing', value: 'x' }], "the table has no 'nothing'"],
 	[[{ field: 'price', value: 'x' }], "'price' under 'Fields to Set' takes a number"],
-	[[{ field: 'number', value: 'x' }], 'is what records are matched on'],
+	[[{ field: 'number', value: 'x' }], 'is a field that records are matched on'],
 	[
 		[
 			{ field: 'price', value: '1' },

@@ -21,7 +21,7 @@ const start = (more: IDataObject = {}, options?: WatchOptions) =>
 const orders = () => harness.sandbox.client();
 const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
 
-/** Changes of the same millisecond have no order; these tests want one. */
+/** Changes in the same millisecond have no order, but these tests need one. */
 async function nextMillisecond() {
 	const now = Date.now();
 	while (Date.now() <= now) await pause(1);
@@ -43,7 +43,7 @@ async function change(number: string, fields: IDataObject) {
 	await nextMillisecond();
 }
 
-/** What a poll emits, as `created 1`. */
+/** What a poll emits, such as `created 1`. */
 const emitted = async (watching: Watching) =>
 	(await watching.poll())?.map(({ json }) => {
 		const { number } = json as { number: string };

@@ -10,7 +10,7 @@ const harness = useHarness();
 const RECORDS = 50_000;
 const BATCH = 5000;
 
-/** More than one poll's records, far less than all of them. */
+/** More than the records of one poll, far less than all of them. */
 const MOST_GROWTH_MIB = 100;
 const MOST_STATE_BYTES = 800_000;
 
@@ -46,7 +46,7 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 	let [highest, polls, last] = [0, 0, ''];
 	for (; ranks.size < RECORDS && polls < 60; polls += 1) {
 		const items = (await watching.poll()) ?? [];
-		// A collection takes long, and what grows with each poll is seen all the same.
+		// A collection takes long, and growth with each poll shows anyway.
 		if (polls % 5 === 0) highest = Math.max(highest, heapMib() - before);
 		expect(items.length).toBeGreaterThan(0);
 		expect(items.length).toBeLessThanOrEqual(1000);
@@ -54,7 +54,7 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 		const earlier = ranks.size;
 		for (const { json } of items) ranks.add(rankOf(json));
 		expect(ranks.size).toBe(earlier + items.length);
-		// Not by their ranks: a system clock that is set back gives many records one time.
+		// Not by their ranks: if the system clock is set back, many records get the same time.
 		const times = [last, ...items.map(({ json }) => json.modified as string)];
 		expect(times).toEqual([...times].sort());
 		last = times.at(-1)!;
@@ -62,7 +62,7 @@ test('50,000 records changed between two polls are all emitted, in bounded memor
 	}
 	expect(ranks.size).toBe(RECORDS);
 	expect(highest).toBeLessThan(MOST_GROWTH_MIB);
-	// Once it has caught up, it takes one poll to see so, and one request from then on.
+	// Once it has caught up, one poll finds that out, and from then on each poll takes one request.
 	expect(await watching.poll()).toBeNull();
 	await harness.sandbox.admin.clearRequests();
 	expect(await watching.poll()).toBeNull();

@@ -6,7 +6,7 @@ import { APP, numbered, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
-/** As n8n grants it to a poll of the durable scheduler. */
+/** The budget of a poll with the durable scheduler. */
 const TASK: WatchOptions = { pollBudgetMs: 36_000 };
 
 const start = (more: IDataObject = {}, options?: WatchOptions) =>
@@ -26,7 +26,7 @@ const path = (rest = '') => `/apps/${APP}/tables/orders/data${rest}`;
 const idOf = async (number: string) =>
 	(await harness.records()).find(({ fields }) => fields.number === number)!.id;
 
-/** The numbers by id, also of records that are gone. */
+/** The numbers by ID, including those of deleted records. */
 const numbers = new Map<string, unknown>();
 
 async function note() {
@@ -53,7 +53,7 @@ const change = async (number: string) =>
 		fields: { buyer: `at ${Date.now()}` },
 	});
 
-/** What a poll emits, as `deleted 1`. */
+/** What a poll emits, such as `deleted 1`. */
 const emitted = async (watching: Watching) =>
 	(await watching.poll())?.map(
 		({ json }) => `${String(json.event)} ${numbers.get(String(json.id))}`,
@@ -123,7 +123,7 @@ describe('what is emitted', () => {
 		expect(await watching.poll()).toBeNull();
 		await create('new');
 		await change('1');
-		// Without items: n8n stores that the new record is watched.
+		// Without items, so that n8n stores that the new record is watched.
 		expect(await watching.poll()).toEqual([]);
 		expect(await watching.poll()).toBeNull();
 		await remove('new', '1');
@@ -163,7 +163,7 @@ describe('what is emitted', () => {
 
 describe('when it looks', () => {
 	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
-		// At two times: what the last moment may still bring would be asked for.
+		// At two times: otherwise the last moment would be read again.
 		await harness.fill('orders', ...numbered(1));
 		await create('2');
 		for (const [triggerOn, requests] of [

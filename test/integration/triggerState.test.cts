@@ -1,4 +1,6 @@
-/** What the trigger stores, under each of n8n's schedulers, and what it makes of strange states. */
+/**
+ * What the trigger stores with each of n8n's schedulers, and how it handles strange states.
+ */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';
@@ -6,7 +8,7 @@ import { APP, useHarness } from './fixtures.cts';
 
 const harness = useHarness();
 
-/** As n8n grants it to a poll of the durable scheduler. */
+/** The budget of a poll with the durable scheduler. */
 const TASK: WatchOptions = { pollBudgetMs: 36_000 };
 
 const start = (more: IDataObject = {}, options?: WatchOptions) =>
@@ -105,7 +107,7 @@ describe('durable polls', () => {
 		const copies = await Promise.all([1, 2, 3].map(() => start({}, { ...options, staticData })));
 		const results = await Promise.all(copies.map(emitted));
 		expect(results.flatMap((numbers) => numbers ?? [])).toEqual(['1', '2', '3']);
-		// A copy from before, a moment later.
+		// An older copy, shortly afterwards.
 		expect(await emitted(await start({}, { ...options, staticData }))).toBeNull();
 	});
 
@@ -117,7 +119,9 @@ describe('durable polls', () => {
 		const task = await start({}, { pollBudgetMs: 300, staticData });
 		await harness.faults({ fault: { kind: 'slowBefore', ms: 3000 } });
 		const began = Date.now();
-		await expect(task.poll()).rejects.toThrow('The poll did not end in the 0 s that n8n grants it');
+		await expect(task.poll()).rejects.toThrow(
+			'The poll did not finish within the 0 s that n8n allows',
+		);
 		expect(Date.now() - began).toBeLessThan(1500);
 		await harness.faults();
 		expect(await emitted(task)).toEqual(['1']);

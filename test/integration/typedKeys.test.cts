@@ -1,4 +1,6 @@
-/** Import keys of every type that can be one, as the service stores them; and of those that can't. */
+/**
+ * Import keys of every type that can be one, as the service stores them, and of those that can't.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import type { RunResult } from '../support/engine/engine.cts';
 import type { FaultRule } from '../../harness/sandboxAdmin.mts';
@@ -44,7 +46,7 @@ const stored = async () => (await harness.records('typed')).map(({ fields }) => 
 
 const choices = { items: [{ value: 'a' }, { value: 'b' }] };
 
-/** Two keys each, and another spelling of the first. */
+/** Two keys each, and another spelling of the first one. */
 const KEYS: Array<
 	[type: string, one: unknown, other: unknown, again: unknown, more?: IDataObject]
 > = [
@@ -99,7 +101,7 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 	});
 });
 
-/** Certain keys, and those of which the platform alone knows what they are stored as. */
+/** Certain keys, and those whose stored format only the platform knows. */
 const TYPICAL = KEYS.filter(([type]) => ['number', 'date', 'datetime'].includes(type));
 
 describe.each(TYPICAL)('both spellings in one input, %s: %j', (...[type, one, other, again]) => {
@@ -268,7 +270,7 @@ test('two forms of one key are written in their order, whatever Parallel Request
 		code: count % 2 === 0 ? `${day}T1${count}:00:00Z` : day,
 		name: `${count}`,
 	})).filter(({ code }, index) => code !== day || index === 5);
-	// The first one takes its time.
+	// The first one takes a while.
 	await harness.faults({
 		...onBulk,
 		when: { nth: [1] },
@@ -333,7 +335,7 @@ describe('what can not be proven to be the same', () => {
 		await harness.sandbox.admin.clearRequests();
 		const paths = async () => (await harness.writes()).map(({ path }) => path.split('/data/')[1]);
 		const [record] = await harness.records('typed');
-		// The batch's response leaves out what did not change: the record by itself proves it.
+		// The batch's response leaves out unchanged records: the record itself is the proof.
 		expect(outcomes(await run([links], skipping))).toEqual(['unchanged']);
 		expect(await paths()).toEqual(['bulk', record!.id]);
 		await run([{ code: 1, at: '2026-01-01T10:00:00' }], skipping);

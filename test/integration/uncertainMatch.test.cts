@@ -1,4 +1,6 @@
-/** Match values in two forms of which only the platform knows that they are the same. */
+/**
+ * Two spellings of a match value that only the platform knows to be equal.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';
@@ -28,7 +30,7 @@ beforeEach(async () => {
 	await admin.clearRequests();
 });
 
-/** One day, as itself and as a time that lies in it where the application is. */
+/** A day as such, and as a time within it in the application's time zone. */
 const forms = ['2026-10-25', '2026-10-25T14:00:00Z', '2026-10-25T09:00:00+01:00'];
 const items: IDataObject[] = forms.map((k, n) => ({ k, n }));
 const onDay = { matchOn: 'fields', matchFields: ['k'] };
@@ -62,7 +64,7 @@ test.each<[string, Run]>([
 test('with the uncertain forms first, too', async () => {
 	const result = await run('upsertMany', { items: [...items].reverse() });
 	expect(result.error).toBeUndefined();
-	// What a later item gives too, an earlier one does not change.
+	// If a later item has a value too, an earlier one does not change it.
 	expect(outcomes(result).sort()).toEqual(['inserted', 'unchanged', 'unchanged']);
 	expect(await stored()).toEqual([{ k: '2026-10-25', n: 0 }]);
 });
@@ -83,7 +85,7 @@ describe('what comes between two items of one form counts in its turn', () => {
 		const records = [{ fields: { k: day, who: 'nobody', n: 99 } }];
 		const { admin } = harness.sandbox;
 		await admin.createTable({ app: APP, timeZone: 'UTC', table: days, records });
-		// The last but one gives the number, the last one the name.
+		// The second to last gives the number, the last one the name.
 		const inTurn = order.map((k, n) => (n === order.length - 1 ? { k, who: 'last' } : { k, n }));
 		const more: Run = {
 			items: inTurn,

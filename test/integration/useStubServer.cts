@@ -1,6 +1,6 @@
 import { StubServer, jsonResponse } from '../support/stubServer.mts';
 
-/** A stub server for a test file; its requests and its response are reset before each test. */
+/** A stub server for a test file. Its requests and its response are reset before each test. */
 export function useStubServer(): StubServer {
 	const respond = () => jsonResponse({ data: [] });
 	const server = new StubServer(respond);

@@ -183,7 +183,8 @@ describe('what it emits', () => {
 			const { items } = await workflow.receive({ recordId: id }, authorized);
 			emitted.push(...(items ?? []).map(({ event, ver }) => [event, ver]));
 		};
-		// The response of the first read is late: by then the record is changed, and then gone.
+		// The response to the first read is late: by then the record has changed, and then been
+		// deleted.
 		const path = '/data/[^/]+$';
 		const late = { kind: 'slowAfter', ms: 300 } as const;
 		await harness.faults({ match: { method: 'GET', path }, when: { first: 1 }, fault: late });

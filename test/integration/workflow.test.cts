@@ -1,4 +1,6 @@
-/** Starting the platform's workflows, and what their scripts see and may do. */
+/**
+ * Starting the platform's workflows, and what their scripts see and may do.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import { runOperation, type Credential, type OperationRun } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
@@ -20,7 +22,7 @@ beforeAll(async () => {
 afterAll(async () => await sandbox.stop());
 beforeEach(async () => await sandbox.admin.reset());
 
-/** Makes a workflow; its webhook URL. */
+/** Creates a workflow and returns its webhook URL. */
 async function workflow(script: string, settings: IDataObject = {}): Promise<string> {
 	const { data } = await sandbox.admin.http.post('/workflows', {
 		name: 'Under test',
@@ -414,7 +416,7 @@ describe('Trigger and Wait', () => {
 		[
 			'a field of that name',
 			{ items: [{ resumeUrl: 'mine' }] },
-			/The body has a field 'resumeUrl' already/,
+			/The body already has a field 'resumeUrl'/,
 		],
 		['no time', { parameters: { waitAmount: 0 } }, /'Wait At Most' must be a number at least 0.1/],
 		['years', { parameters: { waitAmount: 400, waitUnit: 'days' } }, /from 0.1 to 366, not 400/],

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness } from './fixtures.cts';
 
-/** What was read is written back, and items come with the names that the mapper shows. */
+/** Output is written back, and items may have the names that the mapper shows. */
 const harness = useHarness();
 
 describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (simple) => {
@@ -17,7 +17,7 @@ describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (si
 			before.map(({ fields }) => fields),
 		);
 		expect(same.hints).toContain(
-			"Left out, because the platform only lets them be read: 'related', 'label'.",
+			"Not written, because these fields are read-only: 'related', 'label'.",
 		);
 		const buyer = simple
 			? { buyer: 'Hare' }
@@ -139,7 +139,7 @@ describe('a table with a field called fields', () => {
 
 	test('a value of the field is not taken for a record', async () => {
 		await of();
-		// Neither the record's own properties beside it, nor field names in it.
+		// Neither with the record's own properties next to it, nor with field names in it.
 		for (const item of [
 			{ code: '1', fields: link },
 			{ id: 'x', code: '2', fields: link, created: 'a', modified: 'b', ver: 1 },
@@ -166,7 +166,7 @@ describe('with Link Values set for all fields', () => {
 			const result = await harness.run(operation, { items, options: { linkValues } });
 			expect(result.error).toBeUndefined();
 			expect(result.hints).toContain(
-				"Left out, because the platform only lets them be read: 'related', 'label'.",
+				"Not written, because these fields are read-only: 'related', 'label'.",
 			);
 		}
 		expect(await harness.values('related')).toEqual(before);

@@ -1,4 +1,6 @@
-/** A change of the source as it is shown, and as `equivalent.mts` names it. */
+/**
+ * A change to the source, as it is shown and as `equivalent.mts` names it.
+ */
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { EQUIVALENT } from './equivalent.mts';
@@ -54,7 +56,7 @@ export function changeAt(
 export const isEquivalent = ({ file, from, to }: Change): boolean =>
 	EQUIVALENT[file]?.some((known) => known.from === from && known.to === to) ?? false;
 
-/** What is listed as equivalent in the files that were changed, and is none of the changes. */
+/** Entries in the list of equivalents, for the changed files, that match none of the changes. */
 export const outdatedEquivalents = (changes: Change[]): Change[] =>
 	[...new Set(changes.map(({ file }) => file))].flatMap((file) => {
 		const made = new Set(

@@ -25,12 +25,12 @@ const MIN_TIME_MS = 3000;
 /** As above, of computing time: that of a busy machine is not longer. */
 const MIN_COMPUTING_MS = 600;
 
-/** How often it is looked whether a test can still end. */
+/** How often to check whether a test can still end. */
 const LOOK_EVERY_MS = 20;
 
 /**
- * Where nothing is under way so many times in a row, a test waits in vain. What Node computes in other
- * threads, such as gzip, does not show as under way, and takes less.
+ * If nothing is running this many times in a row, a test waits in vain. Work in Node's other
+ * threads, such as gzip, does not show as running, and takes less time.
  */
 const MAX_IDLE_LOOKS = 25;
 
@@ -186,7 +186,7 @@ export class UnitTests {
 	/** How long a test may compute with a mutant, in milliseconds. */
 	maxComputing = ({ passedInMs }: UnitTest) => Math.max(MIN_COMPUTING_MS, passedInMs * TIME_FACTOR);
 
-	/** @returns why the test failed; undefined where it passed */
+	/** @returns why the test failed; undefined if it passed */
 	async run(test: UnitTest, maxMs = Infinity): Promise<string | undefined> {
 		const { id, block, body } = test;
 		const started = performance.now();

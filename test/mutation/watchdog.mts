@@ -1,6 +1,6 @@
 /**
- * Ends this process where one test computes without end: nothing in its own thread could. Runs in a
- * thread beside the tests, and counts computing time, so that a busy machine ends nothing.
+ * Ends this process if one test computes endlessly: nothing in its own thread could. Runs in
+ * another thread, and counts computing time, so that a busy machine ends nothing.
  */
 import { workerData } from 'node:worker_threads';
 

@@ -1,5 +1,5 @@
 /**
- * The pages of the repository: what they name is there.
+ * The pages of the repository: what they refer to exists.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -85,7 +85,7 @@ describe.each(PAGES)('%s', (page) => {
 		const named = [...prose(page).matchAll(/`([^`\n]+)`/g)]
 			.map(([, code]) => code!.match(new RegExp(`^(?:${folders})/[\\w./*{},@-]*$`))?.[0])
 			.flatMap((path) => (path === undefined ? [] : alternatives(path)));
-		// A test is named without its ending.
+		// A test is named without its extension.
 		const missing = named.filter((path) =>
 			[path, `${path}.*`].every((pattern) => globSync(pattern, { cwd: root }).length === 0),
 		);

@@ -1,6 +1,6 @@
 /**
- * The editor's entries, held to n8n's lint rules: `n8n-node lint` finds them in object literals of the
- * sources only, and ours are made by `execution/parameterKinds`.
+ * Checks the editor's entries against n8n's lint rules. `n8n-node lint` only finds entries in
+ * object literals of the sources, and ours are made by `execution/parameterKinds`.
  */
 import { resolve } from 'node:path';
 import { Linter, type ESLint } from 'eslint';
@@ -12,7 +12,7 @@ const plugin = require('eslint-plugin-n8n-nodes-base') as ESLint.Plugin & {
 
 const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
 
-/** Each entry once, whichever operations show it. */
+/** Each entry once, however many operations show it. */
 const entries = [
 	...new Set(
 		NODES.flatMap((name) => {
@@ -23,7 +23,7 @@ const entries = [
 	),
 ];
 
-/** What `n8n-node lint` leaves out. */
+/** A rule that `n8n-node lint` turns off. */
 const OFF = 'type-options-max-value-present';
 
 const RULES = Object.fromEntries(
@@ -32,7 +32,7 @@ const RULES = Object.fromEntries(
 		.map((rule) => [rule, 'error'] as const),
 );
 
-/** What the rules find: the rule, and the text that it is about. */
+/** The findings of the rules: the rule, and the text. */
 function findings(texts: string[]): string[] {
 	// The rules look for names without quotes.
 	const source = `export const entries = [${texts.join()}];`.replaceAll(
@@ -56,11 +56,11 @@ test('keep the rules, but for reasons', () => {
 	expect([...new Set(findings(others))].toSorted()).toEqual([
 		// It is a column called id.
 		"description-miscased-id: How to find each row's record; its ID stands in the column 'id'",
-		// Lists of words that the node itself knows; nobody would name one by an ID.
-		'description-wrong-for-dynamic-multi-options: What to compute; the list fits the type of the field',
-		// It goes on after the sentence that the rule wants.
+		// Lists of words that the node itself defines: nobody would use an ID.
+		'description-wrong-for-dynamic-multi-options: What to compute. The list depends on the type of the field.',
+		// It continues after the sentence that the rule requires.
 		'description-wrong-for-dynamic-options: Choose from the list, or specify an ID using an ',
-		'description-wrong-for-dynamic-options: How to compare; the list fits the type of the field',
+		'description-wrong-for-dynamic-options: How to compare. The list depends on the type of the field.',
 		'display-name-wrong-for-dynamic-multi-options: Aggregations',
 		'display-name-wrong-for-dynamic-options: Operator',
 	]);

@@ -1,4 +1,6 @@
-/** What the editor calls a parameter is written down once, where the parameter is. */
+/**
+ * A parameter's label is written down once, where the parameter is defined.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';
@@ -7,7 +9,7 @@ import ts from 'typescript';
 const root = resolve(__dirname, '../..');
 const NODES = ['DataPlatform', 'DataPlatformTrigger', 'DataPlatformWebhookTrigger'];
 
-/** Every parameter, those inside of collections too. */
+/** Every parameter, including those inside collections. */
 function* parameters(properties: INodeProperties[]): Generator<INodeProperties> {
 	for (const property of properties) {
 		if (property.type !== 'notice') yield property;
@@ -26,10 +28,13 @@ const labels = new Set(
 	}).map(({ displayName }) => displayName),
 );
 
-/** Members whose texts declare a label, or name other things: choices, entries of lists, operations. */
+/**
+ * Properties whose texts declare a label, or name something else: choices, list entries,
+ * operations.
+ */
 const NAMES = new Set(['label', 'displayName', 'choices', 'entry', 'name', 'action']);
 
-/** Whether a text stands in such a member, or is given to a group of options. */
+/** Whether a text is in such a property, or is the name of a group of options. */
 function isName(node: ts.Node): boolean {
 	for (let at = node.parent; at && !ts.isStatement(at); at = at.parent) {
 		if (ts.isNewExpression(at) && at.expression.getText() === 'OptionGroup') return true;
@@ -44,20 +49,20 @@ const isText = (node: ts.Node): node is ts.LiteralLikeNode =>
 	ts.isTemplateMiddle(node) ||
 	ts.isTemplateTail(node);
 
-/** Whether a text names a label: in quotes, or, if it has several words, as words of its own. */
+/** Whether a text contains a label: in quotes or, if it has several words, as words of its own. */
 function names(text: string, label: string): boolean {
 	if (text.includes(`'${label}'`)) return true;
 	const at = label.includes(' ') ? text.indexOf(label) : -1;
 	return at >= 0 && !/\w$/.test(text.slice(0, at)) && !/^\w/.test(text.slice(at + label.length));
 }
 
-/** The labels that a text types again. */
+/** The labels that a text repeats. */
 const typedAgain = (node: ts.LiteralLikeNode): string[] =>
 	isName(node)
 		? [...labels].filter((label) => node.text.includes(`'${label}'`))
 		: [...labels].filter((label) => node.text === label || names(node.text, label));
 
-/** Where a source types a label again. */
+/** Where a source repeats a label. */
 function occurrences(file: string, source: string): string[] {
 	const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true);
 	const found: string[] = [];
@@ -73,7 +78,7 @@ function occurrences(file: string, source: string): string[] {
 }
 
 const folder = join(root, 'nodes');
-/** What these say is the platform's, and no parameter's. */
+/** Messages that name properties of the platform, not parameters. */
 const OTHERS = ['fields/types/structured.ts'];
 
 const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -19,7 +19,7 @@ const nodes = manifest.n8n.nodes.map((path): [string, INodeType] => {
 	return [path, new loaded[name]!()];
 });
 
-/** Every parameter, those inside of collections too. */
+/** Every parameter, including those inside collections. */
 function* parameters(properties: INodeProperties[]): Generator<INodeProperties> {
 	for (const property of properties) {
 		yield property;
@@ -44,7 +44,7 @@ const CATEGORIES = [
 	'Utility',
 ];
 
-/** Characters of a hint at most (hint-max-length). */
+/** The maximum length of a hint (hint-max-length). */
 const LONGEST_HINT = 120;
 
 test('no-monorepo, require-mit-license', () => {
@@ -116,7 +116,7 @@ function contrast(one: string, other: string): number {
 	return (lighter + 0.05) / (darker + 0.05);
 }
 
-// n8n's rule asks for 1.5; WCAG asks for 3 of pictures.
+// n8n's rule requires 1.5; WCAG requires 3 for pictures.
 test.each([
 	['platform.svg', '#ffffff'],
 	['platform.dark.svg', '#2b2b2b'],

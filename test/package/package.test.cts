@@ -25,7 +25,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 };
 const { nodes: nodePaths, credentials: credentialPaths } = manifest.n8n;
 
-/** n8n makes a class of the name that the file has. */
+/** n8n expects a class with the name of the file. */
 function load<Type>(path: string): Type {
 	const name = basename(path).replace(/\.(node|credentials)\.js$/, '');
 	const exported = require(join(root, path)) as Record<string, new () => Type>;
@@ -88,7 +88,7 @@ test.each(nodes)('%s tests its credential', (_, node) => {
 	for (const name of names) expect(typeof node.methods!.credentialTest![name]).toBe('function');
 });
 
-/** Every parameter, those inside of collections too, beside the ones on its level. */
+/** Every parameter, including those inside collections, with its siblings. */
 function* parameters(
 	properties: INodeProperties[],
 ): Generator<{ property: INodeProperties; siblings: INodeProperties[] }> {
@@ -171,7 +171,7 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 				const owners = (name.startsWith('/') ? description.properties : siblings).filter(
 					(entry) => entry.name === name.replace(/^\//, '') && entry.type === 'options',
 				);
-				// A list that the node loads shows what fits.
+				// A list that the node loads already shows only fitting choices.
 				const isLoaded = owners.some(({ typeOptions }) => typeOptions?.loadOptionsMethod);
 				if (owners.length === 0 || isLoaded) continue;
 				const choices = owners.flatMap(({ options = [] }) =>
@@ -213,7 +213,7 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 		if (!resources || !existsSync(folder)) return;
 		const described = readdirSync(folder, { recursive: true, encoding: 'utf8' })
 			.filter((file) => file.endsWith('.json'))
-			// Those of nodes without operations, the triggers, stand above.
+			// Those of nodes without operations, the triggers, are one level higher.
 			.filter((file) => file.split(/[\\/]/).length === 3)
 			.map((file) => file.split(/[\\/]/).slice(-2).join('/').replace('.json', ''));
 		const operations = description.properties
@@ -239,7 +239,7 @@ describe.each(nodes)('%s', (path, { description, methods }) => {
 });
 
 describe('the built code', () => {
-	/** What the entries named in package.json load, and what that loads. */
+	/** The files that the entries in package.json load, directly or indirectly. */
 	function reach(file: string, seen = new Map<string, string[]>()) {
 		if (seen.has(file)) return seen;
 		const code = readFileSync(file, 'utf8');

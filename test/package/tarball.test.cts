@@ -1,4 +1,6 @@
-/** The tarball as npm publishes it: what is in it, and that it needs nothing but n8n-workflow. */
+/**
+ * The tarball as npm publishes it: its content, and that it needs nothing but n8n-workflow.
+ */
 import { execFileSync } from 'node:child_process';
 import {
 	mkdirSync,
@@ -14,7 +16,7 @@ import { extname, join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../..');
 
-/** Bytes; the package is about half of it, so that a stray file is noticed and growth is not. */
+/** In bytes. The package is about half of it, so growth passes but a stray file is noticed. */
 const MOST_UNPACKED = 1_500_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'tarball-'));
@@ -26,14 +28,15 @@ beforeAll(() => {
 		encoding: 'utf8',
 	});
 	execFileSync('tar', ['-xzf', packed.trim()], { cwd: folder });
-	// The one module beside it. Its own modules it finds where it really is; the package does not.
+	// The only module next to it. It finds its own dependencies at its real location; the package
+	// can't.
 	mkdirSync(join(folder, 'node_modules'));
 	symlinkSync(join(ROOT, 'node_modules/n8n-workflow'), join(folder, 'node_modules/n8n-workflow'));
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs code where the package alone is, in a Node of its own; returns what it printed. */
+/** Runs code in its own Node, where only the package is available. Returns what it printed. */
 const runThere = (code: string) =>
 	execFileSync(process.execPath, ['--eval', code], {
 		cwd: unpacked,
@@ -73,8 +76,8 @@ test('loads with n8n-workflow alone, every file of it', () => {
 });
 
 /**
- * Names that scanners for malware take for a download that is run, a shell or hidden code. n8n's scan will
- * have such rules; all of them run with `test/package/scan/scan.mts --rules`.
+ * Names that malware scanners associate with downloads that are executed, shells or hidden code.
+ * n8n's scan will have such rules; `test/package/scan/scan.mts --rules` runs all of them.
  */
 const SUSPICIOUS = [
 	/downloadFile\s*\(/i,

@@ -1,4 +1,6 @@
-/** Texts at random. */
+/**
+ * Random texts.
+ */
 import fc from 'fast-check';
 
 const SURROGATES = { first: 0xd800, count: 0x800 };
@@ -10,8 +12,8 @@ const character = fc
 	.map((code) => String.fromCodePoint(code));
 
 /**
- * Any characters, or what is special in JavaScript. As `fc.string({ unit: 'binary' })`, which first
- * makes a table of all characters: that takes seconds.
+ * Any characters, or those that are special in JavaScript. Not `fc.string({ unit: 'binary' })`,
+ * which first makes a table of all characters and takes seconds.
  */
 export const anyText = (): fc.Arbitrary<string> =>
 	fc.oneof(

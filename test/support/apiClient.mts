@@ -1,4 +1,6 @@
-/** What the platform returns over its API, read with none of the nodes' code. */
+/**
+ * Reads what the platform returns over its API, without any of the nodes' code.
+ */
 
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 

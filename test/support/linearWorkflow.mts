@@ -1,9 +1,11 @@
-/** Workflows of steps one after the other. */
+/**
+ * Workflows whose steps run one after the other.
+ */
 
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../harness/examples.mts';
 import type { WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';
 
-/** Where n8n's own nodes come from. */
+/** The package of n8n's own nodes. */
 export const BASE_NODES = 'n8n-nodes-base';
 
 /** Our node, as n8n names it. */
@@ -21,7 +23,7 @@ const manualStart: Step = {
 	parameters: {},
 };
 
-/** A workflow that begins at a trigger, `Start` unless another is given, and takes all steps. */
+/** A workflow that starts at a trigger, `Start` unless another one is given, and runs all steps. */
 export function linearWorkflow(
 	name: string,
 	credentialId: string,

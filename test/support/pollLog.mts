@@ -1,6 +1,6 @@
 /**
- * What n8n has stored of the trigger, by its database: its place, and the executions that it
- * started.
+ * What n8n has stored about the trigger, read from its database: the trigger's position, and the
+ * executions that it started.
  */
 
 import { join } from 'node:path';
@@ -17,7 +17,10 @@ interface Position {
 const isAfter = (one: Position, other: Position) =>
 	one.time > other.time || (one.time === other.time && one.id > other.id);
 
-/** The part of the trigger's state that says what was emitted; nodes/DataPlatform/changes/tracker. */
+/**
+ * The part of the trigger's state that records what was emitted;
+ * nodes/DataPlatform/changes/tracker.
+ */
 interface State {
 	watermark?: Position;
 	emitted: Record<string, [version: number, time: number]>;
@@ -30,7 +33,9 @@ export const nameOf = ({ id, ver }: Pick<Change, 'id' | 'ver'>) => `${id}:${ver}
 
 const databaseFile = (userFolder: string) => join(userFolder, '.n8n', 'database.sqlite');
 
-/** Whether n8n, which may run, has stored where a trigger of the workflow begins to watch. */
+/**
+ * Whether n8n, which may be running, has stored where a trigger of the workflow starts to watch.
+ */
 export function isStartStored(userFolder: string, workflowId: string): boolean {
 	const database = new DatabaseSync(databaseFile(userFolder), { readOnly: true, timeout: 5_000 });
 	try {
@@ -47,9 +52,9 @@ export class PollLog {
 	readonly #folder: string;
 	readonly #workflowId: string;
 	readonly #triggerName: string;
-	/** How often a change stands in a stored execution. */
+	/** How often each change occurs in a stored execution. */
 	readonly emitted = new Map<string, number>();
-	/** At each kill: n8n's place, what stood in executions, and the last change that did. */
+	/** At each kill: n8n's position, the changes in executions so far, and the last of them. */
 	readonly #kills: Array<{ state: State | undefined; emitted: Set<string>; last: Position }> = [];
 	#last: Position = { time: 0, id: '' };
 	#latest = 0;
@@ -60,11 +65,11 @@ export class PollLog {
 		this.#triggerName = triggerName;
 	}
 
-	/** Reads what is new; n8n must not run. */
+	/** Reads what is new. n8n must not be running. */
 	read(): void {
 		const database = new DatabaseSync(databaseFile(this.#folder));
 		try {
-			// Not those that were repeated by hand: they have the same items again.
+			// Without executions that were repeated by hand: they have the same items again.
 			const rows = database
 				.prepare(
 					`SELECT e.id, d.data FROM execution_entity e JOIN execution_data d ON d.executionId = e.id
@@ -94,9 +99,9 @@ export class PollLog {
 	}
 
 	/**
-	 * Whether n8n was once killed with this change behind its place and in no execution, as the change
-	 * of a poll after all those that are in one. A change that is missing among others was lost
-	 * otherwise: by the trigger.
+	 * Whether n8n was once killed when this change was before its position but in no execution, and
+	 * after all changes that are in one. A change that is missing among others was lost differently:
+	 * by the trigger.
 	 */
 	isInGap(change: Change): boolean {
 		const position = { time: Date.parse(change.at), id: change.id };
@@ -106,7 +111,9 @@ export class PollLog {
 		);
 	}
 
-	/** Whether n8n was once killed with this change in an execution and not behind its place. */
+	/**
+	 * Whether n8n was once killed when this change was in an execution but not before its position.
+	 */
 	isInOtherGap(change: Change): boolean {
 		return this.#kills.some(
 			({ state, emitted }) => !isRecorded(state, change) && emitted.has(nameOf(change)),

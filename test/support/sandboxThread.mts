@@ -1,4 +1,6 @@
-/** Sandboxes in a thread of this process: they start faster than in processes of their own. */
+/**
+ * Sandboxes in a thread of this process, which start faster than in their own processes.
+ */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import {
@@ -18,7 +20,7 @@ interface Opened {
 	tokens: SandboxTokens;
 }
 
-/** Starts so many sandboxes without demo data, on free ports. */
+/** Starts this many sandboxes without demo data, on free ports. */
 export async function startSandboxThread(count: number): Promise<SandboxThread> {
 	const thread = new Worker(new URL(import.meta.url), { workerData: count });
 	const [opened] = (await once(thread, 'message')) as [Opened[]];

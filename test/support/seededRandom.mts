@@ -1,10 +1,12 @@
-/** Random choices that a seed repeats. */
+/**
+ * Random choices that are reproducible by a seed.
+ */
 export class SeededRandom {
 	#state: number;
 
 	constructor(seed: number) {
 		this.#state = seed >>> 0;
-		// Neighbouring seeds begin alike.
+		// Neighboring seeds start with similar numbers.
 		for (let round = 0; round < 4; round += 1) this.next();
 	}
 

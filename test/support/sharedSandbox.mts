@@ -1,4 +1,6 @@
-/** The sandbox of a process of Jest's: its test files use one after the other, which empties it first. */
+/**
+ * One sandbox per Jest process: its test files use it one after the other, and empty it first.
+ */
 
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 

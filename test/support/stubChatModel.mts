@@ -1,6 +1,6 @@
 /**
- * A stub of a chat model: it replies what a test prescribes, in the form that n8n's OpenAI node
- * reads. So the agent and its tools run for real, and the same way every time.
+ * A stub of a chat model: it replies what a test prescribes, in the format that n8n's OpenAI node
+ * reads. So the agent and its tools really run, and in the same way every time.
  */
 
 import { type StubServer, jsonResponse, startStubServer } from './stubServer.mts';
@@ -25,7 +25,7 @@ export interface ModelRequest {
 	tools?: OfferedTool[];
 }
 
-/** What the model says next: words, or the tool to call. */
+/** The model's next reply: words, or the tool to call. */
 export type ModelReply = { text: string } | { tool: string; args: object };
 
 /** The text of a message. */

@@ -1,4 +1,6 @@
-/** A server that is not the sandbox: somebody else's, or a platform that keeps to no contract. */
+/**
+ * A server other than the sandbox: another service, or a platform that breaks the contract.
+ */
 import {
 	createServer,
 	type IncomingHttpHeaders,
@@ -12,7 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface ReceivedRequest {
 	method: string;
-	/** The request's target as it came: nothing in it is decoded or normalized. */
+	/** The request's target, unchanged: not decoded or normalized. */
 	target: string;
 	headers: IncomingHttpHeaders;
 	body: string;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until something holds; the time limit is for slow machines. */
+/** Waits until a condition holds. The time limit allows for slow machines. */
 export async function waitUntil(
 	what: string,
 	holds: () => boolean | Promise<boolean>,

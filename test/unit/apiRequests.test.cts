@@ -1,4 +1,6 @@
-/** What each function of api/ requests, what it makes of the response, and of a failure. */
+/**
+ * For each function of api/: the requests that it sends, its result, and what a failure becomes.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import {
 	countLinked,
@@ -50,7 +52,7 @@ const describeRequest = ({ method, url, body }: IHttpRequestOptions) => {
 	return body === undefined ? `${method} ${path}` : `${method} ${path} ${String(body)}`;
 };
 
-/** Runs one function against responses; what was sent, and its result or error. */
+/** Runs one function against responses. Returns what was sent, and its result or error. */
 async function call<T>(
 	run: (client: ApiClient) => Promise<T>,
 	...responses: Array<ReturnType<Serve>>
@@ -80,7 +82,7 @@ const isAnyOf: Group = {
 	filterOperator: 'or',
 };
 const anything: Group = { filter: [], filterOperator: 'and' };
-const PROXY = 'A proxy or gateway may answer in its place: check the address and the network.';
+const PROXY = 'A proxy or gateway may have responded instead. Check the address and the network.';
 
 describe('a record', () => {
 	const uuid = '01234567-89ab-cdef-0123-456789abcdef';
@@ -295,7 +297,7 @@ describe('counting', () => {
 		const run = (client: ApiClient) => countLinked(client, at, linkedTo, filter);
 		const { result, requests } = await call(run, ok(records), ok(records.slice(2)));
 		expect(result).toBe(3);
-		// They are read: whether a platform counts them is open.
+		// Records that are read: the contract does not say whether a platform counts them.
 		const request = `sort=created,id&${query}linkId=c1&linkTableId=t1&linkField=orders`;
 		expect(requests).toEqual([
 			`GET /people/data?limit=1000&${request}`,
@@ -694,7 +696,7 @@ describe('applications and tables', () => {
 	test('a table that none has', async () => {
 		const { result } = await call(find('x'), ok([app('a')]), ok([table('t')]));
 		expect(result).toMatchObject({
-			message: "No application that this token sees has a table 'x'",
+			message: "No application that this token can see has a table 'x'",
 			status: 404,
 			delivery: 'rejected',
 			hint: expect.stringContaining('Choose the application'),

@@ -12,7 +12,7 @@ const recordsOf = (count: number, size = 10) =>
 		sendableOf({ index, fields: { a: 'x'.repeat(size) } }),
 	);
 
-/** All batches, by the indexes of their records. */
+/** All batches, as the indexes of their records. */
 function batchesOf(records: PreparedRecord[], limits: BatchLimits) {
 	const unsent = new UnsentRecords(records.values());
 	const batches: number[][] = [];

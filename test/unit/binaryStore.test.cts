@@ -1,4 +1,6 @@
-/** Files in n8n's store: written bit by bit, opened, and named by their fields. */
+/**
+ * Files in n8n's store: written piece by piece, opened, and named after their fields.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 
@@ -12,7 +14,7 @@ import { fakeRun, type Given } from './fakeNode.cts';
 
 const MIB = 1024 * 1024;
 
-/** Whether a promise is settled once all that can go on has gone on. */
+/** Whether a promise is settled, after everything that can run has run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 	let settled = false;
 	const settle = () => (settled = true);
@@ -26,7 +28,10 @@ async function growing(given: Given = {}) {
 	return { file: new GrowingFile(run, 'rows.csv', 'text/csv'), seen };
 }
 
-/** Writes until the file makes its writer wait; a stream takes some more than the store itself. */
+/**
+ * Writes until the file makes its writer wait. A stream buffers slightly more than the store
+ * itself.
+ */
 async function fill(file: GrowingFile) {
 	for (let count = 1; count <= 40; count += 1) {
 		const waiting = file.write('b'.repeat(MIB));
@@ -259,7 +264,10 @@ describe('a file of an item', () => {
 		expect((await opened(data)).name).toBe(expected);
 	});
 
-	const HINT = { field: 'Input Data Field Name', hint: 'Run the node that gave the file again.' };
+	const HINT = {
+		field: 'Input Data Field Name',
+		hint: 'Run the node that created the file again.',
+	};
 	test('that is not in the store is an error', async () => {
 		const { read } = await opened({ id: 'f', fileName: 'a.csv' }, { f: new Error('gone') });
 		await expect(text(read())).rejects.toMatchObject({
@@ -307,7 +315,7 @@ describe('the fields of an item with files', () => {
 			' , ',
 			{ a: file },
 			"'Input Data Field Name' names no field: ','",
-			'Give the names of fields with files, separated by commas, or leave it empty for all.',
+			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
 		],
 		['', {}, 'The item has no file', 'Put a node before this one that reads or downloads a file.'],
 		[

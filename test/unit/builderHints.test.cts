@@ -1,9 +1,11 @@
-/** The hints for n8n's AI stand at parameters that there are, none at the selectors. */
+/**
+ * Hints for n8n's AI belong to existing parameters, and not to the selectors.
+ */
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { properties } from '../../nodes/DataPlatform/actions';
 import { HINTS } from '../../nodes/DataPlatform/parameters/builderHints';
 
-/** Every parameter, those inside of collections too. */
+/** Every parameter, including those inside collections. */
 function* parameters(list: INodeProperties[]): Generator<INodeProperties> {
 	for (const property of list) {
 		yield property;

@@ -1,4 +1,6 @@
-/** How the order of changes is read: which requests, and what is made of their pages. */
+/**
+ * How the order of changes is read: the requests, and what their pages mean.
+ */
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
 import {
 	LIMITS,
@@ -23,7 +25,7 @@ const changed = (id: string, time: number, created = time): PlatformRecord => ({
 
 const list = (...times: number[]) => times.map((time, at) => changed(`r${at + 1}`, time));
 
-/** So many records, the first changed at 1. */
+/** This many records; the first one changed at 1. */
 const count = (size: number) => list(...Array.from({ length: size }, (_, at) => at + 1));
 
 /** Pages of records in the order of their changes, and `skip limit` of each request, `-` backwards. */
@@ -52,14 +54,14 @@ describe('the offset before a time', () => {
 		// Nothing changed before that time.
 		[0, 5, 0, 0, [3, 1]],
 		[3, 1, 0, 0, [3, 1]],
-		// By steps that double, then by halves, to half a page.
+		// First by steps that double, then by bisection, up to half a page.
 		[40, 3, 0, 2, [3, 1]],
 		[40, 20, 0, 18, [3, 11, 27, 19, 15, 17]],
 		[40, 41, 0, 40, [3, 11, 27, 59, 43, 35, 39, 41]],
-		// Where it was found last.
+		// At the offset found last time.
 		[40, 20, 18, 18, [17, 21, 19]],
 		[40, 20, 19, 19, [18, 22, 20]],
-		// Records before it are gone: found anew.
+		// Records before it were deleted: found again.
 		[40, 3, 30, 2, [29, 3, 1]],
 	])(
 		'%d records, the time %d, last found at %d: %d',
@@ -119,7 +121,7 @@ describe('the newest changes', () => {
 		['a page, the last of it of that time', [count(9), { page: 4 }], [6], false, ['-0 4']],
 		['no more than a page', [count(9), { page: 4 }], [0, 6], false, ['-0 4']],
 		['a few', [count(9), { page: 4 }], [0, 3], false, ['-0 3']],
-		// They may have been cut: is the last one the last?
+		// The pages may have been cut: is the last record really the last?
 		['50, and no more', [fifty], [0], true, ['-0 1000', '-49 2']],
 		['50 of 51', [count(51), { largest: 50 }], [0], false, ['-0 1000', '-49 2']],
 		['50, what follows is older', [count(51), { largest: 50 }], [2], true, ['-0 1000', '-49 2']],
@@ -215,7 +217,7 @@ describe('pages from a time on', () => {
 		const all = list(1, 2, 3, 3, 3, 3, 4);
 		const given = (requests: number) => (requests === 1 ? all : all.slice(2));
 		const { pages, requests } = pagesOf(given, { page: 4, pageOverlap: 1 });
-		// The sixth is of the time that was reached, but was not read: others may lie before it.
+		// The sixth has the time that was reached, but was not read: others may come before it.
 		expect(await read(pages, 0, 0)).toEqual([
 			[['r1', 'r2', 'r3', 'r4'], 3],
 			[['r3', 'r4', 'r5', 'r6'], 3],
@@ -249,7 +251,7 @@ test.each([
 	const options = { kinds: new Set<ChangeKind>(['created']), maximum: 100 };
 	const pages = new ChangePages(connection, { table: 't' }, {});
 	await expect(readChanges(pages, state, options, () => true)).rejects.toThrow(
-		'no steady list of changes',
+		'no stable list of changes',
 	);
 	expect(sent.length).toBeLessThan(150);
 });
@@ -291,7 +293,7 @@ describe('one poll', () => {
 		const given: Parameters<typeof pagesOf> = [count(50), { largest: 50 }];
 		const { ids, requests } = await poll(given, { ...before, cursor: 2 });
 		expect({ ids, requests }).toEqual({ ids: [], requests: ['-0 100'] });
-		// From the cursor on, what is not known may stand behind.
+		// From the cursor on, unknown changes may follow.
 		expect((await poll(given, { ...before, cursor: 1 })).requests.length).toBeGreaterThan(1);
 	});
 

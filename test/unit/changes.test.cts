@@ -189,7 +189,7 @@ describe('the overlap', () => {
 		table.create();
 		expect(await follower.poll()).toHaveLength(1);
 		expect(await follower.poll()).toEqual([]);
-		// 60 s of overlap hold 61 records, one a second.
+		// 60 s of overlap hold 61 records, one per second.
 		expect(table.asked).toEqual([111, 111, 111]);
 	});
 
@@ -327,7 +327,7 @@ describe('a clock that does not distinguish what is written in one second', () =
 			write(table, 1);
 			now += 60_000;
 			expect(await follower.poll()).toEqual(['c61/1']);
-			// Now that second is over.
+			// Now that second has passed.
 			table.requests = 0;
 			expect(await follower.poll()).toEqual([]);
 			expect(table.requests).toBe(1);

@@ -1,4 +1,6 @@
-/** Changes at random on a fake platform (changesTable.cts), ties ordered in ways that ours is not. */
+/**
+ * Random changes on a fake platform (changesTable.cts), with ties in another order than ours.
+ */
 import fc from 'fast-check';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';
@@ -7,7 +9,7 @@ interface Step {
 	what: 'create' | 'update' | 'delete' | 'wait' | 'late' | 'poll';
 	many: number;
 	pick: number;
-	/** What happens while the poll reads: after how many requests, and what. */
+	/** Changes during a poll: after how many requests, and which. */
 	during: Array<{ after: number; what: 'create' | 'update' | 'delete'; pick: number }>;
 }
 
@@ -61,7 +63,7 @@ test('at random: the last version of each record once, each new record as create
 		fc.asyncProperty(schedule, async (given) => {
 			const { isSmall, page, pageOverlap, expected, maxBuffered, maxTracked } = given;
 			const { largestPage } = given;
-			// Where few are tracked, no moment is split, so that each is over at once.
+			// If few records are tracked, no moment is split, so that each has passed at once.
 			const limits = isSmall
 				? {
 						...LIMITS,
@@ -74,7 +76,7 @@ test('at random: the last version of each record once, each new record as create
 					}
 				: { ...LIMITS, expected };
 			const table = new Table(given.order, limits, largestPage);
-			// A moment of the platform's clock lasts as long as it takes until it counts as over.
+			// A moment of the platform's clock lasts until it counts as past.
 			jest.spyOn(Date, 'now').mockImplementation(() => table.now * LIMITS.settleMs);
 			for (let count = 0; count < given.existing; count += 1) table.create();
 			const old = new Map([...table.rows].map(([id, { ver }]) => [id, ver]));
@@ -86,9 +88,9 @@ test('at random: the last version of each record once, each new record as create
 			for (const { what, many, pick, during } of given.steps) {
 				if (what === 'wait') table.now += pick;
 				else if (what === 'late') {
-					// As late as the overlap allows; where few are tracked, not late at all.
+					// As late as the overlap allows; not late at all if few records are tracked.
 					const lag = given.isNow ? 0 : Math.min(given.overlapMs, pick);
-					// Cut pages show what is late only once there is something new.
+					// Cut pages show a late change only once there is something new.
 					const isLate = !isSmall && largestPage === Infinity && table.newest > 0;
 					table.create(isLate ? Math.max(1, table.newest - lag) : table.now);
 				} else if (what === 'poll') {
@@ -104,7 +106,7 @@ test('at random: the last version of each record once, each new record as create
 					await follower.poll();
 					table.onRequest = () => undefined;
 				} else change(table, what, pick, Math.min(many, largestPage < 10 ? 5 : many));
-				// Where few are tracked, a moment must not be split by a poll.
+				// If few records are tracked, a poll must not split a moment.
 				if (isSmall) table.now += 1;
 			}
 			if (given.isLater) table.now += 1;

@@ -1,6 +1,6 @@
 /**
- * A fake platform with one table, which can do what a real one can't be made to do at will: order
- * ties as it likes, change between two pages, show a record late.
+ * A fake platform with one table. It does what a real one can't be made to do: order ties at will,
+ * change between two pages, show a record late.
  */
 import type {
 	ChangeOptions,
@@ -46,23 +46,23 @@ export const toRecord = ({ id, ver, created, modified, fields }: Row): PlatformR
 
 export class Table {
 	readonly rows = new Map<string, Row>();
-	/** Every version ever, as `id/ver`. */
+	/** All versions so far, as `id/ver`. */
 	readonly written = new Set<string>();
 	/** Called before each response. */
 	onRequest: () => void = () => undefined;
 	requests = 0;
 	now = 1_000_000;
-	/** When the newest change ever was, also of a record that is deleted since. */
+	/** The time of the newest change so far, even if its record was deleted since. */
 	newest = 0;
 	private last = 0;
 	readonly pages: ChangePages;
 	private readonly order: Order;
 	private readonly largestPage: number;
 
-	/** What was asked for: how many records each request. */
+	/** How many records each request asked for. */
 	readonly asked: number[] = [];
 
-	/** @param largestPage to how many records the platform cuts its pages */
+	/** @param largestPage the most records in a page */
 	constructor(order: Order = 'asText', limits: Limits = LIMITS, largestPage = Infinity) {
 		this.order = order;
 		this.largestPage = largestPage;
@@ -74,10 +74,10 @@ export class Table {
 		this.pages = new ChangePages(connection, { table: 'things' }, {}, limits);
 	}
 
-	/** @param time when it counts as created; earlier than now for one that becomes visible late */
+	/** @param time its time of creation; before now if it becomes visible late */
 	create(time = this.now, fields: Row['fields'] = {}): Row {
 		this.last += 1;
-		// Digits so few that orders by text and by number differ.
+		// Short numbers, so that their order as text differs from their order as numbers.
 		const id = String(this.last);
 		const row = { id, ver: 1, created: time, modified: time, fields };
 		this.keep(row);
@@ -163,7 +163,7 @@ export class Follower {
 		return emitted.map(({ kind, id, ver }) => `${kind[0]}${id}/${ver}`);
 	}
 
-	/** The state as the trigger stores it, or, where no fields are watched, as a cursor holds it. */
+	/** The state as the trigger stores it or, if no fields are watched, as a cursor contains it. */
 	private restored(): ChangeState {
 		const stored = JSON.parse(JSON.stringify(this.state)) as ChangeState;
 		if (stored.digests) return stored;

@@ -1,4 +1,6 @@
-/** One request as it goes out and comes back: addresses, bodies, bytes, tokens, waits. */
+/**
+ * One request and its response: URLs, bodies, bytes, tokens, waits.
+ */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
@@ -25,7 +27,7 @@ const asFailure = (result: unknown): ServiceError => {
 	return result as ServiceError;
 };
 
-/** Sends one request; the result, and what went out. */
+/** Sends one request. Returns the result, and what was sent. */
 async function send(
 	request: ApiRequest,
 	serve: Serve = good,
@@ -107,7 +109,7 @@ describe('the token', () => {
 		retryBudgetMs: 0,
 	};
 
-	/** A client of which each request notes whether the token went along. */
+	/** A client that notes for each request whether the token was sent. */
 	function tokenClient(response: IN8nHttpFullResponse) {
 		const sent: Array<[withToken: boolean, url: string]> = [];
 		const sender = (withToken: boolean) => async (options: IHttpRequestOptions) => {
@@ -388,7 +390,7 @@ describe('waiting', () => {
 				send: async () => busy(60),
 				sendWithoutToken: async () => busy(60),
 				logger: { debug: () => undefined } as unknown as Logger,
-				// As older versions of n8n have it: `sleep` takes no notice.
+				// As in older versions of n8n, where `sleep` ignores the cancellation.
 				get canceled() {
 					return aborted.aborted ? AbortSignal.abort() : undefined;
 				},
@@ -436,7 +438,7 @@ describe('bytes that are received', () => {
 		headers: IDataObject = {},
 	): IN8nHttpFullResponse => ({ statusCode: status, headers, body: body as never });
 
-	/** Requests bytes; what came of it, and what was stored by each attempt. */
+	/** Requests bytes. Returns the result, and what each attempt stored. */
 	async function receive(
 		responses: Array<() => ReturnType<Serve>>,
 		more: Partial<ApiRequest> = {},
@@ -477,14 +479,8 @@ describe('bytes that are received', () => {
 	];
 	test.each<Row>([
 		['as many as announced', 'abc', { 'content-length': '3' }, undefined, undefined],
-		[
-			'fewer than announced',
-			'ab',
-			{ 'content-length': '3' },
-			undefined,
-			'2 bytes came instead of 3',
-		],
-		['fewer than the record says', 'ab', {}, 3, '2 bytes came instead of 3'],
+		['fewer than announced', 'ab', { 'content-length': '3' }, undefined, 'Received 2 of 3 bytes'],
+		['fewer than the record says', 'ab', {}, 3, 'Received 2 of 3 bytes'],
 		['as many as the record says', 'ab', { 'content-length': '9' }, 2, undefined],
 		[
 			'compressed on their way',
@@ -511,7 +507,7 @@ describe('bytes that are received', () => {
 			'a',
 			{ 'content-length': '2' },
 			'some',
-			'1 bytes came instead of 2',
+			'Received 1 of 2 bytes',
 		],
 	])('%s', async (_, bytes, headers, expectedBytes, problem) => {
 		const body = bytes === '' ? bytesOf() : bytesOf(bytes);
@@ -526,7 +522,7 @@ describe('bytes that are received', () => {
 			return;
 		}
 		expect(asFailure(result)).toMatchObject({ message: problem, delivery: 'ambiguous' });
-		// The connection is let go of.
+		// The connection is closed.
 		expect(aborted).toBe(true);
 	});
 
@@ -546,9 +542,9 @@ describe('bytes that are received', () => {
 	test.each([
 		[404, '{"errors":[{"message":"gone"}]}', 'gone'],
 		[300, 'elsewhere', 'responded with a redirect (300)'],
-		[199, '', 'The platform refused the request (199)'],
+		[199, '', 'The platform rejected the request (199)'],
 	])('with status %i are none, but the reason', async (status, text, message) => {
-		// The size of the file says nothing of this text.
+		// The size of the file says nothing about this text.
 		const { result, stored, sent } = await receive([() => withBytes(status, bytesOf(text))], {
 			expectedBytes: 2,
 		});
@@ -561,7 +557,7 @@ describe('bytes that are received', () => {
 		for (const expectedBytes of [5, 'some'] as const) {
 			const broken = () => withBytes(404, bytesOf(), { 'content-length': '10' });
 			const { result } = await receive([broken], { expectedBytes });
-			expect(asFailure(result).message).toBe('The platform does not have what was asked for');
+			expect(asFailure(result).message).toBe('The platform found no such record or table');
 		}
 	});
 

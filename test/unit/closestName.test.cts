@@ -21,7 +21,7 @@ describe('the closest name', () => {
 		['axydez', ['abcde'], undefined],
 		['ix', ['id'], 'id'],
 		['xy', ['id'], undefined],
-		// Of two that are equally close the first, of others the closest.
+		// The first of two that are equally close; otherwise the closest.
 		['name', ['nama', 'namb'], 'nama'],
 		['name', ['nxmx', 'namx'], 'namx'],
 		['a'.repeat(100), ['a'.repeat(99)], 'a'.repeat(99)],
@@ -31,7 +31,7 @@ describe('the closest name', () => {
 		expect(closestName(name, known)).toBe(closest);
 	});
 
-	/** How many letters two texts differ by, the slow way. */
+	/** How many letters two texts differ in, computed the slow way. */
 	const distance = (a: string, b: string): number =>
 		a === '' || b === ''
 			? a.length + b.length

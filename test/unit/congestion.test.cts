@@ -1,4 +1,6 @@
-/** How large batches are, and how many requests are under way at once. */
+/**
+ * How large batches are, and how many requests run at once.
+ */
 import { prepareRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import {
 	CongestionControl,

@@ -169,7 +169,7 @@ describe('a table', () => {
 		const [text, untyped] = table.fields;
 		expect(toFieldValue(text!, 'x', 'error')).toEqual({ value: 'x' });
 		expect(toFieldValue(untyped!, 'x', 'error')).toEqual({
-			problem: "can't be written: the platform does not say of which type it is",
+			problem: "can't be written: the platform does not report its type",
 		});
 		expect(toFieldValue(untyped!, null, 'clear')).toEqual({ value: null });
 		expect(canBeKey(untyped!)).toBe(false);

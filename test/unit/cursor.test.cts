@@ -1,4 +1,6 @@
-/** The text that a cursor is: what it holds, what is refused, how long it becomes. */
+/**
+ * The text of a cursor: what it contains, what is rejected, how long it gets.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import {
@@ -47,7 +49,7 @@ test('ids of any form come back as they were', () => {
 test('numbers of any form come back as they were', () => {
 	fc.assert(
 		fc.property(fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double()), (number) => {
-			// There is one zero only.
+			// There is only one zero.
 			expect(unpackNumber(packNumber(number)) + 0).toBe(number + 0);
 			expect(packNumber(number)).toMatch(/^[\w*-]+$/);
 		}),
@@ -90,10 +92,12 @@ describe('what is refused', () => {
 
 	test('whatever was cut, changed or made up', () => {
 		for (let at = 1; at < cursor.length; at += 1) {
-			expect(errorOf(cursor.slice(0, at))).toContain('is not readable');
-			expect(errorOf(cursor.slice(at))).toContain('is not readable');
+			expect(errorOf(cursor.slice(0, at))).toContain("can't be read");
+			expect(errorOf(cursor.slice(at))).toContain("can't be read");
 			const other = cursor[at] === 'a' ? 'b' : 'a';
-			expect(errorOf(cursor.slice(0, at) + other + cursor.slice(at + 1))).toContain('not readable');
+			expect(errorOf(cursor.slice(0, at) + other + cursor.slice(at + 1))).toContain(
+				"can't be read",
+			);
 		}
 		for (const text of [
 			'x',
@@ -104,7 +108,7 @@ describe('what is refused', () => {
 			`${cursor} `,
 			cursor + cursor,
 		]) {
-			expect(errorOf(text)).toContain('is not readable');
+			expect(errorOf(text)).toContain("can't be read");
 		}
 	});
 
@@ -130,14 +134,14 @@ describe('what is said about a cursor that is refused', () => {
 			'damaged',
 			cursor.slice(1),
 			SOURCE,
-			'is not readable: a part of it is missing or was changed',
+			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
 		],
 		[
 			'of another version',
 			`${body}.${checksum}`,
 			SOURCE,
-			'was made by another version of this node, which this one does not read',
+			'was made by another version of this node, whose format this one does not read',
 			'Use the version that made it.',
 		],
 		[

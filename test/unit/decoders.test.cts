@@ -1,4 +1,6 @@
-/** From a response's JSON to types: what is read, what is left out, and what spoils the whole. */
+/**
+ * From a response's JSON to types: what is read, what is dropped, and what makes the whole invalid.
+ */
 import {
 	toApplication,
 	toAttachments,

@@ -13,10 +13,10 @@ import { httpResponse, fakePlatform, networkError } from './stubPlatform.cts';
 type Response = ReturnType<typeof httpResponse> | Error;
 type Reply = Response | undefined;
 
-/** What the platform holds of records that match, and what it does other than it should. */
+/** The matching records on the platform, and how the platform misbehaves. */
 interface Matching {
 	ids: string[];
-	/** Called before each request; what it returns takes the place of the response. */
+	/** Called before each request. If it returns a response, that one is sent instead. */
 	on?: (line: string, table: Matching, count: number) => Reply;
 }
 
@@ -42,12 +42,12 @@ function serve(table: Matching, { method, url }: IHttpRequestOptions, count: num
 	return httpResponse(200, { data: page.map((id) => ({ id, fields: {} })) });
 }
 
-/** Goes into a query string as it is. */
+/** Can go into a query string as it is. */
 const plain: Group = {
 	filter: [{ field: 'age', operator: 'gte', value: '18' }],
 	filterOperator: 'and',
 };
-/** Does not, because of the comma: its records are deleted one by one. */
+/** Can't, because of the comma: its records are deleted one by one. */
 const withComma: Group = {
 	filter: [{ field: 'name', operator: 'eq', value: 'Fox, Ann' }],
 	filterOperator: 'and',
@@ -83,7 +83,7 @@ async function run({ filter = plain, ids = ['a', 'b', 'c'], on, ...options }: Se
 	};
 }
 
-/** What is left after the deletion request, and its response. */
+/** The records that are left after the deletion request, and its response. */
 const afterDeletion =
 	(left: string[], reply?: () => Reply): Matching['on'] =>
 	(line, table) => {
@@ -329,7 +329,7 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 	test('what ceased to match meanwhile stays, what was added is not deleted in its place', async () => {
 		const ids = Array.from({ length: 62 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (_, table, count) => {
-			// After the first page was read, one record of the second ceases to match.
+			// After the first page was read, one record of the second no longer matches.
 			if (count === 4) table.ids = [...table.ids.filter((id) => id !== 'r61'), 'x', 'y'];
 			return undefined;
 		};
@@ -473,10 +473,10 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		const refused = (id: string) => (line: string) =>
 			line === `DELETE /${id}` ? no(403) : undefined;
 		const first = await run({ filter, ids, on: refused('r1') });
-		// One alone, then those that are under way when the refusal comes.
+		// First one request, then those that are running when the rejection arrives.
 		expect(first.deletions.length).toBeGreaterThan(5);
 		expect(first.deletions.length).toBeLessThanOrEqual(13);
-		// Of the second page, too.
+		// Some of the second page, too.
 		const second = await run({ filter, ids, on: refused('r60') });
 		expect(second.deletions.length).toBeGreaterThan(64);
 		expect(second.deletions.length).toBeLessThanOrEqual(72);

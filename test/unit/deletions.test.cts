@@ -1,4 +1,6 @@
-/** Which records count as deleted, on a fake platform that lists what it likes. */
+/**
+ * Which records count as deleted, on a fake platform that lists what it likes.
+ */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { packIds, unpackIds } from '../../nodes/DataPlatform/changes/compact.ts';
@@ -16,15 +18,15 @@ const notFound = httpResponse(404, {
 });
 
 class Table {
-	/** The records that are there. */
+	/** The existing records. */
 	readonly ids: Set<string>;
-	/** What lists show; the records unless set. */
+	/** What lists show; the existing records by default. */
 	listed?: () => string[];
-	/** What the count is; that of the records unless set. */
+	/** What the count is; that of the existing records by default. */
 	count?: () => number;
-	/** The response to a request for one record, where it is not the truth. */
+	/** The response to a request for one record, if it is not the truth. */
 	single?: (id: string) => ReturnType<Serve> | undefined;
-	/** The response to a request for a list, where it is none. */
+	/** The response to a request for a list, if it is not a list. */
 	list?: () => ReturnType<Serve> | undefined;
 	/** Called before each response. */
 	before: (path: string, count: number) => void = () => undefined;
@@ -107,13 +109,13 @@ describe('what counts as deleted', () => {
 		}
 		const repeated = new Table(1500);
 		repeated.listed = () => [...repeated.ids].slice(0, 1000).flatMap((id) => [id, id]);
-		await expect(repeated.find(repeated.ids)).rejects.toThrow('not whole');
+		await expect(repeated.find(repeated.ids)).rejects.toThrow('is incomplete');
 	});
 
 	test('of a half list of a large table, nothing, and few requests', async () => {
 		const table = new Table(3000);
 		table.listed = () => [...table.ids].slice(0, 1500);
-		await expect(table.find(table.ids)).rejects.toThrow('list of records is not whole');
+		await expect(table.find(table.ids)).rejects.toThrow('list of records is incomplete');
 		expect(table.requests.length).toBeLessThan(130);
 	});
 
@@ -182,7 +184,7 @@ describe('what says nothing of a record', () => {
 		const watched = [...table.ids];
 		table.listed = () => ['id-0'];
 		table.single = () => notFound;
-		// From the second list on, which only shows whether there still is one.
+		// From the second list on, which only checks whether the table still exists.
 		table.list = () =>
 			table.requests.filter((path) => path === '/data').length > 1 ? notFound : undefined;
 		await expect(table.find(watched)).rejects.toThrow();
@@ -375,7 +377,8 @@ describe('what a check requests', () => {
 		const later = tableWith(['file'], ['a', 'b'], 500);
 		const found = await findDeletions(later.check(query), new Set(['b', 'gone']), all);
 		expect(found).toEqual({ deleted: ['gone'], added: ['a'], isWhole: true });
-		// The whole table says what is gone; what matches, which records are new.
+		// The list of the whole table shows what was deleted; the list of matches, which records are
+		// new.
 		const all1000 = `GET ${LIST}?limit=1000`;
 		expect(later.requests.filter((request) => request.includes('limit='))).toEqual([
 			...[all1000, next(all1000), `GET ${LIST}?limit=1`],
@@ -423,7 +426,7 @@ describe('what a check requests', () => {
 		await expect(readWatchedIds(table.check)).rejects.toThrow(
 			expect.objectContaining({
 				delivery: 'notApplied',
-				hint: 'Nothing was taken for deleted. The next poll reads the list again.',
+				hint: 'No record was treated as deleted. The next poll reads the list again.',
 			}),
 		);
 		// Before each of them, and after.
@@ -448,7 +451,7 @@ describe('at the bounds', () => {
 	test('a table of as many records as may be watched', async () => {
 		const table = new Table(3);
 		table.count = () => MAX_WATCHED;
-		await expect(readWatchedIds(table.check)).rejects.toThrow('is not whole');
+		await expect(readWatchedIds(table.check)).rejects.toThrow('is incomplete');
 	});
 
 	test('the error says what to do', async () => {
@@ -466,7 +469,7 @@ describe('at the bounds', () => {
 		table.hasTime = () => false;
 		await expect(table.find(watched)).rejects.toMatchObject({
 			delivery: 'notApplied',
-			hint: 'The platform responds slowly, or the table is large. Nothing was taken for deleted.',
+			hint: 'The platform responds slowly, or the table is large. No record was treated as deleted.',
 		});
 	});
 

@@ -1,6 +1,6 @@
 /**
- * The node in a fake execution of n8n, on a fake platform: parameters and items go in; items, requests,
- * hints, files and log lines come out. The parameters' defaults are filled in by n8n's own code.
+ * The node in a fake execution of n8n, on a fake platform. Parameters and items go in; items,
+ * requests, hints, files and log lines come out. n8n's own code fills in the parameters' defaults.
  */
 import {
 	NodeHelpers,
@@ -28,29 +28,32 @@ import { inSubCollections, unknownParameters } from '../support/engine/knownPara
 import { httpResponse, type Serve } from './stubPlatform.cts';
 
 export interface Given {
-	/** The operation's own, an option by its name; the others have their defaults. */
+	/** The operation's own parameters, and options by name. The others have their defaults. */
 	parameters?: INodeParameters;
-	/** As they are, without defaults and without a check whether the operation has them. */
+	/** Parameters as they are, without defaults and without checking that the operation has them. */
 	plain?: IDataObject;
 	items?: INodeExecutionData[];
 	serve?: Serve;
 	credential?: IDataObject;
-	/** More of the node, such as `onError`. */
+	/** Other properties of the node, such as `onError`. */
 	node?: Partial<INode>;
-	/** What n8n keeps of the node from one try to the next. */
+	/** What n8n keeps for the node between attempts. */
 	store?: IDataObject;
 	runIndex?: number;
 	timezone?: string;
-	/** The files in n8n's store, by ID; an error is what reading it throws, in a list after what is before. */
+	/**
+	 * The files in n8n's store, by ID. Reading throws an error entry, in a list after the pieces
+	 * before it.
+	 */
 	files?: Record<string, string | Buffer | Error | Array<string | Error>>;
-	/** What n8n's store does with each piece of a file that is written to it. */
+	/** Called with each piece of a file that is written to n8n's store. */
 	receive?: (piece: Uint8Array) => void | Promise<void>;
 	canceled?: AbortSignal;
 }
 
-/** What came out. */
+/** What was observed. */
 export interface Seen {
-	/** `METHOD path`, without what all paths begin with. */
+	/** `METHOD path`, without the common beginning of all paths. */
 	requests: string[];
 	sent: Array<{ request: string; query: Record<string, string>; body: unknown }>;
 	options: IHttpRequestOptions[];
@@ -65,18 +68,18 @@ export interface Seen {
 	openStreams: number;
 }
 
-/** The items of a node before this one. */
+/** The output items of a node before this one. */
 export const asItems = (...all: IDataObject[]): INodeExecutionData[] =>
 	all.map((json) => ({ json }));
 
-/** A table that is chosen by name. */
+/** A table chosen by name. */
 export const TABLE = { application: locator('sales'), table: locator('people') };
 
 export function locator(value: string, mode = 'id') {
 	return { __rl: true, mode, value } as const;
 }
 
-/** The mapper's values: automatic, or as given. */
+/** The mapper's values: automatic, or the given ones. */
 export const columns = (value?: IDataObject) =>
 	(value
 		? { mappingMode: 'defineBelow', value }
@@ -87,10 +90,10 @@ const PREFIX = '/api/v2/';
 const isExpression = (value: unknown): value is string =>
 	typeof value === 'string' && value.startsWith('=');
 
-/** An expression's value; only a whole one is known: `={{ $json.name }}`. */
+/** An expression's value. Only simple ones are supported: `={{ $json.name }}`. */
 function evaluate(expression: string, json: IDataObject, index: number): unknown {
 	const [, code = ''] = /^=\{\{(.*)\}\}$/s.exec(expression) ?? [];
-	// What a test writes, not a stranger.
+	// The code comes from a test, not from a stranger.
 	return (
 		new Function('$json', '$itemIndex', `return (${code})`) as (...given: unknown[]) => unknown
 	)(json, index);
@@ -116,7 +119,7 @@ const valueAt = (parameters: unknown, path: string): unknown =>
 			parameters,
 		);
 
-/** @throws where it is given a parameter that the operation does not have */
+/** @throws if the operation does not have one of the parameters */
 function withDefaults(given: INodeParameters, node: INode): INodeParameters {
 	const parameters = inSubCollections(properties, given);
 	const unknown = unknownParameters(properties, parameters);
@@ -127,7 +130,7 @@ function withDefaults(given: INodeParameters, node: INode): INodeParameters {
 	return NodeHelpers.getNodeParameters(properties, parameters, true, false, node, type) ?? {};
 }
 
-/** The functions that n8n hands to the node, and what is seen of their use. */
+/** The functions that n8n passes to the node, and a record of their use. */
 export function fakeExecution({
 	parameters = {},
 	plain,
@@ -259,10 +262,10 @@ export function fakeExecution({
 }
 
 export interface NodeRun extends Seen {
-	/** What left the node; nothing where it failed. */
+	/** The node's output; empty if it failed. */
 	output: INodeExecutionData[];
 	json: IDataObject[];
-	/** What stopped it. */
+	/** The error that stopped it. */
 	error?: NodeApiError | NodeOperationError;
 }
 
@@ -279,12 +282,12 @@ export async function runNode(operation: string, given: Given): Promise<NodeRun>
 	} catch (error) {
 		return Object.assign(seen, { output: [], json: [], error: error as NodeOperationError });
 	} finally {
-		// Streams say a moment later that they are closed.
+		// Streams report a moment later that they are closed.
 		await nextTurn();
 	}
 }
 
-/** Shows the parameters that are given, wherever they stand. */
+/** Shows the given parameters, wherever they are stored. */
 function shownIn({ options, ...fields }: IDataObject): ShownParameters {
 	const shown = (path: string) => (name: string) =>
 		[name, { path: `${path}${name}`, property: { name } as INodeProperties }] as const;
@@ -294,7 +297,7 @@ function shownIn({ options, ...fields }: IDataObject): ShownParameters {
 	]);
 }
 
-/** A run as operations see it, with parameters as they are given. */
+/** A run as operations see it, with the given parameters. */
 export async function fakeRun(plain: IDataObject, given: Given = {}) {
 	const { context, seen } = fakeExecution({ plain, ...given });
 	const client = await createClient(context, { timeout: 60, maxRetryWait: 0 });

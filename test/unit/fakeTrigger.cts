@@ -20,14 +20,14 @@ import type { Serve } from './stubPlatform.cts';
 
 export interface Watched {
 	serve: Serve;
-	/** The others have their defaults. */
+	/** The given parameters; the others have their defaults. */
 	parameters?: INodeParameters;
 	credential?: IDataObject;
-	/** Of the whole workflow: what n8n stored, and what it would store. */
+	/** The static data of the workflow: what n8n stored, and what it would store. */
 	staticData?: Record<string, IDataObject>;
 	workflowId?: string;
 	nodeId?: string;
-	/** The ids of the workflow's nodes, which not every version of n8n tells. */
+	/** The IDs of the workflow's nodes, which not every version of n8n provides. */
 	nodeIds?: string[];
 	mode?: WorkflowExecuteMode;
 }
@@ -40,7 +40,7 @@ const valueAt = (parameters: unknown, path: string): unknown =>
 			parameters,
 		);
 
-/** What both triggers get of n8n. */
+/** What n8n passes to both triggers. */
 function fakeContext(
 	properties: INodeProperties[],
 	{
@@ -95,7 +95,7 @@ function fakeContext(
 	};
 }
 
-/** A poll, as n8n hands it to the trigger. */
+/** A poll, as n8n passes it to the trigger. */
 export const fakePoll = ({ pollBudgetMs, ...watched }: Watched & { pollBudgetMs?: number }) =>
 	({
 		...fakeContext(triggerProperties, { mode: 'trigger', ...watched }),
@@ -105,11 +105,11 @@ export const fakePoll = ({ pollBudgetMs, ...watched }: Watched & { pollBudgetMs?
 export interface Delivered extends Watched {
 	headers: Record<string, unknown>;
 	body: unknown;
-	/** Called with what the sender gets. */
+	/** Called with the response to the sender. */
 	onResponse?(status: number, body: unknown): void;
 }
 
-/** A request to the webhook trigger, as n8n hands it over. */
+/** A request to the webhook trigger, as n8n passes it on. */
 export function fakeWebhook({ headers, body, onResponse, ...watched }: Delivered) {
 	let status = 0;
 	const response = {

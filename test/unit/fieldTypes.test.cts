@@ -1,4 +1,6 @@
-/** Field types where tables of whole values (values.test) do not reach: parts, limits, shapes. */
+/**
+ * Field types beyond the tables of whole values (values.test): parts, limits, shapes.
+ */
 import type { FieldMetadata, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
 import {
 	fromJsonText,
@@ -45,7 +47,7 @@ describe('what is sent', () => {
 		['number', [5], 'takes a number, not [5]'],
 		['number', 3, 'must be at least 5, not 3', { min: 5 }],
 		['number', 3, 'must be at most 2, not 3', { max: 2 }],
-		['unknown', 'x', "can't be written: the platform does not say of which type it is"],
+		['unknown', 'x', "can't be written: the platform does not report its type"],
 		['buttonform', 'x', 'holds no data'],
 		['url_link', { href: '' }, `takes text as 'href', not ""`],
 		['url_link', {}, 'takes an object such as {"href":"https://example.com"}, not {}'],
@@ -178,7 +180,7 @@ describe('what is held', () => {
 		['2026-11-21T09:30:00Z', '2026-11-21T10:30:00', undefined],
 		['2026-11-21T09:30:00Z', '2026-11-22T09:30:00', undefined],
 		['2026-11-21T09:30:00Z', '2026-11-22T09:45:00', false],
-		// Before 1973 some zones were off by odd minutes.
+		// Before 1973 the offsets of some zones had odd minutes.
 		['1960-01-01T09:30:00Z', '1960-01-01T09:50:30', undefined],
 		['1972-12-31T23:50:00Z', '1973-01-01T00:00:30', undefined],
 		['1973-01-01T00:00:00Z', '1973-01-01T00:10:00', false],
@@ -195,7 +197,7 @@ describe('what is held', () => {
 	test.each<[stored: string, sent: string, holds: boolean | undefined]>([
 		['2026-11-21', 'soon', undefined],
 		['soon', '2026-11-21', undefined],
-		// Midnight in UTC, not where it was written: the day may be the one before or after.
+		// Midnight in UTC but not in its own offset: the day may be the previous or the next one.
 		['2026-11-22', '2026-11-21T01:00:00+01:00', undefined],
 		['2026-11-22', '2026-11-21T00:59:59+01:00', false],
 		['2026-11-20', '2026-11-22T01:00:00+01:00', undefined],

@@ -46,7 +46,7 @@ interface Sent {
 	fields: { papers: Array<{ filename: string; filedata: string }> };
 }
 
-/** What the service gets: the body's bytes, and the files in it. */
+/** What the service receives: the body's bytes, and the files in it. */
 async function sent(uploads: Upload[], body = inField) {
 	const stream = await streamBody(body, uploads);
 	const bytes = await read(stream.body);
@@ -179,7 +179,7 @@ describe('a body with files in it', () => {
 		await expect(read(stream.body)).rejects.toMatchObject({
 			message: "'b' can't be read from n8n's store: disk",
 			delivery: 'rejected',
-			hint: 'Nothing was written. Run the node that gave the file again.',
+			hint: 'Nothing was written. Run the node that created the file again.',
 		});
 		const short = await streamBody(inField, [upload(Buffer.alloc(2), 2, 'a')]).then(
 			async () => await streamBody(inField, [upload(async () => asStream([]), 2, 'c')]),
@@ -187,7 +187,7 @@ describe('a body with files in it', () => {
 		await expect(read(short.body)).rejects.toMatchObject({
 			message: "'c' was read as 0 bytes, but should have 2",
 			delivery: 'rejected',
-			hint: 'Nothing was written. Check the node that gave the file, and run it again.',
+			hint: 'Nothing was written. Check the node that created the file, and run it again.',
 		});
 	});
 
@@ -232,7 +232,7 @@ describe('bytes on their way in', () => {
 
 	test.each([9, 11])('other than expected: %d', async (expected) => {
 		const stream = withStallTimeout(asStream([Buffer.alloc(10)]), expectation(expected));
-		await expect(read(stream)).rejects.toThrow(`10 bytes came instead of ${expected}`);
+		await expect(read(stream)).rejects.toThrow(`Received 10 of ${expected} bytes`);
 	});
 
 	test('silence ends it and hangs up', async () => {

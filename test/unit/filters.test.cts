@@ -248,7 +248,7 @@ describe('a tree that a user wrote', () => {
 	test('has a depth that can be handled', () => {
 		let tree: object = { field: 'a', operator: 'empty' };
 		for (let depth = 0; depth < 20_000; depth += 1) tree = { filter: [tree] };
-		expect(() => parseTree(tree)).toThrow('more than 100 deep');
+		expect(() => parseTree(tree)).toThrow('more than 100 levels deep');
 	});
 
 	const gte = { field: 'n', operator: 'gte', value: '1' };
@@ -573,9 +573,9 @@ describe('errors of a filter', () => {
 		expect(() => parseTree(nested(101))).not.toThrow();
 		expect(() => parseTree(nested(102), 'filterJson')).toThrow(
 			expect.objectContaining({
-				message: 'Groups lie in each other more than 100 deep',
+				message: 'Groups are nested more than 100 levels deep',
 				field: 'filterJson',
-				hint: 'Join conditions in fewer groups.',
+				hint: 'Use fewer nested groups.',
 			}),
 		);
 	});

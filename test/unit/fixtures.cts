@@ -22,7 +22,7 @@ export const tableOf = (...fields: FieldDefinition[]): TableDefinition => ({
 	savedViews: [],
 });
 
-/** A table with an import key, a required field, a number and a field that is read-only. */
+/** A table with an import key, a required field, a number and a read-only field. */
 export const people = tableOf(
 	fieldOf('email', 'text', { importKey: true }),
 	fieldOf('surname', 'text', { required: true }),

@@ -1,11 +1,13 @@
-/** The set of IDs that readers keep: as exact as a Set. */
+/**
+ * The set of IDs that readers keep is as exact as a Set.
+ */
 import fc from 'fast-check';
 
 import { IdSet } from '../../nodes/DataPlatform/api/idSet.ts';
 
 const NIL = '00000000-0000-0000-0000-000000000000';
 
-/** UUIDs as databases number them: only some digits differ. */
+/** UUIDs as databases number them: they differ only in some digits. */
 const numbered = (index: number) =>
 	`${index.toString(16).padStart(8, '0')}-0000-1000-8000-00805f9b34fb`;
 

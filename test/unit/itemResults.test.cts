@@ -1,4 +1,6 @@
-/** What leaves the node: items, failures, the error that stops it, and what a second try knows. */
+/**
+ * What the node returns: items, failures, the error that stops it, and what a second attempt knows.
+ */
 import type { IDataObject, INode, INodeParameters } from 'n8n-workflow';
 
 import {

@@ -1,5 +1,5 @@
 /**
- * Each item's outcome: of what a response lists, and, as a table, of what no response confirms. The
+ * Each item's outcome: from what a response lists and, as a table, if no response confirms it. The
  * cases reach every row of the table in judge.ts.
  */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
@@ -64,7 +64,7 @@ describe('rejections', () => {
 	});
 });
 
-/** The item of a record that was inserted with some of its fields only. */
+/** The item of a record that was inserted with only some of its fields. */
 const whole = (prepared: PreparedRecord) => ({
 	...prepared,
 	previousAttempt: timedOut,
@@ -244,7 +244,7 @@ const responds = (body: object): UnresolvedContext => ({
 	response: responseOf({ data: [], ...body }),
 });
 const silent = responds({ bulk: { successCount: 1 } });
-/** It lists as many records as it counts, and the item is not among them. */
+/** It lists as many records as it counts, and the item is not one of them. */
 const complete = responds({ bulk: { insertedCount: 0, updatedCount: 0 } });
 const nothing: UnresolvedContext = {};
 
@@ -256,12 +256,12 @@ const unknown = (why: string) => ({
 interface Case {
 	what: string;
 	mode: WriteMode | WriteMode[];
-	/** What became of the request; or what was sent, and what is known of it. */
+	/** The outcome of the request, or what was sent and what is known about it. */
 	answer?: keyof typeof ANSWERS;
 	item?: PreparedRecord;
 	known?: UnresolvedContext;
 	found?: PlatformRecord[];
-	/** Its outcome, or what else it holds. */
+	/** Its outcome, or what else it contains. */
 	outcome: string | object;
 }
 
@@ -272,7 +272,7 @@ const ANSWERS = {
 	none: { item: sent, known: nothing },
 };
 
-/** The rows of the table that decided a case. */
+/** The rows of the table that decided the cases. */
 const reached: Record<WriteMode, Set<Judgement>> = {
 	create: new Set(),
 	upsert: new Set(),
@@ -1124,7 +1124,7 @@ describe('a new record that the response does not list, but others', () => {
 	])('$what: $outcome', ({ insertedCount, data, outcome }) => {
 		const known = { response: responseOf({ bulk: { insertedCount }, data }, 2) };
 		expect(judge(sent, [sameNew], known, context('upsert'))).toMatchObject({ outcome });
-		// Whoever inserted it, somebody changed it since.
+		// Whoever inserted it, someone has changed it since.
 		const changed = stored({}, { created: SINCE, modified: LATER });
 		expect(judge(sent, [changed], known, context('upsert'))).toMatchObject({ outcome: 'updated' });
 	});

@@ -1,4 +1,6 @@
-/** In which row a key came first. */
+/**
+ * Finds the first row of a key.
+ */
 import fc from 'fast-check';
 
 import { KeyIndex } from '../../nodes/DataPlatform/rows/keyIndex.ts';

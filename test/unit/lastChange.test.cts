@@ -1,4 +1,6 @@
-/** What was written when, on clocks of any precision. */
+/**
+ * When records were written, on clocks of any precision.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import {
 	isFirstVersion,
@@ -66,7 +68,7 @@ describe('the newest change is read', () => {
 	test('with more of them, if all that were read have the time and the clock may be coarse', async () => {
 		const { last, requests, bodies } = await read([...records(30), record('old', EARLIER)]);
 		expect([last.versions.size, last.areOthersLater, requests]).toEqual([30, true, 2]);
-		// One field of each: nothing of them is needed.
+		// One field of each record: none of their values are needed.
 		expect(bodies).toEqual([undefined, { loadFields: ['email'] }]);
 	});
 

@@ -1,4 +1,6 @@
-/** What an operation's options say about links: values to be looked up, linked records to be read. */
+/**
+ * The options about links: values to look up, linked records to read.
+ */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
@@ -37,7 +39,7 @@ const definitions = {
 		fieldOf('button', 'buttonform'),
 		link('staff', 'people', true),
 	),
-	/** Of another application. */
+	/** Belongs to another application. */
 	partners: named('partners', 'Partners'),
 };
 
@@ -484,7 +486,7 @@ describe('Include Linked Records', () => {
 	const get = async (...entries: Entries) =>
 		await run('record: get', {
 			parameters: including(...entries),
-			// What a link of Ada's shows: the companies that are linked.
+			// What Ada's link shows: the companies that are linked.
 			serve: ({ url }) =>
 				(/companies\/data\?.*linkId=p1/.test(url)
 					? httpResponse(200, {

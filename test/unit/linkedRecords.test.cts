@@ -1,4 +1,6 @@
-/** Reading what records link to, on tables in memory: what is returned, and by which requests. */
+/**
+ * Reading linked records, on tables in memory: what is returned, and by which requests.
+ */
 import {
 	LinkedRecords,
 	MAX_LINK_REQUESTS,
@@ -38,7 +40,7 @@ function setUp({ inclusion, count = 5, respond }: Setup) {
 			storedOf({ id: `p${at}`, fields: value === undefined ? {} : { link: value } }),
 		);
 		const included = await reader.include(records, [inclusion]);
-		// What was read may be needed as it was.
+		// The original records may still be needed unchanged.
 		expect(records.map(({ fields }) => fields.link)).toEqual(values);
 		return included.map(({ fields }) => fields.link);
 	};
@@ -123,12 +125,12 @@ describe('a link to one record', () => {
 		const { include, stub } = setUp({ inclusion: link(false, withNames), count });
 		const ids = Array.from({ length: links }, (__, at) => `c${at}`);
 		expect(await include(...ids)).toEqual(ids.map((id) => ({ id, name: id.toUpperCase() })));
-		// The page after the last is asked for ahead.
+		// The page after the last one is requested ahead.
 		expect(stub.requests.slice(0, requests.length)).toEqual(requests);
 		expect(stub.requests.length - requests.length).toBeLessThanOrEqual(1);
 	});
 
-	// A table is read whole where its pages, which overlap by a record, are fewer than the links.
+	// A table is read as a whole if its pages, which overlap by a record, are fewer than the links.
 	test.each([
 		[1997, 'POST companies filter'],
 		[1998, 'GET companies c0'],
@@ -208,7 +210,7 @@ describe('a link to many records', () => {
 
 	test.each<[given: JsonValue | undefined, becomes: JsonValue | undefined, isCut: boolean]>([
 		[{ count: LINKED, url: 'u' }, linked, false],
-		// One was deleted since it was counted.
+		// One was deleted after the count.
 		[{ count: LINKED + 1, url: 'u' }, linked, false],
 		[{ count: 1, url: 'u' }, linked, false],
 		['?', linked, false],
@@ -232,7 +234,7 @@ describe('a link to many records', () => {
 	});
 
 	test.each<[count: number, requests: number]>([
-		// More than a page; the next one is asked for ahead.
+		// More than a page; the next one is requested ahead.
 		[2500, 3],
 		[1000, 1],
 	])('of %i records, as many pages as it has', async (count, requests) => {
@@ -275,9 +277,9 @@ describe('a link to many records', () => {
 		[2, { count: 3, url: 'u' }, true],
 		[3, { count: 4, url: 'u' }, false],
 		[3, { count: 3, url: 'u' }, false],
-		// One was linked since they were counted.
+		// One was linked after the count.
 		[2, { count: 2, url: 'u' }, true],
-		// How many there are is not known.
+		// The number is unknown.
 		[2, '?', true],
 		[3, '?', false],
 		[4, '?', false],

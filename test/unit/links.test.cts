@@ -301,7 +301,8 @@ describe('requests', () => {
 		const { resolve, stub } = setUp();
 		await resolve([{ company: 'Acorn', clients: ['Birch', 'Nobody'] }, { company: 'Acorn' }]);
 		await resolve([{ company: 'Birch' }, { clients: ['Acorn', 'Nobody'] }]);
-		// A request for each field, of what is not known yet, and one that shows that nobody is missed.
+		// One request for each field, for unknown values only, and one that shows that nothing was
+		// missed.
 		expect(stub.requests).toEqual(Array.from({ length: 3 }, () => 'POST companies filter'));
 	});
 
@@ -406,8 +407,8 @@ describe('creating what is missing', () => {
 			useUpsert: true,
 			bulk: [{ fields: { name: 'New' } }, { fields: { name: 'Newer' } }],
 		});
-		// A look-up for each link field, one that shows that nothing was missed, then the newest change
-		// before the first write.
+		// One look-up for each link field, one that shows that nothing was missed, then the newest
+		// change before the first write.
 		expect(stub.requests).toEqual([
 			'POST companies filter',
 			'POST companies filter',
@@ -420,7 +421,7 @@ describe('creating what is missing', () => {
 	test('one that is refused does not keep others from being created', async () => {
 		const names = ['x'.repeat(41), ...Array.from({ length: 50 }, (_, index) => `New ${index}`)];
 		const { resolver, plan } = await create(names.map((company) => ({ company })));
-		// More requests than are under way at once.
+		// More requests than may run at once.
 		await resolver.createMissing(plan, people, { batchBytes: 100 });
 		expect([resolver.createdCount, plan.records.length]).toEqual([50, 50]);
 	});
@@ -613,7 +614,7 @@ test('of hundreds of thousands of values, only so many are remembered', async ()
 	expect(count()).toBe(1);
 	await resolve(Array.from({ length: MAX_REMEMBERED }, (_, at) => ({ company: `x${at}` })));
 	const before = count();
-	// Still known, and needed: it stays when the others go.
+	// Still known, and needed: it stays when the others are dropped.
 	expect((await resolve([{ company: 'Acorn' }]))[0]!.values).toEqual({ company: 'a' });
 	expect(count()).toBe(before);
 	await resolve([{ company: 'x1' }]);

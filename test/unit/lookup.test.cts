@@ -34,13 +34,13 @@ function describeRequest({ method, url, body }: IHttpRequestOptions): string {
 	return `${field} ${operator} ${value}${loading}`;
 }
 
-/** Whether a request is not one that asks whether more follows. */
+/** Whether a request is not one that checks for more. */
 const isFirstPage = ({ url }: IHttpRequestOptions) => !new URL(url).searchParams.has('skip');
 
 interface Setup {
 	key?: FieldDefinition;
 	records: Array<Partial<PlannedRecord>>;
-	/** By request, the records that the platform finds; 404 for a GET that is not named. */
+	/** By request, the records that the platform finds. A GET that is not listed gets 404. */
 	stored: Record<string, Stored>;
 	loads?: 'sentFields' | 'allFields';
 }
@@ -427,7 +427,7 @@ describe('records that have certain values in a field', () => {
 });
 
 describe('by several fields, and no more than are needed', () => {
-	/** The platform finds the same records whatever it is asked for. */
+	/** The platform finds the same records, whatever the request. */
 	async function find(
 		keys: FieldDefinition[],
 		items: FieldValues[],

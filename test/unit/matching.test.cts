@@ -1,4 +1,7 @@
-/** Which record an item means, and what becomes of it: the rules as a table, then on tables in memory. */
+/**
+ * Which record an item refers to, and what happens to it: the rules as a table, then on tables in
+ * memory.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import {
@@ -124,7 +127,7 @@ interface Setup {
 	on?: MatchOn;
 	rules?: Partial<MatchRules>;
 	options?: Partial<WriteManyOptions>;
-	/** Responds in the place of the tables, or changes them before they do. */
+	/** Responds instead of the tables, or changes them before they respond. */
 	respond?: (
 		request: string,
 		options: IHttpRequestOptions,
@@ -232,7 +235,7 @@ describe('on fields', () => {
 		const { results, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], { rules });
 		expect(results).toEqual([['found a'], ['skipped']]);
 		expect(writes(stub)).toEqual([]);
-		// All fields: the record is returned as it is.
+		// All fields, because the record is returned unchanged.
 		expect(stub.bodies[0]).not.toHaveProperty('loadFields');
 	});
 
@@ -472,7 +475,7 @@ describe('another writer', () => {
 const writes = ({ requests }: StubTables) =>
 	requests.filter((request) => /^(POST|PATCH|PUT) people bulk$/.test(request));
 
-/** The requests, except those that only ask whether there is more. */
+/** The requests, except those that only check for more. */
 const steps = ({ requests, queries }: StubTables) =>
 	requests.filter((request, at) => request !== 'POST people filter' || !queries[at]!.skip);
 
@@ -701,7 +704,7 @@ describe('a created record whose response is lost', () => {
 });
 
 describe('what was matched and is gone when it is written', () => {
-	/** The record `a` is gone at the first update; what is there then in its place. */
+	/** The record `a` is gone at the first update, and these take its place. */
 	const replacing = (...records: Array<[id: string, fields: FieldValues]>): Setup['respond'] => {
 		let isDone = false;
 		return (request, _, stub) => {
@@ -856,7 +859,7 @@ describe('what was matched and is gone when it is written', () => {
 		);
 		expect(results).toEqual([[result], ['failed']]);
 		expect(stopped?.status).toBe(401);
-		// One to match, one to look up what the response did not mention.
+		// One to match, one to look up what the response left out.
 		expect(lookUps(stub)).toHaveLength(2);
 	});
 });
@@ -934,7 +937,7 @@ describe('several records of one item', () => {
 	});
 
 	test.each<[MatchRules['multipleMatches'], requests: number]>([
-		// Pages after the last that is needed are asked for ahead: one at first, two after two pages.
+		// Pages after the last one needed are requested ahead: one at first, two after two pages.
 		['first', 2],
 		['error', 2],
 		['all', 5],
@@ -953,7 +956,7 @@ describe('several records of one item', () => {
 
 describe('keys that only the platform can compare', () => {
 	const [local, other] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00.0001'];
-	/** Whatever time is asked for, the platform says that it is Ada's. */
+	/** The platform says for every time that it is Ada's. */
 	const isAda: Setup['respond'] = (request, options) =>
 		request === 'POST people filter'
 			? pageResponse(options, [{ id: 'a', fields: { at: '2026-11-21T09:30:00Z' } }])
@@ -1054,7 +1057,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 		'2026-11-21T10:30:00',
 		'2026-11-21T10:30:00.0001',
 	];
-	/** Whatever time is asked for, the platform says that it is the one that was created. */
+	/** The platform says for every time that it is that of the created record. */
 	const isCreated: Setup['respond'] = (request, options, stub) => {
 		const [created] = stub.tables.people!.filter(({ id }) => id.startsWith('new'));
 		const isAsked = request === 'POST people filter' && /10:30/.test(String(options.body));
@@ -1208,7 +1211,7 @@ describe('writing only what differs', () => {
 			{ options: { skipUnchanged: true } },
 		);
 		expect(results).toEqual([['unchanged a'], ['updated b'], ['inserted new1']]);
-		// One to match and to compare.
+		// One to match and compare.
 		expect(lookUps(stub)).toHaveLength(1);
 		expect(stub.bodies).toContainEqual(expect.objectContaining({ loadFields: ['name', 'n'] }));
 		expect(writes(stub)).toEqual(['PATCH people bulk', 'POST people bulk']);

@@ -15,7 +15,10 @@ import {
 } from '../../nodes/DataPlatform/parameters/writing.ts';
 import { executeWriteMany } from '../../nodes/DataPlatform/actions/record/writeMany.ts';
 
-/** Parameters: known to the compiler in operations, and to the harness in tests. */
+/**
+ * The parameters of an operation: checked by the compiler in operations, and by the harness in
+ * tests.
+ */
 const limit = wholeNumber('limit', { label: 'Limit', min: 1, preset: 1 });
 const other = wholeNumber('other', { label: 'Other', min: 1, preset: 1 });
 const entry = { value: 'made', name: 'Made', action: 'Made', description: 'Made for this test' };

@@ -18,7 +18,7 @@ test.each([
 	['http://127.0.0.1', 'http://127.0.0.1'],
 	['http://127.255.0.3:80', 'http://127.255.0.3'],
 	['http://[::1]:5999/x', 'http://[::1]:5999'],
-	// Other ways to write a loopback address, which the URL parser makes plain.
+	// Other spellings of a loopback address, which the URL parser normalizes.
 	['http://2130706433', 'http://127.0.0.1'],
 	['http://0x7f.1', 'http://127.0.0.1'],
 	['http://127.1', 'http://127.0.0.1'],
@@ -38,9 +38,9 @@ test.each([
 	['http://[::ffff:127.0.0.1]', 'must use HTTPS'],
 	['http://[::2]', 'must use HTTPS'],
 	['http://10.0.0.1', 'must use HTTPS'],
-	['https://user:secret@platform.example.com', 'carries a user name or password'],
-	['https://user@platform.example.com', 'carries a user name or password'],
-	['http://localhost@evil.example.com', 'carries a user name or password'],
+	['https://user:secret@platform.example.com', 'contains a user name or password'],
+	['https://user@platform.example.com', 'contains a user name or password'],
+	['http://localhost@evil.example.com', 'contains a user name or password'],
 	['ftp://platform.example.com', 'is not a web address'],
 	['file:///etc/passwd', 'is not a web address'],
 	['javascript:alert(1)', 'is not a web address'],

@@ -7,13 +7,13 @@ import type { WriteContext } from '../../nodes/DataPlatform/bulk/evidence.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf } from './fixtures.cts';
 
-/** Times before the run, of the last change before it, and since. */
+/** Times before the run, of the last change before it, and since then. */
 export const BEFORE = '2026-01-01T00:00:00.501Z';
 export const LAST_CHANGE = '2026-02-01T00:00:00.501+01:00';
 export const SINCE = '2026-03-01T00:00:00.501Z';
 export const LATER = '2026-03-01T00:00:01.500Z';
 
-/** The newest change before a run, on a clock that had moved on when it was read. */
+/** The newest change before a run, on a clock that had advanced when it was read. */
 export const lastChangeAt = (time: string): NewestVersions => ({
 	time,
 	versions: new Map(),

@@ -1,4 +1,6 @@
-/** Parameters: what the editor shows of them, how their values are read, and what is refused. */
+/**
+ * Parameters: their entries in the editor, how their values are read, and what is rejected.
+ */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import {

@@ -1,7 +1,7 @@
 /**
- * No pattern of the package takes longer than in proportion to a text: values, names and files may
- * be of any length. A pattern that tries again from each place of a text takes a hundred times as
- * long as the bound here.
+ * No regular expression of the package takes more than linear time: values, names and files may
+ * have any length. A pattern that restarts at each position of a text takes a hundred times the
+ * limit here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -14,7 +14,7 @@ interface Pattern {
 	pattern: RegExp;
 }
 
-/** The patterns that are written down in a file. */
+/** The regular expressions in a file. */
 function patternsOf(path: string): Pattern[] {
 	const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022);
 	const found: Pattern[] = [];
@@ -51,7 +51,7 @@ function lettersOf({ source }: RegExp): string[] {
 	return [...new Set([...literal, ...classes, '0', ' '])].slice(0, 12);
 }
 
-/** What a pattern begins with, so that the attack gets behind it. */
+/** The beginning of a pattern, so that the attack gets past it. */
 const beginningOf = ({ source }: RegExp) => /^\^?([\w ]*)/.exec(source)![1]!;
 
 function* attacks(pattern: RegExp): Generator<string> {
@@ -66,7 +66,7 @@ function* attacks(pattern: RegExp): Generator<string> {
 	}
 }
 
-/** How long it takes; the least time of several tries, because the machine may do much else. */
+/** How long it takes: the minimum of several attempts, because the machine may be busy. */
 function milliseconds(pattern: RegExp, text: string, tries: number): number {
 	const start = performance.now();
 	text.replace(pattern, '');

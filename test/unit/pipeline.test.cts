@@ -1,4 +1,6 @@
-/** From rows to outcomes, portion by portion: on tables in memory. */
+/**
+ * From rows to outcomes, portion by portion, on tables in memory.
+ */
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { LinkResolver, type LinkRule } from '../../nodes/DataPlatform/bulk/links.ts';
@@ -44,7 +46,7 @@ const stored: Record<string, FieldValues> = {
 	b: { name: 'Bob', n: 1 },
 };
 
-/** The tables refuse a longer name. */
+/** The tables reject a longer name. */
 const TOO_LONG = 'x'.repeat(41);
 
 const onName: Matching = {
@@ -57,7 +59,7 @@ const onName: Matching = {
 interface Setup {
 	mode?: WriteMode;
 	matching?: Matching;
-	/** How companies and bosses are given, where not by their IDs. */
+	/** How companies and bosses are given, if not by their IDs. */
 	links?: LinkRule['ifNotFound'];
 	options?: Partial<PipelineOptions>;
 	planning?: Partial<PlanOptions>;
@@ -118,7 +120,7 @@ function setUp({
 		Promise.resolve(lastChange),
 	);
 	let next = 0;
-	/** Plans and writes rows; what came of each, in their order. */
+	/** Plans and writes rows. Returns the results in the order of the rows. */
 	const write = async (values: FieldValues[], { ids, problems, onPlan }: Portion = {}) => {
 		const rows = values.map((entry, at) => ({ index: next++, values: entry, id: ids?.[at] }));
 		const before = stub.requests.length;
@@ -165,7 +167,7 @@ test.each([
 		let underWay = 0;
 		let mostUnderWay = 0;
 		const { write } = setUp({
-			// Keys that only the platform can compare: each takes a look-up of its own.
+			// Only the platform can compare these keys: each needs its own look-up.
 			table: {
 				...people,
 				...tableOf(fieldOf('at', 'datetime', { importKey: true }), fieldOf('n', 'number')),
@@ -260,7 +262,7 @@ describe('the outcomes of a portion', () => {
 	});
 
 	test('rows that only the platform knows to be one record share what was sent of it', async () => {
-		// Three ways to write one time: the platform says that they are the same.
+		// Three spellings of one time: the platform says that they are equal.
 		const ada = { id: 'a', fields: { at: '2026-11-21T09:30:00Z' } };
 		const { write } = setUp({
 			matching: { ...onName, on: ['at'] },
@@ -410,7 +412,7 @@ describe('linked records', () => {
 		]);
 		expect(results).toEqual(['updated a', 'skipped']);
 		expect(stub.tables.companies!.map(({ fields }) => fields.name)).toEqual(['Acorn', 'New']);
-		// What was not created is no part of the row's record.
+		// A link that was not created is not part of the row's record.
 		expect(records).toEqual([
 			{ name: 'Ada', company: { id: 'new1' } },
 			{ name: 'Nobody', n: 1 },
@@ -429,7 +431,7 @@ describe('linked records', () => {
 		expect(outcomes[1]).toMatchObject([{ field: 'company' }]);
 	});
 
-	// What a row is to create would be there when its turn comes: an error, or taken as found.
+	// A link to something that a later row creates: an error, or treated as found.
 	test.each<[what: string, setup: Setup, results: string[]]>([
 		['a create', { mode: 'create' }, ['failed', 'inserted new1']],
 		['an upsert', {}, ['inserted new2', 'updated new1']],
@@ -491,7 +493,7 @@ describe('a share of failures that is too large', () => {
 		expect(records[4]).toEqual({ name: 'Bob' });
 		expect(outcomes[0]).toMatchObject([{ mergedInto: 2 }]);
 		expect(stopped?.code).toBe('tooManyFailed');
-		// Nor is a later portion, however good it is.
+		// Neither is a later portion, however good it is.
 		const later = await write([{ name: 'Cleo' }]);
 		expect(later.results).toEqual(['failed, derived']);
 		expect(later.requests).toEqual([]);
@@ -522,7 +524,7 @@ describe('a share of failures that is too large', () => {
 		expect(other.stopped?.code).toBe('tooManyFailed');
 	});
 
-	// 100 outcomes are enough to conclude from.
+	// 100 outcomes are enough for a conclusion.
 	const bad = (count: number) => names(count, TOO_LONG);
 	test.each<
 		[what: string, rows: FieldValues[], matching: Matching | undefined, isStopped: boolean]
@@ -596,7 +598,7 @@ describe('an update by ID', () => {
 	])('is one, whatever the rows are: %s', async (_, setup) => {
 		const { results, stub, stopped } = await update(setup);
 		expect(results).toEqual(['notFound', 'updated']);
-		// What the response does not mention is looked up.
+		// What the response leaves out is looked up.
 		expect(stub.requests).toEqual(['PATCH people bulk', 'GET people gone']);
 		expect(stopped).toBeUndefined();
 	});

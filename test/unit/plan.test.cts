@@ -184,7 +184,7 @@ describe('the import key', () => {
 		);
 	};
 
-	/** Two spellings of a key, and the form in which the platform stores it. */
+	/** Two spellings of a key, and how the platform stores it. */
 	const SAME: Array<[type: string, one: unknown, other: unknown, stored: string]> = [
 		['text', '1', 1, '1'],
 		['radio', 'a', 'a', 'a'],

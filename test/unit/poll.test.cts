@@ -74,7 +74,7 @@ describe('the timer of a poll ends with it', () => {
 				(abortSignal as AbortSignal).addEventListener('abort', () => reject(new Error('aborted')));
 			});
 		const failed = expect(start({ serve, pollBudgetMs: 36_000 })).rejects.toThrow(
-			'The poll did not end in the 36 s that n8n grants it',
+			'The poll did not finish within the 36 s that n8n allows',
 		);
 		await jest.advanceTimersByTimeAsync(36_000);
 		await failed;
@@ -136,7 +136,7 @@ describe('where watching begins', () => {
 			const other = { table: locator('orders') };
 			await start({ ...watching, serve: serveTable(before) });
 			await start({ ...watching, serve: serveTable(before), parameters: other });
-			// By Start From: Now, what changed meanwhile is not emitted.
+			// With Start From: Now, changes in the meantime are not emitted.
 			const back = await start({ ...watching, serve: serveTable(before, meanwhile) });
 			expect(ids(back) ?? []).toEqual([]);
 			const later = await start({ ...watching, serve: serveTable(before, meanwhile, after) });

@@ -1,4 +1,6 @@
-/** What polls of one node know of each other in one process of n8n. */
+/**
+ * What the polls of one node know about each other in one process of n8n.
+ */
 import { PollCoordinator } from '../../nodes/DataPlatform/trigger/coordinator.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
 
@@ -24,7 +26,7 @@ afterEach(() => {
 	jest.useRealTimers();
 });
 
-/** A poll that reads the stored state and comes to another. */
+/** A poll that reads the stored state and produces another one. */
 function run(stored: SavedState | undefined, next: SavedState, emits = true) {
 	const known = coordinator.resume(NODE, stored);
 	const turn = coordinator.startPoll(NODE, Date.now() + 36_000);
@@ -47,7 +49,7 @@ test('one poll at a time, until the one under way should have ended', () => {
 	jest.advanceTimersByTime(36_000);
 	const second = coordinator.startPoll(NODE, Date.now() + 36_000)!;
 	expect([first.isCurrent(), second.isCurrent()]).toEqual([false, true]);
-	// The late one ends without making room for a third.
+	// The late one ends without allowing a third one to start.
 	first.end();
 	expect(coordinator.startPoll(NODE, Date.now() + 36_000)).toBeUndefined();
 	second.end();

@@ -1,4 +1,6 @@
-/** Which records are read, from where changes are read, and what a record looks like in the output. */
+/**
+ * Which records are read, where changes start, and the shape of a record in the output.
+ */
 import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

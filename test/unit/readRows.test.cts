@@ -1,4 +1,6 @@
-/** Files of rows, whatever their format, and their rows in portions. */
+/**
+ * Files of rows in any format, and their rows in portions.
+ */
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,7 +133,7 @@ describe('opening', () => {
 	});
 
 	const NO_HEADER = 'Its first row must name the columns.';
-	const NO_OBJECT = 'It must hold one JSON object a line.';
+	const NO_OBJECT = 'It must have one JSON object per line.';
 
 	test.each<[string, string[], Partial<RowFileForm>, string, unknown]>([
 		['no text', [], {}, 'The file is empty', NO_HEADER],
@@ -156,7 +158,7 @@ describe('opening', () => {
 			'a header that can not be read',
 			['"a"b,c\n1,2\n'],
 			{},
-			"The file's first row has text behind a closing quote in column 1",
+			"The file's first row has text after a closing quote in column 1",
 			{ code: 'chooseHeaderFile' },
 		],
 	])('%s: %j %j', async (_, pieces, form, message, hint) => {

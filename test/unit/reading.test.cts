@@ -1,11 +1,13 @@
-/** Reading page after page: what is requested when, and what happens where it ends early. */
+/**
+ * Reading page by page: what is requested when, and what happens if it ends early.
+ */
 import { readPage, readRecords } from '../../nodes/DataPlatform/api/records.ts';
 import type { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, type Serve } from './stubPlatform.cts';
 
 const TABLE = { application: 'crm', table: 't' };
 
-/** A table of so many records, in the order of their ids; its platform may cut pages. */
+/** A table with this many records, sorted by ID. Its platform may cut pages. */
 const table =
 	(size: number, largestPage = Infinity): Serve =>
 	({ url }) => {
@@ -46,14 +48,14 @@ test('the longer a reading is, the more pages are under way, up to four', async 
 	for await (const page of readRecords(connection, TABLE, {}, Infinity, notes)) {
 		ids.push(...page.map(({ id }) => id));
 		ahead.push(underWay);
-		// Whatever was requested arrives while this page is worked on.
+		// Whatever was requested arrives while this page is processed.
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 	expect(ids).toEqual(Array.from({ length: 20_000 }, (_, index) => `r${index}`));
 	expect(notes).toEqual({ hasShifted: false });
 	const requested = ahead.map((_, index) => ahead.slice(0, index + 1).reduce((a, b) => a + b, 1));
 	expect(requested.slice(0, 8)).toEqual([2, 3, 5, 6, 8, 9, 11, 12]);
-	// 21 pages hold the records; the last of them is not known for the last while it is under way.
+	// 21 pages hold the records. While the last one is loading, it is not yet known to be the last.
 	expect(sent).toHaveLength(24);
 });
 
@@ -156,7 +158,7 @@ test('a platform that gives the same page again and again is an error, not an en
 			expect(page.length).toBeLessThanOrEqual(1000);
 		}
 	})();
-	await expect(reading).rejects.toThrow('no steady list of records');
+	await expect(reading).rejects.toThrow('no stable list of records');
 });
 
 test('whoever stops early waits for the request that is under way, whatever comes of it', async () => {
@@ -227,8 +229,8 @@ test('a table whose pages never meet ends in an error', async () => {
 			if (sent.length > 1000) break;
 		}
 	})();
-	await expect(reading).rejects.toThrow('no steady list of records');
-	// A hundred times back, each with a page that does not meet the one before.
+	await expect(reading).rejects.toThrow('no stable list of records');
+	// A hundred steps back, each to a page that does not overlap with the previous one.
 	expect(sent.length).toBeLessThan(250);
 });
 
@@ -293,7 +295,7 @@ test('a portion does not go back before its offset where records went away', asy
 		'100',
 	]);
 	expect(ids).toHaveLength(1001);
-	// The last page is all that is left of the list: nothing in it was missed.
+	// The last page is all that is left of the list: it contains no gap.
 	expect(notes).toEqual({ hasShifted: false });
 });
 
@@ -396,7 +398,7 @@ test('a record that moves to a page far behind comes once, whatever its ID looks
 		const query = new URL(url).searchParams;
 		const skip = Number(query.get('skip') ?? 0);
 		const count = Math.max(0, Math.min(Number(query.get('limit')), size - skip));
-		// The first ones are there once more at the end, one of them in upper case.
+		// The first ones are repeated at the end, one of them in upper case.
 		const ids = Array.from({ length: count }, (_, at) =>
 			skip + at >= size - 50 ? idOf(size - 1 - skip - at).toUpperCase() : idOf(skip + at),
 		);

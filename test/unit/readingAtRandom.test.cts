@@ -1,6 +1,6 @@
 /**
- * Reading at random: tables of any size on platforms that cut pages to any number of records, another
- * one for each endpoint, several readings with one client, beside another writer.
+ * Random reads: tables of any size, on platforms that cut pages to any length, differently for each
+ * endpoint; several reads with one client, during writes by another writer.
  */
 import fc from 'fast-check';
 import { readRecords, type RecordQuery } from '../../nodes/DataPlatform/api/records.ts';
@@ -18,7 +18,7 @@ interface Body {
 	filter?: Array<{ value: string }>;
 }
 
-/** A table whose records have a group, which filters and saved views name, and a rank to sort by. */
+/** A table whose records have a group, which filters and saved views use, and a rank to sort by. */
 class Things {
 	rows: Row[] = [];
 	requests = 0;
@@ -27,7 +27,7 @@ class Things {
 	readonly client;
 	private made = 0;
 
-	/** @param caps of the list, and of the list by a filter */
+	/** @param caps the largest pages of the list, and of the list with a filter */
 	constructor(caps: [listed: number, filtered: number]) {
 		const { connection } = fakePlatform(({ url, method, body }) => {
 			this.requests += 1;
@@ -55,7 +55,7 @@ class Things {
 		return isByRank ? found.sort((a, b) => a.rank - b.rank || (a.id < b.id ? -1 : 1)) : found;
 	}
 
-	/** The records that a query means, in its order. */
+	/** The records that a query selects, in its order. */
 	matching({ savedView, filter, sort }: RecordQuery): string[] {
 		const value = (filter?.filter[0] as { value?: string } | undefined)?.value;
 		return this.select(savedView ?? value, sort === 'rank').map(({ id }) => id);
@@ -74,7 +74,10 @@ const cap = fc.oneof(
 	fc.integer({ min: 1, max: 40 }),
 );
 
-/** Sizes around a cap: there the last page is easily taken for one of many, or the other way round. */
+/**
+ * Sizes around a cap, where the last page is easily mistaken for one of many, or the other way
+ * round.
+ */
 const size = (caps: number[]) =>
 	fc.oneof(
 		fc.nat({ max: 60 }),
@@ -100,7 +103,7 @@ const reading = fc.record({
 	offset: fc.oneof(fc.constant(0), fc.constant(0), fc.nat({ max: 1200 })),
 });
 
-/** Many small pages take long, and show no more than some. */
+/** Many small pages take long, and test no more than a few. */
 const MAX_PAGES = 100;
 
 const table = fc.tuple(cap, cap).chain((caps) =>
@@ -155,7 +158,7 @@ test('beside another writer: none that stays is missing without a notice, none c
 	const writes = fc.array(write, { maxLength: 8 });
 	await fc.assert(
 		fc.asyncProperty(table, reading, writes, async (given, { query, sort }, all) => {
-			// With one record in a page none can show that nothing moved.
+			// With one record per page, nothing can show that nothing moved.
 			const caps = given.caps.map((count) => Math.max(2, count)) as [number, number];
 			const things = new Things(caps);
 			fill(things, given.count, given.seed);

@@ -1,4 +1,6 @@
-/** Resolving items that no response confirms, on a fake platform. */
+/**
+ * Resolving items that no response confirms, on a fake platform.
+ */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
 import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
@@ -15,13 +17,13 @@ type Reply = ReturnType<typeof httpResponse> | Error;
 interface Setup {
 	mode: WriteMode;
 	items: PreparedRecord[];
-	/** All items of the request, where that is more. */
+	/** All items of the request, if there are more. */
 	batch?: PreparedRecord[];
 	unresolved?: UnresolvedContext;
-	/** Responses by `METHOD path` below the table's records; an empty list of records otherwise. */
+	/** Responses by `METHOD path` below the table's records; by default an empty list of records. */
 	platform?: Record<string, Reply>;
 	hasKey?: boolean;
-	/** A date and time: which stored value it means, only the platform knows. */
+	/** For a date and time, only the platform knows which stored value it means. */
 	keyType?: 'datetime';
 	options?: WriteOptions;
 }
@@ -36,7 +38,7 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 	const { connection, sent } = fakePlatform(
 		({ method, url }) => {
 			const { pathname, searchParams } = new URL(url);
-			// Whatever it lists is on the first page.
+			// Everything that it lists is on the first page.
 			if (searchParams.has('skip')) return httpResponse(200, { data: [] });
 			return (
 				platform[`${method} ${pathname.split('/data')[1]!}`] ?? httpResponse(200, { data: [] })
@@ -98,7 +100,7 @@ describe('items with an id or a key', () => {
 			{ item: 1, outcome: 'unchanged', id: 'y' },
 			{ item: 2, outcome: 'failed' },
 		]);
-		// Of what was not found, a second request shows that there is no further page.
+		// After records that were not found, a second request shows that there is no further page.
 		expect(requests).toEqual(['POST /filter', 'POST /filter']);
 		expect(bodies[0]).toMatchObject({ loadFields: ['code', 'n'] });
 	});

@@ -1,4 +1,6 @@
-/** The values that an item gives for a record's fields: whose keys they are, and what is sent of them. */
+/**
+ * The values that an item has for a record's fields: which keys belong to them, and what is sent.
+ */
 import type { IDataObject } from 'n8n-workflow';
 
 import { jsonReader } from '../../nodes/DataPlatform/execution/recordInput.ts';
@@ -17,7 +19,7 @@ const READ = {
 	ver: 0,
 };
 
-/** A table with fields of these names beside `name`. */
+/** A table with these fields in addition to `name`. */
 const having = (...names: string[]) =>
 	tableOf(fieldOf('name'), ...names.map((name) => fieldOf(name)));
 
@@ -470,7 +472,7 @@ describe('fields that are only read', () => {
 	const sums = (count: number) =>
 		Object.fromEntries(Array.from({ length: count }, (_, at) => [`sum${at}`, at]));
 	const hint = (names: string) => ({
-		message: `Left out, because the platform only lets them be read: ${names}.`,
+		message: `Not written, because these fields are read-only: ${names}.`,
 		type: 'info',
 		location: 'outputPane',
 	});

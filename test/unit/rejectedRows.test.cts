@@ -1,4 +1,6 @@
-/** The file of rejected rows: its lines, and how they are known when they come back. */
+/**
+ * The file of rejected rows: its lines, and how they are recognized when they come back.
+ */
 import {
 	addedColumns,
 	RejectedLines,
@@ -16,7 +18,7 @@ describe('the header', () => {
 		[['Row', 'FIELD', 'error', 'error_'], 'Row,FIELD,error,error_,error__,field_,row_'],
 		[['a,b', 'c"d'], '"a,b","c""d",error,field,row'],
 		[[''], ',error,field,row'],
-		// Rejected once more: what was added before is left out.
+		// Rejected again: what was added before is replaced.
 		[['a', ...ADDED], 'a,error,field,row'],
 	])('%j', (header, line) => {
 		expect(new RejectedLines(header, ',', true, noField).first()).toBe(`\ufeff${line}\r\n`);
@@ -27,7 +29,7 @@ describe('the header', () => {
 		[ADDED, [], 3],
 		[['a', 'error', 'error_', 'field', 'row'], ['error'], 3],
 		[['a', 'error', 'field', 'row', 'error_', 'field_', 'row_'], [], 3],
-		// Of the file itself.
+		// The file's own columns.
 		[['a', ...ADDED], ['row'], 0],
 		[['a', ...ADDED], ADDED, 0],
 		[['a', 'row', 'field', 'error'], [], 0],
@@ -48,7 +50,7 @@ describe('an NDJSON object', () => {
 		[{ a: 1, error: 'x', field: 'a', row: 5 }, [], { a: 1 }],
 		[{ error: 'x', field: '', row: 5 }, [], {}],
 		[{ error: 'own', error_: 'x', field: '', row: 5 }, ['error'], { error: 'own' }],
-		// Its own.
+		// Its own keys.
 		[
 			{ a: 1, error: 'x', field: 'a', row: 'five' },
 			[],
@@ -77,7 +79,7 @@ describe('a line', () => {
 		[
 			'too long',
 			csv(['1', 'x', 'y', 'z,z']),
-			'1,x,"wrong; the cells behind the last column: y,""z,z""",b,7\r\n',
+			'1,x,"wrong; the cells after the last column: y,""z,z""",b,7\r\n',
 		],
 		['with quotes and line ends', csv(['1', 'a"b\nc']), '1,"a""b\nc",wrong,b,7\r\n'],
 		['what looks like a formula stays', csv(['=1', "'=1"]), "=1,'=1,wrong,b,7\r\n"],
@@ -129,7 +131,7 @@ describe('a line', () => {
 	test('with another delimiter', () => {
 		const lines = new RejectedLines(['a', 'b'], ';', true, noField);
 		expect(lines.line(csv(['1,5', 'x;y', 'z']), { error: 'wrong' })).toBe(
-			'1,5;"x;y";"wrong; the cells behind the last column: z";;7\r\n',
+			'1,5;"x;y";"wrong; the cells after the last column: z";;7\r\n',
 		);
 	});
 });

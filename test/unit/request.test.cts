@@ -82,11 +82,11 @@ test.each([
 
 describe('responses', () => {
 	test.each([
-		[400, 'rejected', 'The platform refused the request (400)'],
+		[400, 'rejected', 'The platform rejected the request (400)'],
 		[401, 'rejected', 'The platform did not accept the token'],
 		[403, 'rejected', 'The token has no right to do this'],
-		[404, 'rejected', "The response is 404, without the platform's own error"],
-		[413, 'rejected', 'The platform found the request too large'],
+		[404, 'rejected', 'The response is a 404 without an error from the platform'],
+		[413, 'rejected', 'The request is too large for the platform'],
 		[429, 'notApplied', 'The platform asked to wait: too many requests'],
 		[500, 'ambiguous', 'The platform failed (500)'],
 		[503, 'ambiguous', 'The platform failed (503)'],
@@ -287,7 +287,7 @@ describe('trying again', () => {
 		expect(result).toMatchObject({ status: 404, repeated: true });
 		const first = await attempt(script(gone), call);
 		expect(isFailure(first.result).status).toBe(404);
-		// A gateway's 404 says nothing of the record.
+		// A gateway's 404 says nothing about the record.
 		for (const body of ['', '<html>', { message: 'no route' }, { errors: [] }]) {
 			const { result: other } = await attempt(script(reset, httpResponse(404, body)), call);
 			expect(isFailure(other)).toMatchObject({ status: 404, delivery: 'rejected' });

@@ -1,4 +1,6 @@
-/** What a bulk response counts, and whether that fits what it lists. */
+/**
+ * The counts in a bulk response, and whether they match its list.
+ */
 import {
 	contradictsItself,
 	countsAll,
@@ -19,7 +21,7 @@ test.each<[listed: number, bulk: object, contradicts: boolean, listsAll: boolean
 	[1, { insertedCount: 2, updatedCount: 0 }, true, false],
 	[3, { insertedCount: 2, updatedCount: 0 }, true, false],
 	[3, { insertedCount: 2, updatedCount: 1 }, false, true],
-	// Some services count records that they skipped as well.
+	// Some services also count records that they skipped.
 	[2, { insertedCount: 1, updatedCount: 3 }, false, false],
 	[1, { insertedCount: 2 }, true, false],
 	[3, { insertedCount: 2 }, false, false],

@@ -1,4 +1,6 @@
-/** One request, sent again: what counts as a retry, how long it waits, what it remembers. */
+/**
+ * One request that is sent again: what counts as a retry, how long it waits, what it remembers.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
@@ -157,7 +159,7 @@ test.each<[string, Response[], boolean]>([
 });
 
 describe('while it is under way', () => {
-	/** Never responds; ends with what the signal says. */
+	/** Never responds; ends with the reason of the signal. */
 	const hanging =
 		(seen: IHttpRequestOptions[]): Serve =>
 		async (options) => {
@@ -193,7 +195,7 @@ describe('while it is under way', () => {
 			message: 'The execution was canceled before the platform responded',
 			delivery: 'ambiguous',
 		});
-		// n8n puts its own signal in this place; ours stays.
+		// n8n sets its own signal here; ours stays.
 		Object.assign(seen[0]!, { abortSignal: new AbortController().signal });
 		expect(seen[0]!.abortSignal!.aborted).toBe(true);
 	});

@@ -19,7 +19,7 @@ const failure = (details: ServiceErrorDetails) => new ServiceError('It failed', 
 const wait = (details: ServiceErrorDetails, repeat: RetryMode, repeats = 0, random = 0) =>
 	retryDelay(failure(details), repeat, repeats, random);
 
-/** Failures, and whether a request is retried that is idempotent, or is not. */
+/** Failures, and whether an idempotent request and another one are retried. */
 const rows: Array<[row: string, failure: ServiceErrorDetails, harmless: boolean, once: boolean]> = [
 	['never reached the service', { delivery: 'notApplied' }, true, true],
 	['429 without Retry-After', { delivery: 'notApplied', status: 429 }, true, true],

@@ -29,7 +29,7 @@ const csv = async (text: string, delimiter?: Delimiter) =>
 
 const cellsOf = (rows: CsvRow[]) => rows.map(({ cells }) => cells);
 
-/** A text in pieces that are cut at random places. */
+/** A text cut into pieces at random places. */
 function cut(text: string, places: number[]): string[] {
 	const at = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
 	return [0, ...at].map((from, index) => text.slice(from, at[index] ?? text.length));
@@ -120,11 +120,11 @@ describe('CSV', () => {
 		expect(error).toBeUndefined();
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
 			[1, undefined],
-			[2, 'has text behind a closing quote in column 1'],
+			[2, 'has text after a closing quote in column 1'],
 			[3, undefined],
-			[4, 'has NUL characters in column 2, which are no text'],
+			[4, 'has NUL characters in column 2, which are not text'],
 			[5, undefined],
-			[6, 'has text behind a closing quote in column 1'],
+			[6, 'has text after a closing quote in column 1'],
 		]);
 	});
 
@@ -218,7 +218,7 @@ describe('CSV', () => {
 			[2, cells, problem],
 			[3, 2, undefined],
 		]);
-		// Of what is left out, the beginning shows.
+		// Of what is dropped, the beginning is shown.
 		if (problem) expect(rows[1]!.cells.every((cell) => cell.length <= 101)).toBe(true);
 	});
 
@@ -342,8 +342,8 @@ describe('NDJSON', () => {
 
 	test.each(['\n [\n{"a":1}]', '[{"a":1}]'])('a list is no NDJSON: %j', async (text) => {
 		await expect(readNdjson(asPieces(text)).next()).rejects.toMatchObject({
-			message: 'The file is a JSON list, not NDJSON with one JSON object a line',
-			hint: "Write one object a line, or read it with the node 'Extract From File' and write its items.",
+			message: 'The file is a JSON list, not NDJSON with one JSON object per line',
+			hint: "Write one object per line, or read it with the node 'Extract From File' and write its items.",
 		});
 	});
 
@@ -412,7 +412,7 @@ describe('text of a file', () => {
 		return { text, error: error?.message };
 	}
 
-	/** Each byte by itself. */
+	/** Each byte on its own. */
 	const bytewise = (bytes: Buffer) => [...bytes].map((byte) => Uint8Array.of(byte));
 
 	const TEXT = 'name;price\r\nÄpfel;€ 5 – “😀” กก\r\n';
@@ -496,7 +496,7 @@ describe('text of a file', () => {
 	test.each<[string, Buffer, string, string]>([
 		['ZIP', Buffer.from('PK\x03\x04 and more'), 'a ZIP file or a workbook (.xlsx)', WORKBOOK],
 		['XLS', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'an old workbook (.xls)', WORKBOOK],
-		['PDF', Buffer.from('%PDF-1.7 and more'), 'a PDF file', 'Give a CSV or NDJSON file.'],
+		['PDF', Buffer.from('%PDF-1.7 and more'), 'a PDF file', 'Use a CSV or NDJSON file.'],
 	])('%s is no text', async (_, bytes, what, hint) => {
 		const { text, error } = await read(() => asPieces(bytes));
 		expect(text).toBe('');
@@ -526,8 +526,8 @@ describe('text of a file', () => {
 	};
 	const wrongChecksum = changed((bytes) => (bytes[bytes.length - 8]! ^= 1));
 	const AGAIN = 'Get the file again.';
-	const JOINED = 'is several that were joined, or has more behind its end';
-	const UNPACK = 'Unpack it, and pack it as one.';
+	const JOINED = 'consists of several joined files, or has data after its end';
+	const UNPACK = 'Unpack it, and compress it again as one file.';
 
 	test.each<[string, Buffer, string, string]>([
 		['cut off', packed.subarray(0, packed.length / 2), 'ends in the middle', AGAIN],

@@ -37,7 +37,7 @@ const fullDisk = () => {
 interface Import extends Omit<Given, 'parameters'> {
 	options?: INodeParameters;
 	parameters?: INodeParameters;
-	/** The request for which the platform has another response. */
+	/** The request that the platform answers differently. */
 	respond?: Parameters<StubTables['client']>[0];
 }
 
@@ -107,7 +107,7 @@ describe('the rows of a file', () => {
 		});
 		expect(hints).toEqual([
 			expect.objectContaining({
-				message: "Left out, because the platform only lets them be read: 'The Sum'.",
+				message: "Not written, because these fields are read-only: 'The Sum'.",
 			}),
 			expect.objectContaining({
 				message: expect.stringMatching(
@@ -417,7 +417,7 @@ describe('an import that breaks off', () => {
 		expect(error).toBeUndefined();
 		expect(output).toHaveLength(1);
 		expect(result.error).toMatch(/^'people.csv' is imported through row 3 only: /);
-		expect(result.message).toContain("To go on, set 'File → Start at Row' in the options to 4.");
+		expect(result.message).toContain("To continue, set 'File → Start at Row' in the options to 4.");
 		expect(result.details).toMatchObject({ rows: 2, inserted: 2, startAtRow: 4 });
 	});
 
@@ -464,7 +464,7 @@ describe('a file that is damaged', () => {
 		expect(error?.message).toBe(`'people.csv' is imported through row 3 only: ${message}`);
 		expect(error?.description).toContain(hint);
 		expect(error?.description).toContain(
-			"To go on, set 'File → Start at Row' in the options to 4.",
+			"To continue, set 'File → Start at Row' in the options to 4.",
 		);
 		expect(records.map(({ name }) => name)).toEqual(['Ada', 'A', 'B']);
 		const dry = await importFile(bytes, { options: { dryRun: true } });
@@ -549,7 +549,7 @@ describe('several files of an item', () => {
 		[['b', 'none'], false],
 	])('%j, where an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
 		const { error } = await importFiles(names);
-		const sentence = "The rejected rows come out only if 'On Error' is set to continue.";
+		const sentence = "The rejected rows are in the output only if 'On Error' is set to continue.";
 		expect(error?.description?.endsWith(sentence)).toBe(isSaid);
 	});
 
@@ -573,11 +573,11 @@ describe('several files of an item', () => {
 		}));
 		const { error } = await importFiles([], { items, parameters: {} });
 		expect(error?.message).toBe('The file is empty');
-		expect(error?.description).toContain('The rejected rows come out only if');
+		expect(error?.description).toContain('The rejected rows are in the output only if');
 	});
 });
 
-/** Rows that come to these outcomes. */
+/** Rows with these outcomes. */
 const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: ServiceError) =>
 	({
 		plan: async (inputs: PlanInput[]) => ({
@@ -592,7 +592,7 @@ const stubPipeline = (outcomes: Record<number, ItemOutcome[]>, stopped?: Service
 		addsTwice: () => false,
 	}) as unknown as WritePipeline;
 
-/** What `importRows` is given in portions, and what it says of them. */
+/** The portions that `importRows` gets, and its result. */
 async function importPortions(
 	portions: Array<FileRow[] | Error>,
 	{
@@ -615,9 +615,9 @@ async function importPortions(
 		batchSize?: number;
 		parallelRequests?: number;
 		isById?: boolean;
-		/** What the rows come to, in place of what the platform makes of them. */
+		/** The outcomes of the rows, instead of those from the platform. */
 		outcomes?: Record<number, ItemOutcome[]>;
-		/** Why nothing more was sent behind those. */
+		/** Why nothing more was sent after those. */
 		stopped?: ServiceError;
 	} = {},
 ) {
@@ -703,7 +703,7 @@ describe('portions of rows', () => {
 		const { result } = await importPortions(given, { rejectsDuplicates: true });
 		expect(result).toMatchObject({
 			counts: { inserted: 2, failed: 1, rejected: 1 },
-			errors: [{ row: 4, error: "it means the same record as row 3, by 'B'" }],
+			errors: [{ row: 4, error: "it identifies the same record as row 3, by 'B'" }],
 		});
 		expect((await importPortions(given)).result).toMatchObject({
 			counts: { inserted: 2, updated: 1, rejected: 0 },
@@ -717,7 +717,7 @@ describe('portions of rows', () => {
 		);
 		expect(result).toMatchObject({
 			counts: { updated: 2, failed: 1 },
-			errors: [{ row: 4, error: "it means the same record as row 3, by 'r2'" }],
+			errors: [{ row: 4, error: "it identifies the same record as row 3, by 'r2'" }],
 		});
 	});
 

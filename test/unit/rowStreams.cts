@@ -1,16 +1,18 @@
-/** Text and rows as the readers of files of rows get and give them. */
+/**
+ * Input and output of the readers of row files.
+ */
 
 export async function* asPieces<T>(...pieces: T[]): AsyncGenerator<T> {
 	yield* pieces;
 }
 
-/** Pieces of a file that can't be read further. */
+/** Pieces of a file that then fails. */
 export async function* thenFails<T>(error: Error, ...pieces: T[]): AsyncGenerator<T> {
 	yield* pieces;
 	throw error;
 }
 
-/** What a reader gives until it ends or fails: each time, and in all. */
+/** What a reader returns until it ends or fails: each time, and in all. */
 export async function collect<T>(source: AsyncIterable<T[]>) {
 	const portions: T[][] = [];
 	let error: string | undefined;

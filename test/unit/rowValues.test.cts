@@ -1,4 +1,6 @@
-/** From the rows of a file to what is planned. */
+/**
+ * From the rows of a file to the input of the plan.
+ */
 import type { IDataObject } from 'n8n-workflow';
 
 import { RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';
@@ -18,7 +20,7 @@ const table = tableOf(
 	fieldOf('fullName', 'calculated'),
 );
 
-/** With fields that are called as what this node adds to a record. */
+/** With fields that have the same names as keys that this node adds to a record. */
 const withEvent = tableOf(fieldOf('email', 'text', { importKey: true }), fieldOf('event'), {
 	...fieldOf('state'),
 	header: 'outcome',
@@ -57,7 +59,7 @@ const readerOf = (
 		header,
 	);
 
-/** What an error says, with what to do. */
+/** An error's message with its hint. */
 function messageOf(work: () => unknown): string {
 	try {
 		work();
@@ -197,7 +199,7 @@ describe('columns', () => {
 			['surname', 'Last Name', 'email'],
 			{},
 			[
-				"the columns 'surname' and 'Last Name' are the same field",
+				"the columns 'surname' and 'Last Name' both belong to the field",
 				'Rename or remove one of them in the file.',
 			],
 		],

@@ -18,7 +18,7 @@ const insertAll = (options: IHttpRequestOptions) => {
 	});
 };
 
-/** Counts how often an entry of a list is read, through whatever method. */
+/** Counts how often entries of a list are read, by any method. */
 function counted<Entry>(list: Entry[]) {
 	const count = { reads: 0 };
 	const watched = new Proxy(list, {
@@ -77,7 +77,7 @@ test('four times the items are four times the work, no more', async () => {
 	expect(large.bytes / small.bytes).toBeCloseTo(4, 1);
 });
 
-/** Items of which the response lists every second one: the others are looked up. */
+/** Items of which the response lists every second one; the others are looked up. */
 async function writeUnreported(size: number) {
 	const time = '2026-01-01T00:00:00.501Z';
 	const stored = Array.from({ length: size }, (_, index) => ({

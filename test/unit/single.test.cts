@@ -1,4 +1,6 @@
-/** Writing one record: what is requested, and what a failure that leaves something open comes to. */
+/**
+ * Writing one record: the requests, and the outcome after an ambiguous failure.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import {
@@ -76,7 +78,7 @@ describe('an update', () => {
 		[
 			'is lost, then refused; the record holds something else',
 			[lost(), no(400), ok(old)],
-			// It may have been written, and changed by another writer since.
+			// It may have been written, and then changed by another writer.
 			{ ...unknown, message: expect.stringContaining('may have been applied') },
 			[PATCH, PATCH, GET],
 		],

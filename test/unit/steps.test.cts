@@ -1,4 +1,6 @@
-/** What follows from what came of a piece of work. */
+/**
+ * What follows from the result of a step.
+ */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {
@@ -25,7 +27,7 @@ const lost = failure('ambiguous');
 const lostButRunning = failure('ambiguous', 504, { mayStillApply: true });
 const rejected = (status = 400, body?: object) => failure('rejected', status, { body });
 
-/** The record as an earlier request may have written it. */
+/** The record as a previous request may have written it. */
 const open = (record: PreparedRecord, previousAttempt = lost) => ({ ...record, previousAttempt });
 
 const letters = (records: PreparedRecord[]) => records.map(({ record }) => record.id).join('');
@@ -525,7 +527,7 @@ describe('a record that was deleted between the look-up and the write', () => {
 		const [work] = step.work;
 		if (!work) return;
 		expect(work).toMatchObject({ records: [{ fields: record.fields, isInserted: false }] });
-		// Whoever inserted it meanwhile, this run did not.
+		// Whoever inserted it in the meantime, this run did not.
 		const again = afterSend(
 			work as SendWork,
 			response({ data: [{ id: 'y', created: SINCE, modified: SINCE, ver: 8 }] }),

@@ -1,4 +1,6 @@
-/** A connection to a fake platform, for what a real one can't be made to do at will. */
+/**
+ * A connection to a fake platform, for what a real one can't be made to do.
+ */
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import {
 	ApiClient,
@@ -16,7 +18,7 @@ export const httpResponse = (
 	body: (typeof body === 'string' ? body : JSON.stringify(body)) as never,
 });
 
-/** The platform's own words for what it does not have. */
+/** The platform's own error for something that does not exist. */
 export const notFound = () =>
 	httpResponse(404, { errors: [{ type: 'info', id: 'notFound', message: 'not found' }] });
 
@@ -32,14 +34,14 @@ export function pageResponse(
 	return httpResponse(200, { data: list.slice(skip, skip + limit) });
 }
 
-/** An error as the network gives it, wrapped as n8n does. */
+/** An error of the network, wrapped as by n8n. */
 export const networkError = (code: string, syscall?: string) =>
 	Object.assign(new Error('The service refused the connection'), {
 		httpCode: null,
 		cause: Object.assign(new Error(code), { code, syscall }),
 	});
 
-/** More requests than any test needs: it asks without end, and is told so before it is timed out. */
+/** More requests than any test needs: an endless loop fails before it times out. */
 const MAX_REQUESTS = 20_000;
 
 const tooMany = () =>
@@ -51,15 +53,15 @@ export type Serve = (options: IHttpRequestOptions, count: number) => Served | Pr
 export interface Fake {
 	connection: ApiClient;
 	sent: IHttpRequestOptions[];
-	/** Of each of them, whether the token went along. */
+	/** For each of them, whether the token was sent. */
 	withToken: boolean[];
-	/** What went to the node's log at debug level; at other levels nothing does. */
+	/** What the node logged at debug level; at other levels nothing is logged. */
 	log: string[];
 	/** Ends the execution. */
 	cancel(): void;
 }
 
-/** A client's settings where a test is not about them. */
+/** A client's settings for tests that are about something else. */
 export const SETTINGS: ClientSettings = {
 	baseUrl: 'https://platform.example.com/api/v2',
 	webhookOrigins: '',
@@ -71,7 +73,7 @@ export const SETTINGS: ClientSettings = {
 	retryBudgetMs: 300_000,
 };
 
-/** A fake platform: `serve` responds to each request, or gives the error that the network has. */
+/** A fake platform: `serve` responds to each request, or returns an error of the network. */
 export function fakePlatform(serve: Serve, settings: Partial<ClientSettings> = {}): Fake {
 	const sent: IHttpRequestOptions[] = [];
 	const log: string[] = [];

@@ -1,4 +1,6 @@
-/** Tables in memory behind the fake platform: looked up, listed and written as the service does it. */
+/**
+ * Tables in memory behind the fake platform: looked up, listed and written as on the service.
+ */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type {
 	FieldValues,
@@ -29,7 +31,7 @@ interface Body extends Partial<Group> {
 	useUpsert?: boolean;
 }
 
-/** As many services do, all but `===` ignore case. */
+/** As on many services, all operators but `===` ignore case. */
 function holds({ fields }: PlatformRecord, { field, operator, value = '' }: Condition): boolean {
 	const stored = String(fields[field] ?? '');
 	if (operator === '===') return stored === value;
@@ -43,7 +45,7 @@ const matches = (record: PlatformRecord, entry: Condition | Group): boolean => {
 	return entry.filterOperator === 'or' ? results.includes(true) : !results.includes(false);
 };
 
-/** When the records at the start were written; a second before the first request that writes. */
+/** When the initial records were written, and a second before the first request that writes. */
 const STORED_AT = '2026-01-01T00:00:00.501Z';
 const WRITTEN_AT = Date.parse('2026-03-01T00:00:00.501Z');
 
@@ -57,8 +59,8 @@ export class StubTables {
 	#writes = 0;
 
 	/**
-	 * @param tables their records; the first of a table is the oldest
-	 * @param definitions those of the tables that say what they are; all are of the application `sales`
+	 * @param tables their records, oldest first
+	 * @param definitions of the tables that have one; all belong to the application `sales`
 	 */
 	constructor(
 		tables: Record<string, Record<string, FieldValues>>,
@@ -83,7 +85,7 @@ export class StubTables {
 	/**
 	 * A client of the tables.
 	 *
-	 * @param before responds in their place, where it gives a response
+	 * @param before responds instead of them if it returns a response
 	 */
 	client(
 		before: (request: string, options: IHttpRequestOptions) => ReturnType<Serve> | undefined = () =>
@@ -113,7 +115,7 @@ export class StubTables {
 		);
 	};
 
-	/** What applications and tables are. */
+	/** The definitions of applications and tables. */
 	#define(pathname: string) {
 		if (pathname.endsWith('/apps')) return httpResponse(200, { data: [{ id: 'sales' }] });
 		const all = Object.values(this.definitions).map(({ fields, savedViews, ...table }) => ({
@@ -144,7 +146,7 @@ export class StubTables {
 		return httpResponse(200, { data: linked.slice(skip, skip + Number(query.limit ?? 25)) });
 	}
 
-	/** @returns whether it was there */
+	/** @returns whether it existed */
 	remove(name: string, id: string): boolean {
 		const table = this.tables[name]!;
 		const index = table.findIndex((record) => record.id === id);

@@ -1,4 +1,6 @@
-/** What is missing from an input, and what becomes of it: on a table in memory. */
+/**
+ * Records that are missing from an input, and what happens to them, on a table in memory.
+ */
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import type { LinkTarget } from '../../nodes/DataPlatform/api/linkedRecords.ts';
@@ -32,7 +34,7 @@ type Respond = (
 interface Setup {
 	stored?: Record<string, FieldValues>;
 	options?: Partial<SyncOptions>;
-	/** Responds in the place of the table, or changes it before it does. */
+	/** Responds instead of the table, or changes it before it responds. */
 	respond?: Respond;
 	/** The fields that identify a record; none by ID. */
 	keys?: string[];
@@ -91,7 +93,7 @@ function setUp({ stored = people('a', 'b', 'c'), options, respond, keys = ['name
 	return { tables, sync, remove, removals, onRemoval, left, deletes, updates };
 }
 
-/** The filter of a list that is being asked for; none of other requests, and of all records. */
+/** The filter of a request for a list; undefined for other requests, and for all records. */
 const asked = (request: string, { bodies }: StubTables) =>
 	request === 'POST people filter' ? bodies.at(-1)!.filter : undefined;
 
@@ -116,7 +118,7 @@ describe('what is missing', () => {
 
 	test('by ID, where the items name their records', async () => {
 		const { sync, tables } = setUp({ keys: [] });
-		// Whatever its key is: it is not what the record is known by.
+		// Whatever its key is: the record is identified by something else.
 		const key = { key: '2026-11-21T09:30:00', hasUncertainKey: true };
 		await sync.compare([{ index: 0, id: 'id-b', fields: {}, ...key }]);
 		expect(sync.missingCount).toBe(2);
@@ -137,7 +139,7 @@ describe('what is missing', () => {
 		};
 		const { sync, remove, left } = setUp({ stored, keys: ['name', 'state'] });
 		await sync.compare([{ index: 0, key: '"a", "open"', fields: { name: 'a', state: 'open' } }]);
-		// A request for both of them finds the third as well.
+		// A request for both of them finds the third one as well.
 		expect((await remove()).outcomes).toEqual(['y deleted', 'z deleted']);
 		expect(left()).toEqual(['x']);
 	});
@@ -174,7 +176,7 @@ describe('what is missing', () => {
 			{ at: '2026-11-21T10:30:00+01:00' },
 			0,
 		],
-		// Which time of day that is, only the platform knows.
+		// Only the platform knows which time of day that is.
 		['it is not certain', { at: '2026-11-21T09:30:00Z' }, { at: '2026-11-21T09:30:00' }, 1],
 	])('fields to set: %s', async (_, set, fields, missing) => {
 		const { sync } = setUp({ stored: { r: fields }, keys: [], options: { removal: { set } } });
@@ -226,7 +228,7 @@ describe('the scope', () => {
 		[['name'], { set: { name: 'x', state: 'left' } }, ['name', 'state']],
 		[['name', 'state'], 'delete', ['name', 'state']],
 		[[], { set: { state: 'left' } }, ['state']],
-		// One is needed: without any all would be loaded.
+		// One field is needed: without any, all would be loaded.
 		[[], 'delete', ['name']],
 	])('is read with the fields that are compared: %j, %j', async (keys, removal, loaded) => {
 		const { sync, tables } = setUp({ stored, keys, options: { removal } });
@@ -247,7 +249,7 @@ describe('keys that only the platform can compare', () => {
 		...(!time.endsWith('Z') && { hasUncertainKey: true }),
 		fields: { at: time },
 	});
-	/** The platform takes all its times for the one that is asked for, or for another one. */
+	/** The platform treats all its times as the requested one, or as another one. */
 	const finding =
 		(isFound: boolean): Respond =>
 		(request, tables) => {
@@ -264,7 +266,7 @@ describe('keys that only the platform can compare', () => {
 		});
 		await sync.compare(given.map(planned));
 		const lookUps = tables.bodies.filter(({ filter }) => filter);
-		// No more is read than is needed to compare.
+		// Nothing is read that is not needed for comparing.
 		for (const body of lookUps) expect(body).toMatchObject({ loadFields: ['at'] });
 		return { missing: sync.missingCount, lookUps: JSON.stringify(lookUps) };
 	};
@@ -616,7 +618,7 @@ describe('a deletion', () => {
 		});
 		await sync.compare(input('a', 'c'));
 		await remove();
-		// A clear word needs no look-up.
+		// A clear response needs no look-up.
 		expect(tables.requests.at(-1)).toBe('DELETE people id-b');
 		expect(removals[0]![1]).toMatchObject({
 			outcome: 'failed',

@@ -1,4 +1,6 @@
-/** What the text of a file stands for: numbers, dates, times of a place, lists. */
+/**
+ * The meaning of a file's text: numbers, dates, local times, lists.
+ */
 import type { FieldMetadata } from '../../nodes/DataPlatform/api/types.ts';
 import type { TextForm } from '../../nodes/DataPlatform/fields/fieldType.ts';
 import { typeOf } from '../../nodes/DataPlatform/fields/index.ts';
@@ -188,14 +190,14 @@ describe('a date in a form that the user names', () => {
 	});
 
 	const HINT =
-		'It is made of yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.';
+		'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.';
 	test.each<[form: string, message: string]>([
 		['dd.MM', '"dd.MM" has no year'],
 		['dd.yyyy', '"dd.yyyy" has no month'],
 		['MM.yyyy', '"MM.yyyy" has no day'],
-		['dd.MM.yy', `"dd.MM.yy" has 'y', which stands for nothing`],
-		['DD.MM.yyyy', `"DD.MM.yyyy" has 'D', which stands for nothing`],
-		['dd.MM.yyyy Z', `"dd.MM.yyyy Z" has 'Z', which stands for nothing`],
+		['dd.MM.yy', `"dd.MM.yy" has 'y', which has no meaning`],
+		['DD.MM.yyyy', `"DD.MM.yyyy" has 'D', which has no meaning`],
+		['dd.MM.yyyy Z', `"dd.MM.yyyy Z" has 'Z', which has no meaning`],
 		['dd.MM.yyyy dd', '"dd.MM.yyyy dd" names the day twice'],
 		['dd.MM.M.yyyy', '"dd.MM.M.yyyy" names the month twice'],
 		[
@@ -234,7 +236,7 @@ describe('a time without a zone', () => {
 	])('in %s: %s is %s', (zone, time, value) => {
 		const read = zoneReader(zone);
 		expect(read(time)).toEqual({ value });
-		// The second time it comes from what is remembered.
+		// The second time the value comes from the cache.
 		expect(read(time)).toEqual({ value });
 	});
 
@@ -248,7 +250,7 @@ describe('a time without a zone', () => {
 			problem:
 				kind === 'skip'
 					? `is a time that the clocks skip in Europe/Berlin: ${time}`
-					: `is a time that comes twice in Europe/Berlin: ${time}`,
+					: `is a time that occurs twice in Europe/Berlin: ${time}`,
 		});
 	});
 
@@ -256,8 +258,8 @@ describe('a time without a zone', () => {
 		expect(() => zoneReader('Berlin')).toThrow(
 			expect.objectContaining({
 				name: 'InputError',
-				message: '"Berlin" is no time zone',
-				hint: 'Name it as in Europe/Berlin or UTC.',
+				message: '"Berlin" is not a time zone',
+				hint: 'Use a name such as Europe/Berlin or UTC.',
 			}),
 		);
 	});

@@ -1,4 +1,6 @@
-/** What a poll emits of what it read, and what it stores: states before and after, as tables. */
+/**
+ * What a poll emits and what it stores, as tables of states before and after.
+ */
 import { createHash } from 'node:crypto';
 import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import {

@@ -1,4 +1,6 @@
-/** Files sent to a record, taken off it and fetched: what is requested, and what each failure means. */
+/**
+ * Files that are uploaded, removed and downloaded: the requests, and what each failure means.
+ */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
@@ -29,7 +31,7 @@ const upload = (name: string, text = 'abc'): Upload => ({
 const file = (fileId: string, fileName: string, fileSize = 3) => ({ fileId, fileName, fileSize });
 const record = (files?: object[], id = ID) => ({ id, fields: files ? { papers: files } : {} });
 
-/** Runs one function against responses; what was sent, and its result or error. */
+/** Runs one function against responses. Returns what was sent, and its result or error. */
 async function call<T>(
 	run: (client: ReturnType<typeof fakePlatform>['connection']) => Promise<T>,
 	responses: Array<ReturnType<Serve>>,
@@ -164,7 +166,7 @@ describe('an upload', () => {
 			'the record can’t be read',
 			[lost(), no(400)],
 			{},
-			`Unknown whether the files were stored: ${BROKEN}; reading the record did not work: no`,
+			`Unknown whether the files were stored: ${BROKEN}; reading the record failed: no`,
 		],
 		[
 			'the token may not read the record',
@@ -233,7 +235,7 @@ describe('an upload', () => {
 			'too large',
 			httpResponse(413, ''),
 			{
-				message: "The platform found the request too large ('a.txt', 'b.txt')",
+				message: "The request is too large for the platform ('a.txt', 'b.txt')",
 				delivery: 'rejected',
 				status: 413,
 				hint: 'The platform takes no files of this size. Nothing was written.',
@@ -346,7 +348,7 @@ describe('a file that is fetched', () => {
 		[
 			'on this computer',
 			'https://127.0.0.1:8443/y',
-			'The platform says that the file is on this computer (127.0.0.1:8443); it was not fetched',
+			'The platform says that the file is on this computer (127.0.0.1:8443), so it was not downloaded',
 		],
 	])('not from an address %s', async (_, fileUrl, message) => {
 		const { failure, requests } = await fetched({ fileUrl });
@@ -381,7 +383,7 @@ describe('a file that is fetched', () => {
 		expect((await fetched({ thumbnailUrl, fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
 			`GET ${thumbnailUrl}`,
 		]);
-		// Its size is not that of the file.
+		// Its size differs from that of the file.
 		expect((await fetched({ fileSize: 9 }, bytes('a'), 'thumbnail')).failure).toBeUndefined();
 	});
 
@@ -393,7 +395,7 @@ describe('a file that is fetched', () => {
 			{ fileSize: 4 },
 			bytes('abc'),
 			'file',
-			{ message: "'a.txt' could not be downloaded: 3 bytes came instead of 4" },
+			{ message: "'a.txt' could not be downloaded: Received 3 of 4 bytes" },
 		],
 		[
 			'is gone',
@@ -401,7 +403,7 @@ describe('a file that is fetched', () => {
 			bytes('', {}, 404),
 			'file',
 			{
-				message: "'a.txt' could not be downloaded: The platform does not have what was asked for",
+				message: "'a.txt' could not be downloaded: The platform found no such record or table",
 				status: 404,
 				hint: 'The record lists the file, but the platform does not have it: check the record.',
 			},
@@ -487,12 +489,12 @@ describe('files that are taken off a record', () => {
 		);
 		expect((await remove([ok(null), no(403)])).failure).toMatchObject({
 			message:
-				'The platform confirmed the change, but reading the record did not work: The token has no right to do this: no',
+				'The platform confirmed the change, but reading the record failed: The token has no right to do this: no',
 			delivery: 'ambiguous',
 			status: 403,
 		});
 		expect((await remove([ok(record()), no(400)])).failure).toMatchObject({
-			message: 'The platform confirmed the change, but reading the record did not work: no',
+			message: 'The platform confirmed the change, but reading the record failed: no',
 			delivery: 'ambiguous',
 		});
 	});
@@ -500,7 +502,7 @@ describe('files that are taken off a record', () => {
 	test('that are still there are named', async () => {
 		const left = ok(record([file('a', 'a.txt'), file('b', 'b.txt'), file('c', 'c.txt')]));
 		expect((await remove([left])).failure).toMatchObject({
-			message: "The platform left 'a.txt', 'b.txt' on the record",
+			message: "The platform did not remove 'a.txt', 'b.txt' from the record",
 			delivery: 'rejected',
 			hint: LOOK,
 		});

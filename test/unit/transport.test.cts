@@ -1,4 +1,6 @@
-/** The parts of a request: tokens, addresses, JSON, responses, and when it is sent again. */
+/**
+ * The parts of a request: tokens, URLs, JSON, responses, and when it is retried.
+ */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	allowedOrigins,
@@ -115,12 +117,12 @@ describe('an address that the token may not go to', () => {
 		],
 		[
 			'https://me@platform.example.com',
-			'The base URL carries a user name or password',
+			'The base URL contains a user name or password',
 			'Remove the part before the @; the token belongs in the credential.',
 		],
 		[
 			'https://:secret@platform.example.com',
-			'The base URL carries a user name or password',
+			'The base URL contains a user name or password',
 			'Remove the part before the @; the token belongs in the credential.',
 		],
 		[
@@ -191,7 +193,7 @@ describe('text in an address', () => {
 		const error = thrownBy(() => encodeUrlComponent(`${'a'.repeat(59)}\ud83e${'b'.repeat(9)}`));
 		expect(error).toBeInstanceOf(InputError);
 		expect(error).toMatchObject({
-			message: `"${'a'.repeat(59)}\\ud83e" holds half of a character. Nothing was sent`,
+			message: `"${'a'.repeat(59)}\\ud83e" contains half of a character. Nothing was sent`,
 			hint: expect.stringContaining('cut in the middle of a character'),
 		});
 	});
@@ -427,7 +429,7 @@ describe('a response', () => {
 			failed(200, {
 				message: "The platform's response could not be read (text/html, 6 characters)",
 				delivery: 'ambiguous',
-				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
 			}),
 		],
 		[
@@ -463,9 +465,9 @@ describe('a response', () => {
 			parse(302, ''),
 			failed(302, {
 				message:
-					'The platform responded with a redirect (302), which is not followed so that the token stays where it belongs',
+					'The platform responded with a redirect (302), which is not followed, to keep the token from going elsewhere',
 				delivery: 'rejected',
-				hint: 'Enter the address that it leads to in its place.',
+				hint: 'Enter the address that it leads to instead.',
 			}),
 		],
 		['the lowest redirect', parse(300, {}), { message: expect.stringContaining('redirect (300)') }],
@@ -484,8 +486,12 @@ describe('a response', () => {
 				mayStillApply: false,
 			}),
 		],
-		['400 without a reason', parse(400, ''), { message: 'The platform refused the request (400)' }],
-		['199', parse(199, {}), { message: 'The platform refused the request (199)' }],
+		[
+			'400 without a reason',
+			parse(400, ''),
+			{ message: 'The platform rejected the request (400)' },
+		],
+		['199', parse(199, {}), { message: 'The platform rejected the request (199)' }],
 		[
 			'401',
 			parse(401, { errors: [entry] }),
@@ -496,11 +502,11 @@ describe('a response', () => {
 			"404 without the platform's own error",
 			parse(404, { message: 'no route' }),
 			{
-				message: "The response is 404, without the platform's own error",
+				message: 'The response is a 404 without an error from the platform',
 				delivery: 'rejected',
 				status: 404,
 				body: { message: 'no route' },
-				hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+				hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
 			},
 		],
 		[
@@ -515,7 +521,7 @@ describe('a response', () => {
 			'413',
 			parse(413, ''),
 			{
-				message: 'The platform found the request too large',
+				message: 'The request is too large for the platform',
 				hint: { code: 'sendSmallerRequests' },
 			},
 		],

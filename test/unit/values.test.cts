@@ -16,7 +16,7 @@ const accepted: Array<[type: string, value: unknown, sent: unknown, metadata?: F
 	['text', 0, '0'],
 	['text', false, 'false'],
 	['text', 'abc', 'abc', { maxLength: 3 }],
-	// How the platform counts, it does not say: what may fit is left to it.
+	// The platform does not say how it counts: it decides about what might fit.
 	['text', '😀'.repeat(6), '😀'.repeat(6), { maxLength: 10 }],
 	['text', '👨‍👩‍👧‍👦👍🏽', '👨‍👩‍👧‍👦👍🏽', { maxLength: 2 }],
 	['text', 'e\u0301e\u0301', 'e\u0301e\u0301', { maxLength: 2 }],
@@ -169,12 +169,12 @@ const refused: Array<[type: string, value: unknown, problem: string, metadata?: 
 	[
 		'money_with_currency',
 		'{"amount":9007199254740993,"currency":"EUR"}',
-		'takes a number of at most 15 digits or so as \'amount\', not "9007199254740993"',
+		'takes a number of about 15 digits at most as \'amount\', not "9007199254740993"',
 	],
 	[
 		'money_with_currency',
 		'{"amount":0.1234567890123456789,"currency":"EUR"}',
-		expect.stringContaining('at most 15 digits') as never,
+		expect.stringContaining('about 15 digits at most') as never,
 	],
 	['decimal', '1e-400', expect.stringContaining('would become 0') as never],
 	['number', '1.0000000000000000000001', expect.stringContaining('would become 1') as never],

@@ -1,4 +1,6 @@
-/** The webhook trigger: who may call, in which order it works, and what it remembers. */
+/**
+ * The webhook trigger: who may call it, in which order it works, and what it remembers.
+ */
 import crypto = require('node:crypto');
 import type { IDataObject } from 'n8n-workflow';
 import { receive } from '../../nodes/DataPlatform/trigger/receive.ts';
@@ -22,7 +24,7 @@ const serveRecord =
 	({ url }) =>
 		httpResponse(200, { data: recordOf(new URL(url).pathname.split('/').at(-1)!, more) });
 
-/** The record is gone, the table is there. */
+/** The record is gone, the table still exists. */
 const serveGone: Serve = ({ url }) =>
 	/\/data\/[^/]+$/.test(new URL(url).pathname) ? notFound() : httpResponse(200, { data: [] });
 
@@ -32,7 +34,7 @@ interface Result {
 	items?: IDataObject[];
 }
 
-/** A request; each test has a workflow of its own, so that none knows what another emitted. */
+/** A request. Each test has its own workflow, so that none knows what another one emitted. */
 async function deliver(given: Partial<Delivered> & { secret?: string } = {}): Promise<Result> {
 	const { secret = SECRET, credential, ...rest } = given;
 	let status = 0;

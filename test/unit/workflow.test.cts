@@ -1,4 +1,6 @@
-/** Trigger and Wait as a tool of an agent: n8n can't put an agent to wait. */
+/**
+ * Trigger and Wait as a tool of an agent: n8n can't make an agent wait.
+ */
 import { runNode } from './fakeNode.cts';
 import { httpResponse } from './stubPlatform.cts';
 

@@ -1,4 +1,6 @@
-/** How operations find their records, and what becomes of those that are missing from the input. */
+/**
+ * How operations find their records, and what happens to records that are missing from the input.
+ */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { asItems, columns, runNode, TABLE, type Given } from './fakeNode.cts';
@@ -411,7 +413,7 @@ describe('records that are missing from the input', () => {
 		[
 			'what records are matched on',
 			set({ field: 'name', value: 'x' }),
-			"Nothing was written or removed: 'name' under 'Fields to Set' is what records are matched on",
+			"Nothing was written or removed: 'name' under 'Fields to Set' is a field that records are matched on",
 			'Fields to Set',
 			'Set another field: with the same value, records could not be told apart.',
 		],

@@ -1,6 +1,6 @@
 /**
- * All resources, in the editor's order; the Resource and Operation parameters are derived from
- * them, and the operation to run is found in them.
+ * All resources, in the order of the editor. The Resource and Operation parameters are built from
+ * this list, and the operation to run is looked up in it.
  */
 import { UserError, type INodeProperties } from 'n8n-workflow';
 
@@ -13,10 +13,13 @@ import { table } from './table';
 import { user } from './user';
 import { workflow } from './workflow';
 
-/** The most used first: n8n's AI describes an operation by the first resource that has one of its name. */
+/**
+ * Record comes first: if resources share an operation's name, n8n's AI reads only the first one's
+ * description.
+ */
 const resources: Resource[] = [record, attachment, workflow, table, application, user];
 
-/** @throws {UserError} for a workflow that was saved by a newer version of this package */
+/** @throws {UserError} if a newer version of this package saved the workflow */
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)
@@ -55,7 +58,7 @@ function operationParameter({ value, operations, initial }: Resource): INodeProp
 	};
 }
 
-/** What the canvas shows below the node: the operation as the editor calls it, and its resource. */
+/** The text below the node on the canvas: the operation's name in the editor, and its resource. */
 export const subtitle = (() => {
 	const operations = resources.flatMap((resource) => resource.operations);
 	const names = operations.map(({ value, name }): [string, string] => [

@@ -1,6 +1,6 @@
 /**
- * Runs the chosen operation: the one loop over the items, and the one place where a failure
- * becomes an error item or stops the node.
+ * Runs the chosen operation. Here are the only loop over the items and the only place that turns a
+ * failure into an error item or stops the node.
  */
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
@@ -28,7 +28,7 @@ import { forEachConcurrent } from '../transport/concurrency';
 import { InputError } from '../transport/errors';
 import { findOperation } from './index';
 
-/** Runs `work`; its error as a value, in the user's words. */
+/** Runs `work` and returns its error, if any, in words for the user. */
 async function failureOf(work: () => Promise<void>): Promise<Failure | undefined> {
 	try {
 		await work();
@@ -58,7 +58,7 @@ async function runItem(
 	return failure === undefined;
 }
 
-/** What an item changes, where the operation names it; an item that can't be read changes nothing. */
+/** What an item changes, if the operation says so. An item that can't be read changes nothing. */
 function concurrencyKeyOf(operation: ItemOperation, run: RunContext<string>, index: number) {
 	try {
 		return operation.concurrencyKey?.(run, index);
@@ -90,8 +90,8 @@ async function runItems(
 }
 
 /**
- * A number that holds for the whole run: the first item's. If an expression in it fails for that item,
- * another item gives it. Undefined if the operation does not show it, or there are no items.
+ * A number that applies to the whole run, from the first item. If its expression fails there, it is
+ * read from another item. Undefined if the operation does not show it, or there are no items.
  *
  * @throws {InputError} if it is out of bounds
  */
@@ -133,7 +133,7 @@ async function runAll(context: IExecuteFunctions, operation: Operation, report: 
 	else await runItems(operation, run, report, context.continueOnFail());
 }
 
-/** How far the run got, in words; empty where there is nothing to say. */
+/** How far the run got, in words; empty if there is nothing to say. */
 function progressText(progress: Progress): string {
 	const { items, done, confirmedThroughItem: through, stopMessage } = progress;
 	const stopped = stopMessage === undefined ? '' : `Stopped, because ${stopMessage}. `;

@@ -36,8 +36,8 @@ export async function countRecords(
 }
 
 /**
- * How many of the records that one record links to match. They are read: whether a platform counts
- * linked records is open, and one that does not would count the whole table.
+ * How many of the records that one record links to match. Reads and counts them itself, because a
+ * platform that ignores the link in a count would count the whole table.
  *
  * @throws {ServiceError}
  * @throws {InputError} if the filter can't be combined with a link
@@ -63,7 +63,7 @@ export interface Summary {
 	fields: Record<string, Partial<Record<Aggregation, JsonValue>>>;
 }
 
-/** Aggregates of fields over the records that match. @throws {ServiceError} */
+/** Aggregates of fields over the matching records. @throws {ServiceError} */
 export async function summarizeRecords(
 	client: ApiClient,
 	at: TableAddress,

@@ -1,6 +1,6 @@
 /**
- * From a response's JSON to types, without trusting it: what is not readable is `undefined`, never a
- * guess. Facts: contract/openapi.yaml.
+ * Turns a response's JSON into types without trusting it. What can't be read becomes `undefined`,
+ * never a guess. Facts: contract/openapi.yaml.
  */
 import { ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
@@ -16,18 +16,18 @@ import {
 	type TableDefinition,
 } from './types';
 
-/** The failure of a read whose response is not what it should be. */
+/** The failure of a read whose response lacks what was requested. */
 export const invalidResponse = (what: string, status: number) =>
 	new ServiceError(`The response contains no ${what}`, {
 		delivery: 'notApplied',
 		status,
-		hint: 'A proxy or gateway may answer in its place: check the address and the network.',
+		hint: 'A proxy or gateway may have responded instead. Check the address and the network.',
 	});
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
 const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
-/** Reads one record's metadata; undefined where the value is no such thing. */
+/** Reads one record's metadata; undefined if the value is something else. */
 export function toMetadata(value: unknown): RecordMetadata | undefined {
 	if (!isObject(value) || text(value.id) === undefined) return undefined;
 	return {
@@ -38,7 +38,7 @@ export function toMetadata(value: unknown): RecordMetadata | undefined {
 	};
 }
 
-/** Reads one record; undefined where the value is no record. */
+/** Reads one record; undefined if the value is not a record. */
 export function toRecord(value: unknown): PlatformRecord | undefined {
 	if (!isObject(value) || text(value.id) === undefined) return undefined;
 	const { id, created, modified, ver, fields = {} } = value;
@@ -52,17 +52,18 @@ export function toRecord(value: unknown): PlatformRecord | undefined {
 	};
 }
 
-/** Reads a record in the response to a read, which must have its fields. */
+/** Reads a record that must have its fields, as every response to a read does. */
 export const toWholeRecord = (value: unknown): PlatformRecord | undefined =>
 	isObject(value) && value.fields !== undefined ? toRecord(value) : undefined;
 
-// How the platform marks the import key and read-only fields is open: every plain spelling counts.
+// It is open how the platform marks the import key and read-only fields: accept every plain
+// spelling.
 const flag = (source: Record<string, unknown>, ...names: string[]) =>
 	names.some((name) => source[name] === true);
 
 /**
- * Reads a field; null for what has no name and so is none, undefined for what can't be read. A field
- * that does not say of which type it is spoils nothing for the others of its table.
+ * Reads a field. Null if it has no name and so isn't a field; undefined if it can't be read. A
+ * field without a readable type does not affect the other fields of its table.
  */
 function toField(value: unknown): FieldDefinition | null | undefined {
 	if (!isObject(value)) return undefined;
@@ -70,7 +71,7 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 	if (name === undefined) return null;
 	const given = value.metadata ?? {};
 	const metadata = isObject(given) ? given : {};
-	// Taken for text, a number or a list of files would be written wrongly.
+	// Don't assume text: a number or a list of files would then be written wrongly.
 	const type = (isObject(given) ? text(value.type) : undefined) ?? UNKNOWN_TYPE;
 	const flags = { ...value, ...metadata };
 	return {
@@ -102,14 +103,14 @@ function toField(value: unknown): FieldDefinition | null | undefined {
 
 const isDefined = <T>(value: T | undefined): value is T => value !== undefined;
 
-/** Reads a list of which each entry must be readable; undefined where it is no such list. */
+/** Reads a list; undefined if the value is not a list, or one of its entries can't be read. */
 export function toList<T>(value: unknown, read: (entry: unknown) => T | undefined) {
 	if (!Array.isArray(value)) return undefined;
 	const entries = value.map(read);
 	return entries.every(isDefined) ? entries : undefined;
 }
 
-/** Reads a table's definition; undefined where the value is none. */
+/** Reads a table's definition; undefined if the value is something else. */
 export function toTable(value: unknown): TableDefinition | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id);
@@ -134,7 +135,7 @@ export function toTable(value: unknown): TableDefinition | undefined {
 	};
 }
 
-/** Reads the files in a field's value; none where it holds none. */
+/** Reads the files in a field's value; empty if it holds none. */
 export function toAttachments(value: unknown): Attachment[] {
 	if (!Array.isArray(value)) return [];
 	return value
@@ -162,7 +163,7 @@ const toModules = (list: unknown[]): Module[] =>
 				: [],
 		}));
 
-/** Reads an application; undefined where the value is none. */
+/** Reads an application; undefined if the value is something else. */
 export function toApplication(value: unknown): Application | undefined {
 	if (!isObject(value)) return undefined;
 	const id = text(value.id);

@@ -11,12 +11,12 @@ const tablePath = ({ application, table }: TableAddress) =>
 		: `${API}/${encodePathSegment(table)}`;
 
 /**
- * What stands in the place of a record's ID in other paths: a server may read on after a slash that is
- * encoded, and take upper case for lower case.
+ * Other paths have these words in place of a record's ID. A server may decode an encoded slash, and
+ * ignore case.
  */
 const OTHER_ROUTE = /^\s*(bulk|count|filter|summary)\s*($|[/\\?#;])/i;
 
-/** @throws {InputError} if the path would lead to something else than one record */
+/** @throws {InputError} if the path would not address a single record */
 function recordSegment(id: string): string {
 	if (!OTHER_ROUTE.test(id)) return encodePathSegment(id);
 	throw new InputError(`'${id}' can't be the ID of a record`, {
@@ -34,7 +34,7 @@ export function recordIdProblem(id: string): string | undefined {
 	}
 }
 
-/** Names a table among others: what is known of it in a run is kept under this. */
+/** The key under which a run keeps what it knows about a table. */
 export const addressKey = ({ application, table }: TableAddress): string =>
 	JSON.stringify([application, table]);
 
@@ -58,5 +58,5 @@ export const paths = {
 		`${tablePath(at)}/files/${encodePathSegment(id)}/thumbnail`,
 };
 
-/** The largest page of records that may be asked for. */
+/** The largest page of records that a request may ask for. */
 export const MAX_PAGE_SIZE = 1000;

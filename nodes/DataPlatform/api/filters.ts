@@ -1,6 +1,6 @@
 /**
- * Filters in the service's two forms: a tree in a body, and, for requests that take none,
- * conditions joined by AND in the query string.
+ * Filters in the service's two formats: a tree in the body, or conditions joined by AND in the
+ * query string if a request takes no body.
  */
 import { InputError, type Hint } from '../transport/errors';
 import { isObject, parseExactJson } from '../transport/json';
@@ -31,7 +31,7 @@ export const OPERATORS: readonly string[] = [
 export interface Condition {
 	field: string;
 	operator: string;
-	/** Several values for `in` and `notin`, none for operators that take none. */
+	/** Several values for `in` and `notin`; none if the operator takes no value. */
 	value?: string | string[];
 }
 
@@ -55,14 +55,17 @@ export const valuesOf = ({ value = [] }: Condition) => (Array.isArray(value) ? v
 const and = (...filter: Filter[]): Group => ({ filter, filterOperator: 'and' });
 const or = (...filter: Filter[]): Group => ({ filter, filterOperator: 'or' });
 
-/** Whether a value can stand between commas: how a comma in it is escaped is not certain. */
+/**
+ * Whether a value may be part of a comma-separated list: it is unclear how a comma is escaped
+ * there.
+ */
 const isListable = (value: string) => !/[,\\]/.test(value);
 
-/** No record: a field is not empty and filled at once. */
+/** Matches no record: a field can't be empty and filled at once. */
 const nothing = (field: string) =>
 	and({ field, operator: 'empty' }, { field, operator: 'notempty' });
 
-/** A list in a form that needs no escaping: values that can't stand in it are conditions of their own. */
+/** A list that needs no escaping: values that can't be part of it become separate conditions. */
 function withoutEscaping(condition: Condition): Filter {
 	const { field, operator } = condition;
 	if (!takesList(operator)) return condition;
@@ -104,7 +107,10 @@ function bodyGroup(filter: Group): BodyGroup {
 	};
 }
 
-/** With as many conditions and groups a filter is known to work; how many the service takes is open. */
+/**
+ * Filters with up to this many conditions and groups are known to work. The service's limit is
+ * open.
+ */
 const MAX_BODY_CONDITIONS = 400;
 
 const countConditions = (entry: BodyCondition | BodyGroup): number =>
@@ -120,7 +126,7 @@ const countUnlistable = (condition: Condition): UnlistableValues => {
 	return { condition, count: [...values].filter((value) => !isListable(value)).length };
 };
 
-/** The list with the most values that become conditions of their own. */
+/** The list condition with the most values that become separate conditions. */
 function longestUnlistable(filter: Group): UnlistableValues {
 	let longest: UnlistableValues = { count: 0 };
 	for (const entry of filter.filter) {
@@ -131,16 +137,17 @@ function longestUnlistable(filter: Group): UnlistableValues {
 }
 
 /**
- * The filter as a body takes it.
+ * The filter in the format of a request body.
  *
- * @throws {InputError} where values that can't stand in a list make more conditions of it than a
- *   filter may have
+ * @throws {InputError} if values that can't be part of a list add up to more conditions than a
+ * filter may have
  */
 export function toBody(filter: Group): BodyGroup {
 	const body = bodyGroup(filter);
 	if (countConditions(body) <= MAX_BODY_CONDITIONS) return body;
 	const { condition, count } = longestUnlistable(filter);
-	// Otherwise the conditions are the user's own: whether they are too many, the platform says.
+	// Otherwise the user wrote the conditions one by one: let the platform decide whether they are
+	// too many.
 	if (!condition || count < 2) return body;
 	const { field, operator } = condition;
 	throw new InputError(
@@ -149,18 +156,18 @@ export function toBody(filter: Group): BodyGroup {
 	);
 }
 
-/** As many values as a request with a list in its body takes without trouble. */
+/** How many values a list in a request body takes without trouble. */
 const MAX_LISTED = 1000;
 
-/** As many combinations of values: one less than a page, so that one page holds what they match. */
+/** How many combinations of values: one less than a page, so that the matches fit into one page. */
 const MAX_COMBINED = 999;
 
-/** As many conditions as a filter may have; how many the service takes is open. */
+/** How many conditions a filter gets at most. The service's limit is open. */
 const MAX_CONDITIONS = 100;
 
 /**
- * Filters that together match the records whose field holds one of the values, each small enough
- * for one request. `in` may ignore case: compare the values of the records found.
+ * Filters that together match the records whose field has one of the values, each small enough for
+ * one request. `in` may ignore case: compare the values of the records found.
  */
 export function oneOf(field: string, values: Iterable<string>): Group[] {
 	const distinct = [...new Set(values)];
@@ -183,15 +190,16 @@ export function oneOf(field: string, values: Iterable<string>): Group[] {
 }
 
 /**
- * Filters that together match the records whose fields hold one of the combinations of values, each
- * small enough for one request. They match records that mix the values of two combinations as well:
+ * Filters that together match the records whose fields have one of the combinations of values, each
+ * small enough for one request. They also match records that mix the values of two combinations:
  * compare the values of the records found.
  *
- * @param rows a value for each of the fields
+ * @param rows one value for each of the fields
  */
 export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 	const distinct = fields.map((_, at) => new Set(rows.map((row) => row[at]!)).size);
-	// Side by side are the rows that share the values of which there are fewest: little is mixed.
+	// Sorted by the field with the fewest distinct values first: neighbors share values, so a filter
+	// mixes few combinations.
 	const order = fields.map((_, at) => at).sort((a, b) => distinct[a]! - distinct[b]!);
 	const sorted = rows
 		.map((row) => ({ row, text: order.map((at) => row[at]).join('\0') }))
@@ -224,7 +232,7 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 	return groups;
 }
 
-/** Whether the filter names no condition at all. */
+/** Whether the filter has no conditions at all. */
 export const isEmptyFilter = (filter: Group): boolean =>
 	filter.filter.every((entry) => isGroup(entry) && isEmptyFilter(entry));
 
@@ -233,8 +241,8 @@ const EMPTY_VALUE_HINT = { code: 'giveFilterValue' } as const;
 const EMPTY_GROUP_HINT = 'Add a condition to it, or remove the group: every record would match it.';
 
 /**
- * For what deletes: no part of the filter may be there without restricting anything. A value of
- * only white space is what an expression such as `{{ $json.first }} {{ $json.last }}` leaves.
+ * For deletions: every part of the filter must restrict something. A value of only white space is
+ * what an expression such as `{{ $json.first }} {{ $json.last }}` leaves if both fields are empty.
  *
  * @throws {InputError} that names the condition
  */
@@ -261,11 +269,11 @@ export function requireRestrictive(filter: Group): void {
 	}
 }
 
-/** Longer ones do not pass every proxy, percent-encoded. */
+/** Some proxies reject longer query strings; the limit counts percent-encoded characters. */
 const MAX_QUERY_LENGTH = 6000;
 
 /**
- * The conditions of a filter that only joins by AND; undefined where it does more, or has a value
+ * The conditions of a filter that only joins by AND. Undefined if it has other groups, or a value
  * that a query string can't hold.
  */
 export function asAndConditions(filter: Group): Condition[] | undefined {
@@ -276,7 +284,7 @@ export function asAndConditions(filter: Group): Condition[] | undefined {
 		if (takesList(entry.operator) && values.length === 0) {
 			return asAndConditions(and(withoutEscaping(entry)));
 		}
-		// A backslash at the end would escape what follows, a bracket would end the list.
+		// A backslash at the end would escape the next character, a bracket would end the list.
 		const isCut = /\\$/;
 		const breaksList = /[()]|\\$/;
 		const isUnfit = takesList(entry.operator) ? breaksList : isCut;
@@ -285,13 +293,13 @@ export function asAndConditions(filter: Group): Condition[] | undefined {
 	return parts.includes(undefined) ? undefined : parts.flatMap((part) => part!);
 }
 
-/** A comma inside a value of the query string has two backslashes before it. */
+/** In a query string, two backslashes escape a comma inside a value. */
 const escapeValue = (value: string) => value.replaceAll(',', '\\\\,');
 
 /**
- * Conditions as the query string takes them: `age(gte)10,surname(in)(Fox,Dog)`.
+ * Conditions in the format of a query string: `age(gte)10,surname(in)(Fox,Dog)`.
  *
- * @throws {InputError} where a field's name would be read as more than a name
+ * @throws {InputError} if part of a field's name would be read as an operator or a value
  */
 export function toQuery(conditions: Condition[]): string {
 	return conditions
@@ -312,16 +320,16 @@ export function toQuery(conditions: Condition[]): string {
 		.join(',');
 }
 
-/** Whether a filter is short enough for a query string that reaches the service. */
+/** Whether a filter is short enough for a query string. */
 export const fitsQuery = (text: string): boolean =>
 	text.length <= MAX_QUERY_LENGTH && encodeUrlComponent(text).length <= MAX_QUERY_LENGTH;
 
-/** A value that everybody reads alike in a query string: nothing to escape, nothing to trim. */
+/** A value that no parser can misread in a query string: nothing to escape, nothing to trim. */
 const isPlain = (value: string) => !/[,\\()]|^\s|\s$/.test(value);
 
 /**
- * The filter as a query string that can't be misread; undefined if it has none, because it joins by
- * OR, has a value that would need escaping, or is too long for an address.
+ * The filter as a query string that can't be misread. Undefined if it joins by OR, has a value that
+ * needs escaping, or is too long for a URL.
  */
 export function asPlainQuery(filter: Group): string | undefined {
 	const conditions = asAndConditions(filter);
@@ -331,7 +339,7 @@ export function asPlainQuery(filter: Group): string | undefined {
 }
 
 /**
- * A member that is not known is never ignored: what it was to narrow would be read, or deleted, whole.
+ * Rejects unknown members: ignoring one could widen the filter, and read or delete too much.
  *
  * @throws {InputError}
  */
@@ -344,21 +352,21 @@ function requireKnownMembers(entry: object, known: string[], at: string, field: 
 	});
 }
 
-/** Deeper than any sensible filter. */
+/** More than any sensible filter needs. */
 const MAX_DEPTH = 100;
 
 /**
- * Reads a filter tree that a user wrote as JSON. Without conditions it matches every record; a
+ * Reads a filter tree that a user wrote as JSON. A tree without conditions matches every record; a
  * group inside it must have some.
  *
- * @param field what errors name as their field
+ * @param field the field that errors name
  * @throws {InputError} that names the place in the tree
  */
 export function parseTree(value: unknown, field = 'filter', place = 'filter', depth = 0): Group {
 	if (depth > MAX_DEPTH) {
-		throw new InputError(`Groups lie in each other more than ${MAX_DEPTH} deep`, {
+		throw new InputError(`Groups are nested more than ${MAX_DEPTH} levels deep`, {
 			field,
-			hint: 'Join conditions in fewer groups.',
+			hint: 'Use fewer nested groups.',
 		});
 	}
 	const entries = Array.isArray(value) ? value : isObject(value) ? value.filter : undefined;
@@ -397,10 +405,10 @@ export function parseTree(value: unknown, field = 'filter', place = 'filter', de
 }
 
 /**
- * Reads one condition. A condition without a field, an operator or a value is an error: left out
- * or sent as it is, it would match other records than the user wants.
+ * Reads one condition. Without a field, an operator or a value it is an error: leaving the
+ * condition out, or sending it incomplete, would match other records than the user wants.
  *
- * @param place what a message calls it
+ * @param place what messages call it
  * @param parameter the parameter that holds it
  * @throws {InputError}
  */
@@ -452,8 +460,8 @@ export function parseCondition(
 }
 
 /**
- * The values of a text: those of a JSON list, which is what a list becomes inside a text, else those
- * between commas; a comma inside a value has a backslash before it, or two.
+ * The values in a text: those of a JSON list, because n8n writes a list into a text as JSON;
+ * otherwise those between commas. One or two backslashes escape a comma inside a value.
  */
 function splitList(text: string): unknown[] {
 	const list = text.trimStart().startsWith('[') ? parseExactJson(text) : undefined;
@@ -464,12 +472,12 @@ function splitList(text: string): unknown[] {
 const isDate = (value: unknown): value is Date =>
 	Object.prototype.toString.call(value) === '[object Date]';
 
-/** A single value as text; empty if it is missing, undefined if it is not a single value. */
+/** A single value as text: empty if it is missing, undefined if it is not a single value. */
 function textOf(value: unknown): string | undefined {
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return value;
 	if (typeof value === 'boolean') return String(value);
 	if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined;
-	// n8n makes texts of its own dates before, not of JavaScript's.
+	// n8n has already turned its own dates into text, but not JavaScript's.
 	return isDate(value) ? (value.toJSON() ?? undefined) : undefined;
 }

@@ -1,22 +1,22 @@
 /**
- * The IDs of millions of records, in a few bytes each.
+ * A compact set for the IDs of millions of records.
  */
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** 32 bits each. */
+/** The number of 32-bit words in a UUID. */
 const WORDS = 4;
 
 const START_SIZE = 1 << 8;
 
-/** The share of places that may be taken. */
+/** The share of slots that may be used before the table grows. */
 const FULL = 0.8;
 
 const GROWTH = 1.5;
 
 type Words = [number, number, number, number];
 
-/** A UUID's 128 bits; undefined for another text. */
+/** A UUID's 128 bits; undefined for any other text. */
 function wordsOf(id: string): Words | undefined {
 	if (!UUID.test(id)) return undefined;
 	const digits = id.replaceAll('-', '');
@@ -24,7 +24,7 @@ function wordsOf(id: string): Words | undefined {
 	return [word(0), word(8), word(16), word(24)];
 }
 
-/** A place for a UUID among `size`: some of its bits are the same in all that one system makes. */
+/** A slot for a UUID. Mixes all bits, because the UUIDs of one system share some of them. */
 function placeOf([a, b, c, d]: Words, size: number): number {
 	let mixed = Math.imul(a ^ (a >>> 16), 0x21f0aaad) ^ Math.imul(b ^ (b >>> 15), 0x735a2d97);
 	mixed ^= Math.imul(c ^ (c >>> 16), 0x85ebca77) ^ Math.imul(d ^ (d >>> 15), 0xc2b2ae3d);
@@ -33,11 +33,11 @@ function placeOf([a, b, c, d]: Words, size: number): number {
 }
 
 /**
- * A set of IDs, exact: UUIDs take 20 to 30 bytes each (twice that for a moment where it grows), where
- * a `Set` takes about 100. Other IDs are kept as they are. A UUID is the same in upper and lower case.
+ * An exact set of IDs. A UUID takes 20 to 30 bytes (twice that while the table grows); in a `Set`
+ * it takes about 100. Other IDs are kept as they are. Upper and lower case of a UUID are the same.
  */
 export class IdSet {
-	/** The words of each place's UUID; all are 0 where it is free. */
+	/** The words of the UUID in each slot; all 0 if the slot is free. */
 	private table = new Uint32Array(0);
 	private uuids = 0;
 	private readonly others = new Set<string>();
@@ -52,7 +52,7 @@ export class IdSet {
 		return this.uuids > 0 && !this.isFree(this.find(words));
 	}
 
-	/** Whether it was new. */
+	/** Adds an ID and returns whether it was new. */
 	add(id: string): boolean {
 		const words = wordsOf(id);
 		if (!words || isZero(words)) {
@@ -76,7 +76,7 @@ export class IdSet {
 		return (table[at]! | table[at + 1]! | table[at + 2]! | table[at + 3]!) === 0;
 	}
 
-	/** Where a UUID's words stand, or would. */
+	/** The slot where a UUID's words are, or would go. */
 	private find(words: Words): number {
 		const { table } = this;
 		const [a, b, c, d] = words;

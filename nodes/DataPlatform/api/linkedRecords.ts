@@ -1,7 +1,10 @@
 /**
- * Reading the records that other records link to, in as few requests as the platform allows: those of
- * a link to one are read once each, or with their whole table where that takes fewer requests; those of
- * a link to many take a request for each record.
+ * Reads the records that other records link to, in as few requests as the platform allows:
+ *
+ * | Link | How its records are read |
+ * |---|---|
+ * | to one | once each, or with their whole table if that takes fewer requests |
+ * | to many | with one request for each record that links |
  */
 import { countRecords } from './aggregates';
 import { addressKey, MAX_PAGE_SIZE } from './endpoints';
@@ -18,7 +21,7 @@ import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { getOwn, isObject } from '../transport/json';
 
-/** The table that a link leads to. */
+/** The table that a link points to. */
 export interface LinkTarget {
 	at: TableAddress;
 	table: TableDefinition;
@@ -30,13 +33,13 @@ export interface Inclusion {
 	/** The ID of the table that has the field. */
 	tableId: string;
 	target: LinkTarget;
-	/** Fields of the linked records; only their IDs where not given. */
+	/** Fields of the linked records; only their IDs if not set. */
 	names?: string[];
-	/** How many linked records of one link. */
+	/** How many linked records to read for each link. */
 	limit: number;
 }
 
-/** How many requests a run spends on linked records. */
+/** How many requests a run may spend on linked records. */
 export const MAX_LINK_REQUESTS = 1000;
 
 const PARALLEL_READS = 4;
@@ -52,19 +55,20 @@ const pick = (id: string, fields: FieldValues, names: string[]): JsonValue => ({
 });
 
 export class LinkedRecords {
-	/** Linked records that were read, by link, then by ID; null for one that is not there or may not be read. */
+	/** Linked records by link, then by ID; null if a record does not exist or may not be read. */
 	private readonly known = new Map<string, Map<string, JsonValue>>();
 	private readonly tableSizes = new Map<string, Promise<number>>();
 	private requestsLeft = MAX_LINK_REQUESTS;
-	/** Whether a link has more records than were read of it. */
+	/** Whether a link has more records than were read. */
 	isCut = false;
-	/** Whether a link was not read at all, because that would have taken too many requests. */
+	/** Whether a link was not read at all, because it would have taken too many requests. */
 	isUnread = false;
 
 	constructor(private readonly client: ApiClient) {}
 
 	/**
-	 * The records with what they link to in place of their links. What was not read stays as it is.
+	 * Returns the records with linked records in place of links. Links that were not read stay as
+	 * they are.
 	 *
 	 * @throws {ServiceError}
 	 */
@@ -90,12 +94,12 @@ export class LinkedRecords {
 			return;
 		}
 		const known = this.knownOf(inclusion);
-		// Not kept for the next page: each link shows the same again.
+		// Not kept for the next page: its links show the same fields again.
 		const shown = new Map<string, JsonValue>();
 		const missing = new Set<string>();
 		for (const { id, value } of links) {
 			if (known.has(id) || shown.has(id)) continue;
-			// A link shows some fields of its record: no request where they are all that is asked for.
+			// A link already shows some fields of its record: no request if they are all that is needed.
 			if (isObject(value) && names.every((name) => Object.hasOwn(value, name))) {
 				shown.set(id, pick(id, value as FieldValues, names));
 			} else missing.add(id);
@@ -132,7 +136,8 @@ export class LinkedRecords {
 						if (wanted.delete(id)) known.set(id, pick(id, fields, names));
 					}
 					pagesLeft -= 1;
-					// With pages that the platform cuts, one record after the other takes fewer requests.
+					// If the platform cuts its pages, reading one record after the other takes fewer
+					// requests.
 					if (wanted.size === 0 || pagesLeft === 0) break;
 				}
 			}
@@ -168,7 +173,7 @@ export class LinkedRecords {
 			const linkedTo = { id, tableId, field: field.name };
 			const linked: PlatformRecord[] = [];
 			let isFirstPage = true;
-			// One more shows that there are more: the count may be older than the list.
+			// Reads one more to learn whether there are more: the count may be older than the list.
 			for await (const page of readRecords(this.client, target.at, { linkedTo }, limit + 1)) {
 				if (!isFirstPage && !this.take()) {
 					this.isUnread = true;
@@ -185,7 +190,7 @@ export class LinkedRecords {
 		});
 	}
 
-	/** Whether that many requests are left; they are taken. */
+	/** Uses up that many requests; false if fewer are left. */
 	private take(count = 1): boolean {
 		if (this.requestsLeft < count) return false;
 		this.requestsLeft -= count;

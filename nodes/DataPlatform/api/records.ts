@@ -1,5 +1,5 @@
 /**
- * Single records, and reading many.
+ * Reading and writing single records, and reading many.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -19,7 +19,7 @@ import { asAndConditions, fitsQuery, isEmptyFilter, toBody, toQuery, type Group 
 import { getOwn } from '../transport/json';
 import type { ApiResponse, ApiRequest, ApiClient } from '../transport/client';
 
-/** A record, the ID of its table, and a link field of it. */
+/** A link field of a record, and the ID of the record's table. */
 export interface LinkedTo {
 	id: string;
 	tableId: string;
@@ -30,13 +30,13 @@ export interface RecordQuery {
 	filter?: Group;
 	/** Such as `age,surname(desc)`. */
 	sort?: string;
-	/** The saved view's id. */
+	/** The ID of the saved view. */
 	savedView?: string;
-	/** Only the records that a link field of one record leads to. */
+	/** Only the records that a link field of one record points to. */
 	linkedTo?: LinkedTo;
-	/** Fields to load; all where empty. */
+	/** Fields to load; all if empty. */
 	fields?: string[];
-	/** What the user can do where the platform rejects it. */
+	/** What the user can do if the platform rejects the query. */
 	hint?: Hint;
 }
 
@@ -53,7 +53,7 @@ export async function readRecord(
 	return record;
 }
 
-/** A record; null where the platform itself says that it has none with this id. @throws {ServiceError} */
+/** A record; null if the platform itself reports that it doesn't exist. @throws {ServiceError} */
 export const findRecord = async (
 	client: ApiClient,
 	at: TableAddress,
@@ -66,13 +66,13 @@ export const findRecord = async (
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Whether it is not the record that was asked for. */
+/** Whether the platform returned another record than the requested one. */
 export const isDifferentRecord = (record: PlatformRecord, id: string) =>
 	UUID.test(id) && record.id.toLowerCase() !== id.toLowerCase();
 
 /**
- * One page of records; the service may cut it below the size that is asked for. Records beyond
- * that size are left out: they come with the next page.
+ * One page of records, which the service may cut to fewer than requested. Drops records beyond the
+ * requested number: they come with the next page.
  */
 export async function readPage(
 	client: ApiClient,
@@ -83,7 +83,7 @@ export async function readPage(
 	return (await requestSelection(client, at, reading, { limit, skip })).page;
 }
 
-/** A page of the records that a query means, as it is to be returned. */
+/** A page of the records that a query selects, in their final format. */
 async function requestSelection(
 	client: ApiClient,
 	at: TableAddress,
@@ -98,7 +98,7 @@ async function requestSelection(
 	return { page, response };
 }
 
-/** What comes in response to a request for a page. */
+/** Sends a request for a page. */
 async function requestPage(
 	client: ApiClient,
 	request: ApiRequest & { path: string },
@@ -117,7 +117,7 @@ async function requestPage(
 	return { records, response };
 }
 
-/** What is known of the pages of the endpoint that a query is sent to. */
+/** What is known about the pages of the endpoint that a query uses. */
 export const pageSizesOf = (client: ApiClient, at: TableAddress, query: RecordQuery): PageSizes =>
 	pageSizes(client, isSentInBody(query) ? paths.filter(at) : paths.records(at));
 
@@ -126,7 +126,7 @@ const withOnly = (names: string[]) => (record: PlatformRecord) => ({
 	fields: Object.fromEntries(names.map((name) => [name, getOwn(record.fields, name) ?? null])),
 });
 
-/** What only a query string takes. */
+/** Whether the query needs something that only a query string can hold. */
 const needsQuery = ({ savedView, linkedTo }: Pick<RecordQuery, 'savedView' | 'linkedTo'>) =>
 	Boolean(savedView) || linkedTo !== undefined;
 
@@ -134,9 +134,9 @@ const isFiltered = (filter?: Group): filter is Group =>
 	filter !== undefined && !isEmptyFilter(filter);
 
 /**
- * The parts of a query string that say which records are meant.
+ * The part of a query string that selects records.
  *
- * @throws {InputError} where it can't hold the filter
+ * @throws {InputError} if it can't hold the filter
  */
 function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	const besides = linkedTo ? 'linkedTo' : 'savedView';
@@ -165,7 +165,7 @@ function selectionQuery({ filter, savedView, linkedTo }: RecordQuery) {
 	};
 }
 
-/** A saved view and a link go into a query string, fields and groups of conditions into a body. */
+/** Saved views and links go into a query string; fields and groups of conditions go into a body. */
 const isSentInBody = (query: RecordQuery) =>
 	!needsQuery(query) && (isFiltered(query.filter) || (query.fields ?? []).length > 0);
 
@@ -191,10 +191,10 @@ function pageRequest(
 	};
 }
 
-/** Whether a query means only a part of the table. */
+/** Whether a query selects only a part of the table. */
 const isNarrowed = (query: RecordQuery) => needsQuery(query) || isFiltered(query.filter);
 
-/** A page of any records of the table, from the endpoint that a query is sent to. */
+/** A page of any records of the table, from the endpoint that a query uses. */
 async function readSample(
 	client: ApiClient,
 	at: TableAddress,
@@ -213,43 +213,46 @@ async function readSample(
 	return records;
 }
 
-/** How many pages are requested ahead of the one that is worked on, at most. */
+/** How many pages to request ahead, at most. */
 const MAX_AHEAD = 4;
 
-/** Of so many full pages in a row, one more is requested ahead: few are requested in vain. */
+/** Requests one more page ahead for every so many full pages, so that few requests are wasted. */
 const PAGES_PER_AHEAD = 2;
 
-/** How much of a page is repeated at most, while records go away. */
+/** How much of a page to repeat at most while records disappear. */
 const MAX_OVERLAP = 0.5;
 
 const OVERLAP_GROWTH = 10;
 
-/** A table that changes faster than it can be read, or a service that gives pages at random. */
+/** Reached if a table changes faster than it can be read, or a service returns pages at random. */
 const MAX_STEPS_BACK = 100;
 
-/** So many pages with something new make up for a step back. */
+/** This many pages with new records make up for one step back. */
 const PAGES_PER_STEP_BACK = 10;
 
 export interface ReadNotes {
-	/** The order of the table changed between two pages: what moved may be missing. */
+	/** The order of the table changed between two pages: records that moved may be missing. */
 	hasShifted: boolean;
 }
 
 /**
- * Reads records and gives them page by page, each record once. Each page repeats the last record of
- * the one before. Another one in its place means that the order changed: records that moved from a
- * page to come to one that was read are missed, which the notes say. Where none of what was read
- * is in its place, records went away: the reader goes back a page, and repeats more of each from then
- * on.
+ * Reads records page by page and returns each record once. Each page repeats the last record of the
+ * page before, which shows whether anything moved in between:
  *
- * The next pages are requested before a page is given, so that they travel while that one is worked
- * on; no request is under way any more once the reader has ended, whoever ended it. A page that is
- * shorter than asked for is the last one only if something proves it (`pageSizes`); otherwise the next
- * one is requested, but not before it is asked for.
+ * | The repeated record | Meaning | Reaction |
+ * |---|---|---|
+ * | is in its place | nothing moved | read on |
+ * | is another one | the order changed; records that moved back are missed | set `hasShifted` |
+ * | and all before it are gone | records disappeared | go back a page, repeat more from now on |
  *
- * @param limit how many at most; `Infinity` for all
+ * It requests the next pages before it returns one, so that they load while the caller works. No
+ * request is still running when the reader has ended, for whatever reason. A page shorter than
+ * requested is the last one only if something proves it (`pageSizes`); otherwise the reader
+ * requests the next one, but not before the caller asks for it.
+ *
+ * @param limit how many records at most; `Infinity` for all
  * @param notes gets what was noticed
- * @param offset how many records of the order come before the first that is read
+ * @param offset how many records to skip
  * @throws {ServiceError}
  */
 export async function* readRecords(
@@ -260,7 +263,7 @@ export async function* readRecords(
 	notes: ReadNotes = { hasShifted: false },
 	offset = 0,
 ): AsyncGenerator<PlatformRecord[]> {
-	// In an order that the user chose, a record may move to any later page: all IDs are needed.
+	// In an order that the user chose, a record may move to any later page: remember all IDs.
 	const seen = new IdSet();
 	const sizes = pageSizesOf(client, at, reading);
 	const pages = new PagesAhead(client, at, reading, offset, sizes);
@@ -273,7 +276,7 @@ export async function* readRecords(
 			const { skip, size, repeated, page: requested } = pages.take(limit - seen.size);
 			const page = await requested;
 			const first = page[0];
-			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('steady list of records', 200);
+			if (stepsBack > MAX_STEPS_BACK) throw invalidResponse('stable list of records', 200);
 			if (repeated > 0 && page[repeated - 1]?.id !== last) notes.hasShifted = true;
 			if (repeated > 0 && (!first || !seen.has(first.id))) {
 				stepsBack += 1;
@@ -283,15 +286,15 @@ export async function* readRecords(
 			stepsInARow = 0;
 			const fresh = page.filter(({ id }) => seen.size < limit && seen.add(id));
 			last = page.at(-1)?.id;
-			// Whatever was read before stands elsewhere now, except what is repeated.
+			// All records that were read before have moved, except those that are repeated.
 			if (page.length - fresh.length > repeated) notes.hasShifted = true;
-			// A service that repeats what it gave has no end.
+			// A service that repeats its pages would never end.
 			if (pages.hasReached(skip + page.length) && fresh.length === 0) stepsBack += 1;
 			if (wasShort && fresh.length === 0) sizes.noteVainRequest();
 			if (fresh.length > 0) stepsBack -= Math.min(stepsBack, 1 / PAGES_PER_STEP_BACK);
 			const isShort = page.length < size;
 			const isLast = isShort && sizes.isWhole(page.length);
-			// All of the list came in one page: nothing can have moved between two.
+			// The whole list came in one page, so nothing can have moved between two.
 			if (isLast && skip === offset) notes.hasShifted = false;
 			const isOpen = seen.size < limit && !isLast;
 			if (isOpen && !isShort) pages.request(limit - seen.size);
@@ -308,20 +311,20 @@ export async function* readRecords(
 interface RequestedPage {
 	skip: number;
 	size: number;
-	/** How many records at its beginning were read before, if nothing moved. */
+	/** How many records at its start were already read, if nothing moved. */
 	repeated: number;
 	page: Promise<PlatformRecord[]>;
 }
 
-/** Requests pages before they are needed, the more the longer a reading is. */
+/** Requests pages before they are needed: the longer the read, the more pages ahead. */
 class PagesAhead {
 	private requested: RequestedPage[] = [];
-	/** How many records of the order come before the first that is not requested yet. */
+	/** The offset of the first record that is not requested yet. */
 	private next: number;
-	/** How many records of the order come before the end of the page that reaches furthest. */
+	/** The offset of the end of the page that reached furthest. */
 	private reached: number;
 	private fullPages = 0;
-	/** How many records of the page before each page repeats, if pages hold so many. */
+	/** How many records of the page before each page repeats, if pages are large enough. */
 	private overlap = 1;
 	private readonly query: RecordQuery;
 
@@ -334,7 +337,7 @@ class PagesAhead {
 	) {
 		this.next = offset;
 		this.reached = offset;
-		// In order of creation new records come last, so no page shifts under the reader.
+		// In order of creation new records come last, so they don't shift the pages.
 		this.query = { ...reading, sort: reading.sort ? `${reading.sort},id` : 'created,id' };
 	}
 
@@ -344,7 +347,7 @@ class PagesAhead {
 		return this.requested.shift()!;
 	}
 
-	/** Requests what follows a full page. @param open how many records are still to be read */
+	/** Requests the pages after a full one. @param open how many records are still to be read */
 	request(open: number) {
 		this.fullPages += 1;
 		const most = Math.min(MAX_AHEAD, Math.ceil(this.fullPages / PAGES_PER_AHEAD));
@@ -352,14 +355,14 @@ class PagesAhead {
 		while (this.requested.length < most && left > 0) left -= this.requestOne(left);
 	}
 
-	/** Notes the end of a page; returns whether no other page reached so far. */
+	/** Notes the end of a page; returns whether it is the furthest so far. */
 	hasReached(end: number): boolean {
 		const isFurther = end > this.reached;
 		if (isFurther) this.reached = end;
 		return isFurther;
 	}
 
-	/** Whether a page that is shorter than asked for turns out not to be cut. */
+	/** Finds out whether a page that is shorter than requested was not cut. */
 	async isWhole(count: number): Promise<boolean> {
 		const { client, at, query, sizes } = this;
 		if (!isNarrowed(query)) return false;
@@ -367,7 +370,7 @@ class PagesAhead {
 		return sizes.isWhole(count);
 	}
 
-	/** Reads on from another place than the one after the pages that are requested. */
+	/** Goes on at another offset than the one after the requested pages. */
 	async goOnAt(next: number) {
 		await this.end();
 		this.next = next;
@@ -375,9 +378,9 @@ class PagesAhead {
 	}
 
 	/**
-	 * Reads what came before a place again, and repeats more from now on: records go away.
+	 * Records disappeared: reads what came before an offset again, and repeats more from now on.
 	 *
-	 * @param times how often it goes back in a row: each time twice as far
+	 * @param times how often in a row; each time goes back twice as far
 	 */
 	async goBackFrom(skip: number, times: number) {
 		this.overlap = Math.min(MAX_PAGE_SIZE, this.overlap * OVERLAP_GROWTH);
@@ -385,7 +388,7 @@ class PagesAhead {
 		await this.goOnAt(Math.max(this.offset, skip + 1 - distance));
 	}
 
-	/** Waits for what is under way; nothing of it is needed. */
+	/** Waits for the running requests and drops their pages. */
 	async end() {
 		const pages = this.requested.map(({ page }) => page);
 		this.requested = [];
@@ -394,14 +397,14 @@ class PagesAhead {
 
 	/** @returns how many records the page adds to those before it */
 	private requestOne(open: number): number {
-		// A page that only repeats what was read would be no way forward.
+		// A page that only repeats records would make no progress.
 		const overlap = Math.min(this.overlap, Math.floor(this.sizes.atLeast * MAX_OVERLAP));
 		const skip = Math.max(this.offset, this.next - overlap);
 		const repeated = this.next - skip;
-		// What was reached before comes again after a step back.
+		// After a step back, what was reached before comes again.
 		const size = Math.min(MAX_PAGE_SIZE, open + Math.max(this.next, this.reached) - skip);
 		const page = readPage(this.client, this.at, this.query, { limit: size, skip });
-		// Its failure is thrown where it is awaited, which may be never.
+		// Its failure is thrown when the page is awaited, which may never happen.
 		page.catch(() => undefined);
 		this.requested.push({ skip, size, repeated, page });
 		this.next = skip + size;
@@ -409,7 +412,7 @@ class PagesAhead {
 	}
 }
 
-/** The newest `modified` in the table, in the platform's own time; undefined where it is empty. */
+/** The newest `modified` in the table, by the platform's clock; undefined if the table is empty. */
 export async function readLatestChange(
 	client: ApiClient,
 	at: TableAddress,
@@ -419,10 +422,11 @@ export async function readLatestChange(
 }
 
 /**
- * The newest changes of a table, the newest first.
+ * The newest changes of a table, newest first.
  *
- * @param fields to load; all where not given
- * @returns `now` is the time of the response on the service's clock, in whole seconds, if it says it
+ * @param fields to load; all if not set
+ * @returns `now` is when the service sent the response, by its clock and in whole seconds, if it
+ * says so
  */
 export async function readNewestChanges(
 	client: ApiClient,
@@ -437,7 +441,7 @@ export async function readNewestChanges(
 }
 
 export interface WriteOptions {
-	/** Leaves the write out of the platform's audit log. */
+	/** Keeps the write out of the platform's audit log. */
 	skipAudit?: boolean;
 }
 
@@ -448,13 +452,13 @@ const writeBody = (fields: FieldValues, options: WriteOptions, useUpsert = false
 		...(options.skipAudit && { skipAudit: true }),
 	}) as IDataObject;
 
-/** The import key's value in a record that is to be created. */
+/** The import key's value in a record that is about to be created. */
 export interface RecordKey {
 	field: string;
 	value: string;
 }
 
-/** What a look-up by import key adds to a creation of unknown result. */
+/** After a creation with an unknown result: what a look-up by import key adds to the message. */
 export async function describeExisting(
 	client: ApiClient,
 	at: TableAddress,
@@ -477,8 +481,8 @@ export async function describeExisting(
 }
 
 /**
- * Creates a record. Not repeated after an ambiguous failure: the error then says what a look-up
- * by import key found.
+ * Creates a record. Not repeated after an ambiguous failure: the error then says what a look-up by
+ * import key found.
  *
  * @throws {ServiceError}
  */
@@ -506,7 +510,7 @@ export async function createRecord(
 	});
 }
 
-/** The record in the response to a write; without one nobody knows what was written. */
+/** The record in the response to a write. Without one, it is unknown what was written. */
 function writtenRecord(
 	result: ApiResponse | ServiceError,
 	id?: string,
@@ -520,7 +524,7 @@ function writtenRecord(
 	return new ServiceError(message, { delivery: 'ambiguous', status });
 }
 
-/** The record that a write led to, or why it failed. */
+/** The written record, or why the write failed. */
 async function tryWrite(
 	client: ApiClient,
 	request: Omit<ApiRequest, 'retryMode'>,
@@ -532,9 +536,9 @@ async function tryWrite(
 }
 
 /**
- * Creates or updates the record that has the same import key; its failure as a value.
+ * Creates or updates the record with the same import key. Returns a failure instead of throwing it.
  *
- * @param isUnapplied where sending it twice would add something twice: see `ApiRequest`
+ * @param isUnapplied needed if sending it twice would add something twice: see `ApiRequest`
  */
 export async function tryUpsertRecord(
 	client: ApiClient,
@@ -548,10 +552,10 @@ export async function tryUpsertRecord(
 }
 
 /**
- * Updates a record: `partial` leaves the other fields as they are, `replace` clears them. Its failure
- * as a value.
+ * Updates a record: `partial` keeps the other fields, `replace` clears them. Returns a failure
+ * instead of throwing it.
  *
- * @param isUnapplied where sending it twice would add something twice: see `ApiRequest`
+ * @param isUnapplied needed if sending it twice would add something twice: see `ApiRequest`
  */
 export async function tryUpdateRecord(
 	client: ApiClient,
@@ -570,8 +574,8 @@ export async function tryUpdateRecord(
 }
 
 /**
- * Deletes a record; its failure as a value, with status 404 where there is no such record. A look-up
- * tells what an attempt without a response did.
+ * Deletes a record. Returns a failure instead of throwing it, with status 404 if there is no such
+ * record. After an attempt without a response, a look-up shows whether it worked.
  */
 export async function tryDeleteRecord(
 	client: ApiClient,
@@ -595,7 +599,7 @@ export async function tryDeleteRecord(
 	if (left instanceof ServiceError) {
 		return unknownDeletion(`${result.message}; looking it up failed: ${left.message}`, result);
 	}
-	// Once it was rejected, only an attempt that is still at work can delete it.
+	// If the platform rejected it, only an earlier attempt that still runs can delete it.
 	if (result !== open && !open.mayStillApply) return result;
 	return unknownDeletion(`${result.message}; it is still there`, result);
 }
@@ -613,6 +617,6 @@ export async function deleteRecord(client: ApiClient, at: TableAddress, id: stri
 	if (failure) throw failure;
 }
 
-/** The metadata of a bulk response's `data`, in its order. */
+/** The metadata in a bulk response's `data`, in the same order. */
 export const metadataList = (data: unknown): RecordMetadata[] | undefined =>
 	toList(data, toMetadata);

@@ -1,5 +1,5 @@
 /**
- * Applications and tables: what there is, and how a table is defined.
+ * Applications and tables, and how a table is defined.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -10,7 +10,7 @@ import { InputError, ServiceError } from '../transport/errors';
 import { isObject } from '../transport/json';
 import type { ApiClient } from '../transport/client';
 
-/** What a response holds, read by `decode`. @throws {ServiceError} where it holds no such thing */
+/** Reads a response with `decode`. @throws {ServiceError} if it does not hold what was requested */
 async function read<T>(
 	client: ApiClient,
 	path: string,
@@ -33,7 +33,7 @@ export const readApplications = async (client: ApiClient): Promise<Application[]
 export const readApplication = async (client: ApiClient, name: string): Promise<Application> =>
 	await read(client, paths.application(name), `application '${name}'`, toApplication);
 
-/** Who the token belongs to. @throws {ServiceError} */
+/** The user that the token belongs to. @throws {ServiceError} */
 export const readCurrentUser = async (client: ApiClient): Promise<IDataObject> =>
 	await read(client, paths.currentUser(), 'user', (data) =>
 		isObject(data) && typeof data.id === 'string' ? (data as IDataObject) : undefined,
@@ -49,7 +49,7 @@ export const readTables = async (
 const isCalled = (name: string) => (table: TableDefinition) =>
 	table.id === name || table.internalName === name;
 
-/** A table that is addressed without an application is looked for in all of them. */
+/** Looks for a table in all applications, if none is given. */
 async function findTable(client: ApiClient, name: string): Promise<TableDefinition> {
 	const applications = await readApplications(client);
 	const found: Array<{ application: Application; table: TableDefinition }> = [];
@@ -65,7 +65,7 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 	}
 	const only = found[0];
 	if (!only) {
-		throw new ServiceError(`No application that this token sees has a table '${name}'`, {
+		throw new ServiceError(`No application that this token can see has a table '${name}'`, {
 			delivery: 'rejected',
 			status: 404,
 			hint: "Choose the application and the table from their lists, or check the table's name.",
@@ -75,10 +75,10 @@ async function findTable(client: ApiClient, name: string): Promise<TableDefiniti
 }
 
 /**
- * The definition of a table. Never kept from one execution to the next: fields change.
+ * The definition of a table. Never kept from one execution to the next, because fields change.
  *
- * @throws {ServiceError} where it can't be read, or has no fields
- * @throws {InputError} where the name fits several tables
+ * @throws {ServiceError} if it can't be read, or has no fields
+ * @throws {InputError} if several tables have this name
  */
 export async function readTable(
 	client: ApiClient,

@@ -1,5 +1,5 @@
 /**
- * What the service's requests and responses are made of, as the nodes use it. Facts:
+ * The parts of the service's requests and responses that the nodes use. Facts:
  * contract/openapi.yaml.
  */
 export type JsonValue =
@@ -12,7 +12,7 @@ export type JsonValue =
 
 export type FieldValues = Record<string, JsonValue>;
 
-/** Where a table is found; without an application it is addressed directly. */
+/** How to address a table; the application may be left out. */
 export interface TableAddress {
 	/** UUID or internal name. */
 	application?: string;
@@ -20,7 +20,7 @@ export interface TableAddress {
 	table: string;
 }
 
-/** What every response about one record has; times are ISO 8601 with offset. */
+/** What every response about one record has. Times are ISO 8601 with an offset. */
 export interface RecordMetadata {
 	id: string;
 	created?: string;
@@ -47,13 +47,13 @@ export interface FieldMetadata {
 	max?: number;
 	maxLength?: number;
 	multiple?: boolean;
-	/** Of a link: the table it leads to, and the fields there that a filter can reach. */
+	/** Of a link: the table it points to, and the fields of that table that a filter can use. */
 	linkTableId?: string;
 	filterableFields?: string[];
 	items?: FieldChoice[];
 }
 
-/** The type of a field whose definition does not say it in a readable form. */
+/** The type of a field whose definition has no readable type. */
 export const UNKNOWN_TYPE = 'unknown';
 
 export interface FieldDefinition {
@@ -78,7 +78,7 @@ export interface TableDefinition {
 	savedViews: SavedView[];
 }
 
-/** A file on a record; sizes in bytes. */
+/** A file on a record. Sizes are in bytes. */
 export interface Attachment {
 	fileId: string;
 	fileName: string;
@@ -99,6 +99,6 @@ export interface Application {
 	id: string;
 	name: string;
 	internalName: string;
-	/** Not in a list of applications. */
+	/** Missing in a list of applications. */
 	modules?: Module[];
 }

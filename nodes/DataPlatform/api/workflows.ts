@@ -1,6 +1,5 @@
 /**
- * Starting the platform's workflows by their webhook URL. The URL is
- * opaque: nothing but its origin is looked at.
+ * Starts the platform's workflows by their webhook URL. Only the origin of the URL is looked at.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -12,7 +11,7 @@ import type { ApiClient } from '../transport/client';
 export interface WorkflowResponse {
 	status: number;
 	headers: IDataObject;
-	/** JSON as a value, text as it came, null where there was nothing. */
+	/** JSON as a value, other text as it came, null if there was nothing. */
 	body: unknown;
 }
 
@@ -23,10 +22,10 @@ function readBody(text = ''): unknown {
 }
 
 /**
- * Starts a workflow. Any 2xx is a success, whatever its body. Sent again only where the platform
- * did not work on it.
+ * Starts a workflow. Any 2xx is a success, whatever its body. Sends it again only if the platform
+ * did not process the request.
  *
- * @throws {OriginError} before anything is sent, where the token may not go there
+ * @throws {OriginError} before anything is sent, if the token may not go there
  * @throws {ServiceError}
  */
 export async function startWorkflow(

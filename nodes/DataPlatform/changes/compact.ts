@@ -1,12 +1,14 @@
-/** Ids and numbers as short text, of letters, digits, `-`, `_`, `*`, `~` and `.` only. */
+/**
+ * IDs and numbers as short text of letters, digits, `-`, `_`, `*`, `~` and `.` only.
+ */
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 
-/** Stands before an id that is no UUID. */
+/** Precedes an ID that is not a UUID. */
 const PLAIN = '*';
 
-/** A UUID in 22 characters; any other id is longer than it was. */
+/** A UUID in 22 characters; any other ID gets longer. */
 export const packId = (id: string): string =>
 	UUID.test(id)
 		? Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')
@@ -19,7 +21,7 @@ export const unpackId = (text: string): string =>
 
 const INTEGER = /^-?[\da-z]+$/;
 
-/** An integer to the base of 36; any other number is longer. */
+/** An integer in base 36; any other number gets longer. */
 export const packNumber = (value: number): string =>
 	Number.isSafeInteger(value)
 		? value.toString(36)
@@ -32,7 +34,7 @@ export const unpackNumber = (text: string): number =>
 
 const UUID_BYTES = 16;
 
-/** Ids as one text, sorted: 21.4 characters for each UUID. */
+/** IDs as one sorted text: 21.4 characters for each UUID. */
 export function packIds(ids: Iterable<string>): string {
 	const sorted = [...ids].sort();
 	const uuids = sorted.filter((id) => UUID.test(id));

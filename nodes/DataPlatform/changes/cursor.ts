@@ -1,6 +1,6 @@
 /**
  * The cursor of Get Changes: the tracker's state as one text that a workflow can keep anywhere. It
- * says which table, filter and saved view it belongs to, and ends with a checksum.
+ * names its table, filter and saved view, and ends with a checksum.
  */
 import { createHash } from 'node:crypto';
 
@@ -8,20 +8,21 @@ import { InputError } from '../transport/errors';
 import { packId, packNumber, unpackId, unpackNumber } from './compact';
 import { LIMITS, type ChangeState, type Limits, type Position } from './tracker';
 
-/** A version of this form; a cursor of any other is not read. */
+/** The version of the cursor's format. Cursors of other versions are rejected. */
 const FORMAT = '1';
 
 /**
- * What bounds the cursor: about 29 characters for each record that changed within the overlap, at
- * most 5,000, and 6 for each that was returned before, at most 5,000, as long as there is more.
+ * Limits of the cursor's length: about 29 characters for each record that changed within the
+ * overlap (at most 5,000), and, while there is a backlog, 6 for each record emitted before (at most
+ * 5,000).
  */
 export const CURSOR_LIMITS: Readonly<Limits> = { ...LIMITS, hashes: 5000 };
 
-/** What a cursor belongs to. */
+/** What a cursor was made for. */
 export interface CursorSource {
-	/** Names the platform and the table. */
+	/** Identifies the platform and the table. */
 	table: string;
-	/** Names the filter and the saved view. */
+	/** Identifies the filter and the saved view. */
 	selection: string;
 }
 
@@ -39,7 +40,7 @@ const unpackPosition = (text: string): Position | undefined => {
 	return text === '' ? undefined : { time: unpackNumber(time!), id: unpackId(id!) };
 };
 
-/** Each entry's time is the distance to the one before. */
+/** Each entry's time is the difference to the previous one. */
 function packEmitted(emitted: ChangeState['emitted']): string {
 	let last = 0;
 	return Object.entries(emitted)
@@ -62,7 +63,7 @@ function unpackEmitted(text: string): ChangeState['emitted'] {
 	return Object.fromEntries(entries);
 }
 
-/** The state as text of letters, digits and `-_*~.`; digests of watched fields are left out. */
+/** The state as text of letters, digits and `-_*~.`, without the digests of watched fields. */
 export function toCursor(state: ChangeState, { table, selection }: CursorSource): string {
 	const { cursor, cursorReadAt, watermark, emitted, backlog } = state;
 	const text = [
@@ -91,23 +92,23 @@ const wrong = (message: string, hint: string) =>
 	new InputError(message, { hint: `${hint} ${START_ANEW}` });
 
 /**
- * The state that a cursor stands for.
+ * The state in a cursor.
  *
- * @throws {InputError} that says what it is instead, without its label, where it is damaged, of another form, or belongs to another table, filter or
- *   saved view
+ * @throws {InputError} if the cursor is damaged, has another format, or was made for another table,
+ * filter or saved view. The message lacks the parameter's label.
  */
 export function fromCursor(text: string, { table, selection }: CursorSource): ChangeState {
 	const [format, ofTable, ofSelection, cursor, watermark, emitted, ...rest] = text.split('.');
 	const body = text.slice(0, -CHECKSUM_LENGTH - 1);
 	if (text !== `${body}.${digest(body, CHECKSUM_LENGTH)}`) {
 		throw wrong(
-			'is not readable: a part of it is missing or was changed',
+			"can't be read: a part of it is missing or was changed",
 			"Pass on the 'cursor' of an earlier Get Changes as it was, whole and unchanged.",
 		);
 	}
 	if (format !== FORMAT) {
 		throw wrong(
-			'was made by another version of this node, which this one does not read',
+			'was made by another version of this node, whose format this one does not read',
 			'Use the version that made it.',
 		);
 	}
@@ -130,7 +131,7 @@ export function fromCursor(text: string, { table, selection }: CursorSource): Ch
 		...(readAt && { cursorReadAt: unpackNumber(readAt) }),
 		...(position && { watermark: position }),
 		emitted: unpackEmitted(emitted!),
-		// The checksum alone is no backlog.
+		// If only the checksum is left, there is no backlog.
 		...(rest.length > 1 && { backlog: unpackBacklog(rest) }),
 	};
 }

@@ -1,7 +1,7 @@
 /**
- * Which records of a table are gone: the ids that were there are compared with those that are. What
- * the list lacks is only a candidate; a record counts as deleted once the platform, asked for it by
- * its id, says that it has none.
+ * Finds the records of a table that were deleted, by comparing the IDs that were there with those
+ * in the list now. An ID that the list lacks is only a candidate: it counts as deleted once the
+ * platform, asked for the record itself, reports that there is none.
  */
 import { countRecords } from '../api/aggregates';
 import { findRecord, readPage, readRecords, type RecordQuery } from '../api/records';
@@ -11,36 +11,39 @@ import type { ApiClient } from '../transport/client';
 import { forEachConcurrent } from '../transport/concurrency';
 import { failureAsValue, InputError, ServiceError } from '../transport/errors';
 
-/** As many records as a watched table may have: each check lists them all, and all ids are stored. */
+/** How many records a watched table may have: each check lists them all, and all IDs are stored. */
 export const MAX_WATCHED = 50_000;
 
-/** How many records one check asks for by id; the rest are asked for by the next one. */
+/** How many records one check looks up by ID; the next check looks up the rest. */
 const MAX_LOOKUPS = 500;
 const LOOKUPS_AT_ONCE = 4;
 
-/** With more records that a list lacks although they are there, it is no list of the table. */
+/** If the list lacks more records that exist, it is not a list of the whole table. */
 const MAX_UNLISTED = 100;
 
-/** So few records may be missing whatever their share is. */
+/** This few records may be missing, whatever their share. */
 const FEW = 10;
 
-/** How often a list for the start is read that turns out not to be whole. */
+/** How often to read the list at the start if it turns out to be incomplete. */
 const MAX_LISTINGS = 3;
 
-/** What is watched, and how much one check may do. */
+/** What to watch, and how much one check may do. */
 export interface DeletionCheck {
 	client: ApiClient;
 	at: TableAddress;
-	/** Which records are watched: those that match at the start. */
+	/** Selects the records to watch: those that match when watching starts. */
 	query: Pick<RecordQuery, 'filter' | 'savedView'>;
-	/** False when it is time to come to an end. */
+	/** False when it is time to finish. */
 	hasTime: () => boolean;
 }
 
-/** Types of fields whose values are short. */
+/** Field types with short values. */
 const SHORT_TYPES = ['checkbox', 'number', 'date', 'decimal', 'dropdown', 'radio', 'text'];
 
-/** A field to load where only ids are wanted; none, which loads all, where the definition is not readable. */
+/**
+ * One short field to load if only IDs are needed. None, which loads all, if the definition can't be
+ * read.
+ */
 async function shortField({ client, at }: DeletionCheck): Promise<string[]> {
 	const table = await readTable(client, at).catch(() => undefined);
 	const types = SHORT_TYPES.filter((type) => table?.fields.some((field) => field.type === type));
@@ -57,17 +60,17 @@ const tooLarge = (count: string) =>
 	);
 
 const notWhole = (missing: number) =>
-	new ServiceError(`The platform's list of records is not whole: it lacks at least ${missing}`, {
+	new ServiceError(`The platform's list of records is incomplete: it lacks at least ${missing}`, {
 		delivery: 'notApplied',
-		hint: 'Nothing was taken for deleted. The next poll reads the list again.',
+		hint: 'No record was treated as deleted. The next poll reads the list again.',
 	});
 
 /**
- * The ids of all records that match.
+ * The IDs of all records that match.
  *
- * @param isEnough whether no others are needed, once those of a page were found
+ * @param isEnough whether the IDs found so far suffice; called after each page
  * @throws {ServiceError}
- * @throws {InputError} if they are too many
+ * @throws {InputError} if there are too many records
  */
 async function listIds(
 	check: DeletionCheck,
@@ -84,7 +87,7 @@ async function listIds(
 		if (hasTime()) continue;
 		throw new ServiceError('There was no time to read the whole list of records', {
 			delivery: 'notApplied',
-			hint: 'The platform responds slowly, or the table is large. Nothing was taken for deleted.',
+			hint: 'The platform responds slowly, or the table is large. No record was treated as deleted.',
 		});
 	}
 	return ids;
@@ -94,9 +97,9 @@ const isNarrowed = ({ filter, savedView }: DeletionCheck['query']) =>
 	Boolean(savedView) || (filter?.filter.length ?? 0) > 0;
 
 /**
- * The ids of the records to watch, where watching begins.
+ * The IDs of the records to watch when watching starts.
  *
- * @throws {InputError} where the table is too large
+ * @throws {InputError} if the table is too large
  * @throws {ServiceError}
  */
 export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>> {
@@ -109,7 +112,7 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
 		if (isNarrowed(query)) return await listIds(check, query, fields);
 		const ids = await listIds(check, query, fields, (_, { size }) => size >= before);
 		missing = before - ids.size;
-		// Some may have been deleted meanwhile.
+		// Some records may have been deleted in the meantime.
 		if (missing > 0) missing = Math.min(before, await countRecords(client, at)) - ids.size;
 		if (missing <= 0) return ids;
 	}
@@ -117,35 +120,35 @@ export async function readWatchedIds(check: DeletionCheck): Promise<Set<string>>
 }
 
 /**
- * Whether a record is gone, asked for by its id. Only the platform's own words say that it is gone:
- * a 404 of a gateway in front of it says nothing of the record.
+ * Whether a record was deleted, by a look-up. Only the platform itself can say so: a 404 from a
+ * gateway in front of it says nothing about the record.
  *
  * @throws {ServiceError}
  */
 async function isGone({ client, at }: DeletionCheck, id: string): Promise<boolean> {
 	const found = await findRecord(client, at, id).catch(failureAsValue);
 	if (!(found instanceof ServiceError)) return found === null;
-	// There, but not for this token.
+	// It exists, but this token may not read it.
 	if (found.status === 403) return false;
 	throw found;
 }
 
-/** What a check came to. */
+/** The deletions that a check found. */
 export interface Deletions {
 	deleted: string[];
-	/** Records that match and were not watched before. */
+	/** Records that match now and were not watched before. */
 	added: string[];
-	/** Whether every record that the list lacks was asked for. */
+	/** Whether every record that the list lacks was looked up. */
 	isWhole: boolean;
 }
 
 /**
- * Looks which of the watched records are gone.
+ * Finds the watched records that were deleted.
  *
  * @param room how many deletions there is room for
- * @param maxShare of the watched records, in percent, that may be missing at once
- * @param addsMatching whether to return the records that match now, too
- * @throws {InputError} where more are missing, or the table is too large
+ * @param maxShare how many of the watched records, in percent, may be missing at once
+ * @param addsMatching whether to also return the records that match now
+ * @throws {InputError} if more are missing, or the table is too large
  * @throws {ServiceError}
  */
 export async function findDeletions(
@@ -164,7 +167,7 @@ export async function findDeletions(
 	const missing = [...watched].filter((id) => !listed.has(id));
 	if (missing.length > FEW && missing.length > (watched.size * maxShare) / 100) {
 		throw new InputError(
-			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was taken for deleted`,
+			`${missing.length} of ${watched.size} records are missing at once, more than ${maxShare} %; none was treated as deleted`,
 			{ hint: { code: 'raiseDeletedShare' } },
 		);
 	}
@@ -179,7 +182,7 @@ export async function findDeletions(
 		else unlisted += 1;
 	});
 	if (unlisted > MAX_UNLISTED) throw notWhole(unlisted);
-	// A table that went away, or a token that lost its rights, would make all records look deleted.
+	// If the table disappeared or the token lost its rights, all records would look deleted.
 	if (deleted.length > 0) await readPage(client, at, {}, { limit: 1, skip: 0 });
 	const matching = addsMatching
 		? isNarrowed(query)

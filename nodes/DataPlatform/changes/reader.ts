@@ -1,6 +1,6 @@
 /**
- * Reads what changed in a table since the last poll, in as few requests as it takes and with bounded
- * memory. What of it is emitted is decided in `tracker`.
+ * Reads what changed in a table since the last poll, in few requests and with bounded memory.
+ * `tracker` decides which of the changes to emit.
  */
 import {
 	byPosition,
@@ -23,16 +23,16 @@ import type { ApiClient } from '../transport/client';
 const NEWEST_FIRST = 'modified(desc),id(desc)';
 const OLDEST_FIRST = 'modified,id';
 
-/** No table has more records. */
+/** More records than any table has. */
 const MAX_OFFSET = 2 ** 31;
 
-/** So many requests may bring nothing new, though records are still to come. */
+/** How many requests in a row may return nothing new while more records are expected. */
 const MAX_IN_VAIN = 100;
 
-/** A service that gives the same records wherever a page begins. */
-const notSteady = () => invalidResponse('steady list of changes', 200);
+/** For a service that returns the same records at every offset. */
+const notSteady = () => invalidResponse('stable list of changes', 200);
 
-/** Reads the order of changes of one table. */
+/** Reads the records of one table in the order of their changes. */
 export class ChangePages {
 	private readonly sizes: PageSizes;
 
@@ -46,12 +46,12 @@ export class ChangePages {
 	}
 
 	/**
-	 * The last changes, the newest first.
+	 * The last changes, newest first.
 	 *
-	 * @param since whether all that changed from this time on is among them is found out
+	 * @param since finds out whether all changes from this time on are among them
 	 * @param count how many at most; never more than a page
-	 * @param isNothingNew whether records, the newest of the table, show that nothing is new; what
-	 *   changed before them is still read once there is something new
+	 * @param isNothingNew whether these records, the newest of the table, show that nothing is new.
+	 * Otherwise the changes before them are read as well
 	 */
 	async newest(
 		since: number,
@@ -70,10 +70,10 @@ export class ChangePages {
 		return { records, isCovered, isCut: isShort && !isCovered };
 	}
 
-	/** Whether nothing from a time on comes after the last record of a page that may have been cut. */
+	/** Whether no change from a time on follows the last record of a page that may have been cut. */
 	private async isLast({ id }: PlatformRecord, count: number, since: number): Promise<boolean> {
 		if (this.sizes.isWhole(count)) return true;
-		// The last record once more shows that nothing moved; a page of one record holds no more.
+		// Reads the last record again to see that nothing moved, unless pages hold only one record.
 		const overlap = count > 1 ? 1 : 0;
 		const rest = await this.page(NEWEST_FIRST, count - overlap, overlap + 1);
 		const next = rest[overlap];
@@ -81,10 +81,10 @@ export class ChangePages {
 	}
 
 	/**
-	 * Pages from a time on, oldest first, some records more than once. Records that change while pages
-	 * are read move to the end and the others move up: each page therefore repeats a part of what was
-	 * read, and goes further back until the two meet. Only the order of times is relied on: among
-	 * equal times the platform may order as it likes.
+	 * Pages from a time on, oldest first; some records come more than once. Records that change
+	 * during the read move to the end, and the others move up. Each page therefore repeats a part of
+	 * what was read, and goes further back until the two overlap. Only the order of times matters:
+	 * the platform may order equal times as it likes.
 	 *
 	 * @param offset how many records changed before that time, or fewer
 	 */
@@ -93,15 +93,15 @@ export class ChangePages {
 		offset: number,
 	): AsyncGenerator<{ page: PlatformRecord[]; reached: number }> {
 		let next = offset;
-		/** The newest time that was read, and the versions read at it. */
+		/** The newest time so far, and the versions with that time. */
 		let reached = since;
 		let atReached = new Set<string>();
 		let furthest = 0;
-		/** How many requests in a row brought nothing new. */
+		/** How many requests in a row returned nothing new. */
 		let inVain = 0;
 		for (let stepsBack = 0; ; ) {
 			const { atLeast } = this.sizes;
-			// Of small pages less: a page that only repeats what was read would be no way forward.
+			// Repeat less of small pages: a page that only repeats records would make no progress.
 			const most = Math.min(Math.ceil(atLeast / 4), Math.floor(atLeast / 2));
 			const overlap = Math.min(this.limits.pageOverlap, most);
 			const distance = stepsBack === 0 ? 0 : atLeast * 2 ** (stepsBack - 1);
@@ -118,7 +118,7 @@ export class ChangePages {
 			stepsBack = 0;
 			const isKnown = (record: PlatformRecord) =>
 				timeOf(record) < reached || atReached.has(versionKey(record));
-			// What was read before comes again after a step back; beyond it there is something new.
+			// A step back repeats what was read. Only what is beyond it can be new.
 			if (!page.every(isKnown)) inVain = 0;
 			else if (skip + page.length > furthest) inVain += 1;
 			furthest = Math.max(furthest, skip + page.length);
@@ -138,10 +138,10 @@ export class ChangePages {
 	}
 
 	/**
-	 * An offset in the order of changes: every record before it changed before a time, and that time is
-	 * at most half a page further. Found by halving, one record a request.
+	 * An offset in the order of changes: all records before it changed before a time, and that time
+	 * is at most half a page further. Found by bisection, one record per request.
 	 *
-	 * @param guess the offset that was found last
+	 * @param guess the last offset that was found
 	 */
 	async offsetBefore(time: number, guess = 0): Promise<number> {
 		if (time === -Infinity) return 0;
@@ -189,9 +189,9 @@ interface BufferedChange {
 /** The oldest changes that were read, as many as one poll may emit and hold. */
 class ChangeBuffer {
 	private changes = new Map<string, BufferedChange>();
-	/** The last record that there was room for; what comes after it is left out, now and later. */
+	/** The last record that fits. Records after it are dropped, now and later. */
 	private end?: PlatformRecord;
-	/** With more changes it is looked again which of them there is room for. */
+	/** The number of changes at which to drop those that don't fit. */
 	private nextTrim = 0;
 
 	constructor(
@@ -200,7 +200,7 @@ class ChangeBuffer {
 		private readonly maxBuffered: number,
 	) {}
 
-	/** Whether something was left out. */
+	/** Whether something was dropped. */
 	get isCut(): boolean {
 		return this.end !== undefined;
 	}
@@ -230,13 +230,13 @@ class ChangeBuffer {
 		this.nextTrim = 2 * this.changes.size;
 	}
 
-	/** What changed before a time. */
+	/** The changes before a time. */
 	before(time: number): PlatformRecord[] {
 		const changes = [...this.changes.values()].filter((change) => change.time < time);
 		return changes.map(({ record }) => record);
 	}
 
-	/** Whether as much as one poll may emit changed before a time. */
+	/** Whether the changes before a time are as many as one poll may emit. */
 	isEnoughBefore(time: number): boolean {
 		let all = 0;
 		let wanted = 0;
@@ -262,13 +262,13 @@ class ChangeBuffer {
 }
 
 /**
- * Reads what changed and is not emitted yet. One small request if there is little; a backlog is read
- * from its oldest change on, as much of it as may be emitted and as fits into the time.
+ * Reads the changes that are not emitted yet. One small request is enough if there are few. A
+ * backlog is read from its oldest change on: as much as may be emitted and as fits into the time.
  *
- * A part always ends between two times: records of equal time are emitted in our order of ids, so
- * all of them must be known.
+ * A part always ends between two times. Records of equal time are emitted in our order of IDs,
+ * which takes all of them.
  *
- * @param hasTime false when it is time to come to an end; the rest is read by the next poll
+ * @param hasTime false when it is time to finish; the next poll reads the rest
  * @throws {ServiceError}
  */
 export async function readChanges(
@@ -283,7 +283,7 @@ export async function readChanges(
 	const isCaughtUp = state.watermark !== undefined && state.backlog === undefined;
 	const few = isCaughtUp ? trackedCount + limits.expected : Infinity;
 	const startedAt = Date.now();
-	// Nothing new stands behind a record from before the cursor.
+	// Nothing new can follow a record from before the cursor.
 	const isNothingNew = (records: PlatformRecord[]) =>
 		timeOf(records.at(-1)!) < (state.cursor ?? -Infinity) &&
 		records.every((record) => emittedIndex.isEmitted(record));
@@ -310,10 +310,10 @@ export async function readChanges(
 	return part(Infinity, !buffer.isCut);
 }
 
-/** Pages read at most to see all that changed at one time, when watching begins. */
+/** How many pages to read at most for all changes of one time, when watching starts. */
 const MAX_START_PAGES = 100;
 
-/** All that changed from a time on; undefined if it is too much to be remembered. */
+/** All changes from a time on; undefined if they are too many to remember. */
 async function changedSince(
 	pages: ChangePages,
 	time: number,
@@ -328,7 +328,7 @@ async function changedSince(
 }
 
 /**
- * The state of watching that begins now: what is in the table counts as emitted.
+ * The state if watching starts now: what is in the table counts as emitted.
  *
  * @param latest the newest change in the whole table, ISO 8601; undefined if it is empty
  * @throws {ServiceError}
@@ -343,10 +343,10 @@ export async function startFromNow(
 	const { records, isCovered } = await pages.newest(begins - overlapMs);
 	const cursor = Math.max(begins, ...records.map(timeOf));
 	const oldest = records.at(-1);
-	// A page of the newest time alone: more may have changed at it, and may still change at it.
+	// The whole page has the newest time: more records may have this time, or still get it.
 	const isOneTime = !isCovered && oldest !== undefined && timeOf(oldest) === cursor;
 	const same = isOneTime ? await changedSince(pages, cursor) : undefined;
-	// Not all records with the oldest time of a full page are known: they count as emitted.
+	// A full page may lack some records of its oldest time: those count as emitted.
 	const from = isCovered || !oldest ? cursor - overlapMs : timeOf(oldest) + 1;
 	const time = same ? cursor : from;
 	const known = (same ?? records).filter((record) => timeOf(record) >= time);
@@ -360,7 +360,7 @@ export async function startFromNow(
 	};
 }
 
-/** The state of watching that begins at a time, ms since 1970; earlier changes count as emitted. */
+/** The state if watching starts at a time, in ms since 1970. Earlier changes count as emitted. */
 export const startFromTime = (time: number): ChangeState => ({
 	watermark: { time, id: '' },
 	emitted: {},

@@ -1,7 +1,7 @@
 /**
- * Which changes of a table's records to emit: none lost, none emitted twice. Only the platform's own
- * times are compared. No clock, no network; reading is in `reader`. What users are promised stands
- * in docs/trigger.md.
+ * Decides which changes of a table's records to emit, so that none is lost and none is emitted
+ * twice. Compares only the platform's own times; uses no clock and no network. `reader` does the
+ * reading. docs/trigger.md has the promises to users.
  */
 import { createHash } from 'node:crypto';
 
@@ -20,59 +20,70 @@ export interface Position {
 	id: string;
 }
 
-/** What is stored from one poll to the next: small, and bounded by `Limits`. */
+/** The state stored from one poll to the next: small, and bounded by `Limits`. */
 export interface ChangeState {
-	/** Every change before this time is known, unless it becomes visible late; never moves back. */
+	/**
+	 * All changes before this time are known, except those that become visible late. Never moves
+	 * back.
+	 */
 	cursor?: number;
-	/** When the cursor got here, by our own clock: much later, nothing changes at that time any more. */
+	/**
+	 * When the cursor reached this time, by our own clock. Long after that, no change gets that time
+	 * any more.
+	 */
 	cursorReadAt?: number;
-	/** Changes up to here count as emitted; never moves back. */
+	/** Changes up to here count as emitted. Never moves back. */
 	watermark?: Position;
-	/** Version and time of what was emitted after the watermark, by record id. */
+	/** Version and time of each record emitted after the watermark, by record ID. */
 	emitted: Record<string, [version: number, time: number]>;
-	/** While there is more to emit than one poll emits. */
+	/** Set while there is more to emit than one poll emits. */
 	backlog?: {
-		/** Records created up to here were emitted before, or were there when watching began. */
+		/** Records created up to here were already emitted, or existed when watching started. */
 		createdWatermark?: Position;
-		/** Short hashes of the ids that were emitted since and are no longer in `emitted`. */
+		/** Short hashes of the IDs emitted since then that are no longer in `emitted`. */
 		earlier: string;
-		/** Where reading began: about so many records changed before the watermark. */
+		/** Where reading began: about this many records changed before the watermark. */
 		offset?: number;
 	};
-	/** A digest of the watched fields as they were emitted, by record id; the oldest first. */
+	/** A digest of the watched fields when last emitted, by record ID; oldest first. */
 	digests?: Record<string, string>;
 }
 
 export interface ChangeOptions {
 	kinds: ReadonlySet<ChangeKind>;
-	/** How far back each poll looks, for changes that become visible late. */
+	/** How far back each poll looks for changes that become visible late. */
 	overlapMs: number;
 	/** How many changes one poll emits at most. */
 	maximum: number;
-	/** A digest of the fields that must have changed; without it every change counts. */
+	/**
+	 * A digest of the fields that must change for a change to count. Without it every change counts.
+	 */
 	digest?: (record: PlatformRecord) => string;
 }
 
-/** What bounds a poll's memory and what is stored after it. */
+/** Limits of a poll's memory and of what is stored after it. */
 export interface Limits {
 	/** How many records one request reads. */
 	page: number;
-	/** How many changes are expected since the last poll: a first request reads no more of them. */
+	/** How many changes to expect since the last poll: the first request reads no more. */
 	expected: number;
 	/**
-	 * How many of them repeat the page before, which shows that nothing slipped between; fewer if the
-	 * platform gives small pages.
+	 * How many records of a page repeat the page before, to show that nothing moved in between. Fewer
+	 * if the platform returns small pages.
 	 */
 	pageOverlap: number;
 	/** How many records one poll holds, however many changed. */
 	maxBuffered: number;
-	/** How many emitted records are remembered; with more in one overlap, the overlap gets shorter. */
+	/**
+	 * How many emitted records to remember. If more changed within the overlap, the overlap gets
+	 * shorter.
+	 */
 	maxTracked: number;
-	/** How many more are remembered by their ids' hashes while there is a backlog. */
+	/** How many more to remember by a hash of their ID while there is a backlog. */
 	hashes: number;
 	/**
-	 * After so long, nothing changes any more at a time that was read, in ms: longer than any moment that
-	 * a platform's clock distinguishes, which may be a second.
+	 * After this time in ms, no further change can get a time that was read. Longer than the
+	 * resolution of any platform's clock, which may be a second.
 	 */
 	settleMs: number;
 }
@@ -87,18 +98,18 @@ export const LIMITS: Readonly<Limits> = {
 	settleMs: 10_000,
 };
 
-/** What was read in one go. */
+/** The result of one read. */
 export interface ReadResult {
-	/** The latest version of each record that is not emitted yet; without a gap from the oldest on. */
+	/** The latest version of each record that is not emitted yet, oldest first and without a gap. */
 	records: PlatformRecord[];
-	/** Whether that is everything. */
+	/** Whether the records are complete. */
 	isWhole: boolean;
 	/**
-	 * When the newest change of all was as reading began, which is as near to the platform's clock as can
-	 * be: what changes from then on has that time or a later one.
+	 * The newest change of all when reading began. It is the best estimate of the platform's clock:
+	 * later changes have that time or a newer one.
 	 */
 	newest?: number;
-	/** Where reading began, by the order of changes. */
+	/** Where reading began, in the order of changes. */
 	offset?: number;
 	/** When reading began and ended, by our own clock. */
 	startedAt: number;
@@ -107,15 +118,15 @@ export interface ReadResult {
 
 const instant = (text: string | undefined) => Date.parse(text ?? '') || 0;
 
-/** When the record changed last, ms since 1970. */
+/** When the record last changed, in ms since 1970. */
 export const timeOf = ({ modified }: PlatformRecord): number => instant(modified);
 
-/** Its version; the time of its change if the platform sends none. */
+/** Its version, or the time of its change if the platform sends no version. */
 export const versionOf = (record: PlatformRecord): number => record.ver ?? timeOf(record);
 
 const createdAt = ({ created }: PlatformRecord): number => instant(created);
 
-/** Whether the record has not been changed since it was created. */
+/** Whether the record is unchanged since it was created. */
 export const isFirstVersion = (record: PlatformRecord): boolean =>
 	createdAt(record) === timeOf(record);
 
@@ -124,7 +135,7 @@ const positionOf = (record: PlatformRecord): Position => ({ time: timeOf(record)
 const compare = (a: Position, b: Position) =>
 	a.time - b.time || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
-/** In the order of their changes. Ties are ours to order: the platform may order ids otherwise. */
+/** Sorts by time of change, then by ID in our own order: the platform may order IDs differently. */
 export const byPosition = (a: PlatformRecord, b: PlatformRecord): number =>
 	compare(positionOf(a), positionOf(b));
 
@@ -138,8 +149,8 @@ function* hashesIn(text: string) {
 }
 
 /**
- * Whether no change can get the time of the cursor any more. Only how long ago the cursor got there
- * counts: our clock may be any hour.
+ * Whether no change can get the cursor's time any more. Depends only on how long ago the cursor got
+ * there, so our clock need not be right.
  */
 const hasSettled = (
 	{ cursorReadAt }: ChangeState,
@@ -147,15 +158,15 @@ const hasSettled = (
 	{ settleMs }: Pick<Limits, 'settleMs'>,
 ): boolean => cursorReadAt !== undefined && Math.abs(now - cursorReadAt) >= settleMs;
 
-/** How far what was read and emitted goes. */
+/** How far reading and emitting got. */
 interface ReadingEnd {
-	/** `idle`: there was nothing new; `complete`: everything is emitted; `more`: not all is. */
+	/** `idle`: nothing was new; `complete`: everything is emitted; `more`: there is more to emit. */
 	end: 'idle' | 'complete' | 'more';
-	/** Up to where everything that can be seen is emitted for certain. */
+	/** All visible changes up to here are certainly emitted. */
 	known?: Position;
 }
 
-/** Reads a state: what it says about a record, and the state after more is emitted. */
+/** Reads a state: what it says about a record, and the state after more was emitted. */
 export class EmittedIndex {
 	/** Changes before this time are not read again. */
 	readonly since: number;
@@ -180,15 +191,16 @@ export class EmittedIndex {
 		const { watermark } = this.state;
 		if (watermark && compare(positionOf(record), watermark) <= 0) return true;
 		const emitted = this.emitted.get(record.id);
-		// A record that was deleted and made again under its id begins anew with its versions.
+		// A record that was deleted and created again under the same ID restarts its versions.
 		return emitted !== undefined && versionOf(record) <= emitted[0] && timeOf(record) <= emitted[1];
 	}
 
 	/**
-	 * What a version that is not emitted yet is emitted as.
+	 * The kind of change to emit for a version that is not emitted yet.
 	 *
-	 * @param kinds what is emitted at all: where that is updates only, a record that was created and
-	 *   changed before it was read first is an update, whether or not an earlier poll saw it created
+	 * @param kinds the kinds to emit. If these are only updates, a record that was created and
+	 * changed before it was first read counts as updated, whether or not an earlier poll saw it
+	 * created
 	 */
 	kindOf(record: PlatformRecord, kinds: ReadonlySet<ChangeKind>): ChangeKind {
 		const { id } = record;
@@ -204,33 +216,34 @@ export class EmittedIndex {
 		return this.earlier.size > 0 && this.earlier.has(hashOf(id)) ? 'updated' : 'created';
 	}
 
-	/** Marks a version as emitted; whether it is worth emitting, by the watched fields. */
+	/** Marks a version as emitted. Returns whether its watched fields make it worth emitting. */
 	markEmitted(record: PlatformRecord, kind: ChangeKind, digest: ChangeOptions['digest']): boolean {
 		this.emitted.set(record.id, [versionOf(record), timeOf(record)]);
 		if (!digest) return true;
 		const now = digest(record);
 		const last = this.digests.get(record.id);
-		// To the end: the order is that of emission.
+		// Moves it to the end, because the order is that of emission.
 		this.digests.delete(record.id);
 		this.digests.set(record.id, now);
 		return kind === 'created' || last !== now;
 	}
 
-	/** The cursor after the changes that were read. */
+	/** The cursor after a read. */
 	private nextCursor(
 		{ newest = -Infinity, startedAt }: ReadResult,
 		{ end, known }: ReadingEnd,
 		limits: Limits,
 	): number | undefined {
 		const { cursor = -Infinity } = this.state;
-		// What appears while pages are read may stand before them, at the newest time as reading began.
+		// A change that appears during the read may sort before it, at the newest time when reading
+		// began.
 		const reached = Math.min(newest, known?.time ?? -Infinity);
 		const isOver = end !== 'more' && hasSettled(this.state, startedAt, limits);
 		const next = reached === cursor && isOver ? cursor + 1 : Math.max(cursor, reached);
 		return next === -Infinity ? undefined : next;
 	}
 
-	/** The state after the changes that were read. */
+	/** The state after a read. */
 	nextState(
 		read: ReadResult,
 		{ end, known }: ReadingEnd,
@@ -246,15 +259,15 @@ export class EmittedIndex {
 			if (known && (!watermark || compare(position, watermark) > 0)) watermark = position;
 		};
 		if (cursor !== undefined) {
-			// Once a time is over the cursor is one past it.
+			// Once a time has settled, the cursor is one past it.
 			const latest = Math.max(newest ?? -Infinity, cursor - 1);
-			// What is older than the overlap can't become visible any more, however far behind we are.
+			// A change older than the overlap can't become visible any more, however large the backlog.
 			raise({ time: Math.min(cursor, latest - overlapMs), id: '' });
 		}
 		const positions = [...this.emitted].map(([id, [, time]]) => ({ time, id })).sort(compare);
 		const excess = positions[positions.length - limits.maxTracked - 1];
 		if (excess) raise(excess);
-		// After a burst the overlap would not fit into one page, and each poll would read several.
+		// After a burst, the overlap would not fit into one page, and each poll would read several.
 		const most = Math.floor(limits.page / 2);
 		const last = positions[positions.length - most - 1];
 		const isOver = end === 'idle' && cursor !== undefined && (newest ?? -Infinity) < cursor;
@@ -296,10 +309,10 @@ export interface Selection {
 }
 
 /**
- * Selects the changes to emit from what was read, oldest first.
+ * Selects the changes to emit from a read, oldest first.
  *
- * A record is *created* if it was created after watching began and no version of it was emitted
- * before; every other new version is *updated*.
+ * A record is *created* if it was created after watching started and no version of it was emitted
+ * before. Every other new version is *updated*.
  */
 export function selectChanges(
 	state: ChangeState,

@@ -12,9 +12,10 @@ import type { RunContext } from './run';
 type Stored = Parameters<RunContext<never>['context']['helpers']['prepareBinaryData']>[0];
 
 /**
- * Writes a file into n8n's store while it is made.
+ * Writes a file into n8n's store while it is produced.
  *
- * @throws what making it throws; {InputError} where the store takes no more, as with a full disk
+ * @throws errors of the producer; {InputError} if the store rejects it, for example with a full
+ * disk
  */
 export async function storeFile(
 	run: RunContext<never>,
@@ -32,7 +33,7 @@ export async function storeFile(
 			throw asIs(error);
 		}
 	};
-	// Not by `yield*`: a store that fails throws that into the generator, and it would count as its own.
+	// Not `yield*`: it would throw a failure of the store into the producer, as if it were its own.
 	async function* watched() {
 		try {
 			for (let piece = await next(); !piece.done; piece = await next()) yield piece.value;
@@ -55,13 +56,13 @@ const notStored = (name: string, { message }: Error) =>
 		hint: 'Make room on the disk, or raise the size limit of the store, and run it again.',
 	});
 
-/** How long a store may wait for the next bytes before it gets none, so that it goes on waiting. */
+/** How long the store may wait for bytes before it gets an empty chunk that keeps it waiting. */
 const IDLE_MS = 30_000;
 
-/** How many bytes wait for the store before whoever makes them waits too. */
+/** How many bytes may wait for the store before the producer has to wait. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
-/** A file that is made bit by bit, and stored meanwhile; nothing is stored where nothing is written. */
+/** A file that is stored while it is produced. If nothing is written, nothing is stored. */
 export class GrowingFile {
 	private waiting: Uint8Array[] = [];
 	private waitingBytes = 0;
@@ -77,7 +78,7 @@ export class GrowingFile {
 		private readonly mimetype: string,
 	) {}
 
-	/** @throws {InputError} where the store takes no more */
+	/** @throws {InputError} if the store rejects more data */
 	async write(text: string): Promise<void> {
 		this.storing ??= this.store();
 		const bytes = Buffer.from(text);
@@ -93,8 +94,8 @@ export class GrowingFile {
 	/**
 	 * Ends the file.
 	 *
-	 * @returns undefined where nothing was written
-	 * @throws {InputError} where the store takes no more
+	 * @returns undefined if nothing was written
+	 * @throws {InputError} if the store rejects the data
 	 */
 	async end(): Promise<IBinaryData | undefined> {
 		this.isEnded = true;
@@ -104,7 +105,7 @@ export class GrowingFile {
 
 	private store(): Promise<IBinaryData> {
 		const stored = storeFile(this.run, this.pieces(), this.name, this.mimetype);
-		// Handled here, whether or not anybody writes more: else it would end n8n's process.
+		// Catch it even if nobody writes any more: an unhandled rejection would end n8n's process.
 		stored.catch((error: unknown) => {
 			this.failure = { error };
 			this.drained();
@@ -125,7 +126,7 @@ export class GrowingFile {
 				const more = new Promise<void>((resolve) => (this.wake = resolve));
 				await Promise.race([more, sleep(IDLE_MS, idle.signal).catch(() => undefined)]);
 				idle.abort();
-				// n8n's own stores give up a stream that stays silent for minutes.
+				// n8n's own stores abandon a stream that is silent for minutes.
 				if (this.waiting.length === 0 && !this.isEnded) yield new Uint8Array(0);
 			}
 		}
@@ -135,20 +136,20 @@ export class GrowingFile {
 /** A file of an item. */
 export interface OpenFile {
 	name: string;
-	/** Its bytes, from the first on each time that it is called. @throws {InputError} */
+	/** Reads its bytes, from the start each time. @throws {InputError} */
 	read(): AsyncGenerator<Uint8Array>;
-	/** Lets go of it. */
+	/** Closes its streams. */
 	close(): void;
 }
 
-/** Large reads are few. */
+/** Large, so that reads are few. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** The error of a file that n8n lost. @param parameter names the file */
+/** The error for a file that n8n has lost. @param parameter the parameter that names the file */
 export const unreadable = (name: string, { message }: Error, parameter: Named) =>
 	new InputError(`'${name}' can't be read from n8n's store: ${message}`, {
 		field: parameter.label,
-		hint: 'Run the node that gave the file again.',
+		hint: 'Run the node that created the file again.',
 	});
 
 async function* named(
@@ -163,16 +164,16 @@ async function* named(
 	}
 }
 
-/** What a file is called. @throws where the item has no such file */
+/** The name of a file. @throws if the item has no such file */
 export function fileNameOf(run: RunContext<never>, index: number, field: string): string {
 	const { fileName, fileExtension } = run.context.helpers.assertBinaryData(index, field);
 	return safeFileName(fileName ?? [field, fileExtension].filter(Boolean).join('.'));
 }
 
 /**
- * A file of an item: streamed from n8n's store, or from memory if n8n keeps it there.
+ * A file of an item, streamed from n8n's store, or from memory if n8n keeps it there.
  *
- * @param parameter names the file
+ * @param parameter the parameter that names the file
  * @throws if the item has no such file
  */
 export function openFile(
@@ -193,14 +194,14 @@ export function openFile(
 			})();
 		}
 		const stream = (await helpers.getBinaryStream(id, CHUNK_BYTES)) as unknown as ByteStream;
-		// What fails once nobody reads it any more is nobody's failure.
+		// Ignore errors after the reader has left.
 		stream.on('error', () => undefined);
 		streams.push(stream);
 		return stream;
 	}
 	async function* read() {
 		for await (const chunk of named(name, open, parameter)) {
-			// A small packed file may take long, with no request that would notice it.
+			// A small packed file may take long, and no request would notice the cancellation.
 			const canceled = run.client.cancellation;
 			if (canceled) throw canceled;
 			yield chunk;

@@ -1,5 +1,5 @@
 /**
- * From n8n's functions to an API client: the one place where the credential is read.
+ * Makes an API client from n8n's functions. The only place that reads the credential.
  */
 import type {
 	ICredentialDataDecryptedObject,
@@ -18,7 +18,7 @@ import { requireNumber } from './parameterValues';
 /** The credential's type. */
 export const CREDENTIAL = 'dataPlatformApi';
 
-/** How long one request may take, and how long an execution may wait in all, by default. */
+/** Defaults: how long one request may take, and how long an execution may wait in all. */
 export const DEFAULT_TIMEOUT_S = 60;
 export const DEFAULT_MAX_WAIT_S = 300;
 
@@ -45,7 +45,7 @@ const createTransport = (context: Context, canceled?: AbortSignal): HttpTranspor
 /**
  * An API client's settings from the credential's fields.
  *
- * @throws {InputError} where the number of requests per minute is none
+ * @throws {InputError} if the requests per minute are not a valid number
  */
 export function clientSettings(credential: ICredentialDataDecryptedObject) {
 	const token = String(credential.token ?? '').trim();
@@ -68,14 +68,14 @@ interface Limits {
 	timeout?: number;
 	/** How long the execution may wait in all, in seconds. */
 	maxRetryWait?: number;
-	/** Ends both before that. */
+	/** Ends both early. */
 	canceled?: AbortSignal;
 }
 
 /**
- * @param retryBudgetHint what the user can do where it would wait longer
- * @throws {OriginError} where the base URL is no address that a token may be sent to
- * @throws {InputError} where the credential can't be read
+ * @param retryBudgetHint what the user can do if the client would wait longer
+ * @throws {OriginError} if a token may not be sent to the base URL
+ * @throws {InputError} if the credential can't be read
  */
 export async function createClient(
 	context: Context,
@@ -90,6 +90,6 @@ export async function createClient(
 	});
 }
 
-/** An API client for the editor's lists, which must not keep a person waiting. */
+/** An API client for the editor's lists, which must not keep a user waiting. */
 export const createEditorClient = async (context: ILoadOptionsFunctions): Promise<ApiClient> =>
 	await createClient(context, { timeout: EDITOR_TIMEOUT_S, maxRetryWait: EDITOR_MAX_WAIT_S });

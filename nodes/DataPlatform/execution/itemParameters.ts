@@ -1,28 +1,28 @@
 /**
- * Reads parameters for many items: plain references to an item's data directly, other expressions by
- * n8n. Values, types and errors are those of n8n.
+ * Reads parameters for many items. Plain references to an item's data are read directly, other
+ * expressions by n8n. Values, types and errors are the same as n8n's.
  */
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { ReadParameter } from './parameter';
 import { isPlain, isSame, NOT_PLAIN, plainPath, readPlain } from './plainReference';
 
-/** Gives a stored value for an item, or `NOT_PLAIN` if n8n must resolve all of it. */
+/** Returns a stored value for an item, or `NOT_PLAIN` if n8n must resolve the whole value. */
 type Resolve = (index: number) => unknown;
 
-/** What an expression sees of the other members besides it, only n8n can give. */
+/** Only n8n can resolve an expression that uses other members of its parameter. */
 const SEES_OTHERS = /parameter/i;
 
 class ItemParameters {
 	private readonly items;
-	/** Whether a reference gave what n8n gives for it, by its text. */
+	/** Whether n8n gave the same value for a reference, by the reference's text. */
 	private readonly trusted = new Map<string, boolean>();
 
 	constructor(private readonly context: IExecuteFunctions) {
 		this.items = context.getInputData();
 	}
 
-	/** A stored value, taken apart once for all items. */
+	/** A stored value, parsed once for all items. */
 	resolver(stored: unknown, isMember = false): Resolve {
 		if (typeof stored === 'string' && stored.startsWith('=')) {
 			return this.expression(stored, isMember);
@@ -44,7 +44,7 @@ class ItemParameters {
 			const isTrusted = this.trusted.get(text);
 			if (isTrusted) return value;
 			const evaluated = this.evaluate(text, index);
-			// n8n confirms each reference once in a run: one that it refuses or reads otherwise stays its.
+			// n8n confirms each reference once per run. If its value differs, n8n keeps evaluating it.
 			if (isTrusted === undefined && evaluated !== NOT_PLAIN) {
 				this.trusted.set(text, isSame(value, evaluated));
 			}
@@ -52,7 +52,10 @@ class ItemParameters {
 		};
 	}
 
-	/** One expression by n8n. If it fails or gives no plain value, n8n resolves the whole parameter. */
+	/**
+	 * Lets n8n evaluate one expression. If it fails or its value is not plain, n8n resolves the whole
+	 * parameter.
+	 */
 	private evaluate(text: string, index: number): unknown {
 		try {
 			const value: unknown = this.context.evaluateExpression(text.slice(1), index);
@@ -94,7 +97,7 @@ class ItemParameters {
 
 const RAW = { rawExpressions: true, skipValidation: true };
 
-/** Reads as `context.getNodeParameter` does. No parameter may have a type that n8n checks. */
+/** Reads like `context.getNodeParameter`. No parameter may have a type that n8n validates. */
 export function parametersOfItems(context: IExecuteFunctions): ReadParameter {
 	const parameters = new ItemParameters(context);
 	const resolvers = new Map<string, Resolve>();

@@ -1,5 +1,5 @@
 /**
- * What the items of a run came to: one output item for each input item, in order and paired.
+ * The results of a run's items: one output item for each input item, in order and paired.
  */
 import {
 	NodeApiError,
@@ -22,11 +22,11 @@ export interface Failure {
 	status?: number;
 	/** How long the platform asked to wait. */
 	retryAfterMs?: number;
-	/** The item it is about, where the operation worked on several. */
+	/** The item it is about, if the operation processed several. */
 	item?: number;
-	/** Not worked on because of what became of other items. */
+	/** Not attempted because another item failed. */
 	isDerived?: boolean;
-	/** May have been done, and could be done twice: another attempt leaves it. */
+	/** It may have been done, and doing it twice would do harm: no further attempt retries it. */
 	isFinal?: boolean;
 	details?: IDataObject;
 	/** Files that were made before it failed. */
@@ -35,19 +35,19 @@ export interface Failure {
 	deletion?: DeletedCount;
 }
 
-/** With what to do in the message, for those who are handed nothing else, such as agents. */
+/** Appends the hint to the message, for readers that see nothing else, such as agents. */
 export const inOneText = ({ message, hint, ...rest }: Failure): Failure => ({
 	...rest,
 	message: hint ? `${message.replace(/\.$/, '')}. ${hint}` : message,
 	hint,
 });
 
-/** What an item came to. */
+/** The result of an item. */
 export type ItemResult = INodeExecutionData[] | Failure;
 
-/** Without the keys that hold nothing, so that the output shows only what is known. */
+/** Drops undefined values, so that the output shows only what is known. */
 export function omitUndefined(data: IDataObject): IDataObject {
-	// Most have none, and a copy of each would be felt among many.
+	// Most objects have none. Copying each would be slow with many items.
 	for (const key in data) {
 		if (data[key] === undefined) {
 			return Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
@@ -56,7 +56,7 @@ export function omitUndefined(data: IDataObject): IDataObject {
 	return data;
 }
 
-/** What n8n's back-off makes of it; only what the response proves. */
+/** The cause for n8n's back-off; only what the response proves. */
 function cause({ status, retryAfterMs }: Failure): NodeApiErrorOptions['failure'] {
 	if (status === 429) return { cause: 'rate-limited', retryAfterMs };
 	if (status === 401) return { cause: 'credential-invalid' };
@@ -68,17 +68,17 @@ export interface Progress extends IDataObject {
 	items: number;
 	/** How many items succeeded. */
 	done: number;
-	/** The last item before which, itself included, all succeeded; null where the first did not. */
+	/** The last item up to which all succeeded; null if the first failed. */
 	confirmedThroughItem: number | null;
-	/** Why it stopped before the end, where that is due to several items: a code, and in words. */
+	/** Why it stopped early, if several items caused it: a code, and the reason in words. */
 	stopped?: string;
 	stopMessage?: string;
 }
 
 /**
- * The error that stops the node. Its `context.details` says for programs what its words say for
- * people, with the keys of an error item's `details`: n8n keeps it with the execution, and hands it
- * to error workflows.
+ * The error that stops the node. Its `context.details` has the same facts for programs, under the
+ * keys of an error item's `details`. n8n stores it with the execution, and passes it to error
+ * workflows.
  *
  * @param itemIndex the item that it is about
  */
@@ -99,7 +99,7 @@ export function toNodeError(
 					itemIndex,
 					failure: cause(failure),
 				});
-	// n8n puts advice of its own ("retry immediately") in the place of a message with ECONNRESET in it.
+	// n8n replaces a message that contains ECONNRESET with its own advice ("retry immediately").
 	error.message = message;
 	error.context.details = omitUndefined({ item: itemIndex, ...failure.details, ...progress });
 	return error;
@@ -107,19 +107,19 @@ export function toNodeError(
 
 const ERROR_ITEM_KEYS = new Set(['error', 'message', 'details']);
 
-/** Whether n8n takes an item of this JSON for a failed one. */
+/** Whether n8n treats an item with this JSON as failed. */
 export const isErrorItem = (json: IDataObject): boolean =>
 	Boolean(json.error) && Object.keys(json).every((key) => ERROR_ITEM_KEYS.has(key));
 
 /**
- * Marks an item for n8n 1, which does not know that items with `details` are errors. Not enumerable,
- * so that it is gone once n8n has routed the item: n8n puts the message alone in the place of the
- * JSON of an item that still has it.
+ * Marks an item as failed for n8n 1, which does not recognize an error item that has `details`. The
+ * mark is not enumerable, so that it is gone once n8n has routed the item: of an item that still
+ * has it, n8n keeps only the message.
  */
 const markForV1ErrorOutput = (item: INodeExecutionData, message: string): INodeExecutionData =>
 	Object.defineProperty(item, 'error', { value: { message }, enumerable: false });
 
-/** A failure, and the item that it is about, where it is about one. */
+/** A failure, and the item that it is about, if any. */
 export interface ReportedFailure {
 	index?: number;
 	failure: Failure;
@@ -140,16 +140,16 @@ export class ItemResults {
 	private readonly results: Array<ItemResult | undefined>;
 	/** Results that belong to no input item. */
 	private readonly others: ItemResult[] = [];
-	/** Items that a previous attempt may have done: nothing that fails later can rule that out. */
+	/** Items that a previous attempt may have done. No later failure can rule that out. */
 	private readonly possiblyDone = new Map<number, Failure>();
-	/** What previous attempts have deleted. */
+	/** How many records previous attempts deleted. */
 	private readonly deletions = new Map<number, DeletedCount>();
-	/** Replaces the items in the output, where set. */
+	/** Replaces the items in the output, if set. */
 	private summary?: IDataObject;
 	private isDryRun = false;
 	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
-	/** @param toHint puts what the user can do in the words of the operation */
+	/** @param toHint puts a hint in the words of the operation */
 	constructor(
 		size: number,
 		private readonly toHint: (hint: string) => string = (hint) => hint,
@@ -157,7 +157,7 @@ export class ItemResults {
 		this.results = new Array<undefined>(size).fill(undefined);
 	}
 
-	/** @param output what the item came to; several entries become several output items */
+	/** @param output the result of the item; several entries become several output items */
 	done(index: number, output: INodeExecutionData[]) {
 		this.results[index] = output;
 	}
@@ -171,12 +171,12 @@ export class ItemResults {
 			(before ? { ...failure, deletion: added(before, failure.deletion) } : failure);
 	}
 
-	/** What previous attempts have deleted for an item. */
+	/** How many records previous attempts deleted for an item. */
 	deletedBefore(index: number): DeletedCount | undefined {
 		return this.deletions.get(index);
 	}
 
-	/** Adds a result that belongs to no input item: it comes after those of the items. */
+	/** Adds a result that belongs to no input item; it follows those of the items. */
 	add(result: ItemResult) {
 		this.others.push(Array.isArray(result) ? result : this.worded(result));
 	}
@@ -185,7 +185,7 @@ export class ItemResults {
 		return failure.hint === undefined ? failure : { ...failure, hint: this.toHint(failure.hint) };
 	}
 
-	/** Notes why the run stopped before the end, where that is due to several items. */
+	/** Notes why the run stopped early, if several items caused it. */
 	stop(stopped: string, stopMessage: string) {
 		this.stopReason = { stopped, stopMessage };
 	}
@@ -207,7 +207,7 @@ export class ItemResults {
 		return this.results.filter((result) => Array.isArray(result)).length;
 	}
 
-	/** How many items from the first on succeeded without a gap. */
+	/** How many items succeeded without a gap, counted from the first. */
 	private get completedPrefix(): number {
 		const gap = this.results.findIndex((result) => !Array.isArray(result));
 		return gap < 0 ? this.results.length : gap;
@@ -224,12 +224,12 @@ export class ItemResults {
 		};
 	}
 
-	/** Says that the run writes nothing, whatever the items' results. */
+	/** Notes that the run writes nothing, whatever the items' results. */
 	markDryRun() {
 		this.isDryRun = true;
 	}
 
-	/** What a later attempt must know: what succeeded, and what may have. */
+	/** What a later attempt must know: which items succeeded, and which may have. */
 	progress(): Array<[number, ItemResult]> {
 		if (this.isDryRun) return [];
 		return [...this.results.entries()].filter(
@@ -240,12 +240,12 @@ export class ItemResults {
 		);
 	}
 
-	/** What a later attempt must know of results that belong to no item: what succeeded. */
+	/** What a later attempt must know about results that belong to no item: those that succeeded. */
 	otherProgress(): ItemResult[] {
 		return this.isDryRun ? [] : this.others.filter((result) => Array.isArray(result));
 	}
 
-	/** All outcomes, those of previous attempts included. */
+	/** All outcomes, including those of previous attempts. */
 	*outcomes(): Generator<{ outcome: string; isMerged: boolean }> {
 		for (const result of [...this.results, ...this.others]) {
 			const json = Array.isArray(result) ? result[0]?.json : result?.details;
@@ -255,9 +255,9 @@ export class ItemResults {
 	}
 
 	/**
-	 * Takes over a result of a previous attempt.
+	 * Restores a result of a previous attempt.
 	 *
-	 * @param retriesUnknown whether an item that may have been done is to be done again
+	 * @param retriesUnknown whether to retry an item that may have been done
 	 */
 	restore(index: number, result: ItemResult, retriesUnknown = false) {
 		if (!Array.isArray(result) && result.deletion) this.deletions.set(index, result.deletion);
@@ -280,14 +280,14 @@ export class ItemResults {
 		return this.find(() => true);
 	}
 
-	/** The first item that failed by itself: the one to report. */
+	/** The failure to report: the first one that no other item caused. */
 	primaryFailure(): ReportedFailure | undefined {
 		return this.find(({ isDerived }) => !isDerived) ?? this.firstFailure();
 	}
 
 	/**
-	 * The output; a failure becomes an item of the shape that n8n routes to the error output. A
-	 * summary stands for all items, or, where the node has an error output, for all but the failed.
+	 * The output. A failure becomes an item that n8n routes to the error output. A summary replaces
+	 * all items, or only those that succeeded if the node has an error output.
 	 *
 	 * @param isRouted whether the node has an error output
 	 */
@@ -305,13 +305,14 @@ export class ItemResults {
 				details: { ...pairedItem, ...details },
 			});
 			const item = { json, pairedItem, ...(binary && { binary }) };
-			// n8n copies an item that is paired, without the mark; another one would lose its details.
+			// n8n copies a paired item without the mark. An unpaired one would keep it, and lose its
+			// details.
 			const isCopied = isRouted && !Array.isArray(pairedItem);
 			return [isCopied ? markForV1ErrorOutput(item, message) : item];
 		};
 		const items = [
 			...this.results.flatMap((result, item) => toItems(result, { item })),
-			// A list of no items: n8n pairs what has none at all with any.
+			// Paired with an empty list: without one, n8n pairs an item with any other.
 			...this.others.flatMap((result) => toItems(result, [])),
 		];
 		if (!this.summary) return items;

@@ -1,6 +1,6 @@
 /**
- * The shape of a resource and of its operations. An operation is one file: its entry in the
- * editor, its fields, and what it does.
+ * The shape of a resource and its operations. Each operation is one file: its entry in the editor,
+ * its fields, and what it does.
  */
 import type { IBinaryKeyData, IDataObject, INodeProperties } from 'n8n-workflow';
 
@@ -13,22 +13,25 @@ interface OperationBase {
 	/** Stored in saved workflows: never renamed. */
 	value: string;
 	name: string;
-	/** Sentence case, no articles; agents read it too. */
+	/** In sentence case, without articles. Agents read it too. */
 	action: string;
 	description: string;
-	/** What the editor shows. */
+	/** The parameters in the editor. */
 	properties: INodeProperties[];
 	shown: ShownParameters;
 	/**
-	 * Whether doing it again does harm: what is done is then kept for another attempt of the node
+	 * Whether doing it twice does harm. If so, its results are kept for another attempt of the node
 	 * (n8n's Retry On Fail runs the whole node again).
 	 */
 	notIdempotent?: boolean;
-	/** Whether another attempt may do again what may have been done: twice does no harm. */
+	/**
+	 * Whether another attempt may repeat items with an unknown outcome: doing them twice does no
+	 * harm.
+	 */
 	retriesUnknown?: boolean;
 }
 
-/** An item's JSON together with files. A type of its own: a record may have any fields. */
+/** An item's JSON with files. A class, because a record's JSON may have any fields. */
 export class OutputWithFiles {
 	constructor(
 		readonly json: IDataObject,
@@ -42,21 +45,21 @@ export const withFiles = (json: IDataObject, binary: IBinaryKeyData) =>
 /** One output item, or one for each entry of a list. */
 export type ItemOutput = IDataObject | IDataObject[] | OutputWithFiles;
 
-/** Runs for each item by itself. */
+/** Runs once for each item. */
 export interface ItemOperation extends OperationBase {
 	kind: 'item';
-	/** How many items may be worked on at a time; 1 where not given. */
+	/** How many items to process at a time; 1 if not set. */
 	concurrency?: number;
 	/**
-	 * Names what an item changes: items that name the same are worked on one after the other, in
-	 * their order. Where not given, items do not get in each other's way.
+	 * Names what an item changes. Items with the same key run one after the other, in order. If not
+	 * set, items don't conflict.
 	 */
 	concurrencyKey?(run: RunContext<string>, index: number): string;
-	/** @param before what earlier attempts of the node have deleted */
+	/** @param before what previous attempts of the node deleted */
 	execute(run: RunContext<string>, index: number, before?: DeletedCount): Promise<ItemOutput>;
 }
 
-/** Sees all items and reports on each. */
+/** Gets all items and reports on each. */
 export interface BulkOperation extends OperationBase {
 	kind: 'bulk';
 	execute(run: RunContext<string>, report: ItemResults): Promise<void>;
@@ -67,8 +70,8 @@ export type Operation = ItemOperation | BulkOperation;
 export interface Resource {
 	value: string;
 	name: string;
-	/** In the editor's order. */
+	/** In the order of the editor. */
 	operations: Operation[];
-	/** The operation that a new node begins with; the first where not given. */
+	/** The operation of a new node; the first if not set. */
 	initial?: Operation;
 }

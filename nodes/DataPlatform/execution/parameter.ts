@@ -1,5 +1,5 @@
 /**
- * One parameter, one object: it holds the editor's entry and reads the value, for the node, the
+ * One object per parameter: it holds the editor's entry and reads the value, for the node, the
  * triggers and the editor's lists alike. `parameterKinds` makes them.
  */
 import type {
@@ -14,17 +14,17 @@ import { emptyValue, holdsExpression, wrongValue, type Named } from './parameter
 
 type Property<Name extends string> = INodeProperties & { name: Name };
 
-/** A parameter as a node shows it: its entry, and where the workflow stores it. */
+/** A parameter of a node: its entry, and where the workflow stores it. */
 export interface Shown {
 	path: string;
 	property: INodeProperties;
-	/** The label of the group of options that it is in, if any. */
+	/** The label of the options group that it belongs to, if any. */
 	group?: string;
 }
 
 export type ShownParameters = ReadonlyMap<string, Shown>;
 
-/** n8n's function that reads a parameter; the preset is what it gives if the parameter is not set. */
+/** n8n's function that reads a parameter. It returns the preset if the parameter is not set. */
 export type ReadParameter = (
 	path: string,
 	index: number,
@@ -40,14 +40,14 @@ interface ReadOptions extends IGetNodeParameterOptions {
 /**
  * Reads the parameters that a node shows.
  *
- * @typeParam Name their names, or those that a function reads: reading another does not compile, nor
- * does calling a function that reads another
+ * @typeParam Name their names, or the names that a function reads. Reading another one does not
+ * compile, and neither does calling a function that reads another one
  */
 export class ParameterReader<in Name extends string> {
-	/** Whether what is stored there holds an expression. */
+	/** Whether the stored value contains an expression, by path. */
 	private readonly expressionPaths = new Map<string, boolean>();
 
-	/** @param zone gives the workflow's time zone */
+	/** @param zone returns the workflow's time zone */
 	constructor(
 		readonly shown: ShownParameters,
 		private readonly get: ReadParameter,
@@ -55,9 +55,9 @@ export class ParameterReader<in Name extends string> {
 	) {}
 
 	/**
-	 * The one place where a parameter is read: its value for an item, expressions resolved. What is not
-	 * set, or was cleared, has its preset. Null or undefined if an expression returned nothing, or if it
-	 * was cleared although it must have a value.
+	 * The value of a parameter for an item, with expressions resolved. The only place that reads one.
+	 * A parameter that is not set, or was cleared, has its preset. Null or undefined if an expression
+	 * returned nothing, or if a required parameter was cleared.
 	 */
 	read(shown: Shown, index: number, { part, ...options }: ReadOptions = {}): unknown {
 		const { path, property } = shown;
@@ -67,23 +67,23 @@ export class ParameterReader<in Name extends string> {
 		return this.holdsExpression(shown) ? value : property.default;
 	}
 
-	/** The value for an item; the preset of a parameter that the node does not show. */
+	/** The value for an item, or the preset if the node does not show the parameter. */
 	value({ name, property }: Parameter<Name, unknown>, index: number, options?: ReadOptions) {
 		const shown = this.shown.get(name);
 		return shown ? this.read(shown, index, options) : property.default;
 	}
 
-	/** A parameter as it stands in the workflow, expressions unresolved; null if it is not set. */
+	/** A parameter as stored in the workflow, with expressions unresolved; null if it is not set. */
 	raw({ name }: { name: Name }): unknown {
 		return this.rawOf(this.shown.get(name));
 	}
 
-	/** Whether a parameter, or anything in it, is an expression: its value may differ between items. */
+	/** Whether a parameter contains an expression, so that its value may differ between items. */
 	isExpression({ name }: { name: Name }): boolean {
 		return this.holdsExpression(this.shown.get(name));
 	}
 
-	/** All that hold an expression. */
+	/** All parameters that contain an expression. */
 	expressions(): Shown[] {
 		return [...this.shown.values()].filter((shown) => this.holdsExpression(shown));
 	}
@@ -103,30 +103,33 @@ export class ParameterReader<in Name extends string> {
 	}
 }
 
-/** What the editor shows of a parameter, whatever its kind. */
+/** How the editor shows a parameter, whatever its kind. */
 export interface Look {
 	label: string;
 	description?: string;
 	placeholder?: string;
 	/** Whether it must have a value. */
 	required?: boolean;
-	/** The values of others for which it is shown, or hidden; `/name` is one outside its collection. */
+	/**
+	 * The values of other parameters for which it is shown, or hidden. `/name` is one outside its
+	 * collection.
+	 */
 	show?: Record<string, NodeParameterValue[]>;
 	hide?: Record<string, NodeParameterValue[]>;
 }
 
-/** What may differ between operations that show the same parameter. */
+/** What operations that share a parameter may show differently. */
 type Changes<T> = Partial<Omit<Look, 'label'>> & { preset?: T };
 
-/** Takes the value from what n8n gives. @param zone the time zone of dates that name none */
+/** Converts the value that n8n returns. @param zone the time zone of dates without one */
 export type Parse<T> = (value: unknown, parameter: Named, zone: () => string) => T;
 
-/** An entry of a list: its parts by their names. */
+/** A list entry: the values of its parts by name. */
 export type Entry<Name extends string> = Readonly<Record<Name, unknown>>;
 
 const UTC = () => 'UTC';
 
-/** Without the members that are not given. */
+/** Drops undefined members. */
 export const given = <O extends object>(members: O) =>
 	Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
 		[Key in keyof O]?: Exclude<O[Key], undefined>;
@@ -138,7 +141,10 @@ export class Parameter<Name extends string, T> implements Named {
 	readonly name: Name;
 	readonly label: string;
 
-	/** @param narrows whether an expression in it may not return nothing, as more would be read */
+	/**
+	 * @param narrows whether an expression in it must return something, because nothing would read
+	 * more
+	 */
 	constructor(
 		readonly property: Property<Name>,
 		private readonly parse: Parse<T>,
@@ -148,7 +154,7 @@ export class Parameter<Name extends string, T> implements Named {
 		this.label = property.displayName;
 	}
 
-	/** The value for an item. @throws {InputError} if it makes no sense */
+	/** The value for an item. @throws {InputError} if it is invalid */
 	of(reader: ParameterReader<Name>, index: number): T {
 		const value = this.parse(reader.value(this, index), this, reader.zone);
 		if (!this.narrows || !isEmpty(value) || !reader.isExpression(this)) {
@@ -161,7 +167,7 @@ export class Parameter<Name extends string, T> implements Named {
 		);
 	}
 
-	/** The value as a part of a list's entry. @throws {InputError} if it makes no sense */
+	/** The value as a part of a list entry. @throws {InputError} if it is invalid */
 	in(entry: Entry<Name>, list: Named): T {
 		const named = { label: this.label, within: list.label };
 		const value = entry[this.name];
@@ -183,18 +189,18 @@ export class Parameter<Name extends string, T> implements Named {
 		return new Parameter(entry, this.parse, this.narrows);
 	}
 
-	/** An error that is this parameter's. */
+	/** An error about this parameter. */
 	error(message: string, hint: Hint): InputError {
 		return new InputError(message, { field: this.label, hint });
 	}
 
-	/** Its label, as texts name it. */
+	/** Its label in quotes, for texts. */
 	toString(): string {
 		return `'${this.label}'`;
 	}
 }
 
-/** The names of parameters, or of those in a list. */
+/** The names of parameters, or of the parts of a list. */
 export type NameOf<P> =
 	P extends Parameter<infer Name, unknown>
 		? Name

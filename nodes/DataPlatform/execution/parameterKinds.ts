@@ -1,5 +1,5 @@
 /**
- * The kinds of parameters: each makes the editor's entry, and takes the value from what n8n gives.
+ * The kinds of parameters. Each makes the editor's entry and converts the value that n8n returns.
  */
 import {
 	tryToParseDateTime,
@@ -17,11 +17,11 @@ type Details = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | '
 
 interface CustomLook extends Look, Details {
 	preset: unknown;
-	/** Whether it narrows down what is read: its expression may not return nothing. */
+	/** Whether it restricts what is read, so that its expression must return something. */
 	narrows?: boolean;
 }
 
-/** A parameter of a kind of its own. */
+/** A parameter with its own conversion. */
 export const custom = <Name extends string, T>(
 	name: Name,
 	type: NodePropertyTypes,
@@ -35,9 +35,9 @@ export const custom = <Name extends string, T>(
 
 interface TextLook extends Omit<CustomLook, 'preset'> {
 	preset?: string;
-	/** The list that the editor loads to choose from. */
+	/** The list that the editor loads its choices from. */
 	loads?: INodePropertyTypeOptions;
-	/** Where it stands in a pasted address. */
+	/** Where its value is found in a pasted URL. */
 	addresses?: readonly RegExp[];
 }
 
@@ -53,7 +53,7 @@ export const text = <Name extends string>(
 		(value, parameter) => requireText(value, parameter, addresses),
 	);
 
-/** Names that are chosen from a list; in one text they are separated by commas. */
+/** Names chosen from a list; if given as text, commas separate them. */
 export const names = <Name extends string>(name: Name, { loads, ...look }: TextLook) =>
 	custom(
 		name,
@@ -69,7 +69,7 @@ interface NumberLook extends Look {
 	preset: number;
 	min: number;
 	max?: number;
-	/** The least that the editor offers, if less is allowed but rarely makes sense. */
+	/** The minimum that the editor offers, if lower values are allowed but rarely make sense. */
 	editorMin?: number;
 }
 
@@ -93,7 +93,7 @@ export const flag = <Name extends string>(name: Name, look: Look & { preset: boo
 		throw notAllowed(value, parameter, 'true or false');
 	});
 
-/** What the editor shows for each stored value: its name, and perhaps a description. */
+/** What the editor shows for each stored value: its name and, optionally, a description. */
 export type Choices<T extends string> = Readonly<
 	Record<T, string | readonly [name: string, description: string]>
 >;
@@ -115,7 +115,7 @@ export const choice = <Name extends string, T extends string>(
 	});
 };
 
-/** A time, as ms since 1970. */
+/** A time, in ms since 1970. */
 export const date = <Name extends string>(name: Name, look: Look) =>
 	custom(name, 'dateTime', { ...look, preset: '' }, (value, parameter, zone): number => {
 		try {
@@ -126,19 +126,19 @@ export const date = <Name extends string>(name: Name, look: Look) =>
 		}
 	});
 
-/** A value that is taken as it is. */
+/** A value that is used as it is. */
 export const anyValue = <Name extends string>(
 	name: Name,
 	{ type = 'string', preset = '', ...look }: Look & { type?: 'string' | 'json'; preset?: string },
 ) => custom(name, type, { ...look, preset }, (value): unknown => value ?? undefined);
 
 interface ListLook<Part extends string> extends Look {
-	/** What the button says that adds an entry. */
+	/** The label of the button that adds an entry. */
 	add: string;
-	/** What an entry is stored under, and what the editor calls it. */
+	/** The key that entries are stored under, and their label in the editor. */
 	entry: readonly [key: string, label: string];
 	parts: Array<Parameter<Part, unknown>>;
-	/** Whether it has one entry at most. */
+	/** Whether it has at most one entry. */
 	isSingle?: boolean;
 	isSortable?: boolean;
 }

@@ -1,29 +1,29 @@
 /**
- * The one rule for the values of parameters, wherever they are read: a value that makes no sense is an
- * error that names the parameter, the value and what is allowed.
+ * One rule for parameter values, wherever they are read: an invalid value is an error that names
+ * the parameter, the value and what is allowed.
  */
 import { show } from '../fields/convert';
 import { InputError, type Hint } from '../transport/errors';
 import { describeKind, isObject } from '../transport/json';
 
-/** What an error calls a parameter. */
+/** How an error names a parameter. */
 export interface Named {
-	/** What the editor calls it. */
+	/** Its label in the editor. */
 	label: string;
-	/** What the editor calls the list that it is a part of. */
+	/** The label of the list that it is a part of. */
 	within?: string;
 }
 
 export const CORRECT = 'Correct the expression in it.';
 
-/** An error of a parameter's value. @param what is wrong, such as `is empty` */
+/** An error about a parameter's value. @param what the problem, such as `is empty` */
 export const wrongValue = ({ label, within }: Named, what: string, hint: Hint) =>
 	new InputError(`'${label}'${within === undefined ? '' : ` under '${within}'`} ${what}`, {
 		field: within ?? label,
 		hint,
 	});
 
-/** The error of a value that is none of those allowed. @param allowed such as `true or false` */
+/** The error for a value that is not allowed. @param allowed such as `true or false` */
 export function notAllowed(value: unknown, parameter: Named, allowed: string, hint = CORRECT) {
 	const isEmpty = value === undefined || value === null || value === '';
 	const given = isEmpty ? 'it is empty' : `not ${show(value)}`;
@@ -33,15 +33,15 @@ export function notAllowed(value: unknown, parameter: Named, allowed: string, hi
 export interface Bounds {
 	min: number;
 	max?: number;
-	/** Whether it may have no fraction. */
+	/** Whether it must be an integer. */
 	isWhole?: boolean;
 }
 
-/** Text counts as a number if it is a plain decimal, such as `12` or `1.5`: no `0x2`, no `1e3`. */
+/** Text counts as a number if it is a plain decimal, such as `12` or `1.5`; not `0x2` or `1e3`. */
 const toNumber = (value: unknown): unknown =>
 	typeof value === 'string' && /^\s*-?\d+(\.\d+)?\s*$/.test(value) ? Number(value) : value;
 
-/** @throws {InputError} if it is no number within the bounds */
+/** @throws {InputError} if it is not a number within the bounds */
 export function requireNumber(
 	value: unknown,
 	parameter: Named,
@@ -64,9 +64,9 @@ function decode(text: string): string {
 	}
 }
 
-/** @throws {InputError} if the address holds no such name */
+/** @throws {InputError} if the URL does not contain such a name */
 function nameInAddress(address: string, parameter: Named, addresses: readonly RegExp[]): string {
-	// Another address may stand in the query; behind a # the path may go on.
+	// The query may contain another URL. After a # the path may continue.
 	const path = address.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').replace(/\?[^#]*/g, '');
 	for (const format of addresses) {
 		const name = format.exec(path)?.[1];
@@ -79,13 +79,13 @@ function nameInAddress(address: string, parameter: Named, addresses: readonly Re
 }
 
 /**
- * A text, trimmed, or the name that a locator holds; '' if it is empty. A text takes a locator too:
- * Update Many's Record ID shares its name with the locator of Update, and the editor keeps what was
- * chosen when another operation is selected.
+ * A text, trimmed, or the name in a locator; '' if it is empty. Text fields accept a locator too:
+ * Update Many's Record ID shares its name with the locator of Update, and the editor keeps the
+ * value when the user selects another operation.
  *
- * @param value as n8n resolved it, a locator with its mode
- * @param addresses where the name stands in a pasted address
- * @throws {InputError} if it is no text and no number
+ * @param value as n8n resolved it: a locator with its mode
+ * @param addresses where the name is found in a pasted URL
+ * @throws {InputError} if it is neither text nor a number
  */
 export function requireText(
 	value: unknown,
@@ -105,7 +105,7 @@ export function requireText(
 export const notText = (value: unknown, parameter: Named) =>
 	wrongValue(parameter, `must be text, not ${describeKind(value)}`, CORRECT);
 
-/** The error of a parameter that must have a value. */
+/** The error for a required parameter that has no value. */
 export const emptyValue = (parameter: Named) =>
 	wrongValue(
 		parameter,
@@ -113,7 +113,7 @@ export const emptyValue = (parameter: Named) =>
 		'Fill it in. If it is an expression, it returned nothing for this item.',
 	);
 
-/** Reads; what is wrong is thrown in other words. */
+/** Calls `read` and throws its input errors in other words. */
 function reworded<T>(read: () => T, words: (error: InputError) => InputError): T {
 	let failure: unknown;
 	try {
@@ -124,15 +124,15 @@ function reworded<T>(read: () => T, words: (error: InputError) => InputError): T
 	throw failure;
 }
 
-/** What a parameter's value stands for. @param read its errors say what is wrong with the value */
+/** Reads a parameter's value. @param read its errors say what is wrong with the value */
 export const withLabel = <T>(parameter: Named, read: () => T): T =>
 	reworded(read, ({ message, hint }) => wrongValue(parameter, message, hint));
 
-/** Reads what a parameter is about: what is wrong with it is wrong with the parameter. */
+/** Reads what a parameter refers to. Its errors name the parameter as their field. */
 export const withField = <T>({ label }: Named, read: () => T): T =>
 	reworded(read, ({ message, hint }) => new InputError(message, { field: label, hint }));
 
-/** Whether a parameter as it stands in the workflow holds an expression anywhere. */
+/** Whether a stored parameter contains an expression anywhere. */
 export const holdsExpression = (raw: unknown): boolean =>
 	typeof raw === 'object' && raw !== null
 		? Object.values(raw).some(holdsExpression)

@@ -1,22 +1,23 @@
 /**
- * References to an item's own data that need no evaluation, such as `={{ $json.address.cities[0] }}`:
- * dragging a field into a parameter makes one. n8n takes about half a millisecond to evaluate it, so
- * reading it from the item is what makes many items fast. Whatever is not certainly plain is n8n's.
+ * References to an item's own data that need no evaluation, such as `={{ $json.address.cities[0]
+ * }}`, which n8n writes if you drag a field into a parameter. n8n takes about half a millisecond to
+ * evaluate one, so reading the item directly speeds up runs with many items. If in doubt, n8n
+ * evaluates it.
  */
 
-/** Stands for a value that only n8n can give. */
+/** Stands for a value that only n8n can compute. */
 export const NOT_PLAIN = Symbol('not plain');
 
 /** The members to follow from an item's JSON. */
 export type Path = readonly string[];
 
-// Spaces are those that no parser disputes; names and keys are those that need no unescaping.
+// Accepts only whitespace that every parser agrees on, and names and keys without escapes.
 const REFERENCE =
 	/^=\{\{[ \t\r\n]*\$json((?:[ \t\r\n]*\.[ \t\r\n]*[A-Za-z_$\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f][\w$\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]*|[ \t\r\n]*\[[ \t\r\n]*(?:0|[1-9]\d{0,8}|"[^"\\{}\r\n\u2028\u2029]*"|'[^'\\{}\r\n\u2028\u2029]*')[ \t\r\n]*\])+)[ \t\r\n]*\}\}$/;
 
 const STEP = /\.[ \t\r\n]*([^ \t\r\n.[]+)|\[[ \t\r\n]*(?:(\d+)|"([^"]*)"|'([^']*)')/g;
 
-/** n8n refuses such names, some in the middle of others. */
+/** n8n rejects such names, some of them even as part of a name. */
 const REFUSED = /constructor|prototype|__/;
 
 /** The path of a plain reference; undefined if a stored text is anything else. */
@@ -26,7 +27,7 @@ export function plainPath(text: string): Path | undefined {
 	return [...steps.matchAll(STEP)].map(([, ...names]) => names.find((name) => name !== undefined)!);
 }
 
-/** Whether it is a list or an object without a class, of whichever realm. */
+/** Whether it is a list or a plain object, even from another realm. */
 function isContainer(value: unknown): value is Record<string, unknown> {
 	if (typeof value !== 'object' || value === null) return false;
 	if (Array.isArray(value)) return true;
@@ -34,10 +35,10 @@ function isContainer(value: unknown): value is Record<string, unknown> {
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Deeper values are left to n8n. */
+/** Values nested deeper are left to n8n. */
 const MAX_DEPTH = 50;
 
-/** Whether a value is what JSON holds: no date, no function, nothing that n8n converts. */
+/** Whether a value is plain JSON: no date, no function, nothing that n8n converts. */
 export function isPlain(value: unknown, depth = 0): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);

@@ -2,13 +2,13 @@ import type { Logger } from 'n8n-workflow';
 
 const INTERVAL_MS = 5000;
 
-/** Writes a line to n8n's log every few seconds, for whoever waits for a long run. */
+/** Writes a line to n8n's log every few seconds during a long run. */
 export class ProgressLog {
 	private lastAt = Date.now();
 
 	constructor(private readonly logger: Logger) {}
 
-	/** @param text called where a line is due */
+	/** @param text called if a line is due */
 	note(text: () => string) {
 		const now = Date.now();
 		if (now - this.lastAt < INTERVAL_MS) return;

@@ -1,5 +1,5 @@
 /**
- * The values that an item gives for a record's fields.
+ * The values that an item has for a record's fields.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -14,7 +14,7 @@ type Names = ReadonlySet<string>;
 const PROPERTIES: Names = new Set(RECORD_PROPERTIES);
 const OUTPUT_KEYS: Names = new Set(RESERVED_NAMES);
 
-/** What an item of an error output has beside the data of the input item. */
+/** The keys that an error output's item has in addition to the data of the input item. */
 const ERROR_KEYS: Names = new Set(['error', 'message', 'details']);
 
 const isErrorOutput = ({ error, details }: IDataObject) =>
@@ -26,7 +26,7 @@ function isRecordOutput({ id, created, modified, ver, outcome }: IDataObject, is
 	return [id, created, modified].every((text) => typeof text === 'string') && Number.isInteger(ver);
 }
 
-/** Which keys of an item are this node's own and name no field. */
+/** The keys of an item that belong to this node and name no field. */
 function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 	const isError = isErrorOutput(json);
 	return (name: string): boolean => {
@@ -38,7 +38,7 @@ function ownKeysOf(json: IDataObject, isField: Names, isRecord: boolean) {
 	};
 }
 
-/** Finds a field by its name, or by its header where only one field has it. */
+/** Finds a field by its name, or by its header if only one field has that header. */
 function fieldFinder({ fields }: TableDefinition) {
 	const isField = new Set(fields.map(({ name }) => name));
 	const byHeader = new Map<string, string | undefined>();
@@ -46,7 +46,7 @@ function fieldFinder({ fields }: TableDefinition) {
 	for (const { name, header } of fields) {
 		byHeader.set(plain(header), byHeader.has(plain(header)) ? undefined : name);
 	}
-	// The mapper shows a hint behind some headers: E-mail (import key).
+	// The mapper adds a hint to some headers: E-mail (import key).
 	const nameOf = (header: string) =>
 		byHeader.get(plain(header)) ?? byHeader.get(plain(header.replace(/ \([^()]*\)$/, '')));
 	return { isField, nameOf };
@@ -54,7 +54,7 @@ function fieldFinder({ fields }: TableDefinition) {
 
 type FieldFinder = ReturnType<typeof fieldFinder>;
 
-/** @throws {InputError} where two entries give a field different values */
+/** @throws {InputError} if two entries have different values for a field */
 function withoutConflicts(
 	entries: Array<[given: string, field: string, value: unknown]>,
 ): Record<string, unknown> {
@@ -72,7 +72,7 @@ function withoutConflicts(
 	return Object.fromEntries([...values].map(([field, { value }]) => [field, value]));
 }
 
-/** The field that a name at the top level means; the name itself where it means none. */
+/** The field that a top-level name refers to, or the name itself if there is none. */
 function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: boolean): string {
 	const field = unprefixedName(name);
 	if (isField.has(field) && (isRecord || !isField.has(name))) return field;
@@ -80,19 +80,19 @@ function fieldNameOf(name: string, { isField, nameOf }: FieldFinder, isRecord: b
 }
 
 /**
- * What a column of a file is: a field's, one that this node writes beside them, one that may be either,
- * or neither.
+ * The meaning of a file's column: a field, a column that this node adds, unclear which of the two,
+ * or unknown.
  */
 export type ColumnTarget = { field: string } | { unclear: string } | 'own' | 'unknown';
 
-/** What the columns of a table in a file are, by their names. */
+/** The meaning of each column in a file's table, by name. */
 export function columnTargets(header: string[], table: TableDefinition): ColumnTarget[] {
 	const finder = fieldFinder(table);
 	const json = Object.fromEntries(header.map((name) => [name, null]));
 	const isRecord = RECORD_PROPERTIES.every((name) => Object.hasOwn(json, name));
 	const isOwnKey = ownKeysOf(json, finder.isField, isRecord);
 	const fieldOf = (name: string) => fieldNameOf(name, finder, isRecord);
-	/** Whether no other column is the field's that such a name may mean. */
+	/** Whether no other column refers to the field that an ambiguous name may stand for. */
 	const isOnly = (name: string, field: string) =>
 		header.every((other) => other === name || fieldOf(other) !== field);
 	return header.map((name) => {
@@ -103,7 +103,7 @@ export function columnTargets(header: string[], table: TableDefinition): ColumnT
 	});
 }
 
-/** Values by field name of an item whose fields stand at the top level. */
+/** The values by field name of an item that has its fields at the top level. */
 function flatValues(json: IDataObject, finder: FieldFinder): Record<string, unknown> {
 	const { isField } = finder;
 	const isRecord = isRecordOutput(json, isField);
@@ -120,10 +120,10 @@ function flatValues(json: IDataObject, finder: FieldFinder): Record<string, unkn
 }
 
 /**
- * The values of an item that holds a record's `fields` as this node returns them, and perhaps
- * other values that were added beside them.
+ * The values of an item that nests a record's `fields` as this node returns them. It may have
+ * further values next to `fields`.
  *
- * @throws {InputError} where the two give a field different values
+ * @throws {InputError} if the two have different values for a field
  */
 function nestedValues(json: IDataObject, isField: Names): Record<string, unknown> {
 	const { fields, ...others } = json;
@@ -143,8 +143,9 @@ function nestedValues(json: IDataObject, isField: Names): Record<string, unknown
 }
 
 /**
- * Whether an item is a record as this node returns it without Simplify. Where a field is itself called
- * `fields`, only what can be nothing else counts: the node's own keys, and in `fields` fields only.
+ * Whether an item is a record as this node returns it without Simplify. If the table has a field
+ * called `fields`, the item must have nothing but the node's own keys, and `fields` nothing but
+ * fields.
  */
 function isNestedRecord(json: IDataObject, isField: Names): boolean {
 	if (!isObject(json.fields)) return false;
@@ -158,8 +159,8 @@ function isNestedRecord(json: IDataObject, isField: Names): boolean {
 }
 
 /**
- * Field values from JSON, as of an item: its own keys, or, where it is a record as this node returns
- * it without Simplify, those under `fields`.
+ * Reads field values from JSON such as an item's: its own keys, or those under `fields` if it is a
+ * record as this node returns it without Simplify.
  */
 export function jsonReader(table: TableDefinition): (json: unknown) => unknown {
 	const finder = fieldFinder(table);

@@ -1,7 +1,7 @@
 /**
- * n8n's Retry On Fail runs the whole node again. What must not be done twice is therefore kept in
- * the execution's own data when a try ends with a failure, and taken from there in the next try
- * of the same run with the same input.
+ * n8n's Retry On Fail runs the whole node again. Results that must not be repeated are therefore
+ * saved in the execution's own data when an attempt fails, and restored in the next attempt of the
+ * same run with the same input.
  */
 import { createHash } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions, INode } from 'n8n-workflow';
@@ -13,7 +13,7 @@ interface SavedProgress {
 	done: Array<[number, ItemResult]>;
 	/** Results that belong to no item. */
 	others: ItemResult[];
-	/** How many tries came before. */
+	/** How many attempts came before. */
 	tries: number;
 }
 
@@ -24,16 +24,16 @@ function progressSlot(context: IExecuteFunctions) {
 	return { store: context.getContext('node') as IDataObject, key: `${KEY}${runIndex}` };
 }
 
-/** The same items and parameters: another input is not the same work. */
+/** Identifies the items and parameters: with other input, a saved result no longer applies. */
 function fingerprint(context: IExecuteFunctions): string {
 	const hash = createHash('sha256');
 	hash.update(JSON.stringify(context.getNode().parameters));
-	// An item may have no JSON; the separator keeps one item's text apart from the next.
+	// An item may have no JSON. The separator keeps the texts of items apart.
 	for (const { json } of context.getInputData()) hash.update(`${JSON.stringify(json)}\n`);
 	return hash.digest('hex');
 }
 
-/** Fills in what a previous attempt of this run has done. */
+/** Restores the results of the previous attempt of this run. */
 export function restoreProgress(
 	context: IExecuteFunctions,
 	report: ItemResults,
@@ -46,11 +46,13 @@ export function restoreProgress(
 	for (const result of saved.others) report.add(result);
 }
 
-/** As n8n bounds the number of tries. */
+/** The same limits as n8n's for the number of attempts. */
 const maxTriesOf = ({ retryOnFail, maxTries }: INode) =>
 	retryOnFail === true ? Math.min(5, Math.max(2, Number(maxTries) || 3)) : 1;
 
-/** Keeps what this try has done, if n8n takes it as failed and tries again; else forgets it. */
+/**
+ * Saves this attempt's results if n8n counts it as failed and tries again; otherwise deletes them.
+ */
 export function saveProgress(context: IExecuteFunctions, report: ItemResults, isFailed: boolean) {
 	const { store, key } = progressSlot(context);
 	const maxTries = maxTriesOf(context.getNode());

@@ -1,6 +1,6 @@
 /**
- * Writes the rows of a file: a portion is written while the next one is read, so that memory does
- * not grow with the file.
+ * Writes the rows of a file. It reads the next portion while it writes one, so that memory does not
+ * grow with the file.
  */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
@@ -17,72 +17,75 @@ import type { ProgressLog } from './progressLog';
 import type { RowReader } from './rowValues';
 
 export interface ImportParts {
-	/** Of the file, for the log. */
+	/** The name of the file, for the log. */
 	name: string;
 	portions: AsyncGenerator<FileRow[]>;
 	reader: RowReader;
 	pipeline: WritePipeline;
 	lines: RejectedLines;
 	rejected: GrowingFile;
-	/** Whether the file of rejected rows begins with a header. */
+	/** Whether the file of rejected rows starts with a header. */
 	hasHeader: boolean;
 	progress: ProgressLog;
-	/** Whether later rows of a record that an earlier one wrote are rejected. */
+	/** Whether to reject later rows for a record that an earlier row wrote. */
 	rejectsDuplicates: boolean;
-	/** Whether rows are told apart by their record's ID. */
+	/** Whether rows identify their record by its ID. */
 	isById: boolean;
-	/** Stop once as many rows were rejected; 0 for never. */
+	/** Stop after this many rejected rows; 0 for never. */
 	stopAfterRejected: number;
-	/** What allows no more of them. */
+	/** The label of the option that sets this limit. */
 	limitLabel: string;
-	/** The row before the first that counts. */
+	/** The row before the first one to import. */
 	before: number;
-	/** Why nothing more is to be written, where the execution was canceled. */
+	/** Why to write no more, if the execution was canceled. */
 	cancellation: () => ServiceError | undefined;
 }
 
-/** Why an import broke off. */
+/** Why an import stopped early. */
 export interface BreakOff {
 	error: unknown;
 	message: string;
 }
 
 export interface ImportResult {
-	/** How many rows came to each outcome, and how many there are. */
+	/** How many rows have each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
-	/** How many of them share the record of a later row, by outcome. */
+	/** How many of them were merged into a later row, by outcome. */
 	merged: Partial<Record<Outcome, number>>;
-	/** The row through which each is written or rejected. */
+	/** All rows up to this one are written or rejected. */
 	confirmedThroughRow: number;
-	/** How many rows after that are written all the same: requests at once don't end in their order. */
+	/** How many later rows are written nevertheless: parallel requests don't end in order. */
 	writtenAfter: number;
-	/** How many rows after that may be written or not, and are not in the file of rejected rows. */
+	/** How many later rows have an unknown outcome and are not in the file of rejected rows. */
 	unknownAfter: number;
 	/** The first few rejected rows. */
 	errors: IDataObject[];
-	/** The headers of fields that can only be read. */
+	/** The headers of read-only fields. */
 	readOnly: Set<string>;
-	/** The first row that may be written or not. */
+	/** The first row with an unknown outcome. */
 	firstUnknownRow?: number;
 	rejectedFile?: IBinaryData;
 	brokenOff?: BreakOff;
-	/** Whether writing its rows once more could add something a second time. */
+	/** Whether importing its rows again could add something twice. */
 	addsTwice: boolean;
 }
 
-/** The row through which everything is certain: rows of unknown outcome are in the file of rejected rows. */
+/**
+ * All rows up to this one have a known outcome: rows with an unknown one are in the file of
+ * rejected rows.
+ */
 export const certainThrough = ({ confirmedThroughRow, firstUnknownRow }: ImportResult): number =>
 	Math.min(confirmedThroughRow, (firstUnknownRow ?? Infinity) - 1);
 
-/** How many rejected rows the report names; the file has them all. */
+/** How many rejected rows the report lists; the file has them all. */
 const ERRORS_SHOWN = 10;
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** How much of the rejected rows is held back: short rows may be many columns wide there. */
+/** How much text of rejected rows to buffer: a short row may become many columns wide there. */
 const TEXT_HELD = 1024 * 1024;
 
-/** An outcome in words of rows: the messages of many-record writes speak of items. */
+/** A message about items in terms of rows: many-record writes speak of items. */
 const inRowWords = (message: string) =>
 	message
 		.replace(/^Item \d+ was not sent: /, '')
@@ -132,7 +135,7 @@ class RowImport {
 		const { result } = this;
 		const read = () => {
 			const next = portions.next();
-			// Its failure is thrown where it is awaited, which may be never.
+			// Its failure is thrown when the portion is awaited, which may never happen.
 			next.catch(() => undefined);
 			return next;
 		};
@@ -140,7 +143,7 @@ class RowImport {
 		try {
 			for (let portion = await ahead; !portion.done; portion = await ahead) {
 				const canceled = this.parts.cancellation();
-				// Rows that are all rejected need no request that would notice it.
+				// If all rows are rejected, no request would notice the cancellation.
 				if (canceled) return { error: canceled, message: canceled.message };
 				ahead = read();
 				const stopped = await this.writePortion(portion.value);
@@ -186,7 +189,7 @@ class RowImport {
 		return stopped;
 	}
 
-	/** Rows of a record that an earlier portion has written. */
+	/** Rejects rows for a record that an earlier portion wrote. */
 	private rejectKnownKeys(plan: Plan) {
 		const { keys, parts } = this;
 		if (!keys) return;
@@ -195,7 +198,7 @@ class RowImport {
 			if (identity === undefined) return true;
 			const first = keys.firstRow(identity, index);
 			if (first === undefined) return true;
-			const message = `it means the same record as row ${first}, by '${shortened(identity, 100)}'`;
+			const message = `it identifies the same record as row ${first}, by '${shortened(identity, 100)}'`;
 			plan.problems.push({ index, message });
 			return false;
 		};
@@ -239,7 +242,7 @@ class RowImport {
 		if (text !== '') await this.parts.rejected.write(text);
 	}
 
-	/** The row's line in the file of rejected rows, and what goes before it. */
+	/** The line of a row in the file of rejected rows, with the header before the first one. */
 	private reject(row: FileRow, outcome: ItemOutcome): string {
 		const { counts, errors } = this.result;
 		const { lines, hasHeader } = this.parts;
@@ -252,7 +255,7 @@ class RowImport {
 	}
 }
 
-/** Whether a row is to be sent again, because of what stopped the import and not of the row itself. */
+/** Whether to send a row again, because the import stopped and not because of the row itself. */
 const isUnfinished = (
 	{ outcome, isDerived, mergedInto, message }: ItemOutcome,
 	stopped: ServiceError | undefined,
@@ -262,6 +265,6 @@ const isUnfinished = (
 		(outcome === 'failed' &&
 			((isDerived && mergedInto === undefined) || message?.includes(stopped.message) === true)));
 
-/** Writes the rows of a file, and says what became of them. Does not throw. */
+/** Writes the rows of a file and returns their outcomes. Does not throw. */
 export const importRows = async (parts: ImportParts): Promise<ImportResult> =>
 	await new RowImport(parts).run();

@@ -1,6 +1,6 @@
 /**
- * From the rows of a file to what is planned: which column goes into which field, and what its text
- * stands for there.
+ * Turns the rows of a file into input for the plan: which field each column belongs to, and what
+ * its text means there.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { closestName } from '../fields/closestName';
@@ -16,7 +16,7 @@ import { detached, nameList } from '../transport/text';
 import { columnTargets, jsonReader } from './recordInput';
 import { prefixedName } from './recordOutput';
 
-/** An entry of a mapping list. */
+/** An entry of the list of column mappings. */
 export interface ColumnEntry {
 	column: string;
 	field: string;
@@ -24,7 +24,7 @@ export interface ColumnEntry {
 
 export interface RowReading {
 	table: TableDefinition;
-	/** Automatic where it is not given. */
+	/** Automatic if not set. */
 	mapping?: ColumnEntry[];
 	planning: PlanOptions;
 	/** Whether a row names its record by ID. */
@@ -33,9 +33,9 @@ export interface RowReading {
 	formulaGuard: boolean;
 }
 
-/** The columns of a file as they are imported. */
+/** How the columns of a file are imported. */
 export interface ColumnReport {
-	/** Field by column. */
+	/** The field of each column. */
 	columns: Record<string, string>;
 	/** Columns that are not imported. */
 	ignoredColumns: string[];
@@ -49,14 +49,14 @@ interface Column {
 const wrongColumns = (message: string, hint: Hint) =>
 	new InputError(`Nothing was sent: ${message}`, { hint });
 
-/** In a file with records as this node writes them. */
+/** For a file that has records as this node writes them. */
 const unclearColumn = (name: string, field: string) =>
 	wrongColumns(
 		`the column '${name}' may be the field '${field}', or what this node adds to a record`,
 		{ code: 'renameUnclearColumn', name: prefixedName(field) },
 	);
 
-/** @throws {InputError} where two columns that count have one name */
+/** @throws {InputError} if two imported columns have the same name */
 function requireUnique(names: string[]) {
 	const seen = new Set<string>();
 	const twice = new Set<string>();
@@ -71,7 +71,7 @@ function requireUnique(names: string[]) {
 /**
  * Reads the rows of one file.
  *
- * @throws {InputError} before anything is sent, where its columns don't fit the table
+ * @throws {InputError} before anything is sent, if its columns don't fit the table
  */
 export class RowReader {
 	private readonly columns: Column[] = [];
@@ -80,11 +80,11 @@ export class RowReader {
 	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private readonly jsonValues: (json: unknown) => unknown;
 	private readonly width: number;
-	/** For an error about them. */
+	/** Lists the columns, for errors about them. */
 	private readonly fileColumns: string;
 	readonly report: ColumnReport = { columns: {}, ignoredColumns: [] };
 
-	/** @param header undefined where each row names its own values */
+	/** @param header undefined if each row names its own values */
 	constructor(
 		private readonly reading: RowReading,
 		header: string[] | undefined,
@@ -121,7 +121,7 @@ export class RowReader {
 		for (const [at, target] of columnTargets(names, table).entries()) {
 			const name = names[at]!;
 			if (name === '') {
-				// What has no name is no field either.
+				// A column without a name is not a field either.
 				if (planning.unknownFields === 'error') this.unnamed.push(at);
 			} else if (typeof target === 'object' && 'unclear' in target) {
 				this.report.ignoredColumns.push(name);
@@ -130,7 +130,7 @@ export class RowReader {
 				const other = columnOf.get(target.field);
 				if (other !== undefined) {
 					throw wrongColumns(
-						`the columns '${other}' and '${name}' are the same field, '${target.field}'`,
+						`the columns '${other}' and '${name}' both belong to the field '${target.field}'`,
 						'Rename or remove one of them in the file.',
 					);
 				}
@@ -168,7 +168,7 @@ export class RowReader {
 	private add(at: number, column: string, name: string) {
 		const field = this.fieldOf(name);
 		this.columns.push({ at, field });
-		// Not an entry by assignment: a column may be called __proto__.
+		// Not by assignment: a column may be called __proto__.
 		Object.defineProperty(this.report.columns, column, {
 			value: field.name,
 			enumerable: true,
@@ -188,7 +188,7 @@ export class RowReader {
 		);
 	}
 
-	/** Without these, every single row would be rejected. @throws {InputError} */
+	/** Without these columns, every row would be rejected. @throws {InputError} */
 	private requireColumns() {
 		const { table, planning, hasId } = this.reading;
 		const has = (name: string) => this.columns.some(({ field }) => field.name === name);
@@ -222,7 +222,7 @@ export class RowReader {
 		}
 	}
 
-	/** What is planned for a row, or what is wrong with all of it. */
+	/** The plan's input for a row, or what is wrong with the whole row. */
 	read(row: FileRow): PlanInput | Rejection {
 		try {
 			return isCsvRow(row) ? this.readCells(row.row, row.cells, row.problem) : this.readJson(row);
@@ -251,7 +251,8 @@ export class RowReader {
 		const values: Array<[string, unknown]> = [];
 		const problems: Array<{ field: string; message: string }> = [];
 		for (const { at, field } of this.columns) {
-			// Links are remembered beyond their row, which would keep the text around them.
+			// Links are kept longer than their row. An undetached one would keep the text around it in
+			// memory.
 			const cell = field.type === 'schema_link' ? detached(cells[at]!) : cells[at]!;
 			const text = formulaGuard ? unguarded(cell) : cell;
 			const parsed = text === '' ? { value: '' } : typeOf(field).parse(text, form);

@@ -1,6 +1,6 @@
 /**
- * One run of the node as operations see it: its parameters, its API client, and what is known for the
- * rest of the run.
+ * One run of the node as operations see it: its parameters, its API client, and what it has already
+ * looked up.
  */
 import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
@@ -11,10 +11,10 @@ import type { ApiClient } from '../transport/client';
 import { parametersOfItems } from './itemParameters';
 import { ParameterReader, type ReadParameter, type ShownParameters } from './parameter';
 
-/** Whether an AI agent uses the node: n8n then gives it a type of its own. */
+/** Whether an AI agent uses the node: n8n then gives the node a different type. */
 export const isTool = ({ type }: INode): boolean => type.endsWith('Tool');
 
-/** A tool's expressions see what the agent gives, which is not in its items. */
+/** A tool's expressions use what the agent passes, which is not in its items. */
 const readOf = (context: IExecuteFunctions): ReadParameter =>
 	isTool(context.getNode())
 		? (path, index, preset, options) => context.getNodeParameter(path, index, preset, options)
@@ -40,19 +40,19 @@ export class RunContext<in Name extends string> extends ParameterReader<Name> {
 		this.isTool = isTool(context.getNode());
 	}
 
-	/** What is made once and known for the rest of the run. @param key names one kind of thing */
+	/** Makes something once and keeps it for the rest of the run. @param key identifies it */
 	once<T>(key: string, make: () => T): T {
 		if (!this.made.has(key)) this.made.set(key, make());
 		return this.made.get(key) as T;
 	}
 
-	/** A table's definition, read once in a run. */
+	/** A table's definition, read once per run. */
 	async definition(at: TableAddress): Promise<TableDefinition> {
 		const read = async () => await readTable(this.client, at);
 		return await this.once(`definition ${addressKey(at)}`, read);
 	}
 
-	/** Says something in the output panel, once in a run. */
+	/** Shows a hint in the output panel, once per run. */
 	hintOnce(message: string, type: 'info' | 'warning' = 'info') {
 		const hint = { message, type, location: 'outputPane' } as const;
 		this.once(`hint ${message}`, () => this.context.addExecutionHints(hint));

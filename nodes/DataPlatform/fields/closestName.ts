@@ -1,9 +1,11 @@
-/** Which known name a mistyped one means. Pure. */
+/**
+ * Finds the known name that a mistyped one means.
+ */
 
-/** Names that differ by more than this share of their letters are not offered as a correction. */
+/** Names that differ in more than this share of their letters are not suggested. */
 const CLOSE_ENOUGH = 0.4;
 
-/** How many letters two names differ by; `Infinity` where they are more than `limit`. */
+/** How many letters two names differ in; `Infinity` if more than `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
 	if (Math.abs(a.length - b.length) > limit) return Infinity;
 	let row = Uint16Array.from({ length: b.length + 1 }, (_, index) => index);

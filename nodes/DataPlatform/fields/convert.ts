@@ -1,4 +1,6 @@
-/** What conversions of several field types need. */
+/**
+ * Helpers for the conversions of several field types.
+ */
 import type { JsonValue } from '../api/types';
 import { isObject, parseExactJson } from '../transport/json';
 import { detached } from '../transport/text';
@@ -9,7 +11,7 @@ export const problem = (text: string): Converted => ({ problem: text });
 /** How many characters of a value a message shows. */
 const SHOWN = 60;
 
-/** How a value looks in a message: short, and as JSON where it can be, so that its type shows. */
+/** A value for a message: short, and as JSON if possible, so that its type is visible. */
 export function show(given: unknown): string {
 	const value = typeof given === 'string' ? given.slice(0, SHOWN) : given;
 	const text = isJson(value) || value instanceof Date ? JSON.stringify(value) : describe(value);
@@ -26,14 +28,14 @@ interface DateLike {
 export const isDateTimeObject = (value: unknown): value is DateLike =>
 	typeof value === 'object' && value !== null && typeof (value as DateLike).toISO === 'function';
 
-/** A JSON object, and not a date in an object's form. */
+/** A JSON object that is not a date. */
 export const isPlainObject = (value: unknown): value is Record<string, JsonValue | undefined> =>
 	isObject(value) && !(value instanceof Date) && !isDateTimeObject(value);
 
-/** Deeper than any real value; a value that holds itself has no end. */
+/** Deeper than any real value; stops at a value that contains itself. */
 const MAX_DEPTH = 100;
 
-/** Whether a value goes into JSON as it is: `NaN`, a function or a date would not. */
+/** Whether a value can go into JSON as it is, unlike `NaN`, a function or a date. */
 export function isJson(value: unknown, depth = 0): value is JsonValue {
 	if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
 	if (typeof value === 'number') return Number.isFinite(value);
@@ -45,10 +47,10 @@ export function isJson(value: unknown, depth = 0): value is JsonValue {
 	);
 }
 
-/** A cell with an object or a list. */
+/** Reads a cell that contains an object or a list. */
 export const parseJson = (text: string) => ({ value: fromJsonText(text) });
 
-/** An object or list given as JSON text is read; no number in it loses digits. */
+/** Parses an object or a list given as JSON text. No number loses digits. */
 export function fromJsonText(value: unknown): unknown {
 	if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
 	return parseExactJson(value) ?? value;

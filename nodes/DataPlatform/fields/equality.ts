@@ -1,5 +1,5 @@
 /**
- * Equality with three answers: true and false are certain, undefined is what can't be proven.
+ * Equality with three answers: true, false, or undefined if it can't be proven.
  */
 import type { JsonValue } from '../api/types';
 import { isObject, getOwn } from '../transport/json';
@@ -7,7 +7,7 @@ import { isCleared } from './fieldType';
 
 type Equality = (stored: JsonValue, sent: JsonValue) => boolean | undefined;
 
-/** Certainly different if one part is, equal only if all are. */
+/** False if one part differs, true only if all are equal. */
 export function allEqual(parts: Iterable<boolean | undefined>): boolean | undefined {
 	let result: boolean | undefined = true;
 	for (const part of parts) {
@@ -17,7 +17,7 @@ export function allEqual(parts: Iterable<boolean | undefined>): boolean | undefi
 	return result;
 }
 
-/** Both of one primitive type, and the same. */
+/** Two values of the same primitive type, compared exactly. */
 export const samePrimitive =
 	(type: 'string' | 'boolean'): Equality =>
 	(stored, sent) =>
@@ -25,18 +25,18 @@ export const samePrimitive =
 
 export const sameText = samePrimitive('string');
 
-/** Only what is exactly the same is certain to be the same. */
+/** True for the same value; anything else might still be equal. */
 export const sameOrUnknown: Equality = (stored, sent) => (stored === sent ? true : undefined);
 
 const sameEmpty = (held: unknown, given: unknown) =>
 	JSON.stringify(held ?? null) === JSON.stringify(given ?? null) ? true : undefined;
 
 /**
- * Equality of objects by the parts that they have. A part that only one of them has can't be
- * compared: the platform may have filled it in, or may keep what it had.
+ * Compares two objects by their parts. A part that only one of them has can't be compared: the
+ * platform may have filled it in, or may keep the one it had.
  *
- * @param parts the parts that are values; what is not named here has to be the same
- * @param assigned parts that the platform itself computes, whatever was sent
+ * @param parts how to compare the known parts; others must be the same
+ * @param assigned parts that the platform computes, whatever was sent
  */
 export const sameParts =
 	(parts: Record<string, Equality>, assigned: string[] = []): Equality =>
@@ -47,10 +47,11 @@ export const sameParts =
 		return allEqual(
 			[...names].map((name) => {
 				const [held, given] = [getOwn(stored, name), getOwn(sent, name)];
-				// Whether an empty text is kept as one, or left out, only the platform knows.
+				// Only the platform knows whether it keeps an empty text or drops it.
 				if (isCleared(held) && isCleared(given)) return sameEmpty(held, given);
 				if (isCleared(held) && name in parts) return false;
-				// An empty list is a value of a part that is a list; anything else empty is left out.
+				// For a part that is a list, an empty list is a value. Anything else that is empty counts
+				// as not sent.
 				const isLeftOut = isCleared(given) && !(name in parts && Array.isArray(given));
 				if (isLeftOut) return undefined;
 				return (getOwn(parts, name) ?? sameOrUnknown)(held as JsonValue, given as JsonValue);
@@ -58,7 +59,7 @@ export const sameParts =
 		);
 	};
 
-/** Lists of the same length with equal entries at each place. */
+/** Compares lists entry by entry; they must have the same length. */
 export const sameEntries =
 	(entry: Equality): Equality =>
 	(stored, sent) => {
@@ -67,7 +68,7 @@ export const sameEntries =
 		return allEqual(stored.map((held, index) => entry(held, sent[index]!)));
 	};
 
-/** Lists of texts; the platform may keep another order, or none of what is repeated. */
+/** Compares lists of texts. The platform may reorder them and drop duplicates. */
 export const sameTexts: Equality = (stored, sent) => {
 	if (!Array.isArray(stored) || !Array.isArray(sent)) return undefined;
 	const [held, given] = [new Set(stored), new Set(sent)];

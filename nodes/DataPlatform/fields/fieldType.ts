@@ -1,72 +1,78 @@
 /**
- * What a field type is to this node: one entry, of which the compiler asks for every part.
- * The forms of values: contract/openapi.yaml, `x-field-values`.
+ * The definition of a field type, in one entry: the compiler requires every part of it. The formats
+ * of values: contract/openapi.yaml, `x-field-values`.
  */
 import type { Aggregation } from '../api/aggregates';
 import type { FieldDefinition, JsonValue } from '../api/types';
 
-/** A value as the platform takes it, or what is wrong with it; `'name' takes …` is the sentence. */
+/**
+ * A value as the platform takes it, or a problem that completes the sentence `'name' …`, such as
+ * `takes …`.
+ */
 export type Converted = { value: JsonValue } | { problem: string };
 
-/** How values stand in a file of text. */
+/** The format of values in a text file. */
 export interface TextForm {
 	/** `plain`: 1234.5 · `point`: 1,234.5 · `comma`: 1.234,5 */
 	numbers: 'plain' | 'point' | 'comma';
 	/** Reads dates and times that are not in ISO 8601. */
 	readTime?: (text: string) => string | undefined;
-	/** Gives a time without a zone its offset. */
+	/** Adds the offset to a time without a zone. */
 	withZone?: (time: string) => Converted;
-	/** What stands between the entries of a list that is no JSON. */
+	/** The separator in lists that are not JSON. */
 	listSeparator: string;
 }
 
-/** Lossless only: what is doubtful is a problem, not a guess. Never gets an empty value. */
+/** Converts without loss: a doubtful value is a problem, not a guess. Never gets an empty value. */
 export type Conversion = (value: unknown, field: FieldDefinition) => Converted;
 
-/** An import key's value. */
+/** The value of an import key. */
 export interface KeyForm {
-	/** As the platform stores it; as it was given where only the platform knows that form. */
+	/** As the platform stores it, or as given if only the platform knows how it stores it. */
 	text: string;
-	/** Whether values with another text are other keys for certain. */
+	/** Whether values with another text are certainly different keys. */
 	isCertain: boolean;
 }
 
 export interface FieldType {
-	/** Who writes the field's values; `nobody` for what only shows something in a form. */
+	/** Who writes the field's values; `nobody` if the field only displays something in a form. */
 	writtenBy: 'clients' | 'platform' | 'nobody';
 	convert: Conversion;
-	/** What a text in a file stands for, as `convert` takes it; never gets an empty text. */
+	/** Reads text from a file into a value that `convert` takes. Never gets an empty text. */
 	parse: (text: string, form: TextForm) => { value: unknown } | { problem: string };
-	/** Whether a value is how the platform shows the field, and nothing that it takes. */
+	/** Whether a value is one that the platform returns for the field but does not accept. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**
-	 * Whether the platform holds, as `stored`, what it would store for a converted value. Neither
-	 * is empty. Undefined where that can't be proven.
+	 * Whether `stored` is what the platform would store for a converted value. Neither is empty.
+	 * Undefined if that can't be proven.
 	 */
 	equals: (stored: JsonValue, sent: JsonValue) => boolean | undefined;
-	/** Whether a stored value is what a field without a value shows. */
+	/** Whether a stored value is what the platform shows for an empty field. */
 	isEmpty: (stored: JsonValue | undefined) => boolean | undefined;
-	/** The form of an import key, undefined for a value of another type; `never` where none can be. */
-	key: ((value: JsonValue) => KeyForm | undefined) | 'never';
 	/**
-	 * The converted value that does what two do, one after the other; undefined where no single
-	 * value does.
+	 * An import key's stored format; undefined for a value of another type. `never` if the type can't
+	 * be one.
 	 */
+	key: ((value: JsonValue) => KeyForm | undefined) | 'never';
+	/** One converted value with the effect of two in a row; undefined if no single value has it. */
 	merge: (earlier: JsonValue, later: JsonValue) => JsonValue | undefined;
 	/**
-	 * Whether a converted value may be added to what is stored, so that sending it again adds it a
-	 * second time; `never` if no value is.
+	 * Whether a converted value may be appended to the stored one, so that sending it twice appends
+	 * it twice; `never` if no value is.
 	 */
 	appends: ((sent: JsonValue) => boolean) | 'never';
-	/** How the mapper shows the field. Lists and objects are JSON text: n8n's own editor for them begins with an error mark. */
+	/**
+	 * How the mapper shows the field. Lists and objects are JSON text: n8n's own editor for them
+	 * starts with an error mark.
+	 */
 	editor: {
 		type: 'string' | 'number' | 'dateTime';
-		/** Beside the field's name, where the type asks for a certain form. */
+		/** Shown next to the field's name, if the type needs a certain format. */
 		hint: string | undefined;
-		/** A list to choose from, where the field has one. */
+		/** The list of choices, if the field has one. */
 		choices: (field: FieldDefinition) => EditorChoice[] | undefined;
 	};
-	/** How values compare in filters; `any` where that is not known. */
+	/** How filters compare values; `any` if unknown. */
 	comparison: 'any' | 'boolean' | 'choice' | 'order' | 'presence' | 'text';
 	aggregations: Aggregation[];
 	holdsFiles: boolean;
@@ -77,12 +83,12 @@ export interface EditorChoice {
 	value: string | boolean;
 }
 
-/** Parts that most types have in common. */
+/** Parts that most types share. */
 export const asItIs = (text: string) => ({ value: text });
 export const noChoices = () => undefined;
 export const lastValue = (_earlier: JsonValue, later: JsonValue) => later;
 
-/** No value at all: `null`, an empty text or an empty list. */
+/** No value: `null`, an empty text or an empty list. */
 export const isCleared = (value: unknown) =>
 	value === undefined ||
 	value === null ||

@@ -1,5 +1,5 @@
 /**
- * The field types: one entry each, and what follows from a field's type.
+ * All field types, one entry each, and what depends on a field's type.
  */
 import { UNKNOWN_TYPE, type FieldDefinition, type TableDefinition } from '../api/types';
 import { getOwn } from '../transport/json';
@@ -14,7 +14,7 @@ import { chat, checklist, moneyWithCurrency, urlLink } from './types/structured'
 import { choice, text, unknownType, untyped } from './types/text';
 import { date, datetime } from './types/time';
 
-/** By the name that the platform gives the type. A link to many records is `linkToMany`. */
+/** By the platform's name for the type. A link to many records uses `linkToMany` instead. */
 export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	text,
 	long_text: text,
@@ -43,14 +43,14 @@ export const FIELD_TYPES: Readonly<Record<string, FieldType>> = {
 	calculated: readOnly,
 };
 
-/** The field's type; one that this node does not know is written and compared as text. */
+/** The field's type. A type that this node does not know is written and compared as text. */
 export function typeOf({ type, metadata }: FieldDefinition): FieldType {
 	if (type === 'schema_link' && metadata.multiple) return linkToMany;
 	if (type === UNKNOWN_TYPE) return untyped;
 	return getOwn(FIELD_TYPES, type) ?? unknownType;
 }
 
-/** Whether the field holds data at all. */
+/** Whether the field holds data, rather than only showing something. */
 export const holdsData = (field: FieldDefinition) => typeOf(field).writtenBy !== 'nobody';
 
 /** Whether a client may write the field. */
@@ -59,10 +59,10 @@ export const isWritable = (field: FieldDefinition) =>
 	field.metadata.readOnly !== true &&
 	field.metadata.calculated !== true;
 
-/** Whether a value is how the platform shows the field, and nothing that it takes. */
+/** Whether a value is one that the platform returns for the field but does not accept. */
 export const isOnlyRead = (field: FieldDefinition, value: unknown): boolean =>
 	typeOf(field).isOnlyRead?.(value) === true;
 
-/** The field that upsert matches by, if the table marks one. */
+/** The field that upsert matches by, if the table has one. */
 export const importKeyOf = (table: TableDefinition) =>
 	table.fields.find((field) => field.metadata.importKey === true);

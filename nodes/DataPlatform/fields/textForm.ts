@@ -1,12 +1,12 @@
 /**
- * How dates and times stand in files: in a form that the user names, in a zone of their own.
+ * Dates and times in files: in a format that the user sets, and in a time zone of the file.
  */
 import { InputError } from '../transport/errors';
 import { shortened } from '../transport/text';
 import { problem, show } from './convert';
 import type { Converted } from './fieldType';
 
-/** The parts of a form, longest first. */
+/** The parts of a format, longest first. */
 const TOKENS: Array<[token: string, pattern: string]> = [
 	['yyyy', '(?<year>\\d{4})'],
 	['SSS', '(?<fraction>\\d{1,9})'],
@@ -25,7 +25,7 @@ const TOKENS: Array<[token: string, pattern: string]> = [
 
 const wrongForm = (form: string, why: string) =>
 	new InputError(`${show(form)} ${why}`, {
-		hint: 'It is made of yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
+		hint: 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
 	});
 
 function pattern(form: string): RegExp {
@@ -35,7 +35,7 @@ function pattern(form: string): RegExp {
 		const token = TOKENS.find(([name]) => form.startsWith(name, at));
 		if (!token) {
 			if (/[A-Za-z]/.test(form[at]!) && form[at] !== 'T') {
-				throw wrongForm(form, `has '${form[at]}', which stands for nothing`);
+				throw wrongForm(form, `has '${form[at]}', which has no meaning`);
 			}
 			source += form[at]!.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 			at += 1;
@@ -65,7 +65,7 @@ function hourOf({ hour, half }: Record<string, string | undefined>): string {
 	return two(String(/^p/i.test(half) ? inHalf + 12 : inHalf));
 }
 
-/** The part of a form before its hours. */
+/** The part of a format before its hours. */
 function dayFormOf(form: string): string {
 	let end = form.search(/[Hh]/);
 	if (end < 0) return form;
@@ -74,10 +74,10 @@ function dayFormOf(form: string): string {
 }
 
 /**
- * Reads dates and times of one form as ISO 8601: with its time, or its day alone.
+ * Returns a function that reads dates and times of one format, and returns them as ISO 8601.
  *
- * @param form such as `dd.MM.yyyy HH:mm`
- * @throws {InputError} where the form can't be read
+ * @param form such as `dd.MM.yyyy HH:mm`; dates without a time are read as well
+ * @throws {InputError} if the format is invalid
  */
 export function timeReader(form: string): (text: string) => string | undefined {
 	const wholeForm = form.trim();
@@ -87,7 +87,7 @@ export function timeReader(form: string): (text: string) => string | undefined {
 	try {
 		day = dayForm === wholeForm ? undefined : pattern(dayForm);
 	} catch {
-		// The form does not begin with the day.
+		// The format does not start with the date.
 	}
 	return (given) => {
 		const text = given.trim();
@@ -100,12 +100,12 @@ export function timeReader(form: string): (text: string) => string | undefined {
 	};
 }
 
-/** No zone changes its offset elsewhere than on a quarter of an hour. */
+/** The offsets of all zones change on a quarter of an hour. */
 const STEP_MS = 15 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_CACHED = 20_000;
 
-/** The offset of a zone at an instant, in milliseconds. @throws {RangeError} for a zone that is not known */
+/** The offset of a zone at an instant, in milliseconds. @throws {RangeError} for an unknown zone */
 function offsets(zone: string): (ms: number) => number {
 	const formatter = new Intl.DateTimeFormat('en-US', {
 		timeZone: zone,
@@ -134,11 +134,11 @@ function offsets(zone: string): (ms: number) => number {
 }
 
 /**
- * Gives times without a zone that of a place: as UTC. A time that the clocks skip or show twice there
- * is a problem.
+ * Returns a function that converts times without a zone from a given zone to UTC. A time that the
+ * clocks skip or repeat there is a problem.
  *
  * @param zone such as `Europe/Berlin`
- * @throws {InputError} where there is no such zone
+ * @throws {InputError} if there is no such zone
  */
 export function zoneReader(zone: string): (time: string) => Converted {
 	let offsetAt: (ms: number) => number;
@@ -158,13 +158,13 @@ export function zoneReader(zone: string): (time: string) => Converted {
 		const [instant] = instants;
 		if (instant === undefined)
 			return problem(`is a time that the clocks skip in ${zone}: ${shown}`);
-		if (instants.size > 1) return problem(`is a time that comes twice in ${zone}: ${shown}`);
+		if (instants.size > 1) return problem(`is a time that occurs twice in ${zone}: ${shown}`);
 		const fraction = /\.(\d+)$/.exec(time)?.[0] ?? '';
 		return { value: `${new Date(instant).toISOString().slice(0, 19)}${fraction}Z` };
 	};
 }
 
 const noSuchZone = (zone: string) =>
-	new InputError(`${show(zone)} is no time zone`, {
-		hint: 'Name it as in Europe/Berlin or UTC.',
+	new InputError(`${show(zone)} is not a time zone`, {
+		hint: 'Use a name such as Europe/Berlin or UTC.',
 	});

@@ -1,6 +1,6 @@
 /**
- * Values of a field: what a user's item holds becomes what the platform takes, or a problem in
- * words; what the platform holds is compared with what was sent.
+ * Converts a user's values into what the platform takes, or into a problem in words, and compares
+ * stored values with sent ones.
  */
 import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import { getOwn, isObject } from '../transport/json';
@@ -9,13 +9,13 @@ import { isCleared, type Converted, type KeyForm } from './fieldType';
 import { typeOf } from './index';
 import { unknownType } from './types/text';
 
-/** What to do with a value that is empty: `''`, `null`, `[]`. `undefined` is always left out. */
+/** What to do with an empty value: `''`, `null`, `[]`. `undefined` is never sent. */
 export type EmptyPolicy = 'leave' | 'clear' | 'error';
 
 /**
  * Converts one value for one field.
  *
- * @returns the value to send, what is wrong with it, or `leave` where the field is not to be sent
+ * @returns the value to send, a problem, or `leave` if the field is not sent
  */
 export function toFieldValue(
 	field: FieldDefinition,
@@ -30,7 +30,7 @@ export function toFieldValue(
 	return typeOf(field).convert(value, field);
 }
 
-/** Whether a value adds to what is stored, or takes away from it. */
+/** Whether a value adds to the stored one, or removes from it. */
 export const isChange = (
 	sent: JsonValue | undefined,
 ): sent is { add?: JsonValue; remove?: JsonValue } =>
@@ -39,14 +39,14 @@ export const isChange = (
 /** A change that adds no link and no file leaves an empty field empty. */
 const addsNothing = (sent: JsonValue | undefined) => isChange(sent) && isCleared(sent.add);
 
-/** A change of links or files that adds and removes none. */
+/** A change of links or files that neither adds nor removes any. */
 export const changesNothing = (sent: JsonValue | undefined): boolean =>
 	isChange(sent) && isCleared(sent.add) && isCleared(sent.remove);
 
 /**
  * Whether a field already holds what the platform would store for a converted value.
  *
- * @returns true and false only where that is certain; undefined where it can't be proven
+ * @returns true and false only if certain; undefined if it can't be proven
  */
 export function holdsValue(
 	field: FieldDefinition | undefined,
@@ -59,11 +59,14 @@ export function holdsValue(
 	return addsNothing(sent) || type.isEmpty(sent) !== false ? undefined : false;
 }
 
-/** The fields of a table whose values may add something that sending them again adds once more. */
+/**
+ * The fields of a table whose values may be appended, so that sending them twice appends them
+ * twice.
+ */
 export const appendableFields = (fields: Iterable<FieldDefinition>): FieldDefinition[] =>
 	[...fields].filter((field) => typeOf(field).appends !== 'never');
 
-/** The fields of a record whose converted values do so. @param appendable those of its table */
+/** The fields of a record whose values are appended. @param appendable those of its table */
 export const appendedFields = (appendable: FieldDefinition[], values: FieldValues): string[] =>
 	appendable.flatMap((field) => {
 		const { appends } = typeOf(field);
@@ -71,7 +74,7 @@ export const appendedFields = (appendable: FieldDefinition[], values: FieldValue
 		return appends !== 'never' && !isCleared(value) && appends(value!) ? [field.name] : [];
 	});
 
-/** The form of an import key's value; undefined where it can't be one. */
+/** The stored format of an import key's value; undefined if it can't be one. */
 export function keyForm(field: FieldDefinition, value: JsonValue): KeyForm | undefined {
 	const { key } = typeOf(field);
 	return key === 'never' || isCleared(value) ? undefined : key(value);
@@ -81,9 +84,9 @@ export function keyForm(field: FieldDefinition, value: JsonValue): KeyForm | und
 export const canBeKey = (field: FieldDefinition) => typeOf(field).key !== 'never';
 
 /**
- * The one value that does what two converted values do, written one after the other.
+ * One value with the effect of two converted values in a row.
  *
- * @returns undefined where no single value does
+ * @returns undefined if no single value has this effect
  */
 export const mergeValues = (field: FieldDefinition, earlier: JsonValue, later: JsonValue) =>
 	typeOf(field).merge(earlier, later);

@@ -1,5 +1,5 @@
 /**
- * Files on records, of any size: sent and received as streams. Forms: contract/openapi.yaml,
+ * Files on records, of any size: sent and received as streams. Formats: contract/openapi.yaml,
  * `Attachment`.
  */
 import type { IDataObject } from 'n8n-workflow';
@@ -32,27 +32,27 @@ export interface UploadTarget {
 	at: TableAddress;
 	/** The picture or file field. */
 	field: string;
-	/** The record to change; a new one is created where it is not given. */
+	/** The record to change; if not set, a new one is created. */
 	id?: string;
-	/** The record as it was; undefined for a new one, or where the token may not read it. */
+	/** The record before the upload; undefined if it is new, or the token may not read it. */
 	before?: PlatformRecord;
 	/** Other fields to write in the same request. */
 	fields: FieldValues;
-	/** What becomes of the files that are there: all are kept, all go, or some go. */
+	/** Whether to keep all existing files, remove all, or remove some. */
 	existing: 'keep' | 'remove' | { remove: string[] };
-	/** A new record's import key, where it has one. */
+	/** The import key of a new record, if it has one. */
 	key?: RecordKey;
-	/** Whether one of the other fields would get something a second time. */
+	/** Whether one of the other fields would have something appended twice. */
 	addsTwice?: boolean;
 }
 
-/** The files that are in a field of a record. */
+/** The files in a field of a record. */
 export const filesOf = (record: PlatformRecord, field: string): Attachment[] =>
 	toAttachments(getOwn(record.fields, field));
 
 /**
- * Which files the field does not have yet by name and size, and which it has beside them. A file
- * in the field stands for one upload only: two of the same name and size need two.
+ * The uploads that the field does not have yet, by name and size, and its other files. A file in
+ * the field accounts for one upload only: two with the same name and size need two.
  */
 export function compareFiles(uploads: Upload[], existing: Attachment[]) {
 	const others = [...existing];
@@ -70,10 +70,10 @@ function fieldValue({ id, existing }: UploadTarget, files: JsonValue[]): JsonVal
 }
 
 /**
- * Sends files into a field of a record, with other fields where given.
+ * Uploads files into a field of a record, with other fields if any are set.
  *
- * Adding twice would double a file, so a try of unknown result is not repeated: the record is
- * read, and the files are either there or the error says that they are not there yet.
+ * Does not repeat an ambiguous attempt, because that could store a file twice. It reads the record
+ * instead, and fails if the files are not there yet.
  *
  * @throws {ServiceError}
  */
@@ -99,10 +99,10 @@ export async function uploadFiles(
 	});
 	if (!(result instanceof ServiceError)) {
 		const record = changedRecord(result.body.data, id);
-		// What the token may not read, the response need not show.
+		// If the token may not read the field, the response need not show it.
 		if (record && (!target.before || Object.hasOwn(record.fields, target.field))) return record;
 	} else if (result.previousAttempt) {
-		// Rejected in the end, but an attempt before may have stored them.
+		// The last attempt was rejected, but a previous one may have stored the files.
 		return await confirmUpload(client, target, uploads, result.message, result);
 	} else if (result.status === 413) {
 		throw new ServiceError(`${result.message} (${nameList(uploads.map(({ name }) => name))})`, {
@@ -118,7 +118,7 @@ export async function uploadFiles(
 	return await confirmUpload(client, target, uploads, why);
 }
 
-/** The record in the response to a change; undefined where it has none, or another one. */
+/** The record in the response to a change; undefined if there is none, or another one. */
 function changedRecord(data: unknown, id: string | undefined): PlatformRecord | undefined {
 	const record = toRecord(data);
 	return record && id !== undefined && isDifferentRecord(record, id) ? undefined : record;
@@ -131,9 +131,9 @@ const unknown = (message: string) =>
 	});
 
 /**
- * Resolves an upload of unknown result by what the record holds now.
+ * Resolves an ambiguous upload by what the record holds now.
  *
- * @param rejection of a later attempt: the record does not hold the files because of it
+ * @param rejection of a later attempt: the reason if the record does not hold the files
  */
 async function confirmUpload(
 	client: ApiClient,
@@ -150,7 +150,7 @@ async function confirmUpload(
 	if (!before) throw unknown(`${message}; the token may not read the record`);
 	const record = await readRecord(client, at, id).catch(failureAsValue);
 	if (record instanceof ServiceError) {
-		throw unknown(`${message}; reading the record did not work: ${record.message}`);
+		throw unknown(`${message}; reading the record failed: ${record.message}`);
 	}
 	const known = new Set(filesOf(before, field).map(({ fileId }) => fileId));
 	const added = filesOf(record, field).filter(({ fileId }) => !known.has(fileId));
@@ -160,15 +160,16 @@ async function confirmUpload(
 	}
 	if (rejection && !rejection.previousAttempt?.mayStillApply) throw rejection;
 	const names = nameList(missing.map(({ name }) => name)) || 'the new values';
-	// What is at work on it may be slower than the look at the record.
+	// The platform may still be storing the files.
 	throw unknown(`${message}; the record '${id}' does not have ${names} yet`);
 }
 
 /**
- * Where a file's bytes are; at another host than the platform's the token is not sent along. A
- * platform elsewhere has no business on this computer: what listens there may trust its callers.
+ * Where to fetch a file from. The token is not sent to another host than the platform's. If the
+ * platform is not on this computer, neither are its files: a local service might trust requests
+ * from here.
  *
- * @throws {OriginError} where it is no address that anything is fetched from
+ * @throws {OriginError} if nothing may be fetched from the URL
  */
 function source(client: ApiClient, url: string | undefined, path: () => string) {
 	if (url === undefined || !URL.canParse(url)) return { path: path() };
@@ -178,14 +179,14 @@ function source(client: ApiClient, url: string | undefined, path: () => string) 
 	}
 	if (isLoopback(address.hostname) && !isLoopback(new URL(client.origin).hostname)) {
 		throw new OriginError(
-			`The platform says that the file is on this computer (${address.host}); it was not fetched`,
+			`The platform says that the file is on this computer (${address.host}), so it was not downloaded`,
 			'Look at the record in the platform.',
 		);
 	}
 	return { to: { url: address.href, withToken: false } };
 }
 
-/** The failure of a download, with the file's name and the host where it is not the platform. */
+/** The failure of a download, with the file's name, and the host if it is not the platform's. */
 function downloadFailure(error: ServiceError, what: string, elsewhere?: string): ServiceError {
 	const host = elsewhere ? ` from ${new URL(elsewhere).host}, without the token` : '';
 	return new ServiceError(`${what} could not be downloaded${host}: ${error.message}`, {
@@ -197,14 +198,13 @@ function downloadFailure(error: ServiceError, what: string, elsewhere?: string):
 	});
 }
 
-/** What a gateway or a proxy may send in the platform's place. */
+/** Media types that a gateway or a proxy may send instead of the picture. */
 const NO_PICTURE = /^(text\/|application\/json)/i;
 
 /**
- * Streams a file, or a picture's thumbnail, into a store. Tried again where it breaks off.
+ * Streams a file, or a picture's thumbnail, into a store. Tries again if the stream breaks off.
  *
- * @param store takes the bytes and what the platform says of their type; rejects where they
- * break off
+ * @param store takes the bytes and their media type; rejects if the bytes break off
  * @throws {ServiceError} that names the file
  */
 export async function fetchFile(
@@ -241,17 +241,17 @@ export async function fetchFile(
 	throw downloadFailure(result, what, from.to?.url);
 }
 
-/** The record after a change that the platform confirmed without returning all that is needed of it. */
+/** Reads the record after a confirmed change whose response lacks something that is needed. */
 async function readAfter(client: ApiClient, at: TableAddress, id: string, known?: PlatformRecord) {
 	return await readRecord(client, at, id).catch((error: ServiceError) => {
 		if (known && error.status === 403) return known;
-		const message = `The platform confirmed the change, but reading the record did not work: ${error.message}`;
+		const message = `The platform confirmed the change, but reading the record failed: ${error.message}`;
 		throw new ServiceError(message, { ...error, delivery: 'ambiguous' });
 	});
 }
 
 /**
- * Takes files off a record.
+ * Removes files from a record.
  *
  * @returns the record afterwards
  * @throws {ServiceError}
@@ -269,7 +269,7 @@ export async function removeFiles(
 		body: { fields: { [field]: { remove: fileIds } } },
 		retryMode: 'idempotent',
 		purpose: 'attachments',
-		// A previous attempt took them off, so the platform no longer knows them.
+		// A previous attempt removed them, so the platform no longer knows them.
 		alreadyDoneStatus: 400,
 	});
 	if (result instanceof ServiceError) {
@@ -283,7 +283,7 @@ export async function removeFiles(
 		}
 		const found =
 			now instanceof ServiceError
-				? `reading the record did not work: ${now.message}`
+				? `reading the record failed: ${now.message}`
 				: 'the record still has them';
 		throw new ServiceError(`Unknown whether the files were removed: ${result.message}; ${found}`, {
 			delivery: 'ambiguous',
@@ -298,7 +298,7 @@ export async function removeFiles(
 	const left = filesOf(record, field).filter(({ fileId }) => fileIds.includes(fileId));
 	if (left.length === 0) return record;
 	throw new ServiceError(
-		`The platform left ${nameList(left.map(({ fileName }) => fileName))} on the record`,
+		`The platform did not remove ${nameList(left.map(({ fileName }) => fileName))} from the record`,
 		{ delivery: repeated ? 'ambiguous' : 'rejected', hint: 'Look at the record in the platform.' },
 	);
 }

@@ -1,6 +1,6 @@
 /**
- * A JSON body with files in it as base64, made while it is sent. Its
- * length is known beforehand, and memory does not grow with the files.
+ * A JSON body that contains files as base64, produced while it is sent. Its length is known in
+ * advance, and memory does not grow with the files.
  */
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
@@ -13,13 +13,13 @@ import { streamOf, type BodyStream, type ByteStream } from '../transport/streams
 export interface Upload {
 	name: string;
 	mimetype: string;
-	/** Its size; the content must have exactly as many bytes. */
+	/** Its size: the content must have exactly this many bytes. */
 	bytes: number;
-	/** The bytes, or what opens them: called for each try. */
+	/** The bytes, or a function that opens them, called for each attempt. */
 	content: Uint8Array | (() => Promise<ByteStream>);
 }
 
-/** The bytes that become one string of base64: whole groups of three, and cheap garbage. */
+/** The bytes of one base64 string: a multiple of three, and small enough to collect cheaply. */
 const PIECE = 3 * 16 * 1024;
 
 const base64Length = (bytes: number) => 4 * Math.ceil(bytes / 3);
@@ -27,20 +27,20 @@ const base64Length = (bytes: number) => 4 * Math.ceil(bytes / 3);
 const wrongSize = ({ name, bytes }: Upload, size: string) =>
 	new ServiceError(`'${name}' was read as ${size} bytes, but should have ${bytes}`, {
 		delivery: 'rejected',
-		hint: 'Nothing was written. Check the node that gave the file, and run it again.',
+		hint: 'Nothing was written. Check the node that created the file, and run it again.',
 	});
 
 const unreadable = ({ name }: Upload, { message }: Error) =>
 	new ServiceError(`'${name}' can't be read from n8n's store: ${message}`, {
 		delivery: 'rejected',
-		hint: 'Nothing was written. Run the node that gave the file again.',
+		hint: 'Nothing was written. Run the node that created the file again.',
 	});
 
-/** A view on the same memory. */
+/** A buffer that shares the memory. */
 const asBuffer = (bytes: Uint8Array) =>
 	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** The same bytes; what fails while they are read names the file. */
+/** Passes the bytes through. An error while reading them names the file. */
 async function* named(source: AsyncIterable<Uint8Array>, upload: Upload) {
 	try {
 		yield* source;
@@ -51,13 +51,13 @@ async function* named(source: AsyncIterable<Uint8Array>, upload: Upload) {
 
 type Opened = Promise<AsyncIterable<Uint8Array>>;
 
-/** Base64 of a stream; holds back the bytes that don't fill a group of three. */
+/** The base64 of a stream. Holds back bytes that don't fill a group of three. */
 async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 	let held = Buffer.alloc(0);
 	let size = 0;
 	for await (const chunk of named(source, upload)) {
 		size += chunk.length;
-		// More would not fit the Content-Length that was sent.
+		// More would exceed the Content-Length already sent.
 		if (size > upload.bytes) throw wrongSize(upload, `more than ${upload.bytes}`);
 		const missing = held.length > 0 ? 3 - held.length : 0;
 		const bytes = asBuffer(chunk);
@@ -71,7 +71,7 @@ async function* toBase64(source: AsyncIterable<Uint8Array>, upload: Upload) {
 		for (let at = missing; at < end; at += PIECE) {
 			yield bytes.toString('base64', at, Math.min(at + PIECE, end));
 		}
-		// A copy, because the chunk's memory may be used again.
+		// Copied, because the chunk's memory may be reused.
 		held = Buffer.from(bytes.subarray(end));
 	}
 	if (size !== upload.bytes) throw wrongSize(upload, String(size));
@@ -82,7 +82,7 @@ async function* asChunks(bytes: Uint8Array) {
 	if (bytes.length > 0) yield bytes;
 }
 
-/** The request's JSON, cut where the files' data goes. */
+/** The request's JSON, split where the data of the files goes. */
 function frame(body: (files: JsonValue[]) => IDataObject, uploads: Upload[]): string[] {
 	const hole = randomUUID();
 	const files = uploads.map(({ name, mimetype }) => ({
@@ -93,7 +93,9 @@ function frame(body: (files: JsonValue[]) => IDataObject, uploads: Upload[]): st
 	return JSON.stringify(body(files)).split(hole);
 }
 
-/** The body in pieces; as text, which needs less copying than bytes on its way into a socket. */
+/**
+ * The pieces of the body. As text, which takes less copying than bytes on its way into a socket.
+ */
 async function* filled(
 	parts: string[],
 	uploads: Upload[],
@@ -109,10 +111,10 @@ async function* filled(
 }
 
 /**
- * A JSON body with files in it. They are opened when their turn comes; content that is all in
- * memory is sent as it is.
+ * A JSON body that contains files. Each file is opened when it is its turn; if all content is in
+ * memory, the body is sent as a whole.
  *
- * @param body the request around the files; each of them stands in it once, in their order
+ * @param body makes the request from the files, each of which it contains once and in order
  */
 export async function streamBody(
 	body: (files: JsonValue[]) => IDataObject,
@@ -142,7 +144,7 @@ export async function streamBody(
 		if (typeof upload.content !== 'function') return asChunks(upload.content);
 		return opened.get(upload) ?? (await openStored(upload, upload.content));
 	};
-	// One is opened at once: it says of what kind the stream has to be.
+	// Opens one file in advance, because it determines the type of the stream.
 	const like = (await open(firstStored)) as ByteStream;
 	let isWhole = false;
 	const stream = streamOf(

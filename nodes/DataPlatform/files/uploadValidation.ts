@@ -1,5 +1,5 @@
 /**
- * What is checked and set right about a file before the first byte is sent.
+ * Checks and corrections of a file before the first byte is sent.
  */
 import type { FieldDefinition, TableDefinition } from '../api/types';
 import { typeOf } from '../fields';
@@ -10,22 +10,25 @@ import type { Upload } from './uploadStream';
 import { MIB } from '../transport/streams';
 import { nameList } from '../transport/text';
 
-/** What turns the direction of text could show one name and mean another. */
+/**
+ * Control characters, and those that change the direction of text: a name could look like another
+ * one.
+ */
 const INVISIBLE = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * A file name that is safe to send and to store: without path, without control characters.
- * Unicode and length are kept.
+ * A file name that is safe to send and store: without a path and control characters. Keeps Unicode
+ * and the length.
  */
 export function safeFileName(name: string): string {
-	// Through UTF-8, because half of a surrogate pair has no bytes of its own.
+	// Encoded and decoded as UTF-8, to replace halves of surrogate pairs.
 	const whole = Buffer.from(name, 'utf8').toString('utf8');
 	const last = whole.replace(INVISIBLE, '').split(/[/\\]/).at(-1) ?? '';
 	const visible = last.trim();
 	return /^\.*$/.test(visible) ? 'file' : visible;
 }
 
-/** A media type that can stand in a data URL. */
+/** A media type that is valid in a data URL. */
 export function safeMimetype(type: string | undefined): string {
 	const plain = type?.trim().toLowerCase() ?? '';
 	if (/^[\w.+-]+\/[\w.+-]+(\s*;\s*[\w.+-]+=[\w.+-]+)*$/.test(plain)) return plain;
@@ -37,7 +40,7 @@ const extensionOf = (name: string) => /[^.]\.([^.]+)$/.exec(name)?.[1]?.toLowerC
 
 const bare = (mimetype: string) => mimetype.split(';')[0]!.trim().toLowerCase();
 
-/** A picture's name with the ending that its type has, where it has none that fits. */
+/** A picture's name with the extension of its type, unless it already has a matching one. */
 export function pictureName(name: string, mimetype: string): string {
 	const type = bare(mimetype);
 	if (getOwn(PICTURES, extensionOf(name))?.includes(type)) return name;
@@ -48,13 +51,13 @@ export function pictureName(name: string, mimetype: string): string {
 	return extension === undefined ? name : `${stem}.${extension === 'jfif' ? 'jpg' : extension}`;
 }
 
-/** What a server says that does not know the type. */
+/** The types that a server sends if it does not know the real one. */
 const UNKNOWN_TYPES = new Set(['application/octet-stream', 'binary/octet-stream']);
 
 /**
- * The field that files go into.
+ * The field that takes the files.
  *
- * @throws {InputError} where the table has none of that name, or it takes no files
+ * @throws {InputError} if the table has no such field, or it takes no files
  */
 export function fileField(table: TableDefinition, name: string): FieldDefinition {
 	const field = table.fields.find((entry) => entry.name === name);
@@ -85,7 +88,7 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 	if (named !== name) return { ...upload, name: named };
 	throw new InputError(
 		types
-			? `'${name}' says it is a picture, but its type is ${mimetype}`
+			? `'${name}' has the extension of a picture, but its type is ${mimetype}`
 			: `'${name}' is not a picture that the field '${field.name}' takes`,
 		{
 			field: field.name,
@@ -95,10 +98,10 @@ function guardPicture(field: FieldDefinition, upload: Upload): Upload {
 }
 
 /**
- * Checks a file before the first byte is sent. A picture without a known type gets the one of its
- * name's ending, one without an ending gets the one of its type.
+ * Checks a file before the first byte is sent. A picture of unknown type gets the type of its
+ * extension, and one without an extension gets that of its type.
  *
- * @param field undefined where the token may not see the table's fields: then the platform judges
+ * @param field undefined if the token may not see the table's fields: then the platform decides
  * @param maxBytes 0 for no limit
  * @throws {InputError} that names the file
  */

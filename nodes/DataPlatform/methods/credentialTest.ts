@@ -1,7 +1,7 @@
 /**
- * The credential's test: a ping, whose response must be the platform's, and a request that tells a token
- * with rights from one without. A rule on the status alone would take any page that responds with 200,
- * such as n8n's own, for a platform.
+ * The test of the credential: a ping, which the platform itself must answer, and a request that
+ * only a token with rights may make. Checking the status alone would accept any page that responds
+ * with 200, such as n8n's own.
  */
 import type {
 	ICredentialDataDecryptedObject,
@@ -25,7 +25,7 @@ import { isJwt } from '../transport/tokens';
 
 const TIMEOUT_MS = 20_000;
 
-/** Fails when the time for a response is over: n8n's own limit begins anew with each byte. */
+/** Fails at the deadline. n8n's own timeout restarts with each byte. */
 const deadlineOf = async ({ abortSignal }: IHttpRequestOptions): Promise<never> =>
 	await new Promise((_, reject) => {
 		const signal = abortSignal as AbortSignal;
@@ -55,7 +55,7 @@ async function send(
 	return await Promise.race([response, deadlineOf(options)]);
 }
 
-/** @throws {InputError} where the token is certainly not of the chosen type */
+/** @throws {InputError} if the token certainly has another type than the chosen one */
 function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
 	const isChosen = (accessType ?? 'role') === 'jwt';
 	if (isJwt(String(token).trim()) === isChosen) return;
@@ -67,16 +67,16 @@ function checkType({ accessType, token }: ICredentialDataDecryptedObject) {
 	);
 }
 
-/** What responds with another service's page or error is not the platform. */
+/** Another service's page or error comes from something else than the platform. */
 const isStranger = (error: unknown) =>
 	error instanceof ServiceError && error.status === 404 && !isFromPlatform(error);
 
 const notThePlatform = () =>
-	new InputError("The address under 'Base URL' responds, but not as the platform", {
+	new InputError("The server at 'Base URL' responds, but it is not the platform", {
 		hint: 'Another service or a proxy may be there: check the address.',
 	});
 
-/** What the platform says to a ping: a text, and no errors. */
+/** The platform's response to a ping: a text and no errors. */
 const isPong = ({ data, errors }: IDataObject) =>
 	isObject(data) &&
 	typeof data.message === 'string' &&
@@ -86,10 +86,10 @@ const isPong = ({ data, errors }: IDataObject) =>
 const RIGHTS_CHECKS = [paths.currentUser(), paths.applications()];
 
 /**
- * A ping takes tokens of every type, also those of a public form. Only the platform's own refusals
- * count: anything else says nothing of the token's type.
+ * Detects tokens without a role, which a ping accepts, even those of public forms. Only a rejection
+ * by the platform itself counts: anything else says nothing about the token's type.
  *
- * @throws {InputError} if the token is of another type than an API token with a role
+ * @throws {InputError} if the token is not an API token with a role
  */
 async function checkRights(client: ApiClient, { accessType }: ICredentialDataDecryptedObject) {
 	if ((accessType ?? 'role') !== 'role') return;
@@ -136,7 +136,7 @@ async function ping(
 	await checkRights(client, credential);
 }
 
-/** n8n's `credentialTest`: whether the address is the platform's and the token works there. */
+/** n8n's `credentialTest`: whether the URL is the platform's, and the token works there. */
 async function testCredential(
 	context: ICredentialTestFunctions,
 	{ data = {} }: ICredentialsDecrypted<ICredentialDataDecryptedObject>,

@@ -1,6 +1,6 @@
 /**
- * What every list of the editor needs: an API client, the table that is chosen, and errors that
- * say why a list can't be loaded; it is never silently empty.
+ * What every list in the editor needs: an API client, the chosen table, and errors that say why the
+ * list can't be loaded. A list is never silently empty.
  */
 import { NodeApiError, type ILoadOptionsFunctions, type JsonObject } from 'n8n-workflow';
 
@@ -19,7 +19,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
 import { readTable } from '../api/tables';
 
-/** Runs what a list needs; an error reaches the editor in the user's words. */
+/** Runs the work of a list. Its errors reach the editor in words for the user. */
 export async function inEditor<T>(
 	context: ILoadOptionsFunctions,
 	work: (client: ApiClient) => Promise<T>,
@@ -37,7 +37,7 @@ export async function inEditor<T>(
 
 const { shown } = shownParameters(tableParameters, [linkValues]);
 
-/** The parameters as they are in the panel, which has resolved what it can. */
+/** The parameters in the panel, whose expressions are resolved as far as possible. */
 export const panelOf = (context: ILoadOptionsFunctions) =>
 	new ParameterReader<TableParameter | LinkParameter>(
 		shown,
@@ -45,7 +45,7 @@ export const panelOf = (context: ILoadOptionsFunctions) =>
 		() => context.getTimezone(),
 	);
 
-/** The application that is chosen; undefined if none is. @throws {InputError} */
+/** The chosen application; undefined if there is none. @throws {InputError} */
 export const applicationIn = (context: ILoadOptionsFunctions): string | undefined =>
 	chosenApplication(panelOf(context), 0);
 
@@ -71,7 +71,7 @@ export async function chosenTable(
 	return await readTable(client, { application: applicationIn(context), table: chosen });
 }
 
-/** The tables that link fields of the chosen table lead to, each once. @throws {ServiceError} */
+/** The tables that link fields of the chosen table point to, each once. @throws {ServiceError} */
 export async function linkedTables(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,

@@ -14,10 +14,10 @@ import { readRecords } from '../api/records';
 import { readApplications, readTables } from '../api/tables';
 import { applicationIn, inEditor, requireTable } from './editorContext';
 
-/** What is searched for, word by word: each has to be there, wherever it is. */
+/** The words of a search. An entry must contain all of them, in any order. */
 const wordsOf = (filter = '') => filter.trim().split(/\s+/).filter(Boolean).slice(0, MAX_WORDS);
 
-/** More of them would make a long request, and find no more. */
+/** More words would make a long request and rarely narrow the search. */
 const MAX_WORDS = 8;
 
 const matching = (entries: INodeListSearchItems[], filter = '') => {
@@ -42,7 +42,7 @@ async function searchApplications(
 	});
 }
 
-/** The tables of the chosen application; of all applications where none is chosen. */
+/** The tables of the chosen application, or of all applications if none is chosen. */
 async function searchTables(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -68,7 +68,7 @@ async function searchTables(
 
 const PICKER_PAGE = 50;
 
-/** What a record is called in a list: its import key, else its first texts. */
+/** The title of a record in a list: its import key, or its first texts. */
 export function titleOf(
 	record: PlatformRecord,
 	{ fields }: TableDefinition,
@@ -81,7 +81,7 @@ export function titleOf(
 	return shown.length > 0 ? shown.map(String).join(' · ') : record.id;
 }
 
-/** The records of the chosen table, a page at a time; the filter looks into their title. */
+/** The records of the chosen table, page by page. The search looks at their titles. */
 async function searchRecords(
 	this: ILoadOptionsFunctions,
 	filter?: string,
@@ -122,5 +122,5 @@ async function searchRecords(
 	});
 }
 
-/** For the nodes' `methods`. */
+/** The nodes' `methods`. */
 export const listSearch = { searchApplications, searchRecords, searchTables };

@@ -19,7 +19,7 @@ const option = ({ name, header, type }: FieldDefinition): INodePropertyOptions =
 	description: `${name} (${type})`,
 });
 
-/** Says in a list why it has no entries; to choose it leaves the parameter empty. */
+/** An entry that says why a list is empty. Choosing it leaves the parameter empty. */
 const CHOOSE_TABLE: INodePropertyOptions[] = [{ name: 'Choose a Table First', value: '' }];
 
 type Options = INodePropertyOptions[];
@@ -41,9 +41,10 @@ const tableList = (
 	};
 
 /**
- * A list of which one entry is chosen. The editor marks an empty value in red unless the list has it.
+ * A list to choose one entry from. The editor marks an empty value in red unless the list has an
+ * entry for it.
  *
- * @param empty what stands there until one is chosen
+ * @param empty the text of the entry for the empty value
  */
 const withEmpty = (empty: string, list: List): List =>
 	async function load() {
@@ -54,14 +55,17 @@ const withEmpty = (empty: string, list: List): List =>
 
 const CHOOSE_FIELD = 'Choose a Field';
 
-/** The fields of the chosen table that are offered. */
+/** The fields of the chosen table that the list offers. */
 const fieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
 	tableList(({ fields }) => fields.filter(isOffered).map(option));
 
-/** What is named beside the parameter whose list is loaded, in the same entry of a collection. */
+/** The field chosen in the same entry of a collection. */
 const nameBeside = (context: ILoadOptionsFunctions) => context.getCurrentNodeParameter('&field');
 
-/** Fields of the tables that the link field beside leads to, or all link fields. */
+/**
+ * Fields of the tables that the link field in the same entry points to, or those of all link
+ * fields.
+ */
 const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =>
 	tableList(async (table, client, context) => {
 		const name = nameBeside(context);
@@ -72,7 +76,7 @@ const linkedFieldList = (isOffered: (field: FieldDefinition) => boolean): List =
 		return [...new Map(offered.map((field) => [field.name, option(field)])).values()];
 	});
 
-/** A list that depends on the field beside; undefined if it is not known. */
+/** A list that depends on the field in the same entry; undefined if that is not known. */
 const besideList = (list: (field: FieldDefinition | undefined) => Options): List =>
 	async function load() {
 		const name = nameBeside(this);
@@ -82,7 +86,7 @@ const besideList = (list: (field: FieldDefinition | undefined) => Options): List
 		});
 	};
 
-/** The fields of linked records that a filter can reach, written as link.field. */
+/** The fields of linked records that a filter can use, written as link.field. */
 const linkedOptions = ({ name, header, metadata }: FieldDefinition): Options =>
 	(metadata.filterableFields ?? []).map((field) => ({
 		name: `${header}: ${field}`,
@@ -90,7 +94,7 @@ const linkedOptions = ({ name, header, metadata }: FieldDefinition): Options =>
 		description: `${name}.${field} (of the linked record)`,
 	}));
 
-/** The link fields of all tables of the application that lead to the chosen table. */
+/** The link fields, in any table of the application, that point to the chosen table. */
 const incomingLinks = tableList(async (chosen, client, context) => {
 	const application = applicationIn(context);
 	const applications =
@@ -127,7 +131,7 @@ const USER = choices({ currentuser: 'Is Current User' });
 const DUPLICITY = choices({ duplicity: 'Has Duplicates' });
 const RARE = [...choices({ [EXACTLY]: 'Equal (Case-Sensitive)' }), ...DUPLICITY];
 
-/** Operators whose values come from a list. */
+/** Operators that take their values from a list. */
 const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({
 	is: 'Is (Choose From List)',
 	isNot: 'Is Not (Choose From List)',
@@ -136,7 +140,7 @@ const CHOICE = choices<keyof typeof CHOICE_OPERATORS>({
 });
 const ONE_CHOICE = CHOICE.slice(0, 2);
 
-/** The operators by how a field's values compare, the usual ones first. */
+/** The operators for each kind of comparison, the most common ones first. */
 const OPERATOR_LISTS: Record<FieldType['comparison'], Options> = {
 	any: [...EQUAL, ...TEXT, ...ORDER, ...LISTED, ...PRESENCE, ...USER, ...RARE],
 	boolean: [...ONE_CHOICE, ...EQUAL, ...PRESENCE],
@@ -160,14 +164,14 @@ const AGGREGATION_NAMES: Record<string, string> = {
 	sum: 'Sum',
 };
 
-/** What a record has besides its fields. */
+/** What a record can be sorted by besides its fields. */
 const SYSTEM_SORTS: Options = [
 	{ name: 'Created', value: 'created', description: 'When the record was created' },
 	{ name: 'ID', value: 'id', description: "The record's ID" },
 	{ name: 'Modified', value: 'modified', description: 'When the record was changed last' },
 ];
 
-/** What a dropdown or a checkbox can hold. */
+/** The possible values of a dropdown or a checkbox. */
 const getChoices = besideList((field) =>
 	((field && typeOf(field).editor.choices(field)) ?? []).map(({ name, value }) => {
 		return { name, value: String(value) };
@@ -176,7 +180,7 @@ const getChoices = besideList((field) =>
 
 const getFields = fieldList(holdsData);
 
-/** For the nodes' `methods`. */
+/** The nodes' `methods`. */
 export const loadOptions = {
 	getAggregations: besideList((field) => {
 		const values = field ? typeOf(field).aggregations : Object.keys(AGGREGATION_NAMES);
@@ -202,7 +206,7 @@ export const loadOptions = {
 		return links.length > 0 ? [{ name: 'All Link Fields', value: ALL_LINK_FIELDS }, ...links] : [];
 	}),
 	getLinkedDataFields: linkedFieldList(() => true),
-	/** By which linked records are found. */
+	/** The fields by which linked records can be found. */
 	getLinkedFields: withEmpty(CHOOSE_FIELD, linkedFieldList(canBeKey)),
 	getMatchFields: fieldList((field) => isWritable(field) && canBeKey(field)),
 	getOperators: besideList((field) => OPERATOR_LISTS[field ? typeOf(field).comparison : 'any']),

@@ -1,5 +1,5 @@
 /**
- * The fields that the mapper offers, typed from the table's definition.
+ * The fields in the mapper, typed by the table's definition.
  */
 import type {
 	ILoadOptionsFunctions,
@@ -21,8 +21,8 @@ import { applicationIn, chosenTable, inEditor, panelOf } from './editorContext';
 import { titleOf } from './listSearch';
 
 /**
- * What a link field takes, where the option Link Values says that it is no record ID. Short: the editor
- * cuts long labels.
+ * What a link field takes, if the option Link Values says that it is not a record ID. Short,
+ * because the editor cuts long labels.
  */
 function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): string {
 	const one = linkedField ? `linked '${linkedField}'` : 'linked import key';
@@ -30,7 +30,9 @@ function linkHint({ metadata }: FieldDefinition, { linkedField }: LinkRule): str
 	return metadata.multiple ? many : one;
 }
 
-/** @param isChosen whether its value is chosen from a list of linked records, by their names */
+/**
+ * @param isChosen whether the user chooses its value from a list of linked records, by their names
+ */
 function label(
 	field: FieldDefinition,
 	{ isKey, isChosen }: { isKey: boolean; isChosen: boolean },
@@ -56,7 +58,7 @@ function column(
 		defaultMatch: false,
 		canBeUsedToMatch: false,
 		display: true,
-		// Both mark the list of fields as complete, so that the editor does not load it again.
+		// With both set, the editor treats the list of fields as complete and does not load it again.
 		readOnly: false,
 		removed,
 		type: options ? 'options' : type,
@@ -64,7 +66,7 @@ function column(
 	};
 }
 
-/** None where the option holds an expression, or an entry that is not complete yet. */
+/** No rules if the option contains an expression or an incomplete entry. */
 function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition): LinkRules {
 	try {
 		return linkRules(panelOf(context), 0, table);
@@ -73,13 +75,16 @@ function chosenLinkRules(context: ILoadOptionsFunctions, table: TableDefinition)
 	}
 }
 
-/** Of so many link fields the linked records are offered: each takes two requests. */
+/** How many link fields get a list of their linked records: each takes two requests. */
 const MAX_LISTED_LINKS = 5;
 
-/** Linked tables with more records are not offered as a list. */
+/** Linked tables with more records get no list. */
 const MAX_LISTED_RECORDS = 100;
 
-/** The records that a link to one can lead to; undefined where there are many, or none can be read. */
+/**
+ * The records that a link to one can point to; undefined if there are too many, or they can't be
+ * read.
+ */
 async function choicesOf(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,
@@ -107,7 +112,7 @@ async function choicesOf(
 	return choices.sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The lists of linked records, by link field. The editor does without one that can't be read. */
+/** The lists of linked records, by link field. A list that can't be read is left out. */
 async function linkedChoices(
 	context: ILoadOptionsFunctions,
 	client: ApiClient,
@@ -129,7 +134,7 @@ async function linkedChoices(
 const READ_ONLY_NOTICE =
 	'No field of this table can be written with this token. The role of the token decides that; choose another table, or have the role changed.';
 
-/** More fields take the editor seconds to draw: the others are added one by one. */
+/** More fields take the editor seconds to draw. The user adds the others one by one. */
 const MAX_SHOWN_FIELDS = 50;
 
 const keyFirst = (fields: FieldDefinition[], key: FieldDefinition | undefined) =>
@@ -161,11 +166,11 @@ const columns = (isRequired: (field: FieldDefinition) => boolean, startsEmpty = 
 		});
 	};
 
-/** For the nodes' `methods`. */
+/** The nodes' `methods`. */
 export const resourceMapping = {
 	getColumnsToCreate: columns(({ metadata }) => metadata.required === true),
-	// None is required: what is, depends on how records are matched, and a list that depends on that
-	// would lose its values when it changes.
+	// Never required: which fields are depends on how records are matched, and a mapper that depended
+	// on that would lose its values on every change.
 	getColumnsToUpsert: columns(() => false),
 	getColumnsToUpdate: columns(() => false, true),
 };

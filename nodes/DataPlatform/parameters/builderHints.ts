@@ -1,6 +1,6 @@
 /**
- * What n8n's AI is told when it builds workflows with these nodes: hints on parameters, and examples. It
- * reads every operation at once, so a hint is short and says only what the description does not.
+ * Hints and examples for n8n's AI, which builds workflows with these nodes. It reads all operations
+ * at once, so a hint is short and does not repeat the description.
  */
 import type {
 	IBuilderHintVariation,
@@ -14,7 +14,7 @@ const LOCATOR =
 
 const ON_REQUEST = 'Only if the user asks for exactly this.';
 
-/** By the names of parameters, those inside of collections too. */
+/** By parameter name, including those inside collections. */
 export const HINTS: Readonly<Record<string, string>> = {
 	application: LOCATOR,
 	table: "Required, in the form of 'application'.",
@@ -38,7 +38,7 @@ export const HINTS: Readonly<Record<string, string>> = {
 		"The 'cursor' that the last call returned, which the workflow keeps, for example in a data table.",
 };
 
-/** A record's ID, in the two forms that a parameter of this name has. */
+/** A record's ID, for both types of parameters with this name. */
 const RECORD_ID = {
 	resourceLocator: "Required: { __rl: true, mode: 'id', value: expr('{{ $json.id }}') }.",
 	string: "An expression such as expr('{{ $json.id }}').",
@@ -49,7 +49,7 @@ function hintFor({ name, type }: INodeProperties): string | undefined {
 	return HINTS[name];
 }
 
-/** The parameters with their hints, those inside of collections too. */
+/** Adds the hints to parameters, including those inside collections. */
 export const withBuilderHints = (properties: INodeProperties[]): INodeProperties[] =>
 	properties.map((property) => {
 		const propertyHint = hintFor(property);
@@ -73,7 +73,7 @@ const adults = { condition: [{ field: 'age', operator: 'gte', value: '18' }] };
 
 const automatic = { mappingMode: 'autoMapInputData', value: null };
 
-/** Parameters of operations that a model gets wrong without one. */
+/** Examples for operations that a model gets wrong without one. */
 const EXAMPLES: Readonly<Record<string, IDataObject>> = {
 	getAll: {
 		...contacts,
@@ -129,7 +129,7 @@ export const triggerExamples = {
 	webhook: [{ content: example(contacts) }],
 } satisfies Record<string, IBuilderHintVariation[]>;
 
-/** What a model is told of operations: examples, and what those do that share a name with one of Record. */
+/** Examples, and descriptions of operations that share a name with one of Record. */
 export const operationHints = (
 	resources: ReadonlyArray<{
 		value: string;
@@ -146,7 +146,7 @@ export const operationHints = (
 		...Object.entries(EXAMPLES).map(([operation, parameters]) =>
 			on('record', operation, example(parameters)),
 		),
-		// n8n describes an operation by the first resource that has one of its name.
+		// If resources share an operation's name, n8n uses only the first one's description.
 		...others.flatMap(({ value, operations }) =>
 			operations
 				.filter((operation) => names.has(operation.value))

@@ -1,6 +1,6 @@
 /**
- * What changed: where to start, which records are meant, and what a change looks like. For the trigger
- * and Get Changes.
+ * Parameters of the trigger and Get Changes: where to start, which records, and the shape of a
+ * change.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -17,11 +17,11 @@ import { filterParameters, type FilterParameter } from './filter';
 import { savedView } from './reading';
 import { CHOOSE_IDS, ofTable } from './table';
 
-/** How many changes are returned or emitted at once, unless the user says otherwise. */
+/** How many changes to return or emit at once by default. */
 const DEFAULT_MAXIMUM = 1000;
 const MAX_MAXIMUM = 10_000;
 
-/** @param does what each choice does with what is there */
+/** @param does the description of each choice */
 const startFromWith = (
 	does: Record<'date' | 'now' | 'beginning', string>,
 	preset: 'now' | 'beginning',
@@ -113,7 +113,7 @@ export const maxRecordsPerPoll = wholeNumber('maxRecordsPerPoll', {
 export const watchedFields = names('watchedFields', {
 	label: 'Watched Field Names or IDs',
 	loads: ofTable('getFields'),
-	// Without a field every update would be emitted.
+	// If its expression returned nothing, every update would be emitted.
 	narrows: true,
 	...OPTION_UNLESS_ONLY_DELETIONS,
 	description: `Only emit an update if one of these fields changed. ${CHOOSE_IDS}.`,
@@ -139,19 +139,19 @@ export const maxDeletedShare = number('maxDeletedShare', {
 	preset: 50,
 	...IF_DELETIONS_ARE_EMITTED,
 	description:
-		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may just not see them',
+		'If more of the records than this, and more than 10, are missing at once, the poll fails and emits no deletions: the token may simply not be allowed to see them',
 });
 
 type SelectionParameter = FilterParameter | NameOf<typeof savedView>;
 
 /**
- * The filter and the saved view as they stand in the workflow. Expressions are left unresolved: a
- * filter that says `today` is the same filter tomorrow.
+ * The filter and the saved view as stored in the workflow. Expressions stay unresolved, so that a
+ * filter with `today` is the same filter tomorrow.
  */
 export const selectionValues = (reader: ParameterReader<SelectionParameter>): unknown[] =>
 	[...filterParameters, savedView].map((parameter) => reader.raw(parameter) || null);
 
-/** The state of watching that begins. @throws {ServiceError} */
+/** The state at the start of watching. @throws {ServiceError} */
 export async function startState(
 	client: ApiClient,
 	at: TableAddress,
@@ -164,7 +164,7 @@ export async function startState(
 	return await startFromNow(pages, await readLatestChange(client, at), overlapMs);
 }
 
-/** @param outputFields the fields in the output; all where none is named */
+/** @param outputFields the fields in the output; all if empty */
 export const changeOutput =
 	(shape: RecordOutput, outputFields: string[]) =>
 	({ kind, record }: Change): IDataObject => {

@@ -1,10 +1,10 @@
 /**
- * Which records are deleted, and how many at most.
+ * Which records to delete, and how many at most.
  */
 import { flag, wholeNumber } from '../execution/parameterKinds';
 import { filterWith } from './filter';
 
-/** Conditions come first: what is not narrowed down is not deleted. */
+/** Conditions by default, so that nothing is deleted without a choice. */
 export const deletionFilter = filterWith({ preset: 'conditions', required: true });
 
 export const allowAll = flag('allowAll', {

@@ -1,5 +1,5 @@
 /**
- * From errors to failures in the user's words.
+ * Turns errors into failures in words for the user.
  */
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
@@ -8,7 +8,7 @@ import { OriginError } from '../transport/allowedOrigins';
 import { InputError, ServiceError } from '../transport/errors';
 import { hintText } from './hints';
 
-/** The part of an error that is for the user's eyes. */
+/** The part of an error that users see. */
 export function toFailure(error: unknown): Failure {
 	if (error instanceof ServiceError) {
 		const { message, hint, status, code, delivery, retryAfterMs } = error;

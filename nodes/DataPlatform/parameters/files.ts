@@ -1,5 +1,5 @@
 /**
- * Files in fields of records, and those that items bring along.
+ * Files in fields of records, and files of items.
  */
 import type { NameOf } from '../execution/parameter';
 import { flag, number, text } from '../execution/parameterKinds';
@@ -19,7 +19,7 @@ export const fileId = text('fileId', {
 	description: 'The ID of one file in the field. Leave empty for all files.',
 });
 
-/** Where a file is put that an operation makes. */
+/** The output field for a file that an operation creates. */
 export const outputField = text('outputField', {
 	label: 'Put Output File in Field',
 	required: true,
@@ -44,7 +44,7 @@ export const skipExisting = flag('skipExisting', {
 const INPUT_FIELD = {
 	label: 'Input Data Field Name',
 	preset: 'data',
-	// Without a name all files of the item would be taken.
+	// If its expression returned nothing, all files of the item would be used.
 	narrows: true,
 	description:
 		"The name of the input field with the file. Separate several with commas; leave it empty for all of the item's files.",
@@ -52,14 +52,14 @@ const INPUT_FIELD = {
 
 export const inputDataFieldName = text('inputDataFieldName', INPUT_FIELD);
 
-/** The same with the editor's list of the input's files. */
+/** The same, with the editor's list of the files in the input. */
 export const inputFileField = text('inputDataFieldName', {
 	...INPUT_FIELD,
 	typeOptions: { binaryDataProperty: true },
 });
 
 /**
- * The item's binary fields that are named, or all.
+ * The given binary fields of the item, or all.
  *
  * @throws {InputError} if the item has no such file
  */
@@ -76,7 +76,7 @@ export function binaryFields(
 	if (given !== '' && named.length === 0) {
 		throw inputDataFieldName.error(
 			`${inputDataFieldName} names no field: '${given}'`,
-			'Give the names of fields with files, separated by commas, or leave it empty for all.',
+			'Enter the names of fields with files, separated by commas, or leave it empty for all.',
 		);
 	}
 	const chosen = named.length > 0 ? [...new Set(named)] : available;

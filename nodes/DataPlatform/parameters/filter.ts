@@ -1,5 +1,5 @@
 /**
- * The filter builder: its parameters, and the platform's filter from them.
+ * The filter builder's parameters, and how they become the platform's filter.
  */
 import {
 	isGroup,
@@ -20,10 +20,13 @@ import { InputError } from '../transport/errors';
 import { getOwn, parseExactJson } from '../transport/json';
 import { CHOOSE_ID, CHOOSE_IDS, fieldPart, ofTable, tableOf, type TableParameter } from './table';
 
-/** The platform's `===`: n8n takes a value that begins with = for an expression. */
+/** The platform's `===`, renamed because n8n treats a value that begins with = as an expression. */
 export const EXACTLY = 'exactly';
 
-/** Operators whose value is chosen from a list: the platform's operator, and what holds the value. */
+/**
+ * Operators whose value is chosen from a list: the platform's operator, and the parameter with the
+ * value.
+ */
 export const CHOICE_OPERATORS = {
 	is: { operator: 'eq', from: 'choice' },
 	isNot: { operator: 'neq', from: 'choice' },
@@ -31,7 +34,7 @@ export const CHOICE_OPERATORS = {
 	isNoneOf: { operator: 'notin', from: 'choices' },
 } as const;
 
-/** The operators whose value is chosen under this name. */
+/** The operators that take their value from this parameter. */
 const operatorsWith = (name: 'choice' | 'choices') =>
 	Object.entries(CHOICE_OPERATORS)
 		.filter(([, { from }]) => from === name)
@@ -53,7 +56,7 @@ const conditionParts = [
 		label: 'Operator',
 		loads: ofTable('getOperators', '&field'),
 		preset: 'eq',
-		description: 'How to compare; the list fits the type of the field',
+		description: 'How to compare. The list depends on the type of the field.',
 	}),
 	anyValue('value', {
 		label: 'Value',
@@ -109,13 +112,13 @@ export const filterMode = choice('filterMode', {
 interface FilterChanges {
 	description?: string;
 	preset?: 'conditions';
-	/** Whether a filter that is chosen must say something. */
+	/** Whether the filter must have at least one condition if it is used. */
 	required?: true;
-	/** For what else the filter is shown. */
+	/** Other conditions for showing the filter. */
 	show?: Record<string, string[]>;
 }
 
-/** The parameters of the filter builder, as an operation shows them. */
+/** The filter builder's parameters for one operation. */
 export const filterWith = ({ description, preset, required, show }: FilterChanges) => {
 	const shownFor = (mode: string) => ({ show: { ...show, filterMode: [mode] } });
 	return [
@@ -131,7 +134,7 @@ export const filterParameters = filterWith({});
 
 export type FilterParameter = NameOf<typeof filterParameters>;
 
-/** A condition of the editor as the platform has it. */
+/** Converts a condition of the editor into the platform's format. */
 function toCondition(condition: Entry<NameOf<typeof conditionParts>>) {
 	const { field, operator, value } = condition;
 	const chosen = getOwn<(typeof CHOICE_OPERATORS)[keyof typeof CHOICE_OPERATORS]>(
@@ -172,7 +175,7 @@ function treeOf(value: unknown): unknown {
 }
 
 /**
- * The filter that is set; without conditions it matches every record.
+ * The filter from the parameters. Without conditions it matches every record.
  *
  * @throws {InputError} if it can't be read, or an expression left a part of it empty
  */
@@ -193,22 +196,22 @@ export function filterOf(reader: ParameterReader<FilterParameter>, index: number
 	}
 }
 
-/** Operators that compare with a whole value. */
+/** Operators that compare the whole value. */
 const WHOLE_VALUE = new Set(['eq', '===', 'neq', 'in', 'notin']);
 
 const comparesWhole = ({ field, operator }: Condition) =>
 	WHOLE_VALUE.has(operator) && !field.includes('.');
 
-/** All conditions, those of groups among them. */
+/** All conditions, including those in groups. */
 const conditionsOf = ({ filter }: Group): Condition[] =>
 	filter.flatMap((entry) => (isGroup(entry) ? conditionsOf(entry) : [entry]));
 
-/** How many choices an error names. */
+/** How many choices an error lists. */
 const CHOICES_SHOWN = 20;
 
 /**
- * That no value of a dropdown is compared with what it can't hold: such a condition matches nothing,
- * or, with a negated operator, everything.
+ * Rejects a comparison of a dropdown with a value that it can't have. Such a condition matches
+ * nothing or, with a negated operator, everything.
  *
  * @throws {InputError} that names the field and its choices
  */
@@ -221,7 +224,8 @@ export function requireChoices(filter: Group, table: TableDefinition): void {
 				.editor.choices(field)
 				?.map(({ value }) => String(value));
 		if (!choices) continue;
-		// Whether `eq` and `in` ignore case, only the platform knows; a negated operator would match all.
+		// `eq` and `in` may ignore case on the platform, so accept both. A negated operator must match
+		// exactly.
 		const ignoresCase = condition.operator === 'eq' || condition.operator === 'in';
 		const form = (text: string) => (ignoresCase ? text.toLowerCase() : text);
 		const known = new Set(choices.map(form));
@@ -250,7 +254,7 @@ export async function readFilter(
 ): Promise<Group> {
 	const filter = filterOf(run, index);
 	if (!conditionsOf(filter).some(comparesWhole)) return filter;
-	// What keeps the definition from being read will show where the records are.
+	// If the definition can't be read, the request for the records will show why.
 	const table = await run.definition(tableOf(run, index)).catch(() => undefined);
 	if (table) requireChoices(filter, table);
 	return filter;

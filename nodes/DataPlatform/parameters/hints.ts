@@ -1,5 +1,6 @@
 /**
- * What the user can do, in the words of the editor, for the layers below that don't know its labels.
+ * The words of hints: what the user can do, with the editor's labels, which lower layers don't
+ * know.
  */
 import type { Parameter, ShownParameters } from '../execution/parameter';
 import type { Hint, QueryPart, TokenPurpose } from '../transport/errors';
@@ -31,7 +32,7 @@ const PURPOSES: Record<TokenPurpose, string> = {
 	workflows: 'Starting workflows',
 };
 
-/** What a filter is combined with. */
+/** What a filter can be combined with. */
 const BESIDES = { savedView: 'the saved view', linkedTo: String(linkedTo) };
 
 const QUERY_PARTS: Record<QueryPart, Parameter<string, unknown>> = {
@@ -70,24 +71,24 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	keepFieldsNotSent: `Give the fields values, or set ${updateMode} to 'Leave as They Are'. To clear fields, map them and set ${emptyValues} to 'Clear the Field'.`,
 	markImportKey: `Choose 'Other Fields' under ${matchOn} and the fields that identify a record, or mark a field as import key in the platform.`,
 	lookBeforeAddingAgain:
-		'Look at the record before you run it again: files and messages that it has got already would be added a second time.',
+		'Look at the record before you run it again: files and messages that it already has would be added again.',
 	lookBeforeCreatingAgain:
-		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without doubling anything.",
+		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without creating duplicates.",
 	lookBeforeCreatingManyAgain:
-		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without doubling anything.",
+		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without creating duplicates.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	correctKeyOrUpdate: ({ field }) =>
-		`Correct the value of '${field}'. If a record has it already, use 'Create or Update' or 'Create or Update Many' to update that record.`,
+		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.`,
 	giveLinkedRecords: ({ field }) =>
 		`'${field}' takes the ID of a linked record. To give a name or another value instead, add ${linkValues} in the options.`,
 	giveRecordIds: `Give the record's ID, or set ${matchOn} to what the items hold, such as 'Import Key'.`,
 	checkRecordId: `Check the ID; the record may have been deleted. If it is another value, such as an e-mail address, set ${matchOn} to 'Import Key' or 'Other Fields'.`,
 	filterOrDeleteAll: `Add a condition. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
 	narrowFilterOrRaiseMaximum: `Narrow the filter, or raise ${maxRecordsToDelete} to delete all of them.`,
-	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxRecordsToRemove}.`,
-	completeInputOrRaiseShare: `Check that the input is complete and that the filter is right. If it is meant, raise ${maxShareToRemove}.`,
-	skipExistingFiles: `Look at the record before you run it again; with ${skipExisting} on, files that are there are not sent twice.`,
-	raiseMaximumSize: `Nothing was sent. Raise ${maxFileSizeMiB} in the options if it is meant.`,
+	completeInputOrRaiseMaximum: `Check that the input is complete and that the filter is right. If this is intended, raise ${maxRecordsToRemove}.`,
+	completeInputOrRaiseShare: `Check that the input is complete and that the filter is right. If this is intended, raise ${maxShareToRemove}.`,
+	skipExistingFiles: `Look at the record before you run it again; with ${skipExisting} on, files that are already there are not sent again.`,
+	raiseMaximumSize: `Nothing was sent. Raise ${maxFileSizeMiB} in the options if this is intended.`,
 	raiseRetryBudget: `Raise ${maxRetryWait} in the options, or send fewer records in one execution.`,
 	trustCertificate:
 		"Nothing was sent. Check the address, and have the certificate fixed. If you know that it is the platform, such as one with a self-signed certificate, turn on 'Ignore SSL Issues' in the credential, under 'More Settings'.",
@@ -99,7 +100,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	checkWebhookToken: `${CHECK_TOKEN} ${OTHER_WEBHOOK_TOKEN}`,
 	tryOtherWebhookToken: OTHER_WEBHOOK_TOKEN,
 	chooseEncoding: `Choose the file's encoding under ${encoding} in the options. Files from spreadsheets on Windows are often Windows-1252.`,
-	chooseHeaderFile: `Give a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
+	chooseHeaderFile: `Use a CSV file whose first row names the columns. If it is UTF-16 without a byte order mark, choose that under ${encoding} in the options.`,
 	raiseDeletedShare: `Check the table, and what the token may read. If they were deleted, raise ${maxDeletedShare} in the options.`,
 	fitColumns: ({ columns }) =>
 		`Rename the column, choose 'Map Each Column Manually' under ${mappingMode}, or set ${unknownFields} in the options to 'Ignore'. ${columns}`,
@@ -113,7 +114,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 		`${PURPOSES[purpose]} takes a token of the type ${types.map((name) => `'${TOKEN_TYPES[name]}'`).join(' or ')}; the credential has a '${TOKEN_TYPES[type] ?? type}'.`,
 };
 
-/** A hint that names options as the operation lists them: those of a group with their group. */
+/** A hint that names options as the operation lists them: an option in a group with its group. */
 export function withGroups(hint: string, shown: ShownParameters): string {
 	let text = hint;
 	for (const { group, property } of shown.values()) {

@@ -1,5 +1,6 @@
 /**
- * Links to read: which records are linked to one, and what is read of linked records.
+ * Parameters for reading links: the records that are linked to one record, and what to read of
+ * linked records.
  */
 import { MAX_PAGE_SIZE } from '../api/endpoints';
 import type { LinkedTo } from '../api/records';
@@ -39,7 +40,7 @@ const linkingRecord = text('recordId', {
 	description: 'The ID of the record that has the link',
 });
 
-/** Without one of the two, all records would match. */
+/** Required, because all records would match if one of the two were missing. */
 const [requiredLink, requiredRecord] = [
 	incomingLink.with({ required: true }),
 	linkingRecord.with({ required: true }),
@@ -55,9 +56,9 @@ export const linkedTo = list('linkedTo', {
 });
 
 /**
- * The record whose linked records are meant; undefined if none is named.
+ * The record whose linked records to read; undefined if none is set.
  *
- * @throws {InputError} if a part of it is empty, or names no link field
+ * @throws {InputError} if a part of it is empty, or does not name a link field
  * @throws {ServiceError} if the record's table can't be read
  */
 export async function linkedToOf(
@@ -95,7 +96,7 @@ const linkedFields = names('linkedFields', {
 	description: `The fields of the linked table. ${CHOOSE_IDS}.`,
 });
 
-/** How many records are returned. */
+/** How many records to return. */
 export const limitWith = (look: { max?: number; show?: Record<string, boolean[]> }) =>
 	wholeNumber('limit', {
 		label: 'Limit',
@@ -116,7 +117,7 @@ export const linkedRecords = list('linkedRecords', {
 	parts: [linkField, include, linkedFields, limit],
 });
 
-/** @throws {InputError} if a field is not in the linked table, or none is named */
+/** @throws {InputError} if no field is chosen, or one is not in the linked table */
 function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarget): string[] {
 	const chosen = linkedFields.in(entry, linkedRecords);
 	const unknown = chosen.find(
@@ -133,7 +134,7 @@ function fieldsOf(entry: Entry<NameOf<typeof linkedFields>>, { table }: LinkTarg
 
 type LinkedParameter = TableParameter | NameOf<typeof linkedRecords>;
 
-/** What is to be read of a table's linked records. */
+/** What to read of a table's linked records. */
 export async function inclusionsOf(
 	run: RunContext<LinkedParameter>,
 	index: number,
@@ -157,7 +158,7 @@ export async function inclusionsOf(
 	return inclusions;
 }
 
-/** Notifies the user, once in a run, that linked records were left out. */
+/** Warns the user, once per run, that linked records were left out. */
 export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
 	if (linked.isCut) {
 		run.hintOnce(
@@ -174,8 +175,8 @@ export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
 }
 
 /**
- * Puts linked records in place of links, as the parameters say; what it read is known for the rest of
- * the run.
+ * Replaces links with linked records, as the parameters say. Keeps what it read for the rest of the
+ * run.
  *
  * @throws {InputError} if an entry can't be read
  * @throws {ServiceError} if a linked table can't be read

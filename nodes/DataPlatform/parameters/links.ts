@@ -1,5 +1,6 @@
 /**
- * Links to write: how the values of link fields are given, and the tables that links lead to.
+ * Parameters for writing links: what the values of link fields are, and the tables that links point
+ * to.
  */
 import { addressKey } from '../api/endpoints';
 import type { FieldDefinition, TableAddress, TableDefinition } from '../api/types';
@@ -72,9 +73,10 @@ export type LinkParameter = NameOf<typeof linkValues>;
 export const isLink = ({ type }: FieldDefinition) => type === 'schema_link';
 
 /**
- * For each link field of a table its entry in a list; one for the field counts more than one for all.
+ * The list entry of each link field of a table. An entry for the field wins over one for all
+ * fields.
  *
- * @throws {InputError} if an entry names no link field of the table, or two name the same
+ * @throws {InputError} if an entry names no link field of the table, or two name the same one
  */
 export function entriesByLink<E extends Entry<'field'>>(
 	entries: E[],
@@ -123,7 +125,7 @@ function toRule(entry: ReturnType<typeof linkValues.of>[number]): LinkRule | und
 }
 
 /**
- * How the link fields of a table are given.
+ * How to read the values of a table's link fields.
  *
  * @throws {InputError} if an entry can't be read, or names no link field of the table
  */
@@ -142,9 +144,9 @@ export function linkRules(
 }
 
 /**
- * The table that a link field leads to: one of the same application, as a rule.
+ * The table that a link field points to, usually one of the same application.
  *
- * @throws {InputError} if the platform does not say which
+ * @throws {InputError} if the platform does not report it
  * @throws {ServiceError}
  */
 export async function linkedTable(
@@ -168,7 +170,7 @@ export async function linkedTable(
 	return await definition(at).then((table) => ({ at, table }), ifElsewhere);
 }
 
-/** Resolves the links of a table; what it looked up is known for the rest of the run. */
+/** Resolves the links of a table. Keeps what it looked up for the rest of the run. */
 export const linkResolver = (run: RunContext<never>, at: TableAddress): LinkResolver =>
 	run.once(`links ${addressKey(at)}`, () => {
 		const definition = async (address: TableAddress) => await run.definition(address);

@@ -1,5 +1,5 @@
 /**
- * How items find their records, and what to do with what is found and what is not.
+ * How items find their records, and what to do if they find one, several or none.
  */
 import type { TableDefinition } from '../api/types';
 import type { Matching, MatchRules } from '../bulk/matching';
@@ -29,7 +29,7 @@ export const matchFields = names('matchFields', {
 	description: `A record matches if it has the same values in all of these fields. ${CHOOSE_IDS}.`,
 });
 
-/** How each item's record is found, and how unless the user says otherwise. */
+/** How each item finds its record. @param preset the default */
 export const matchingParameters = (preset: 'importKey' | 'recordId') => [
 	matchOn.with({ preset }),
 	matchFields,
@@ -38,7 +38,7 @@ export const matchingParameters = (preset: 'importKey' | 'recordId') => [
 
 const UNLESS_CREATED = { hide: { importMode: ['create'] } };
 
-/** How each row's record is found, if rows are not only created; an ID stands in a column `id`. */
+/** How each row finds its record, unless rows only create records. IDs are in the column `id`. */
 export const rowMatchingParameters = [
 	matchOn.with({
 		description: "How to find each row's record; its ID stands in the column 'id'",
@@ -88,7 +88,7 @@ export const multipleMatches = choice('multipleMatches', {
 	description: 'What to do with an item that matches more than one record',
 });
 
-/** What to do with what is found and what is not, for operations that create. */
+/** What to do with matches, for operations that create records. */
 export const upsertMatchOptions = [ifFound, ifMissing, multipleMatches];
 
 /** The same for operations that only update. */
@@ -97,7 +97,10 @@ export const updateMatchOptions = [
 	multipleMatches,
 ];
 
-/** What happens to items that match a record, several, none or each other, as a group of options, called after its first two. */
+/**
+ * The group of options for items that match a record, several, none or each other. Named after its
+ * first two.
+ */
 export const matchingOptions = <Option extends string>(
 	...options: Array<Parameter<Option, unknown>>
 ) =>
@@ -113,7 +116,7 @@ export const matchingOptions = <Option extends string>(
 
 type RuleOptions = Partial<Pick<MatchRules, 'ifFound' | 'ifMissing'>>;
 
-/** What operations that create and update do with what is found and what is not. @throws {InputError} */
+/** The matching rules of operations that create and update. @throws {InputError} */
 export const upsertRules = (
 	run: RunContext<NameOf<typeof upsertMatchOptions>>,
 	index: number,
@@ -125,8 +128,8 @@ export const upsertRules = (
 type MatchParameter = NameOf<typeof matchOn | typeof matchFields | typeof multipleMatches>;
 
 /**
- * How items find their records; undefined if the platform itself finds them in the way that is asked
- * for: by import key to create or update, by ID to update.
+ * How items find their records. Undefined if the platform itself does it: by import key to create
+ * or update, by ID to update.
  *
  * @param importKey the import key's name if the table's definition does not mark it
  * @throws {InputError}
@@ -141,7 +144,7 @@ export function matchingOf(
 ): Matching | undefined {
 	if (mode === 'create') return undefined;
 	const preset = mode === 'upsert' ? 'create' : 'error';
-	// If records are only updated, 'create' is left from an operation that creates them.
+	// In an operation that only updates, 'create' was left over from one that creates.
 	const isLeft = mode !== 'upsert' && given.ifMissing === 'create';
 	const rules: MatchRules = {
 		ifFound: given.ifFound ?? 'update',
@@ -153,7 +156,7 @@ export function matchingOf(
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
 	const isPlain =
 		rules.ifFound === 'update' && rules.ifMissing === preset && rules.multipleMatches !== 'all';
-	// An upsert never finds several: the platform itself knows what its key means.
+	// An upsert never finds several records: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
 	return isPlain && isDoneByPlatform ? undefined : { on, ...rules };
 }

@@ -1,6 +1,6 @@
 /**
- * Hints that the editor shows beside the node's output, as soon as they hold. It evaluates their
- * conditions with what is set in the panel at the moment.
+ * Hints next to the node's output. The editor evaluates their conditions with the current values in
+ * the panel.
  */
 import type { NodeHint } from 'n8n-workflow';
 
@@ -8,13 +8,15 @@ import { allowAll } from './deleting';
 import { filterMode } from './filter';
 import { matchOn } from './matching';
 
-/** How the mapper marks the import key, in brackets behind the field's header. */
+/** How the mapper marks the import key, in brackets after the field's header. */
 export const IMPORT_KEY_MARK = 'import key';
 
-/** Up to so many items, an operation that sends a request for each is as good. */
+/** Up to this many items, an operation with one request per item is just as good. */
 const FEW_ITEMS = 20;
 
-/** @param operation what is chosen; @param name what writes the same items in a few requests */
+/**
+ * @param operation the chosen one; @param name the one that writes the same items in a few requests
+ */
 const forManyItems = (operation: string, name: string): NodeHint => ({
 	message: `This operation sends a request for each item. For many items, use '${name}': it writes them in a few requests, with an outcome for each.`,
 	displayCondition: `={{ $parameter["resource"] === "record" && $parameter["operation"] === "${operation}" && $input.all().length > ${FEW_ITEMS} }}`,
@@ -27,7 +29,7 @@ const MATCHED_ON_IMPORT_KEY =
 const FIELDS = '$parameter["columns"]?.schema?.length > 0';
 const KEY = `$parameter["columns"].schema.find((field) => field.displayName.endsWith("(${IMPORT_KEY_MARK})"))`;
 
-/** Nobody is told of a missing value before the first one is typed. */
+/** No hint about a missing value until the user has entered the first one. */
 const IS_STARTED =
 	'Object.values($parameter["columns"].value || {}).some((value) => value !== null && value !== "")';
 
@@ -46,7 +48,7 @@ const importKeyNotMapped: NodeHint = {
 	location: 'outputPane',
 };
 
-/** The editor marks no collection as required. */
+/** The editor does not mark an empty collection as required. */
 const noConditions: NodeHint = {
 	message: `Add a condition: without one, nothing is deleted. To delete every record of the table, set ${filterMode} to 'None' and turn on ${allowAll}.`,
 	displayCondition:

@@ -1,6 +1,6 @@
 /**
- * Operations whose parameters the compiler knows: an operation that reads a parameter which it does not
- * show does not compile.
+ * Operations with typed parameters: an operation that reads a parameter it does not show does not
+ * compile.
  */
 import type { INodeProperties } from 'n8n-workflow';
 
@@ -10,7 +10,7 @@ import type { NameOf, Parameter, Shown, ShownParameters } from '../execution/par
 import type { RunContext } from '../execution/run';
 import type { DeletedCount } from '../transport/errors';
 
-/** Options in a sub-collection: an operation with many options groups the rare ones. */
+/** Options in a sub-collection. An operation with many options groups the rare ones. */
 export class OptionGroup<Option extends string> {
 	constructor(
 		readonly name: string,
@@ -20,7 +20,7 @@ export class OptionGroup<Option extends string> {
 	) {}
 }
 
-/** The names of options, those of groups among them. */
+/** The names of options, including those in groups. */
 export type OptionOf<Options> =
 	Options extends ReadonlyArray<infer Each>
 		? Each extends { options: infer Grouped }
@@ -35,14 +35,14 @@ type Definition<Kind, Field extends string, Option extends string> = Omit<
 	'kind' | 'properties' | 'shown' | 'execute' | 'concurrencyKey'
 > & {
 	fields: Array<Parameter<Field, unknown>>;
-	/** What the collection Options offers; it is the last field. */
+	/** The collection Options, which is the last field. */
 	options?: Options<Option>;
 };
 
 const byLabel = (entries: INodeProperties[]) =>
 	entries.toSorted((a, b) => a.displayName.localeCompare(b.displayName));
 
-/** What a sub-collection is stored under: `options.requests.settings.batchSize`. */
+/** The key of a sub-collection: `options.requests.settings.batchSize`. */
 const GROUP_KEY = 'settings';
 
 const groupEntry = ({
@@ -61,7 +61,7 @@ const groupEntry = ({
 	};
 };
 
-/** A collection of optional settings, in alphabetical order as the editor shows them. */
+/** A collection of optional settings, sorted by name as in the editor. */
 const optionsEntry = (options: Options<string>): INodeProperties => ({
 	displayName: 'Options',
 	name: 'options',
@@ -73,7 +73,7 @@ const optionsEntry = (options: Options<string>): INodeProperties => ({
 	),
 });
 
-/** What the editor shows, and where the workflow stores it. */
+/** The parameters in the editor, and where the workflow stores them. */
 export function shownParameters(
 	fields: Array<Parameter<string, unknown>>,
 	options: Options<string> = [],
@@ -95,7 +95,7 @@ export function shownParameters(
 	return { properties, shown };
 }
 
-/** An operation that runs for each item by itself. */
+/** An operation that runs once for each item. */
 export const itemOperation = <Field extends string, Option extends string = never>({
 	fields,
 	options,
@@ -109,7 +109,7 @@ export const itemOperation = <Field extends string, Option extends string = neve
 	): ReturnType<ItemOperation['execute']>;
 }): ItemOperation => ({ ...operation, kind: 'item', ...shownParameters(fields, options) });
 
-/** An operation that sees all items and reports on each. */
+/** An operation that gets all items and reports on each. */
 export const bulkOperation = <Field extends string, Option extends string = never>({
 	fields,
 	options,

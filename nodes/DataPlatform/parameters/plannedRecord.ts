@@ -1,5 +1,5 @@
 /**
- * The record of an operation that writes one for each item.
+ * The record of an operation that writes one record for each item.
  */
 import { addressKey } from '../api/endpoints';
 import type { WriteOptions } from '../api/records';
@@ -42,17 +42,17 @@ export const writeOptions = (
 	index: number,
 ): WriteOptions => ({ skipAudit: skipAudit.of(run, index) });
 
-/** How large a request may be that creates linked records. */
+/** How large a request that creates linked records may be. */
 const MAX_LINK_BATCH_BYTES = 4 * MIB;
 
-/** Without one of its fields, and the values without one for it. */
+/** The table and the values, both without one field. */
 function without(name: string, table: TableDefinition, values: unknown) {
 	const fields = table.fields.filter((field) => field.name !== name);
 	const entries = isObject(values) ? Object.entries(values).filter(([key]) => key !== name) : [];
 	return { table: { ...table, fields }, values: Object.fromEntries(entries) };
 }
 
-/** What `plannedRecord` reads. */
+/** The parameters that `plannedRecord` reads. */
 export type PlannedRecordParameter =
 	| TableParameter
 	| PlanningParameter
@@ -69,10 +69,10 @@ interface PlannedRecordOptions {
 /**
  * One item's record, checked against the table.
  *
- * @param id the record's, if an existing one is meant
- * @param matchOn how its record is found, if the mode does not say so
- * @param except a field that is written by other means
- * @param defersLinks whether linked records are created later, by `createLinkedRecords`
+ * @param id of an existing record
+ * @param matchOn how to find its record, if the mode does not determine that
+ * @param except a field that is written separately
+ * @param defersLinks whether `createLinkedRecords` creates linked records later
  * @throws {InputError} that names all its problems
  */
 export async function plannedRecord(
@@ -100,7 +100,7 @@ export async function plannedRecord(
 	return record;
 }
 
-/** Looks up what all items of a table link to, once in a run: one request instead of one an item. */
+/** Looks up the links of all items at once, to save a request for each item. */
 async function lookAhead(
 	run: RunContext<PlannedRecordParameter>,
 	at: TableAddress,
@@ -113,7 +113,7 @@ async function lookAhead(
 			const values = valuesReader(run, index, definition)(index);
 			return [{ values, rules: linkRules(run, index, definition) }];
 		} catch {
-			// What is wrong with an item is said when its turn comes.
+			// A problem of an item is reported when it is the item's turn.
 			return [];
 		}
 	};

@@ -1,5 +1,5 @@
 /**
- * Which records are read, in which order, and what is returned of them.
+ * Which records to read, in which order, and what to return of them.
  */
 import { isEmptyFilter } from '../api/filters';
 import type { RecordQuery } from '../api/records';
@@ -18,7 +18,7 @@ export const simple = flag('simple', {
 	description: 'Whether to return a simplified version of the response instead of the raw data',
 });
 
-/** What records look like in the output. @throws {InputError} */
+/** The shape of records in the output. @throws {InputError} */
 export const outputOf = (
 	reader: ParameterReader<NameOf<typeof simple>>,
 	index: number,
@@ -53,7 +53,7 @@ export const sort = list('sort', {
 	parts: [sortField, direction],
 });
 
-/** @throws {InputError} if a field to sort by is no name */
+/** @throws {InputError} if a sort field is not a valid name */
 function sortText(entry: Entry<NameOf<typeof sortField | typeof direction>>): string {
 	const wrong = (message: string) =>
 		sort.error(
@@ -72,7 +72,7 @@ type RecordQueryParameter =
 	| NameOf<typeof sort | typeof fieldsToLoad | typeof linkedTo | typeof savedView>;
 
 /**
- * The records that an operation's parameters mean, their order and their fields.
+ * The query for the records that the parameters select, with their order and fields.
  *
  * @throws {InputError} if a parameter can't be read
  */
@@ -90,7 +90,7 @@ export async function recordQueryOf(
 	return { ...query, hint: queryHint(query) };
 }
 
-/** Where to look if the platform rejects a query: at the parameters that it is made of. */
+/** Which parameters to check if the platform rejects a query. */
 export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): Hint | undefined {
 	const parts: Array<[QueryPart, boolean]> = [
 		['filter', filter !== undefined && !isEmptyFilter(filter)],
@@ -103,7 +103,7 @@ export function queryHint({ filter, ...query }: Omit<RecordQuery, 'hint'>): Hint
 	return given.length > 0 ? { code: 'correctQuery', parts: given } : undefined;
 }
 
-/** Sends a query; if the platform rejects it, the error says which parameters to check. */
+/** Sends a query. If the platform rejects it, the error says which parameters to check. */
 export async function withQueryHint<T>(
 	query: Omit<RecordQuery, 'hint'>,
 	send: () => Promise<T>,
@@ -114,7 +114,7 @@ export async function withQueryHint<T>(
 	});
 }
 
-/** Notifies the user that the order of the table changed while it was read. */
+/** Warns the user that the order of the table changed while it was read. */
 export function noticeShift(run: RunContext<never>, count: number) {
 	run.context.addExecutionHints({
 		message: `The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,

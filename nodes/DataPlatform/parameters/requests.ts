@@ -1,5 +1,5 @@
 /**
- * How requests are made.
+ * Settings for requests.
  */
 import { DEFAULT_MAX_WAIT_S, DEFAULT_TIMEOUT_S } from '../execution/createClient';
 import type { NameOf, Parameter } from '../execution/parameter';
@@ -8,7 +8,7 @@ import { OptionGroup } from './operation';
 
 export const timeout = number('timeout', {
 	label: 'Timeout (Seconds)',
-	// With 0 every request would be given up at once.
+	// With 0, every request would time out at once.
 	min: 0.001,
 	editorMin: 1,
 	preset: DEFAULT_TIMEOUT_S,
@@ -32,7 +32,7 @@ export const skipAudit = flag('skipAudit', {
 /** Settings of every operation that sends requests. */
 export const requestSettings = [maxRetryWait, timeout];
 
-/** How requests are made, as a group of options. */
+/** Settings for requests, as a group of options. */
 export const requestOptions = <Option extends string>(
 	{ label }: { label: string },
 	...settings: Array<Parameter<Option, unknown>>

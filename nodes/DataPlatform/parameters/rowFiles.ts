@@ -1,5 +1,5 @@
 /**
- * Files of rows: how they are read and written.
+ * Parameters for files of rows: how to read and write them.
  */
 import type { TableDefinition } from '../api/types';
 import type { NameOf } from '../execution/parameter';
@@ -98,7 +98,7 @@ export const exportFile = new OptionGroup(
 	[...csvOptions, fileName],
 );
 
-/** How CSV is written. @throws {InputError} */
+/** How to write CSV. @throws {InputError} */
 export const csvFormOf = (
 	run: RunContext<NameOf<typeof csvOptions>>,
 	index: number,
@@ -111,7 +111,7 @@ export const csvFormOf = (
 
 const ENDING = /\.(csv|tsv|txt|ndjson|jsonl|json)$/i;
 
-/** The name that is set, with an ending; the table's if none is. */
+/** The file's name with an extension: the given one, or the table's. */
 export function exportFileName(
 	run: RunContext<NameOf<typeof fileName>>,
 	index: number,
@@ -164,9 +164,9 @@ export const columnMapping = list('columnMapping', {
 });
 
 /**
- * Which column goes into which field; undefined if that is automatic.
+ * The field of each column; undefined if the mapping is automatic.
  *
- * @throws {InputError} if an entry has no column or no field, or two name one field
+ * @throws {InputError} if an entry has no column or no field, or two have the same field
  */
 export function mappingOf(
 	run: RunContext<NameOf<typeof mappingMode | typeof columnMapping>>,
@@ -212,7 +212,7 @@ export const encoding = choice<'encoding', Encoding>('encoding', {
 	preset: 'auto',
 });
 
-/** Rows are counted in 32 bits. */
+/** Row numbers are stored in 32 bits. */
 const MAX_ROW = 0xffff_ffff;
 
 export const startAtRow = wholeNumber('startAtRow', {
@@ -258,7 +258,7 @@ export const importFile = new OptionGroup(
 	[...rowOptions, ...readOptions],
 );
 
-/** How a file is read. @throws {InputError} */
+/** How to read a file. @throws {InputError} */
 function readFormOf(
 	run: RunContext<NameOf<typeof importFormat | typeof readOptions>>,
 	index: number,
@@ -273,7 +273,7 @@ function readFormOf(
 	};
 }
 
-/** Which rows are read, and how many may be rejected; 0 for no end. @throws {InputError} */
+/** Which rows to read, and how many may be rejected; 0 for no limit. @throws {InputError} */
 function rowRangeOf(run: RunContext<NameOf<typeof rowOptions>>, index: number) {
 	const startAt = startAtRow.of(run, index);
 	const endAt = endAtRow.of(run, index);
@@ -312,14 +312,14 @@ const timeZone = text('timeZone', {
 		'The time zone of times in a CSV file that have none. By default, the time zone of the application.',
 });
 
-/** How text in a CSV file becomes values. */
+/** How to convert text in a CSV file into values. */
 export const textOptions = [dateFormat, listSeparator, numberFormat, timeZone];
 
 /** @throws {InputError} */
 function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: number): TextForm {
 	const date = dateFormat.of(run, index);
 	const zone = timeZone.of(run, index);
-	// Not trimmed: it may be a space.
+	// Not trimmed, because it may be a space.
 	const separator = listSeparator.of(run, index);
 	if (typeof separator !== 'string') throw notText(separator, listSeparator);
 	return {
@@ -330,7 +330,7 @@ function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: number):
 	};
 }
 
-/** The parameters of an import besides its table and options. */
+/** The parameters of an import, apart from its table and options. */
 export const importParameters = [
 	inputDataFieldName,
 	importFormat,
@@ -345,7 +345,7 @@ type ImportParameter = NameOf<
 	typeof importParameters | typeof textOptions | typeof readOptions | typeof rowOptions
 >;
 
-/** What the parameters say about a file. @throws {InputError} */
+/** The settings for one file. @throws {InputError} */
 export const fileSettingsOf = (run: RunContext<ImportParameter>, index: number) => ({
 	mode: importMode.of(run, index),
 	outputName: rejectedRowsField.of(run, index),

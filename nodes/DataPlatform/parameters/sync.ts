@@ -41,11 +41,11 @@ export const fieldsToSet = list('fieldsToSet', {
 	add: 'Add Field',
 	entry: ['entry', 'Field'],
 	show: { missingRecords: ['setFields'] },
-	description: 'What is written to each record that is missing from the input',
+	description: 'What to write to each record that is missing from the input',
 	parts: [fieldToSet, valueToSet],
 });
 
-/** Enough for what changes in a day, too few for an input that went wrong. */
+/** Enough for the changes of a day, too few for an input that went wrong. */
 export const maxRecordsToRemove = wholeNumber('maxRecordsToRemove', {
 	label: 'Max Records to Remove',
 	min: 0,
@@ -87,7 +87,7 @@ export const removeDespiteFailures = flag('removeDespiteFailures', {
 export const syncParameters = [
 	missingRecords,
 	fieldsToSet,
-	// Which records are compared with the input: there is nothing to compare if they are left.
+	// Selects the records to compare with the input. Not needed if missing records are left alone.
 	...filterWith({
 		show: IF_REMOVED,
 		description:
@@ -106,7 +106,7 @@ export type RemovalParameter = SyncParameter | NameOf<typeof emptyValues>;
 const wrong = (message: string, hint: string, { label } = fieldsToSet as { label: string }) =>
 	new InputError(`Nothing was written or removed: ${message}`, { field: label, hint });
 
-/** How missing records are removed; undefined if they are left. @throws {InputError} */
+/** How to remove missing records; undefined to leave them. @throws {InputError} */
 function removalOf(
 	run: RunContext<RemovalParameter>,
 	index: number,
@@ -118,7 +118,7 @@ function removalOf(
 	return kind === 'delete' ? kind : { set: valuesToSet(run, index, table, keys) };
 }
 
-/** @throws {InputError} if a value can't be written, or nothing is set */
+/** @throws {InputError} if a value can't be written, or none is set */
 function valuesToSet(
 	run: RunContext<RemovalParameter>,
 	index: number,
@@ -137,7 +137,7 @@ function valuesToSet(
 		const value = valueToSet.in(entry, fieldsToSet);
 		if (keys.includes(field)) {
 			throw wrong(
-				`'${name}' under ${fieldsToSet} is what records are matched on`,
+				`'${name}' under ${fieldsToSet} is a field that records are matched on`,
 				'Set another field: with the same value, records could not be told apart.',
 			);
 		}
@@ -172,7 +172,10 @@ function writableField(
 	throw wrong(`a field under ${fieldsToSet}: ${why}`, 'Choose it from the list.');
 }
 
-/** @throws {InputError} if a filter that is there restricts nothing, or compares with no choice */
+/**
+ * @throws {InputError} if the filter restricts nothing, or compares a field with a value it can't
+ * have
+ */
 function scopeOf(run: RunContext<FilterParameter>, index: number, table: TableDefinition): Group {
 	const filter = filterOf(run, index);
 	requireRestrictive(filter);
@@ -186,7 +189,7 @@ function scopeOf(run: RunContext<FilterParameter>, index: number, table: TableDe
 }
 
 /**
- * What to do with records that are missing from the input; undefined if they are left.
+ * What to do with records that are missing from the input; undefined to leave them.
  *
  * @param keys the fields that records are matched on
  * @throws {InputError}

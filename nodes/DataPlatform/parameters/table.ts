@@ -1,5 +1,5 @@
 /**
- * The parameters that say which application, table and record to work on.
+ * The parameters that select an application, a table and a record.
  */
 import type { INodePropertyTypeOptions } from 'n8n-workflow';
 
@@ -9,8 +9,8 @@ import { custom, text } from '../execution/parameterKinds';
 import { requireText } from '../execution/parameterValues';
 
 /**
- * Where a name stands in a pasted address, such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
- * brackets. The longest format comes first, because an application may itself be called `apps`.
+ * Finds a name in a pasted URL such as `…/apps/<name>/tables/<name>/data/<name>`: the one in
+ * parentheses. The longest format comes first, because an application may itself be called `apps`.
  */
 const addresses = (...formats: string[]) =>
 	formats.map((format) => new RegExp(format.replaceAll('<name>', '[^/?#]+')));
@@ -19,13 +19,13 @@ interface LocatorLook {
 	label: string;
 	description: string;
 	required?: boolean;
-	/** Whether an expression in it may not return nothing, although it may be left empty. */
+	/** Whether an expression in it must return something, although the field itself may be empty. */
 	narrows?: boolean;
 	typeOptions?: INodePropertyTypeOptions;
-	/** The method that lists what can be chosen. */
+	/** The method that searches the choices. */
 	search: string;
 	id: { placeholder: string; hint?: string };
-	/** An address, and the part of it that stands before the name. */
+	/** An example URL, and its part before the name. */
 	url: string;
 	part: string;
 	addresses: RegExp[];
@@ -37,7 +37,7 @@ const locator = <Name extends string>(
 ) => {
 	const typeOptions = { searchListMethod: search, searchable: true };
 	const regex = `https?://[^/]+/(?:.*/)?${part}/[^/?#]+.*`;
-	const errorMessage = `This address has no part /${part}/… in it`;
+	const errorMessage = `The URL must contain /${part}/…`;
 	const validation = [{ type: 'regex' as const, properties: { regex, errorMessage } }];
 	const shown = {
 		...look,
@@ -66,7 +66,7 @@ export const application = locator('application', {
 	label: 'Application',
 	description:
 		'The application the table belongs to. Empty means all applications: the table is then chosen among those of all, and addressed by its name or ID alone.',
-	// Without an application the request would go to another table of the same name.
+	// If its expression returned nothing, the request could go to another table with the same name.
 	narrows: true,
 	search: 'searchApplications',
 	id: { placeholder: 'e.g. crm', hint: "The application's internal name or ID" },
@@ -94,10 +94,12 @@ export type TableParameter = NameOf<typeof tableParameters>;
 /** Hides what makes no sense without a table. */
 export const UNTIL_TABLE_CHOSEN = { table: [''] };
 
-/** What lists of fields depend on. */
+/** The parameters that lists of fields depend on. */
 export const TABLE_DEPENDENCIES = ['application.value', 'table.value'];
 
-/** A list that the editor loads for the table; `&name` is a parameter beside it in its collection. */
+/**
+ * A list that the editor loads for the table. `&name` is a parameter in the same collection entry.
+ */
 export const ofTable = (
 	loadOptionsMethod: string,
 	...more: string[]
@@ -108,11 +110,11 @@ export const ofTable = (
 
 const EXPRESSION = '<a href="https://docs.n8n.io/code/expressions/">expression</a>';
 
-/** What n8n has everywhere in the description of a list that is loaded. */
+/** n8n's standard text in the description of a loaded list. */
 export const CHOOSE_ID = `Choose from the list, or specify an ID using an ${EXPRESSION}`;
 export const CHOOSE_IDS = `Choose from the list, or specify IDs using an ${EXPRESSION}`;
 
-/** A field of the table, in an entry of a list. */
+/** A field of the table, as a part of a list entry. */
 export const fieldPart = (method: string, description = CHOOSE_ID, preset = '') =>
 	text('field', { label: 'Field Name or ID', loads: ofTable(method), description, preset });
 
@@ -137,7 +139,7 @@ export const recordId = locator('recordId', {
 	addresses: RECORD_ADDRESSES,
 });
 
-/** The ID of each item's record, for operations that match it in one way or another. */
+/** The ID of each item's record, for operations that can match in several ways. */
 export const itemRecordId = text('recordId', {
 	label: 'Record ID',
 	required: true,
@@ -147,7 +149,7 @@ export const itemRecordId = text('recordId', {
 	addresses: RECORD_ADDRESSES,
 });
 
-/** The application that is chosen; undefined if none is. @throws {InputError} */
+/** The chosen application; undefined if there is none. @throws {InputError} */
 export const chosenApplication = (
 	reader: ParameterReader<'application'>,
 	index: number,
@@ -159,7 +161,7 @@ export const tableOf = (reader: ParameterReader<TableParameter>, index: number):
 	table: table.of(reader, index),
 });
 
-/** Names the record that an item is about, among all records. @throws {InputError} */
+/** Identifies the record of an item among all records. @throws {InputError} */
 export const recordKeyOf = (
 	reader: ParameterReader<TableParameter | 'recordId'>,
 	index: number,

@@ -1,5 +1,5 @@
 /**
- * The values that items give for a record's fields.
+ * The values that items have for a record's fields.
  */
 import type { ResourceMapperTypeOptionsBase } from 'n8n-workflow';
 
@@ -14,7 +14,7 @@ import { TABLE_DEPENDENCIES, UNTIL_TABLE_CHOSEN } from './table';
 
 type ColumnsMethod = 'getColumnsToCreate' | 'getColumnsToUpsert' | 'getColumnsToUpdate';
 
-/** The mapper from the item's data to the table's fields; its parts are read by `valuesReader`. */
+/** The mapper from the item's data to the table's fields. `valuesReader` reads its parts. */
 export const columns = (resourceMapperMethod: ColumnsMethod) =>
 	custom(
 		'columns',
@@ -34,10 +34,11 @@ export const columns = (resourceMapperMethod: ColumnsMethod) =>
 					addAllFields: resourceMapperMethod !== 'getColumnsToUpdate',
 					supportAutoMap: true,
 					allowEmptyValues: true,
-					// Fields that the table got or lost since the workflow was saved; older n8n offers a button.
+					// Updates the list after fields were added to or removed from the table. Older n8n offers
+					// a button.
 					refreshIncompleteSchemaOnOpen: true,
 					refreshStaleSchemaOnOpen: true,
-					noFieldsError: 'There is no field to map.',
+					noFieldsError: 'There are no fields to map.',
 				} as ResourceMapperTypeOptionsBase & { resourceMapperMethod: string; mode: 'add' },
 			},
 		},
@@ -57,9 +58,9 @@ const isMappedAutomatically = (run: RunContext<ColumnsParameter>, index: number)
 	run.value(columnsToCreate, index, { part: 'mappingMode' }) === 'autoMapInputData';
 
 /**
- * Reads values as mapped in the editor, or each item's own if mapping is automatic.
+ * Reads values as mapped in the editor, or each item's own if the mapping is automatic.
  *
- * @param index the item that says how it is mapped, which is the same for all
+ * @param index the item to read the mapping mode from, which is the same for all
  */
 export function valuesReader(
 	run: RunContext<ColumnsParameter>,
@@ -70,7 +71,8 @@ export function valuesReader(
 		const valuesOf = jsonReader(table);
 		return (at) => valuesOf(run.json(at));
 	}
-	// n8n's own check knows the table as it was when the workflow was saved; ours knows it as it is.
+	// n8n's own check uses the table as it was when the workflow was saved; ours uses the current
+	// one.
 	const reading = { part: 'value', skipValidation: true };
 	return (at) => run.value(columnsToCreate, at, reading) ?? {};
 }
@@ -99,7 +101,7 @@ export const unknownFields = choice('unknownFields', {
 
 export type FieldOptions = NameOf<typeof emptyValues | typeof unknownFields>;
 
-/** What happens to values that are empty or unknown. @throws {InputError} */
+/** What to do with empty values and unknown fields. @throws {InputError} */
 export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) => ({
 	empty: emptyValues.of(run, index),
 	unknownFields: unknownFields.of(run, index),
@@ -107,7 +109,7 @@ export const valuePoliciesOf = (run: RunContext<FieldOptions>, index: number) =>
 
 export type PlanningParameter = ColumnsParameter | FieldOptions;
 
-/** @throws {InputError} if an option is none of its choices */
+/** @throws {InputError} if an option has an invalid value */
 export const planOptions = (
 	run: RunContext<PlanningParameter>,
 	index: number,
@@ -122,8 +124,8 @@ export const planOptions = (
 	isFromInput: isMappedAutomatically(run, index),
 });
 
-/** Names the fields of the input that are not written, once in a run. */
+/** Tells the user, once per run, which fields of the input are not written. */
 export function hintIgnored(run: RunContext<never>, { ignored }: Pick<Plan, 'ignored'>) {
 	if (ignored.size === 0) return;
-	run.hintOnce(`Left out, because the platform only lets them be read: ${nameList([...ignored])}.`);
+	run.hintOnce(`Not written, because these fields are read-only: ${nameList([...ignored])}.`);
 }

@@ -1,5 +1,5 @@
 /**
- * How many records are written: the options of the operations that do, and what writes by them.
+ * The options of operations that write many records, and how they set up writing.
  */
 import type { TableAddress, TableDefinition } from '../api/types';
 import { readLastChange } from '../bulk/lastChange';
@@ -28,7 +28,7 @@ import { requestOptions, requestSettings, skipAudit } from './requests';
 import { tableOf, type TableParameter } from './table';
 import { emptyValues, unknownFields, type FieldOptions, type PlanningParameter } from './values';
 
-/** The value of a limit that leaves it to the node. */
+/** The value of a limit that lets the node decide. */
 const AUTOMATIC = 0;
 
 export const batchSize = wholeNumber('batchSize', {
@@ -85,7 +85,7 @@ const skipUnchanged = flag('skipUnchanged', {
 		'Whether to read the current values first and write only what differs. It takes requests to read, and saves writes and the workflows that they would start in the platform.',
 });
 
-/** @param merge what Merge does; @param error what the other choice does */
+/** @param merge the description of Merge; @param error that of the other choice */
 const duplicatesOption = (merge: string, error: string) =>
 	choice('duplicates', {
 		label: 'Duplicates in the Input',
@@ -112,7 +112,7 @@ export const importKey = text('importKey', {
 		'The field to match records by, if the table does not mark one. The platform only matches by the field that it marks.',
 });
 
-/** The value of Max Failures (%) that sets no limit. */
+/** The value of Max Failures (%) that means no limit. */
 const NO_FAILURE_LIMIT = 100;
 
 const maxFailedShare = number('maxFailedShare', {
@@ -130,7 +130,7 @@ const BATCHES_AND_TIMES = { label: 'Batches, Timeouts and Retries' };
 
 const requests = requestOptions(BATCHES_AND_TIMES, ...batches, maxFailedShare, ...requestSettings);
 
-/** What happens to values that are empty, unknown or given twice, as a group of options. */
+/** A group of options for empty, unknown and repeated values. */
 const inputValues = <Option extends string = never>(...more: Array<Parameter<Option, unknown>>) =>
 	new OptionGroup<Option | FieldOptions>(
 		'inputValues',
@@ -139,7 +139,7 @@ const inputValues = <Option extends string = never>(...more: Array<Parameter<Opt
 		[...more, emptyValues, unknownFields],
 	);
 
-/** The options of the operations that find records, with what each says of duplicates and matches. */
+/** The options of operations that find records, with their own texts on duplicates and matches. */
 const matchedOptions = <Option extends string>(
 	repeated: typeof duplicatesOfRows,
 	matches: Array<Parameter<Option, unknown>>,
@@ -154,7 +154,9 @@ const matchedOptions = <Option extends string>(
 	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
 ];
 
-/** The options of each kind of writing: at most seven entries, the rare ones in sub-collections. */
+/**
+ * The options of each kind of write: at most seven entries, with the rare ones in sub-collections.
+ */
 export const createManyOptions = [dryRun, importKey, linkValues, output, requests, inputValues()];
 export const upsertManyOptions = matchedOptions(duplicates(), upsertMatchOptions);
 export const updateManyOptions = matchedOptions(
@@ -167,7 +169,11 @@ export const syncManyOptions = matchedOptions(
 	skipUnchanged.with({ preset: true }),
 );
 
-/** Of a file: its rows have one report. @param asText how rows give their values as text */
+/**
+ * The options for files: all rows share one report.
+ *
+ * @param asText how to convert text into values
+ */
 export const importOptions = <Option extends string>(asText: Array<Parameter<Option, unknown>>) => [
 	dryRun,
 	linkValues,
@@ -177,12 +183,16 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	matchingOptions(...upsertMatchOptions, importKey),
 ];
 
-/** How an operation writes, besides what all of them have. */
+/** How an operation writes, apart from what all of them share. */
 export interface WriteKind {
 	mode: WriteMode;
 	duplicates: PlanOptions['duplicates'];
 	skipUnchanged: boolean;
-	/** How items find their records; undefined if the platform itself does. @throws {InputError} */
+	/**
+	 * How items find their records; undefined if the platform itself finds them.
+	 *
+	 * @throws {InputError}
+	 */
 	matching?(table: TableDefinition, importKey?: string): Matching | undefined;
 }
 
@@ -194,7 +204,7 @@ type MatchedParameter = NameOf<
 	| typeof skipUnchanged
 >;
 
-/** How an operation writes that looks for records. @throws {InputError} */
+/** How an operation writes that looks up records. @throws {InputError} */
 export const writesMatched = (
 	run: RunContext<MatchedParameter>,
 	index: number,
@@ -211,7 +221,7 @@ type SettingsParameter = NameOf<
 	typeof batches | typeof dryRun | typeof importKey | typeof skipAudit
 >;
 
-/** How records are sent. @throws {InputError} */
+/** How to send records. @throws {InputError} */
 export const writeSettings = (
 	run: RunContext<SettingsParameter>,
 	index: number,
@@ -227,7 +237,7 @@ export const writeSettings = (
 	dryRun: dryRun.of(run, index),
 });
 
-/** How records are sent, and when that stops. @throws {InputError} */
+/** How to send records, and when to stop. @throws {InputError} */
 export function manySettings(
 	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
 	index: number,
@@ -251,7 +261,7 @@ export type WriteManyParameter =
 	| PlanningParameter
 	| NameOf<typeof maxFailedShare | typeof output | typeof simple>;
 
-/** A table that is about to be written to. */
+/** A table that is about to be written. */
 export interface WriteSetup {
 	at: TableAddress;
 	table: TableDefinition;
@@ -263,7 +273,7 @@ export interface WriteSetup {
 }
 
 /**
- * Reads what has to be known of the table.
+ * Reads what must be known about the table.
  *
  * @throws {InputError}
  * @throws {ServiceError}
@@ -281,7 +291,7 @@ export async function setUpWriting(
 	const reading = settings.dryRun
 		? Promise.resolve(undefined)
 		: readLastChange(client, at, definition);
-	// Both are read at the same time, and none is left behind if the other one fails.
+	// Both are read at the same time. Waits for both, so that none is left running if one fails.
 	const table = await definition.finally(async () => await reading);
 	const links = linkResolver(run, at);
 	const matching = matchingIn?.(table, settings.importKey);

@@ -1,5 +1,5 @@
 /**
- * CSV as RFC 4180 has it and as spreadsheets write it: read and written a piece at a time.
+ * Reads and writes CSV piece by piece, as in RFC 4180 and as spreadsheets write it.
  */
 import { InputError } from '../transport/errors';
 import {
@@ -12,24 +12,26 @@ import {
 
 /** A row of a file. */
 export interface CsvRow {
-	/** As a spreadsheet counts: the first row of the file is 1, and empty ones count. */
+	/** Numbered as in a spreadsheet: the first row of the file is 1, and empty ones count. */
 	row: number;
 	cells: string[];
-	/** What is wrong with it by itself. */
+	/** What is wrong with the row itself. */
 	problem?: string;
 }
 
 export type Delimiter = ',' | ';' | '\t' | '|';
 
-/** What was found out about a file. */
+/** What was detected in a file. */
 export interface CsvNotes {
 	delimiter?: Delimiter;
 }
 
-/** In the order in which one is preferred where the header has the same number of several. */
+/** If the header has the same number of several delimiters, the first of them in this list wins. */
 export const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
 
-/** In how many characters the header must end for its delimiter to be found in all of it. */
+/**
+ * The header must end within this many characters for all of it to count in finding the delimiter.
+ */
 const MAX_HEADER_CHARACTERS = 1024 * 1024;
 
 const QUOTE = 0x22;
@@ -38,19 +40,19 @@ const CR = 0x0d;
 
 type State = 'cellStart' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterCr';
 
-/** Reads pieces of text into rows. Keeps no more than one row besides the rows of a piece. */
+/** Parses pieces of text into rows. Holds at most one row in addition to those of a piece. */
 export class CsvParser {
 	private state: State = 'cellStart';
 	private row = 1;
 	private cell = '';
 	private cells: string[] = [];
 	private problem?: string;
-	/** Where the quote stands that is open. */
+	/** The row in which the open quote is. */
 	private quoteRow = 0;
 	private hasNul = false;
-	/** How many characters the row has. */
+	/** The length of the row so far, in characters. */
 	private characters = 0;
-	/** Whether the rest of the cell is left out, or the rest of the row. */
+	/** Whether the rest of the cell, or of the row, is dropped. */
 	private isCellCut = false;
 	private isRowCut = false;
 	private rows: CsvRow[] = [];
@@ -92,7 +94,7 @@ export class CsvParser {
 						at += 1;
 					} else {
 						if (code !== this.delimiter && code !== LF && code !== CR) {
-							this.problem ??= `has text behind a closing quote in column ${this.cells.length + 1}`;
+							this.problem ??= `has text after a closing quote in column ${this.cells.length + 1}`;
 						}
 						this.state = 'plain';
 					}
@@ -109,9 +111,9 @@ export class CsvParser {
 	}
 
 	/**
-	 * The last row, where no line end follows it.
+	 * The last row, if no line end follows it.
 	 *
-	 * @throws {InputError} where a quote is still open
+	 * @throws {InputError} if a quote is still open
 	 */
 	end(): CsvRow[] {
 		if (this.state === 'quoted') {
@@ -161,7 +163,7 @@ export class CsvParser {
 	}
 
 	private endCell(code: number) {
-		// An empty line is no row, but two quotes in a line are one with an empty cell.
+		// An empty line is not a row, but two quotes in a line are a row with an empty cell.
 		const isEmptyLine =
 			code !== this.delimiter &&
 			this.cells.length === 0 &&
@@ -181,7 +183,7 @@ export class CsvParser {
 		const { row, cells } = this;
 		if (this.hasNul && this.problem === undefined) {
 			const column = cells.findIndex((cell) => cell.includes('\0')) + 1;
-			if (column > 0) this.problem = `has NUL characters in column ${column}, which are no text`;
+			if (column > 0) this.problem = `has NUL characters in column ${column}, which are not text`;
 		}
 		this.rows.push({ row, cells, problem: this.problem });
 		this.cells = [];
@@ -191,7 +193,7 @@ export class CsvParser {
 	}
 }
 
-/** Where the quoted text ends that goes on at a place: its quote, or the last of the text. */
+/** Where quoted text ends, from a given position: at its quote, or at the end of the text. */
 function endOfQuoted(text: string, from: number): number {
 	for (let at = from; ; at += 2) {
 		at = text.indexOf('"', at);
@@ -200,14 +202,14 @@ function endOfQuoted(text: string, from: number): number {
 	}
 }
 
-/** Not by `replaceAll`, which keeps a chain of all parts in memory. */
+/** Not `replaceAll`, which keeps a chain of all parts in memory. */
 const replaced = (text: string, from: string, to: string) =>
 	text.includes(from) ? text.split(from).join(to) : text;
 
-/** Text inside quotes, in which each quote is doubled. */
+/** The content of quoted text, in which each quote is doubled. */
 const unquoted = (text: string) => replaced(text, '""', '"');
 
-/** The first line outside quotes; undefined where the text ends before its end. */
+/** The first line outside quotes; undefined if the text ends before the line does. */
 function firstLine(text: string): string | undefined {
 	let isQuoted = false;
 	for (let at = 0; at < text.length; at++) {
@@ -218,14 +220,14 @@ function firstLine(text: string): string | undefined {
 	return undefined;
 }
 
-/** The delimiter that stands most often in a line, outside quotes. */
+/** The most frequent delimiter in a line, outside quotes. */
 export function detectDelimiter(line: string): Delimiter {
 	const plain = line.replace(/"[^"]*"?/g, '');
 	const counts = DELIMITERS.map((delimiter) => plain.split(delimiter).length);
 	return DELIMITERS[counts.indexOf(Math.max(...counts))]!;
 }
 
-/** A first line by which spreadsheets are informed of the delimiter. */
+/** A first line that tells spreadsheets the delimiter. */
 const SEPARATOR_LINE = /^sep=([,;\t|])(?:\r\n|\r(?!$)|\n)/;
 
 function withoutSeparatorLine(text: string): { text: string; named?: Delimiter } {
@@ -234,10 +236,10 @@ function withoutSeparatorLine(text: string): { text: string; named?: Delimiter }
 }
 
 /**
- * The rows of a CSV file, those that end in one piece of its text at a time.
+ * Reads the rows of a CSV file, and returns those that end in each piece of its text.
  *
- * @param chosen the delimiter; found in the first row where it is not given
- * @param notes gets what was found out
+ * @param chosen the delimiter; if not set, it is detected in the first row
+ * @param notes gets what was detected
  * @throws {InputError} that names the row, after the rows before it
  */
 export async function* readCsv(
@@ -270,30 +272,30 @@ export async function* readCsv(
 	} catch (error) {
 		failure = { error };
 	}
-	// What came before the place where a file can't be read is given first.
+	// Returns the rows before the point of failure first.
 	const rows = parser ? [] : begin();
 	if (!failure) rows.push(...parser!.end());
 	if (rows.length > 0) yield rows;
 	if (failure) throw failure.error;
 }
 
-/** What a spreadsheet takes for a formula, or for its beginning; apostrophes before it count. */
+/** How text starts that a spreadsheet takes for a formula, even with apostrophes before it. */
 const FORMULA = /^'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /**
- * Text that no spreadsheet takes for a formula: an apostrophe before it, one more where it has some.
- * `unguarded` is the way back.
+ * Adds an apostrophe to text that a spreadsheet would take for a formula, even if it already has
+ * some. `unguarded` undoes this.
  */
 export const guarded = (text: string): string => (FORMULA.test(text) ? `'${text}` : text);
 
-/** Text without the apostrophe that `guarded` put before it. */
+/** Removes the apostrophe that `guarded` added. */
 export const unguarded = (text: string): string =>
 	text.charCodeAt(0) === 0x27 && FORMULA.test(text) ? text.slice(1) : text;
 
 /** A line of CSV with its line end. */
 export function csvLine(cells: string[], delimiter: Delimiter): string {
 	const line = cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
-	// An empty line would be no row.
+	// An empty line would not count as a row.
 	return `${line === '' ? '""' : line}\r\n`;
 }
 

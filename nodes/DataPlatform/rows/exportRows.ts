@@ -5,7 +5,7 @@ import type { FieldValues, JsonValue, PlatformRecord, TableDefinition } from '..
 import { holdsData } from '../fields';
 import { csvLine, guarded, type Delimiter } from './csv';
 
-/** A column of a file: what it is called, and what stands in it. */
+/** A column of a file: its title, and how to get its value. */
 export interface ExportColumn {
 	title: string;
 	value: (record: PlatformRecord) => JsonValue | undefined;
@@ -14,20 +14,20 @@ export interface ExportColumn {
 export interface CsvForm {
 	delimiter: Delimiter;
 	byteOrderMark: boolean;
-	/** Whether text that a spreadsheet takes for a formula gets an apostrophe before it. */
+	/** Whether text that a spreadsheet would take for a formula gets an apostrophe. */
 	formulaGuard: boolean;
 }
 
-/** What every record has beside its fields, in the order of columns. */
+/** What every record has besides its fields, in the order of columns. */
 const BEHIND_FIELDS = ['created', 'modified', 'ver'] as const;
 
 /**
- * The columns of a table: the record's ID, its fields, and what the platform says of it.
+ * The columns of a table: the record's ID, its fields, and its metadata.
  *
- * @param chosen the fields to write; all that hold data where it is empty
- * @param nameOf what a field's column is called; its field's own name where two are called the same, or
- *   where it would be read as something else
- * @param fieldName what a field of a name is called
+ * @param chosen the fields to write; if empty, all that hold data
+ * @param nameOf the title of a field's column. It is replaced by the field's name if two titles are
+ * equal, or it would be read as something else
+ * @param fieldName how a field's name is written in a title
  */
 export function exportColumns(
 	table: TableDefinition,
@@ -63,7 +63,7 @@ export function exportColumns(
 	];
 }
 
-/** A value as a cell: text as it is, what has parts as JSON. */
+/** A value as a cell: text as it is, structured values as JSON. */
 function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): string {
 	if (value === undefined || value === null) return '';
 	if (typeof value === 'string') return hasGuard ? guarded(value) : value;

@@ -1,13 +1,13 @@
 /**
- * In which row a key came first, for millions of keys in a few bytes each.
+ * Finds the first row of a key, for millions of keys in a few bytes each.
  */
 
 const START_SIZE = 1 << 12;
 
-/** The share of places that may be taken before there are twice as many. */
+/** The share of slots that may be used before the table doubles. */
 const FULL = 0.7;
 
-/** 64 bits of a text, as two numbers; well spread (MurmurHash's finalizers over two seeds). */
+/** A 64-bit hash of a text, as two numbers (MurmurHash's finalizers with two seeds). */
 function hash(text: string): [number, number] {
 	let high = 0x9e3779b9;
 	let low = 0x85ebca6b;
@@ -24,17 +24,17 @@ function hash(text: string): [number, number] {
 }
 
 /**
- * Remembers the row of each key. Keys are compared by 64 bits: among ten million of them, two
- * different ones are taken for the same with a probability of one in 300,000.
+ * Remembers the first row of each key. Keys are compared by their 64-bit hashes: among ten million
+ * keys, the probability that two different ones count as the same is one in 300,000.
  */
 export class KeyIndex {
 	private high = new Uint32Array(START_SIZE);
 	private low = new Uint32Array(START_SIZE);
-	/** 0 where a place is free: rows count from 1. */
+	/** 0 if a slot is free: rows count from 1. */
 	private rows = new Uint32Array(START_SIZE);
 	private count = 0;
 
-	/** The row in which the key came before; else notes that it came in this one. */
+	/** The row that had the key before. If there is none, remembers this one. */
 	firstRow(key: string, row: number): number | undefined {
 		if (this.count >= this.rows.length * FULL) this.grow();
 		const [high, low] = hash(key);

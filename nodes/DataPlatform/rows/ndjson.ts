@@ -1,5 +1,5 @@
 /**
- * NDJSON: one JSON object a line.
+ * NDJSON: one JSON object per line.
  */
 import { InputError } from '../transport/errors';
 import { endOfText, isObject, withExactNumbers } from '../transport/json';
@@ -9,14 +9,16 @@ import { beginningOf, MAX_ROW_CHARACTERS, MAX_ROW_VALUES } from './limits';
 export interface NdjsonRow {
 	/** The line, counted from 1. */
 	row: number;
-	/** The line as it stands in the file; its beginning where it is too long. */
+	/** The line as in the file; only its beginning if it is too long. */
 	line: string;
-	/** What it holds, numbers that would lose digits as text; undefined where it is no JSON object. */
+	/**
+	 * Its values, with numbers that would lose digits as text; undefined if it is not a JSON object.
+	 */
 	values?: Record<string, unknown>;
 	problem?: string;
 }
 
-/** Whether a line holds more values, lists and objects than a row may have. */
+/** Whether a line has more values, lists and objects than a row may have. */
 function hasTooMany(line: string): boolean {
 	if (line.length <= MAX_ROW_VALUES) return false;
 	let count = 0;
@@ -48,10 +50,10 @@ function parseLine(row: number, line: string): NdjsonRow {
 }
 
 /**
- * The rows of an NDJSON file, those that end in one piece of its text at a time. Empty lines are
- * left out.
+ * Reads the rows of an NDJSON file, and returns those that end in each piece of its text. Skips
+ * empty lines.
  *
- * @throws {InputError} where the file is a JSON list
+ * @throws {InputError} if the file is a JSON list
  */
 export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator<NdjsonRow[]> {
 	let row = 1;
@@ -68,8 +70,8 @@ export async function* readNdjson(pieces: AsyncIterable<string>): AsyncGenerator
 		}
 		if (text === '') return [];
 		if (isFirst && text.startsWith('[')) {
-			throw new InputError('The file is a JSON list, not NDJSON with one JSON object a line', {
-				hint: "Write one object a line, or read it with the node 'Extract From File' and write its items.",
+			throw new InputError('The file is a JSON list, not NDJSON with one JSON object per line', {
+				hint: "Write one object per line, or read it with the node 'Extract From File' and write its items.",
 			});
 		}
 		isFirst = false;

@@ -1,5 +1,5 @@
 /**
- * A file of rows, whatever its format: its columns, and its rows in portions.
+ * A file of rows in any format: its columns, and its rows in portions.
  */
 import { InputError } from '../transport/errors';
 import { readCsv, unguarded, type CsvNotes, type CsvRow, type Delimiter } from './csv';
@@ -14,11 +14,11 @@ export const isCsvRow = (row: FileRow): row is CsvRow => 'cells' in row;
 export type RowFormat = 'csv' | 'ndjson';
 
 export interface RowFileForm {
-	/** Found by the first character where it is not given. */
+	/** If not set, detected by the first character. */
 	format?: RowFormat;
-	/** Found in the first row where it is not given. */
+	/** If not set, detected in the first row. */
 	delimiter?: Delimiter;
-	/** Whether cells lose the apostrophe that guards text against being run as a formula. */
+	/** Whether to remove the apostrophe that keeps spreadsheets from running text as a formula. */
 	formulaGuard: boolean;
 }
 
@@ -27,32 +27,34 @@ export interface RowFile {
 	/** The names of a CSV file's columns. */
 	header: string[];
 	delimiter: Delimiter;
-	/** The rows behind the header. @throws {InputError} behind those before the place it is about */
+	/** The rows after the header. @throws {InputError} after the rows before the failure */
 	rows: AsyncGenerator<FileRow[]>;
 }
 
 /**
- * How many rows are written at a time, while the next ones are read: four batches of up to 1,000, or
+ * How many rows to write at a time, while the next ones are read: four batches of up to 1,000, or
  * four look-ups of 999.
  */
 const PORTION_ROWS = 3996;
 
-/** Fewer where they are long. */
+/** Fewer rows if they are long. */
 const PORTION_CHARACTERS = 8 * 1024 * 1024;
 
-/** Fewer where they are far apart, too: a cell keeps the whole piece of text that it is a part of. */
+/**
+ * Fewer rows, too, if they are far apart: a cell keeps the whole piece of text around it in memory.
+ */
 const PORTION_PIECES = PORTION_CHARACTERS / PIECE_BYTES;
 
-/** What a cell takes besides its characters, in characters. */
+/** The memory of a cell besides its characters, measured in characters. */
 const CELL_OVERHEAD = 16;
 
-/** What begins with a brace is JSON; a list is as well, and refused. */
+/** Text that starts with a brace is JSON. So is a list, which is rejected later. */
 const JSON_START = /^\s*(?:\{|\[\s*(?:\{|$))/;
 
-/** How many blanks may come before what says the format. */
+/** How many blank characters may precede the first one that reveals the format. */
 const MAX_BLANKS = 1024 * 1024;
 
-/** The pieces, and the format of what they begin with. */
+/** The pieces, and the format that their beginning has. */
 async function detect(pieces: AsyncGenerator<string>) {
 	let head = '';
 	for (let isBlank = true; isBlank && head.length <= MAX_BLANKS; ) {
@@ -71,10 +73,10 @@ async function detect(pieces: AsyncGenerator<string>) {
 
 const EMPTY_HINTS: Record<RowFormat, string> = {
 	csv: 'Its first row must name the columns.',
-	ndjson: 'It must hold one JSON object a line.',
+	ndjson: 'It must have one JSON object per line.',
 };
 
-/** The names in the header. @throws {InputError} where it names no column */
+/** The names in the header. @throws {InputError} if it names no column */
 function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
 	if (problem) {
 		throw new InputError(`The file's first row ${problem}`, {
@@ -91,7 +93,7 @@ function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
 /**
  * Opens a file of rows.
  *
- * @throws {InputError} where it is empty, or its header can't be read
+ * @throws {InputError} if it is empty, or its header can't be read
  */
 export async function openRows(text: AsyncGenerator<string>, form: RowFileForm): Promise<RowFile> {
 	const { format: found, pieces } = await detect(text);
@@ -119,11 +121,11 @@ const charactersOf = (row: FileRow) =>
 		: row.line.length;
 
 /**
- * Rows in portions that fit into memory.
+ * Splits rows into portions that fit into memory.
  *
- * @param startAt the first row that counts
+ * @param startAt the first row to return
  * @param endAt the last one; 0 for all
- * @throws what reading the rows throws, after the rows before that
+ * @throws errors of reading, after the rows before the failure
  */
 export async function* portionsOf(
 	rows: AsyncIterable<FileRow[]>,
@@ -147,7 +149,7 @@ export async function* portionsOf(
 				}
 				portion.push(row);
 				characters += charactersOf(row);
-				// What follows the last one is not looked at: the file may be damaged there.
+				// Nothing after the last row is read: the file may be damaged there.
 				if (row.row === endAt) {
 					yield portion;
 					return;

@@ -1,5 +1,5 @@
 /**
- * Rows that were not written, as a file of the form that they came in, with their reasons.
+ * Writes a file of the rows that were rejected, in the format of the original, with the reasons.
  */
 import { csvLine, guarded, type Delimiter } from './csv';
 import { ndjsonLine } from './ndjson';
@@ -9,13 +9,13 @@ import { endOfText } from '../transport/json';
 /** Why a row was not written. */
 export interface Rejection {
 	error: string;
-	/** The field it is about, where it is about one. */
+	/** The field that the reason is about, if any. */
 	field?: string;
 }
 
 const ADDED = ['error', 'field', 'row'];
 
-/** The names of the added columns: with an underscore where the file has them already. */
+/** The names of the added columns; with an underscore if the file already has such a column. */
 function addedNames(header: string[]): string[] {
 	const taken = new Set(header.map((name) => name.toLowerCase()));
 	return ADDED.map((name) => {
@@ -25,7 +25,7 @@ function addedNames(header: string[]): string[] {
 	});
 }
 
-/** How many columns at the end of a header are those that a file of rejected rows adds. */
+/** How many columns at the end of a header were added by a file of rejected rows. */
 export function addedColumns(header: string[], isField: (name: string) => boolean): number {
 	const last = header.slice(-ADDED.length);
 	const isAdded = addedNames(header.slice(0, -ADDED.length)).every(
@@ -34,7 +34,7 @@ export function addedColumns(header: string[], isField: (name: string) => boolea
 	return isAdded ? ADDED.length : 0;
 }
 
-/** An NDJSON object without what a file of rejected rows adds. */
+/** An NDJSON object without what a file of rejected rows added. */
 export function withoutAdded(
 	values: Record<string, unknown>,
 	isField: (name: string) => boolean,
@@ -60,14 +60,14 @@ function withoutLast(line: string, count: number): string {
 }
 
 /**
- * Makes the lines of a file of rejected rows. What an earlier such file added is replaced, so that
+ * Makes the lines of a file of rejected rows. Replaces what an earlier such file added, so that
  * rows can be rejected any number of times.
  */
 export class RejectedLines {
 	private readonly added: string[];
 	private readonly own: string[];
 
-	/** @param header of the file that the rows come from, as it stands there; empty for NDJSON */
+	/** @param header the original file's header, unchanged; empty for NDJSON */
 	constructor(
 		private readonly header: string[],
 		private readonly delimiter: Delimiter,
@@ -78,7 +78,7 @@ export class RejectedLines {
 		this.added = addedNames(this.own);
 	}
 
-	/** The first line of a CSV file, with the mark by which every program knows that it is UTF-8. */
+	/** The first line of a CSV file, with the byte order mark that marks it as UTF-8. */
 	first(): string {
 		return `\ufeff${csvLine([...this.own, ...this.added], this.delimiter)}`;
 	}
@@ -88,16 +88,16 @@ export class RejectedLines {
 		if (isCsvRow(row)) {
 			const cells = this.own.map((_, at) => row.cells[at] ?? '');
 			const surplus = row.cells.slice(this.header.length);
-			// No cell gets lost: those that no column is for stand in the reason.
+			// Don't lose cells that have no column: add them to the reason.
 			if (surplus.length > 0) {
-				added[0] += `; the cells behind the last column: ${csvLine(surplus, this.delimiter).trimEnd()}`;
+				added[0] += `; the cells after the last column: ${csvLine(surplus, this.delimiter).trimEnd()}`;
 			}
 			return csvLine([...cells, ...added], this.delimiter);
 		}
 		const { values } = row;
 		const own = values ? Object.keys(withoutAdded(values, this.isField)) : ['line'];
 		const count = values ? Object.keys(values).length - own.length : 0;
-		// The line's own text, in which no number loses a digit.
+		// Uses the line's own text, in which no number has lost digits.
 		const line = values ? row.line : ndjsonLine({ line: row.line }).trimEnd();
 		const text = count > 0 ? withoutLast(line, count) : line;
 		const [errorName, fieldName, rowName] = addedNames(own);

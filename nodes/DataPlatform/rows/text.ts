@@ -1,16 +1,16 @@
 /**
- * The bytes of a file as text: unpacked, decoded, in pieces.
+ * Turns the bytes of a file into text, in pieces: unpacked and decoded.
  */
 import { InputError, ServiceError } from '../transport/errors';
 
-/** `auto`: what the byte order mark says, UTF-8 without one. */
+/** `auto`: the encoding of the byte order mark, or UTF-8 without one. */
 export const ENCODINGS = ['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'] as const;
 
 export type Encoding = (typeof ENCODINGS)[number];
 
 type KnownEncoding = Exclude<Encoding, 'auto'>;
 
-/** How many bytes are decoded at once, so that the rows of a piece fit into memory. */
+/** How many bytes to decode at once, so that the rows of a piece fit into memory. */
 export const PIECE_BYTES = 64 * 1024;
 
 const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
@@ -19,7 +19,7 @@ const BYTE_ORDER_MARKS: Array<[encoding: KnownEncoding, mark: number[]]> = [
 	['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Files that are taken for tables of text, and what to do with them. */
+/** Files that users mistake for tables in text format, and what to do with them. */
 const OTHER_FILES: Array<[mark: number[], what: string, hint: string]> = [
 	[
 		[0x50, 0x4b, 0x03, 0x04],
@@ -31,7 +31,7 @@ const OTHER_FILES: Array<[mark: number[], what: string, hint: string]> = [
 		'an old workbook (.xls)',
 		"Save it as CSV, or read it with the node 'Extract From File' and write its items.",
 	],
-	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Give a CSV or NDJSON file.'],
+	[[0x25, 0x50, 0x44, 0x46], 'a PDF file', 'Use a CSV or NDJSON file.'],
 ];
 
 const GZIP = [0x1f, 0x8b];
@@ -44,24 +44,31 @@ interface NodeError {
 	message?: string;
 }
 
-/** Why a gzip file can't be unpacked; other failures as they are. */
+/** Why a gzip file can't be unpacked. Returns other failures unchanged. */
 function packedFailure(error: unknown): unknown {
 	if (error instanceof InputError || error instanceof ServiceError) return error;
 	const { code, message, cause } = error as NodeError & { cause?: NodeError };
 	const codes = [code, cause?.code];
 	if (codes.includes('ERR_TRAILING_JUNK_AFTER_STREAM_END')) {
-		return new InputError('The gzip file is several that were joined, or has more behind its end', {
-			hint: 'Unpack it, and pack it as one.',
-		});
+		return new InputError(
+			'The gzip file consists of several joined files, or has data after its end',
+			{
+				hint: 'Unpack it, and compress it again as one file.',
+			},
+		);
 	}
-	// Some versions of Node.js say only in the cause what is wrong.
+	// Some versions of Node.js give the reason only in the cause.
 	const what = codes.includes('Z_BUF_ERROR')
 		? 'ends in the middle'
 		: `is damaged: ${message || cause?.message}`;
 	return new InputError(`The gzip file ${what}`, { hint: 'Get the file again.' });
 }
 
-/** The bytes of a gzip file. @throws {InputError} if it is damaged, after the bytes before that */
+/**
+ * The bytes of a gzip file.
+ *
+ * @throws {InputError} if it is damaged, after the bytes before the damage
+ */
 async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	const { readable, writable } = new DecompressionStream('gzip');
 	const writer = writable.getWriter();
@@ -83,7 +90,7 @@ async function* unpacked(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 	}
 }
 
-/** The same bytes in pieces of `PIECE_BYTES`; the last one is what is left. */
+/** The same bytes in pieces of `PIECE_BYTES`; the last piece may be shorter. */
 async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let piece = new Uint8Array(PIECE_BYTES);
 	let size = 0;
@@ -108,14 +115,14 @@ async function* pieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
 	if (failure) throw failure.error;
 }
 
-/** How many of the bytes are whole characters; the others wait for the next ones. */
+/** How many of the bytes are complete characters. The rest waits for the next bytes. */
 function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	const { length } = bytes;
 	if (encoding === 'windows-1252') return length;
 	if (encoding === 'utf-8') {
 		for (let back = 1; back <= Math.min(3, length); back++) {
 			const byte = bytes[length - back]!;
-			// The first byte of a character says how many there are.
+			// The first byte of a character determines its length.
 			if (byte >= 0xc0) {
 				return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? length - back : length;
 			}
@@ -128,12 +135,12 @@ function wholeLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	return isFirstHalf ? even - 2 : even;
 }
 
-/** What Windows-1252 has in the place of 32 control characters; where it has none, they stay. */
+/** The characters that Windows-1252 has in place of 32 control characters. Unassigned ones stay. */
 const WINDOWS_1252 =
 	'\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
 	'\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
 
-/** By hand: some versions of Node.js decode it as Latin-1. */
+/** Done by hand, because some versions of Node.js decode it as Latin-1. */
 const decodeWindows1252 = (bytes: Uint8Array) =>
 	Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 		.toString('latin1')
@@ -148,7 +155,7 @@ const isValid = (bytes: Uint8Array, encoding: KnownEncoding) => {
 	}
 };
 
-/** How many bytes from the first on are text in an encoding. */
+/** How many bytes from the start are valid in an encoding. */
 function validLength(bytes: Uint8Array, encoding: KnownEncoding): number {
 	let [least, most] = [0, bytes.length];
 	while (least < most) {
@@ -171,16 +178,16 @@ const wrongEncoding = (encoding: KnownEncoding) =>
 		hint: { code: 'chooseEncoding' },
 	});
 
-/** @throws {InputError} where the bytes are no text, or none of a table */
+/** @throws {InputError} if the bytes are not text, or another kind of file */
 function encodingOf(head: Uint8Array, chosen: Encoding): KnownEncoding {
 	const other = OTHER_FILES.find(([mark]) => beginsWith(head, mark));
 	if (other) throw new InputError(`The file is ${other[1]}, not a text file`, { hint: other[2] });
-	// A byte order mark says more than a setting that was made for other files.
+	// A byte order mark is more reliable than a setting that may be meant for other files.
 	const marked = BYTE_ORDER_MARKS.find(([, mark]) => beginsWith(head, mark))?.[0];
 	return marked ?? (chosen === 'auto' ? 'utf-8' : chosen);
 }
 
-/** The first piece of a file, empty where there is none, and all of them. */
+/** The first piece of a file (empty if there is none), and all of its pieces. */
 async function peek(source: AsyncGenerator<Uint8Array>) {
 	const first = await source.next();
 	async function* all() {
@@ -195,11 +202,11 @@ async function peek(source: AsyncGenerator<Uint8Array>) {
 }
 
 /**
- * A file's text, in pieces; unpacked where it is a gzip file, without its byte order mark.
+ * The text of a file, in pieces: unpacked if it is a gzip file, and without its byte order mark.
  *
- * @param read the file's bytes, from the first on each time that it is called
- * @throws {InputError} where it is not in the encoding or no text, after the text before that place;
- *   where it is a damaged gzip file, before any text
+ * @param read returns the file's bytes, from the start on each call
+ * @throws {InputError} if it is not text in the encoding, after the text before that place; if it
+ * is a damaged gzip file, before any text
  */
 export async function* decodeText(
 	read: () => AsyncIterable<Uint8Array>,
@@ -207,7 +214,7 @@ export async function* decodeText(
 ): AsyncGenerator<string> {
 	let { head, all } = await peek(pieces(read()));
 	if (beginsWith(head, GZIP)) {
-		// The checksum comes last. Before it is read, no byte is certain.
+		// The checksum comes last. Until it is verified, no byte is certain.
 		const check = unpacked(all);
 		while (!(await check.next()).done);
 		({ head, all } = await peek(pieces(unpacked(read()))));

@@ -1,12 +1,12 @@
 /**
- * Where a token may travel: over HTTPS, or HTTP on a loopback host, to
- * the base URL's origin and to the origins that the credential names; nowhere else.
+ * Where the token may be sent: only to the base URL's origin and the origins listed in the
+ * credential, over HTTPS, or over HTTP to a loopback host.
  */
 
 import type { Hint } from './errors';
 
 export class OriginError extends Error {
-	/** What the user can do about it. */
+	/** What the user can do. */
 	readonly hint: Hint;
 
 	constructor(message: string, hint: Hint) {
@@ -16,15 +16,17 @@ export class OriginError extends Error {
 	}
 }
 
-/** Whether a URL's host name is this computer's own; other forms the URL parser has made plain. */
+/**
+ * Whether a host name is this computer's. The URL parser has already normalized other spellings.
+ */
 export const isLoopback = (hostname: string) =>
 	hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
 
 /**
- * Checks that a token may be sent over this URL's scheme.
+ * Checks that a token may be sent to this URL.
  *
- * @param what what the URL is, for the message, such as `The base URL`
- * @throws {OriginError} where it is no URL, carries a password, or is neither HTTPS nor loopback
+ * @param what names the URL in the message, such as `The base URL`
+ * @throws {OriginError} if it is not a URL, contains a password, or is neither HTTPS nor loopback
  */
 export function safeUrl(address: string, what: string): URL {
 	const url = URL.canParse(address.trim()) ? new URL(address.trim()) : undefined;
@@ -36,7 +38,7 @@ export function safeUrl(address: string, what: string): URL {
 	}
 	if (url.username !== '' || url.password !== '') {
 		throw new OriginError(
-			`${what} carries a user name or password`,
+			`${what} contains a user name or password`,
 			'Remove the part before the @; the token belongs in the credential.',
 		);
 	}
@@ -49,13 +51,13 @@ export function safeUrl(address: string, what: string): URL {
 	return url;
 }
 
-/** The origin of a base URL; a path such as `/api/v2` that was pasted with it is dropped. */
+/** The origin of a base URL. Drops a path such as `/api/v2` that was pasted with it. */
 export const baseOrigin = (baseUrl: string) => safeUrl(baseUrl, 'The base URL').origin;
 
 /**
- * The origins that may see the token.
+ * The origins that may receive the token.
  *
- * @param extra the credential's list of webhook origins, separated by commas, spaces or lines
+ * @param extra the credential's list of webhook origins, separated by commas, spaces or line breaks
  */
 export function allowedOrigins(baseUrl: string, extra: string): Set<string> {
 	const listed = extra.split(/[\s,]/).filter((entry) => entry !== '');

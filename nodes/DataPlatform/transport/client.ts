@@ -1,6 +1,6 @@
 /**
- * One request to the service: authentication by the credential, where it may go, what its failure
- * means, and when it is repeated. Everything above this file gets JSON or a `ServiceError`.
+ * Sends requests to the service: with the credential's token, only to allowed origins, and with
+ * retries. Code above this file gets JSON or a `ServiceError`.
  */
 import {
 	sleep,
@@ -28,11 +28,11 @@ import { RetryBudget } from './retryBudget';
 import { isWaitRequest, retryDelay, type RetryMode } from './retryPolicy';
 import { readText, withStallTimeout, type BodyStream, type ByteStream } from './streams';
 
-/** What an API client needs of n8n. */
+/** What an API client needs from n8n. */
 export interface HttpTransport {
-	/** Sends with the credential's token; throws n8n's error where no response arrived. */
+	/** Sends with the credential's token. Throws n8n's error if no response arrived. */
 	send(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
-	/** Sends without it. */
+	/** Sends without the token. */
 	sendWithoutToken(options: IHttpRequestOptions): Promise<IN8nHttpFullResponse>;
 	logger: Logger;
 	canceled?: AbortSignal;
@@ -50,42 +50,46 @@ export interface ClientSettings {
 	redactToken: (text: string) => string;
 	/** How long one request may take. */
 	timeoutMs: number;
-	/** How long an execution may wait in all to repeat requests; keeping to the rate limit does not count. */
+	/**
+	 * How long an execution may wait in all for retries. Waiting for the rate limit does not count.
+	 */
 	retryBudgetMs: number;
-	/** What the user can do where that was not long enough, other than to raise it. */
+	/** What the user can do if that was not long enough, besides raising it. */
 	retryBudgetHint?: string;
 }
 
 export interface ApiRequest {
 	method: IHttpRequestMethods;
-	/** Below the base URL's origin. */
+	/** The path below the base URL's origin. */
 	path?: string;
-	/** In its place, another address: a webhook (with the token) or a file elsewhere (without). */
+	/** Another URL instead: a webhook (with the token), or a file on another host (without it). */
 	to?: { url: string; withToken: boolean };
 	query?: Record<string, string | number | boolean | undefined>;
 	headers?: Record<string, string>;
 	/** A value to send as JSON, or JSON text. */
 	body?: IDataObject | string;
-	/** Makes a body of JSON that is too large for memory; called anew for each try. */
+	/** Makes a JSON body that is too large for memory. Called again for each attempt. */
 	stream?: () => Promise<BodyStream>;
-	/** Takes a success as a stream of bytes, in place of JSON; its failure counts as the request's. */
+	/** Takes a success as a stream of bytes instead of JSON. If it fails, the request fails. */
 	receive?: (bytes: ByteStream, headers: IDataObject) => Promise<void>;
 	/**
-	 * How many bytes `receive` must get, or that there must be some; as many as the response says
-	 * where this is not known.
+	 * How many bytes `receive` must get, or that there must be some. If not set, as many as the
+	 * response announces.
 	 */
 	expectedBytes?: number | 'some';
-	/** Whether it may be repeated after a failure that leaves open whether it was done. */
+	/** Whether to retry after an ambiguous failure. */
 	retryMode: RetryMode;
-	/** What a success must carry; a response without it is invalid. JSON by default. */
+	/** What a success must contain; without it the response is invalid. JSON by default. */
 	bodyRequirement?: BodyRequirement;
-	/** What the token is needed for, where that is not reading and writing data. */
+	/** What the token is needed for, if not to read and write data. */
 	purpose?: TokenPurpose;
-	/** A refusal that, after a try whose result is unknown, means: that try did it. */
+	/**
+	 * A rejection with this status after an ambiguous attempt proves that that attempt was applied.
+	 */
 	alreadyDoneStatus?: number;
 	/**
-	 * Makes it safe to repeat a request that is not idempotent: asked once the wait after an attempt
-	 * of unknown result is over, whether a look-up proves that nothing of it was done.
+	 * Makes it safe to retry a request that is not idempotent. Called when the wait after an
+	 * ambiguous attempt is over; returns whether a look-up proves that nothing was applied.
 	 */
 	isUnapplied?: () => Promise<boolean>;
 	/** Called after each failed attempt that is followed by another one. */
@@ -93,34 +97,34 @@ export interface ApiRequest {
 }
 
 export interface ApiResponse extends ParsedResponse {
-	/** Whether an earlier attempt without a response may have been applied too. */
+	/** Whether a previous attempt without a response may have been applied, too. */
 	repeated: boolean;
-	/** What became of that try. */
+	/** The failure of that attempt. */
 	previousAttempt?: ServiceError;
-	/** Whether the service asked an earlier attempt to wait. */
+	/** Whether the service asked a previous attempt to wait. */
 	wasPostponed?: boolean;
 	/** How long the last attempt took, in milliseconds. */
 	durationMs: number;
 }
 
-/** Waits are cut in slices, because older n8n versions can't wake a sleeper on cancellation. */
+/** Waits are cut into slices, because older versions of n8n don't end a wait on cancellation. */
 const WAIT_SLICE_MS = 500;
 
-/** Counters of an execution, for its summary; times in milliseconds. */
+/** Counters of an execution, for its summary. Times are in milliseconds. */
 export interface RequestStats {
 	requests: number;
 	retries: number;
 	waitedMs: number;
 }
 
-/** The service as seen by one execution: one retry budget, one rate limiter. */
+/** The service as one execution uses it, with one retry budget and one rate limiter. */
 export class ApiClient {
 	readonly stats: RequestStats = { requests: 0, retries: 0, waitedMs: 0 };
 	readonly logger: Logger;
 	private readonly rateLimiter: RateLimiter;
 	private readonly retryBudget: RetryBudget;
 	private readonly slots = new Slots(MAX_PARALLEL);
-	/** Until when waits are in `stats` already: requests may wait at the same time. */
+	/** The time up to which `stats` already counts waits: requests may wait at the same time. */
 	private countedUntil = 0;
 	/** The base URL's origin. */
 	readonly origin: string;
@@ -138,13 +142,13 @@ export class ApiClient {
 		this.logger = transport.logger;
 	}
 
-	/** Lets fewer requests be under way at once. */
+	/** Lowers the number of parallel requests. */
 	limitParallel(count: number) {
 		this.slots.resize(Math.min(count, MAX_PARALLEL));
 	}
 
 	/**
-	 * Sends a request until it succeeds, is refused, or the budget is used up.
+	 * Sends a request until it succeeds, is rejected, or the retry budget is used up.
 	 *
 	 * @throws {ServiceError}
 	 */
@@ -154,7 +158,7 @@ export class ApiClient {
 		return result;
 	}
 
-	/** As `request`, with the failure as a value: for callers that find out what it leaves open. */
+	/** Like `request`, but returns a failure: for callers that resolve ambiguous ones. */
 	async tryRequest(request: ApiRequest): Promise<ApiResponse | ServiceError> {
 		const result = await this.sendWithRetries(request);
 		return result instanceof ServiceError && request.retryMode === 'read'
@@ -182,12 +186,13 @@ export class ApiClient {
 			if (ambiguous && status !== undefined && isDone) {
 				return { status, body: {}, repeated: true, durationMs };
 			}
-			// The try that may still be done counts most.
+			// The attempt that may still be pending matters most.
 			if (result.delivery === 'ambiguous' && !ambiguous?.mayStillApply) ambiguous = result;
 
 			const mode = modeAfter(result);
 			const delay = retryDelay(result, mode, retries, Math.random(), rateLimitCount);
-			// A request that an earlier attempt may have done stays ambiguous whatever came later.
+			// If a previous attempt may have been applied, the request stays ambiguous whatever came
+			// later.
 			const final =
 				result.delivery === 'notApplied' && ambiguous
 					? ambiguous
@@ -228,12 +233,12 @@ export class ApiClient {
 		);
 	}
 
-	/** Waits; says so where the execution was cancelled meanwhile. */
+	/** Waits. Returns an error if the execution is canceled in the meantime. */
 	private async wait(ms: number): Promise<ServiceError | undefined> {
 		const start = Date.now();
 		const end = start + ms;
 		for (let left = ms; left > 0 && !this.isCanceled(); left = end - Date.now()) {
-			// Rejects when the execution is cancelled; the loop sees that by itself.
+			// Rejects if the execution is canceled; the loop checks that itself.
 			await sleep(Math.min(left, WAIT_SLICE_MS), this.transport.canceled).catch(() => undefined);
 		}
 		const waitedUntil = Math.min(end, Date.now());
@@ -242,7 +247,7 @@ export class ApiClient {
 		return this.cancellation;
 	}
 
-	/** Why nothing is sent any more, where the execution was canceled. */
+	/** Why nothing more is sent, if the execution was canceled. */
 	get cancellation(): ServiceError | undefined {
 		return this.isCanceled() ? canceled() : undefined;
 	}
@@ -251,7 +256,10 @@ export class ApiClient {
 		return this.transport.canceled?.aborted ?? false;
 	}
 
-	/** One attempt, when the rate limiter allows it; why it was not sent, if the execution was canceled. */
+	/**
+	 * Makes one attempt when the rate limiter allows it. Returns an error if the execution was
+	 * canceled.
+	 */
 	private async sendInTurn(request: ApiRequest) {
 		const cancellation = await this.wait(this.rateLimiter.reserve(Date.now()));
 		if (cancellation) return cancellation;
@@ -272,7 +280,7 @@ export class ApiClient {
 			disableFollowRedirect: true,
 			skipSslCertificateValidation: this.settings.ignoreSslIssues,
 			timeout: Math.min(MAX_TIMER_MS, this.settings.timeoutMs),
-			// As text: a gateway's HTML must not be mistaken for a response.
+			// As text, so that a gateway's HTML is not mistaken for a response.
 			encoding: request.receive ? 'stream' : 'text',
 		};
 		if (stream) {
@@ -280,13 +288,13 @@ export class ApiClient {
 			options.body = stream.body as unknown as IDataObject;
 		} else if (request.body !== undefined) {
 			options.headers = { ...JSON_TYPE, ...options.headers };
-			// As bytes: n8n's HTTP library would read JSON text to see whether it is JSON.
+			// As bytes: n8n's HTTP library would parse text to see whether it is JSON.
 			options.body = Buffer.from(
 				typeof request.body === 'string' ? request.body : JSON.stringify(request.body),
 			);
 		}
 		const abortResponse = new AbortController();
-		// n8n's timeout begins anew with each byte that comes; a file may take its time.
+		// n8n's timeout restarts with each byte. A file may take longer.
 		const deadline = AbortSignal.timeout(deadlineMs(this.settings.timeoutMs, stream));
 		attachAbortSignal(
 			options,
@@ -301,7 +309,7 @@ export class ApiClient {
 		const isWhole = stream?.isFullySent() ?? true;
 		stream?.close();
 		if (response instanceof ServiceError) {
-			// A request of which the service did not get the last byte can't have been done.
+			// If the service did not get the last byte, it can't have applied the request.
 			const failure = isWhole ? response : asNotApplied(response);
 			return this.isCanceled() ? canceledInFlight(failure) : failure;
 		}
@@ -309,7 +317,7 @@ export class ApiClient {
 			? await receiveBytes(response, request, this.settings, () => abortResponse.abort())
 			: parseResponse(redact(response, this.settings), request.bodyRequirement ?? 'json');
 		if (!(result instanceof ServiceError)) return result;
-		// Bytes that break off change nothing, whatever the network says of it.
+		// A download changes nothing, even if the network reports it as ambiguous.
 		if (request.receive && this.isCanceled()) return canceled();
 		if (request.to?.withToken === false) return result;
 		const hint = tokenHint(result.status, this.settings.token, request.purpose ?? 'data');
@@ -317,16 +325,16 @@ export class ApiClient {
 	}
 }
 
-/** The failure of what can't have changed anything. */
+/** The failure of a request that can't have changed anything. */
 const asNotApplied = (failure: ServiceError) =>
 	failure.delivery === 'ambiguous'
 		? new ServiceError(failure.message, { ...failure, delivery: 'notApplied' })
 		: failure;
 
-/** The slowest line that a file is sent along, in bytes for each millisecond. */
+/** The slowest acceptable upload, in bytes per millisecond. */
 const MIN_UPLOAD_BYTES_PER_MS = 10;
 
-/** The longest time that a timer can hold: about 24 days. A longer one would end at once. */
+/** The longest time that a timer can hold: about 24 days. A longer one would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** How long a request may take until its response is complete. */
@@ -337,15 +345,15 @@ function deadlineMs(timeoutMs: number, stream?: BodyStream): number {
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** The response's length; that of a compressed one is not what arrives. */
+/** The response's length. That of a compressed response is not the number of bytes that arrive. */
 function contentLength(headers: IDataObject): number | undefined {
 	const length = Number(headers['content-length'] ?? NaN);
 	return Number.isInteger(length) && !headers['content-encoding'] ? length : undefined;
 }
 
 /**
- * Ends the request with a signal of our own too. n8n puts the execution's in its place; destroying
- * the response's stream does not always close the connection behind it.
+ * Adds our own abort signal. n8n would replace it with the execution's, and destroying the
+ * response's stream does not always close its connection.
  */
 function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, canceled?: AbortSignal) {
 	const signal = canceled ? AbortSignal.any([canceled, own]) : own;
@@ -353,7 +361,7 @@ function attachAbortSignal(options: IHttpRequestOptions, own: AbortSignal, cance
 	Object.defineProperty(options, 'abortSignal', { enumerable: true, get, set: () => undefined });
 }
 
-/** The response, with the token redacted wherever text may hold it. */
+/** The response, with the token redacted in every text. */
 function redact(
 	response: IN8nHttpFullResponse,
 	{ redactToken }: Pick<ClientSettings, 'redactToken'>,
@@ -388,7 +396,7 @@ async function receiveBytes(
 		if (isFile) await receive!(bytes, headers);
 		else {
 			const asText = { ...response, body: (await readText(bytes)) as never };
-			// The rest of a long one would keep the connection open.
+			// The rest of a long response would keep the connection open.
 			abortResponse();
 			return parseResponse(redact(asText, settings), 'anything');
 		}
@@ -401,7 +409,10 @@ async function receiveBytes(
 	}
 }
 
-/** A failure that knows of an earlier attempt whose result is open, and of those that were to wait. */
+/**
+ * Adds to a failure what is known about previous attempts: an ambiguous one, and those asked to
+ * wait.
+ */
 function withEarlierAttempts(
 	error: ServiceError,
 	previousAttempt: ServiceError | undefined,
@@ -416,10 +427,10 @@ function withEarlierAttempts(
 	});
 }
 
-// n8n shows an execution as canceled, not as failed, where the error has this word in it.
+// n8n shows an execution as canceled, not as failed, if the error contains this word.
 const canceled = () => new ServiceError('The execution was canceled', { delivery: 'canceled' });
 
-/** What was on its way when the execution was cancelled may have been done. */
+/** A request that was in flight when the execution was canceled may have been applied. */
 const canceledInFlight = ({ delivery }: ServiceError) =>
 	delivery === 'ambiguous'
 		? new ServiceError('The execution was canceled before the platform responded', {

@@ -1,22 +1,23 @@
 import { createPause } from './turns';
 
-/** How many requests of an execution are under way at once, whatever they are for. */
+/** How many requests an execution sends at once, whatever they are for. */
 export const MAX_PARALLEL = 12;
 
-/** Lets a few pieces of work go on at once; the others wait for their turn, in order. */
+/** Runs a limited number of tasks at once. The others wait for their turn, in order. */
 export class Slots {
 	private readonly waiting: Array<() => void> = [];
 	private taken = 0;
 
 	constructor(private count: number) {}
 
-	/** @param count from now on; work that goes on already is not affected */
+	/** @param count from now on; running tasks are not affected */
 	resize(count: number) {
 		this.count = count;
 	}
 
 	async run<T>(work: () => Promise<T>): Promise<T> {
-		// Whoever ends hands its slot over: nobody takes it in between.
+		// A task that ends hands its slot to the next one, so that no other task can take it in
+		// between.
 		if (this.taken >= this.count) await new Promise<void>((resolve) => this.waiting.push(resolve));
 		else this.taken += 1;
 		try {
@@ -30,10 +31,10 @@ export class Slots {
 }
 
 /**
- * Works on entries in order, a few at a time. After an error no further entry is begun.
+ * Processes entries in order, a few at a time. After an error no further entry is started.
  *
- * @param concurrency how many at a time; a function if that changes meanwhile
- * @throws the first error, once no work is under way any more
+ * @param concurrency how many at a time; a function if the number may change
+ * @throws the first error, once all running work has ended
  */
 export async function forEachConcurrent<T>(
 	entries: Iterable<T>,

@@ -2,7 +2,7 @@
 import { isObject } from './json';
 import { shortened } from './text';
 
-/** One entry of `errors`; `RecordIndex` is optional and its case is not promised. */
+/** One entry of `errors`. `RecordIndex` is optional, and its case is not guaranteed. */
 export interface ErrorEntry {
 	type?: string;
 	id?: string;
@@ -10,17 +10,17 @@ export interface ErrorEntry {
 	recordIndex?: number;
 }
 
-/** An error's text goes into every item that it is about, and to agents. */
+/** Limits an error's text, which goes into every item that it is about, and to agents. */
 const MAX_CHARACTERS = 1000;
 
 const text = (value: unknown) =>
 	typeof value === 'string' && value !== '' ? shortened(value, MAX_CHARACTERS) : undefined;
 
-/** Messages go on after it. */
+/** Removed because messages continue after it. */
 const withoutFullStop = (value: unknown) =>
 	typeof value === 'string' ? value.trim().replace(/(?<!\.)\.$/, '') : value;
 
-/** Several errors' messages as one; undefined where none has any. */
+/** The messages of several errors as one; undefined if none has any. */
 export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
 	text(
 		entries
@@ -29,7 +29,7 @@ export const joinedMessages = (entries: ErrorEntry[]): string | undefined =>
 			.join('; '),
 	);
 
-/** Reads the `errors` of an envelope, whatever is in it. */
+/** Reads the `errors` of a response, whatever they contain. */
 export function toErrorEntries(value: unknown): ErrorEntry[] {
 	if (!Array.isArray(value)) return [];
 	return value.filter(isObject).map((entry) => {

@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
 /**
- * What is certain about a request that did not succeed:
- * - `notApplied`: nothing was done (not reached, asked to wait, stopped before, or it only reads),
- * - `rejected`: the service responded that it will not do it,
- * - `ambiguous`: it may have been done or not,
- * - `canceled`: the execution was canceled.
+ * What is certain about a failed request:
+ * - `notApplied`: nothing was done (not reached, asked to wait, not sent, or it only reads)
+ * - `rejected`: the service responded that it will not do it
+ * - `ambiguous`: it may or may not have been done
+ * - `canceled`: the execution was canceled
  */
 export type Delivery = 'notApplied' | 'rejected' | 'ambiguous' | 'canceled';
 
 /**
- * What the user can do: plain text or, where the sentence names labels of the editor, a code with
- * data. `parameters/hints` has the words for each.
+ * What the user can do: plain text, or a code with data if the sentence names labels of the editor.
+ * `parameters/hints` has the words for each code.
  */
 export type Hint =
 	| string
@@ -60,7 +60,7 @@ export type Hint =
 	| { code: 'replaceExpiredToken'; expires: string }
 	| { code: 'useTokenOfType'; purpose: TokenPurpose; types: string[]; type: string };
 
-/** A part of a query for which the user gives names. */
+/** A part of a query in which the user names something. */
 export type QueryPart = 'filter' | 'sort' | 'savedView' | 'linkedTo' | 'fields';
 
 /** What a token is used for. */
@@ -68,25 +68,28 @@ export type TokenPurpose = 'data' | 'attachments' | 'workflows';
 
 export interface ServiceErrorDetails {
 	delivery: Delivery;
-	/** HTTP status, where there was a response. */
+	/** The HTTP status, if there was a response. */
 	status?: number;
-	/** The service's own code for it, such as `parameterParseFailedException`. */
+	/** The service's own code for the error, such as `parameterParseFailedException`. */
 	code?: string;
 	/** What the user can do. */
 	hint?: Hint;
 	/** How long the service asked to wait. */
 	retryAfterMs?: number;
-	/** The response's body, where it was JSON. */
+	/** The response's body, if it was JSON. */
 	body?: IDataObject;
-	/** Whether the service may still apply it. */
+	/** Whether the service may still apply the request. */
 	mayStillApply?: boolean;
-	/** An earlier attempt that may have been done. */
+	/** A previous attempt that may have been applied. */
 	previousAttempt?: ServiceError;
-	/** Whether the service asked an earlier attempt to wait: a gateway may do so though it was done. */
+	/**
+	 * Whether the service asked a previous attempt to wait. A gateway may do so even if it was
+	 * applied.
+	 */
 	wasPostponed?: boolean;
-	/** Doing it again could do it twice. */
+	/** Retrying could do it twice. */
 	isFinal?: boolean;
-	/** It would have been sent again, if the execution might still wait. */
+	/** It would have been retried if the retry budget had allowed it. */
 	isRetryBudgetSpent?: boolean;
 	/** How many records were deleted before it failed. */
 	deletion?: DeletedCount;
@@ -111,7 +114,7 @@ export function deletedBefore(before: DeletedCount, matched: number): number {
 	return before.deleted + Math.min(open, Math.max(0, left - matched));
 }
 
-/** A request to the service that did not succeed; `message` says what happened, in the user's words. */
+/** A failed request to the service. `message` says what happened, in words for the user. */
 export class ServiceError extends Error {
 	readonly delivery: Delivery;
 	readonly status?: number;
@@ -144,27 +147,29 @@ export class ServiceError extends Error {
 	}
 }
 
-/** The service's failure as a value, for a promise's `catch`; any other error is thrown. */
+/** For a promise's `catch`: returns a failure of the service, and throws any other error. */
 export const failureAsValue = (error: unknown): ServiceError => {
 	if (error instanceof ServiceError) return error;
 	throw error;
 };
 
-/** Whether it holds an error in the platform's own words: a gateway's page says nothing of a record. */
+/**
+ * Whether the error comes from the platform itself: a gateway's page says nothing about a record.
+ */
 export const isFromPlatform = ({ body }: ServiceError): boolean =>
 	Array.isArray(body?.errors) && body.errors.length > 0;
 
-/** Whether the platform itself says that it does not have what was asked for. */
+/** Whether the platform itself reports that the requested object does not exist. */
 export const isNotFound = (error: ServiceError): boolean =>
 	error.status === 404 && isFromPlatform(error);
 
-/** Input that can't be sent as it is; nothing was sent. Names the field where there is one. */
+/** Input that can't be sent as it is. Nothing was sent. Names the field if there is one. */
 export class InputError extends Error {
 	readonly field?: string;
 	readonly hint: Hint;
-	/** The item it is about, where several are worked on at once. */
+	/** The item it is about, if several are processed together. */
 	readonly item?: number;
-	/** What the item came to, where that is known better than that it failed. */
+	/** The item's outcome, if it is more specific than failed. */
 	readonly outcome?: string;
 
 	constructor(

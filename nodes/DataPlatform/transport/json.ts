@@ -1,10 +1,12 @@
-/** Deeper than any real data; what handles an item later can't go on without end. */
+/**
+ * Deeper than any real data. Code that later processes an item can't recurse without a limit.
+ */
 const MAX_DEPTH = 500;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** The place of the quote that ends the text that begins at another. */
+/** The position of the quote that ends a string, given the one that starts it. */
 export function endOfText(json: string, quote: number): number {
 	let at = quote + 1;
 	for (; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) {
@@ -13,7 +15,7 @@ export function endOfText(json: string, quote: number): number {
 	return at;
 }
 
-/** Whether lists and objects lie in each other deeper than anybody can handle. */
+/** Whether lists and objects are nested too deeply. */
 function isTooDeep(text: string): boolean {
 	let depth = 0;
 	for (let at = 0; at < text.length; at += 1) {
@@ -27,7 +29,7 @@ function isTooDeep(text: string): boolean {
 	return false;
 }
 
-/** The value that a text holds as JSON; undefined where it is no JSON, or nested without end. */
+/** Parses JSON; undefined if the text is not JSON, or is nested too deeply. */
 export function parseJson(text: string): unknown {
 	if (isTooDeep(text)) return undefined;
 	try {
@@ -37,17 +39,19 @@ export function parseJson(text: string): unknown {
 	}
 }
 
-/** A number as text: more than JSON allows, such as a sign, a point at an end and spaces around it. */
+/**
+ * A number as text. Allows more than JSON: a plus sign, a point at either end, spaces around it.
+ */
 export const NUMBER = /^\s*[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:e([+-]?\d+))?\s*$/i;
 
-/** Not by a pattern, which would start anew at each of many zeros. */
+/** Not a regular expression, which would restart at each of many zeros. */
 export function withoutTrailingZeros(digits: string): string {
 	let end = digits.length;
 	while (digits[end - 1] === '0') end -= 1;
 	return digits.slice(0, end);
 }
 
-/** The digits of a number's text and where they stand, in one form for each value but its sign. */
+/** A number's text in a canonical form without its sign: equal values have the same form. */
 function exactForm(text: string): string | undefined {
 	const match = NUMBER.exec(text);
 	if (!match) return undefined;
@@ -60,16 +64,16 @@ function exactForm(text: string): string | undefined {
 	return `${significant}e${power}`;
 }
 
-/** Whether a number has all the digits of the text that it was read from. */
+/** Whether a number has all the digits of its text. */
 export const isExactNumber = (text: string, value: number): boolean =>
 	exactForm(text) === exactForm(String(value));
 
-/** What any number has that loses digits: many of them, or a large exponent. */
+/** Matches every number that may lose digits: it has many of them, or a large exponent. */
 const MAY_LOSE_DIGITS = /\d[\d.]{15}|\de[+-]?\d{3}/i;
 
 const NUMBER_AT = /-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/iy;
 
-/** The numbers of a JSON text of which a JavaScript number can't hold all digits, with their places. */
+/** The numbers in a JSON text that lose digits as a JavaScript number, with their positions. */
 export function* inexactNumbers(json: string): Generator<{ at: number; text: string }> {
 	if (!MAY_LOSE_DIGITS.test(json)) return;
 	for (let at = 0; at < json.length; at += 1) {
@@ -86,8 +90,8 @@ export function* inexactNumbers(json: string): Generator<{ at: number; text: str
 }
 
 /**
- * JSON text with such numbers in quotes: read as text, they keep their digits. What takes a number
- * rejects them then, and what takes text gets them as they were written.
+ * JSON text with such numbers in quotes. As text they keep their digits: number fields then reject
+ * them, and text fields get them as written.
  *
  * @param json valid JSON
  */
@@ -101,7 +105,7 @@ export function withExactNumbers(json: string): string {
 	return exact + json.slice(end);
 }
 
-/** As `parseJson`, but numbers that would lose digits are text. */
+/** Like `parseJson`, but returns numbers that would lose digits as text. */
 export function parseExactJson(text: string): unknown {
 	const value = parseJson(text);
 	const exact = value === undefined ? text : withExactNumbers(text);
@@ -109,8 +113,8 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * What an object itself holds under a name that somebody else chose: every object inherits a
- * `constructor`, a `toString` and more.
+ * An object's own value under a name that somebody else chose: every object inherits `constructor`,
+ * `toString` and more.
  */
 export const getOwn = <T>(object: Readonly<Record<string, T>>, name: string): T | undefined =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
@@ -119,7 +123,7 @@ export const getOwn = <T>(object: Readonly<Record<string, T>>, name: string): T 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value's kind in words, with its article: `a list`, `null`, `a boolean`. */
+/** The kind of a value in words, with an article: `a list`, `null`, `a boolean`. */
 export function describeKind(value: unknown): string {
 	if (Array.isArray(value)) return 'a list';
 	if (value === null || value === undefined || Number.isNaN(value)) return String(value);

@@ -1,4 +1,7 @@
-/** Keeps to a number of requests in any 60 seconds, and to the pauses that the service asks for. */
+/**
+ * Limits the number of requests in any 60 seconds, and respects the pauses that the service asks
+ * for.
+ */
 export class RateLimiter {
 	private readonly sent: number[] = [];
 	private pausedUntil = 0;
@@ -6,12 +9,12 @@ export class RateLimiter {
 	/** @param perMinute 0 for no limit */
 	constructor(private readonly perMinute: number) {}
 
-	/** Sends nothing before that time: what one request is asked to wait for concerns them all. */
+	/** Delays all requests until a time: if one is asked to wait, all wait. */
 	pauseUntil(time: number) {
 		this.pausedUntil = Math.max(this.pausedUntil, time);
 	}
 
-	/** Milliseconds until the next request may go out; the caller sends it then. */
+	/** Reserves the next request and returns how many milliseconds to wait before sending it. */
 	reserve(now: number): number {
 		const earliest = Math.max(now, this.pausedUntil);
 		const oldest = this.sent[this.sent.length - this.perMinute];

@@ -1,5 +1,5 @@
 /**
- * What a response means for its request, and what it means when none arrived.
+ * Interprets a response, or the error if no response arrived.
  */
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 
@@ -11,17 +11,17 @@ import { shortened } from './text';
 
 export interface ParsedResponse {
 	status: number;
-	/** The response's JSON object; empty where it was none and none was expected. */
+	/** The response's JSON object; empty if there was none and none was expected. */
 	body: IDataObject;
-	/** The response as it came, and its headers; none where bytes were received. */
+	/** The original response and its headers; not set if bytes were received. */
 	text?: string;
 	headers?: IDataObject;
 }
 
-/** Nothing was sent: there is no address, or nobody listens at it. */
+/** Nothing was sent: the host name does not exist, or nothing listens there. */
 const UNREACHED = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** The same, if it happened while connecting; later the request may be on its way. */
+/** Nothing was sent if this happened while connecting. Later, the request may be on its way. */
 const UNREACHED_IF_CONNECTING = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']);
 
 interface NetworkError {
@@ -29,11 +29,11 @@ interface NetworkError {
 	syscall?: string;
 	message?: string;
 	cause?: unknown;
-	/** Of a host with several addresses, the failure of each. */
+	/** The failures of each address, if the host has several. */
 	errors?: unknown;
 }
 
-/** The errors that n8n wrapped around the one of the network, outermost first. */
+/** An error and its causes, outermost first: n8n wraps the network's error. */
 function* causes(error: unknown): Generator<NetworkError> {
 	const seen = new Set<unknown>();
 	for (let at = error; at && typeof at === 'object' && !seen.has(at); ) {
@@ -44,7 +44,7 @@ function* causes(error: unknown): Generator<NetworkError> {
 	}
 }
 
-/** What is wrong with a certificate, by the code that Node gives; others are shown as they are. */
+/** Problems of certificates, by Node's code. Other codes are shown as they are. */
 const CERTIFICATE_PROBLEMS: Record<string, string> = {
 	CERT_HAS_EXPIRED: 'it has expired',
 	CERT_NOT_YET_VALID: 'it is not valid yet',
@@ -60,13 +60,13 @@ const CERTIFICATE_PROBLEMS: Record<string, string> = {
 const isCertificateCode = (code: string) =>
 	Object.hasOwn(CERTIFICATE_PROBLEMS, code) || code.includes('CERT') || code.startsWith('ERR_TLS');
 
-/** There was no handshake: the other side may speak plain HTTP, or an outdated TLS alone. */
+/** The TLS handshake failed: the server may speak plain HTTP, or only an outdated TLS. */
 const isHandshakeCode = (code: string) => code === 'EPROTO' || code.startsWith('ERR_SSL');
 
-/** The errors of n8n's protection of its own network, which can be switched on. */
+/** The errors of n8n's optional SSRF protection. */
 const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
 
-/** What a failure without a response means for the request. */
+/** Interprets a failure without a response. */
 export function toServiceError(error: unknown): ServiceError {
 	const chain = [...causes(error)];
 	const parsed = chain.find((cause) => cause instanceof ServiceError);
@@ -121,13 +121,13 @@ export function toServiceError(error: unknown): ServiceError {
 }
 
 const NOT_THE_PLATFORM =
-	'A proxy or gateway may answer in its place: check the address and the network.';
+	'A proxy or gateway may have responded instead. Check the address and the network.';
 
 const CHECK = 'Check the platform and the network, then run it again.';
 
 const CORRECT = 'Correct what the message names, then run it again.';
 
-/** The failure of a request that was given up. */
+/** The failure of a request that timed out. */
 export const timeoutError = () =>
 	new ServiceError('The platform did not respond in time', {
 		delivery: 'ambiguous',
@@ -135,10 +135,10 @@ export const timeoutError = () =>
 		hint: CHECK,
 	});
 
-/** A gateway gave up waiting; what is behind it may not have. */
+/** A gateway timed out; the server behind it may still be working. */
 const GATEWAY_TIMEOUT = 504;
 
-/** Statuses that leave open whether it was done: a gateway may give up after it passed all on. */
+/** Statuses that are ambiguous: a gateway may fail after it has passed on the request. */
 const isAmbiguousStatus = (status: number) => status >= 500 || status === 408;
 
 const HINTS: Record<number, Hint> = {
@@ -150,28 +150,30 @@ const HINTS: Record<number, Hint> = {
 const WHAT: Record<number, string> = {
 	401: 'The platform did not accept the token',
 	403: 'The token has no right to do this',
-	404: 'The platform does not have what was asked for',
+	404: 'The platform found no such record or table',
 	408: 'The platform did not receive the request in time',
-	413: 'The platform found the request too large',
+	413: 'The request is too large for the platform',
 	429: 'The platform asked to wait: too many requests',
 };
 
-/** What a status means, and what the platform says of it; of what is not there, it says what that is. */
+/**
+ * The meaning of a status, and the platform's own message. For a 404, the message alone is enough.
+ */
 function joined(status: number, what: string | undefined, reason: string | undefined) {
 	if (what === undefined || reason === undefined) return what ?? reason;
 	if (status === 404) return reason;
 	return `${what}${what.includes(':') ? '. ' : ': '}${reason}`;
 }
 
-/** What a success carries; `nothing` where its status says so (204). */
+/** What a success contains; `nothing` if its status says so (204). */
 export type BodyRequirement = 'json' | 'nothing' | 'anything';
 
 const NO_CONTENT = 204;
 
-/** Whether it names nothing that was read or written. */
+/** Whether it has neither a result of a read nor of a write. */
 const hasNoData = ({ data, bulk }: IDataObject) => (data ?? bulk ?? undefined) === undefined;
 
-/** What a response says: its JSON, or why it has none. */
+/** Parses a response: its JSON, or an error. */
 export function parseResponse(
 	response: IN8nHttpFullResponse,
 	expect: BodyRequirement,
@@ -210,12 +212,12 @@ export function parseResponse(
 	}
 	if (status >= 300 && status < 400) {
 		return new ServiceError(
-			`The platform responded with a redirect (${status}), which is not followed so that the token stays where it belongs`,
-			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to in its place.' },
+			`The platform responded with a redirect (${status}), which is not followed, to keep the token from going elsewhere`,
+			{ delivery: 'rejected', status, hint: 'Enter the address that it leads to instead.' },
 		);
 	}
 	if (status === 404 && !entry && expect !== 'anything') {
-		return new ServiceError("The response is 404, without the platform's own error", {
+		return new ServiceError('The response is a 404 without an error from the platform', {
 			delivery: 'rejected',
 			status,
 			body: json,
@@ -231,7 +233,7 @@ export function parseResponse(
 	const what = WHAT[status] ?? (status >= 500 ? `The platform failed (${status})` : undefined);
 	const message = joined(status, what, entry?.message);
 	const isUnsent = status === 429 || (status === 503 && retryAfterMs !== undefined);
-	return new ServiceError(message || `The platform refused the request (${status})`, {
+	return new ServiceError(message || `The platform rejected the request (${status})`, {
 		delivery: isUnsent ? 'notApplied' : isAmbiguous ? 'ambiguous' : 'rejected',
 		status,
 		mayStillApply: status === GATEWAY_TIMEOUT,

@@ -1,13 +1,13 @@
 /**
  * The time that an execution may spend waiting to retry, in milliseconds. Requests that wait at the
- * same time use it once.
+ * same time use it only once.
  */
 export class RetryBudget {
 	private waitingUntil = 0;
 
 	constructor(private leftMs: number) {}
 
-	/** Reserves a wait that begins now; false if there is not enough left for it. */
+	/** Reserves a wait that starts now; false if the budget is too small. */
 	reserve(now: number, ms: number): boolean {
 		const end = now + ms;
 		const added = Math.max(0, end - Math.max(now, this.waitingUntil));

@@ -1,41 +1,45 @@
 /**
- * When a request is retried, and after how long. Pure: no clock, no network.
+ * Decides when to retry a request, and after how long. Uses no clock and no network.
  */
 import type { ServiceError } from './errors';
 
-/** Without `Retry-After` a 429 means: the token's minute is used up. */
+/** A 429 without `Retry-After` means that the token's requests for this minute are used up. */
 const RATE_LIMIT_WAIT_MS = 60_000;
 
-/** Backoff: 0.5 s, 1 s, 2 s, … up to 30 s, each shortened at random so that clients spread out. */
+/** Backoff: 0.5 s, 1 s, 2 s, … up to 30 s, each shortened at random to spread clients out. */
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
-/** How often one request is retried after failures other than 429. */
+/** How often to retry one request after failures other than 429. */
 export const MAX_RETRIES = 5;
 
 /**
- * Whether a request may be repeated when nobody knows whether it was done; what only reads may be, and
- * leaves nothing open when it fails.
+ * Whether to retry a request after an ambiguous failure. A `read` can be repeated, and its failure
+ * is never ambiguous.
  */
 export type RetryMode = 'read' | 'idempotent' | 'notIdempotent';
 
-/** How often a service may ask to wait before its word is checked against the backoff. */
+/** How often to trust the service's wait request before applying the backoff as well. */
 const TRUSTED_RATE_LIMITS = 3;
 
 const backoff = (retries: number) => Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** retries);
 
-/** Whether the service asks to come back later: it did not work on the request. */
+/** Whether the service asks to come back later, and so did not process the request. */
 export const isWaitRequest = (error: ServiceError) =>
 	error.status === 429 || (error.status === 503 && error.retryAfterMs !== undefined);
 
 /**
- * The wait before the same request is sent again, in milliseconds; undefined where it must not be.
- * A rejection is final, an ambiguous failure is retried only where that is safe, and a request that
- * the service did not apply is always retried.
+ * The wait before the next attempt, in milliseconds; undefined if the request must not be retried:
  *
- * @param retries how often the request was repeated after a failure already
+ * | The attempt | Retried |
+ * |---|---|
+ * | was rejected or canceled | no |
+ * | is ambiguous | only if that is safe |
+ * | was not applied | yes |
+ *
+ * @param retries how many retries there were after other failures
  * @param random 0 ≤ random < 1
- * @param rateLimitCount how often the service asked this request to wait already
+ * @param rateLimitCount how often the service has asked this request to wait
  */
 export function retryDelay(
 	error: ServiceError,
@@ -45,11 +49,11 @@ export function retryDelay(
 	rateLimitCount = 0,
 ): number | undefined {
 	if (isWaitRequest(error)) {
-		// One that asks for no time again and again is not taken at its word.
+		// Back off even if the service keeps sending Retry-After: 0.
 		const least =
 			rateLimitCount < TRUSTED_RATE_LIMITS ? 0 : backoff(rateLimitCount - TRUSTED_RATE_LIMITS);
 		const asked = Math.max(least, error.retryAfterMs ?? RATE_LIMIT_WAIT_MS);
-		// A little later than asked, and never at the same moment as other clients.
+		// Slightly later than asked, and never at the same moment as other clients.
 		return asked + Math.round(random * Math.min(1000, 100 + asked * 0.05));
 	}
 	if (error.delivery === 'rejected' || error.delivery === 'canceled') return undefined;
@@ -61,8 +65,8 @@ export function retryDelay(
 /**
  * Reads a `Retry-After` header: seconds, or an HTTP date.
  *
- * @param now the service's own time, from its `Date` header, else this computer's
- * @returns milliseconds, at least 0; undefined where the header says nothing usable
+ * @param now the service's time, from its `Date` header, or else this computer's
+ * @returns milliseconds, at least 0; undefined if the header is not usable
  */
 export function parseRetryAfter(header: unknown, now: number): number | undefined {
 	if (typeof header !== 'string' && typeof header !== 'number') return undefined;

@@ -1,5 +1,5 @@
 /**
- * The part of Node.js streams that files need, without importing a stream module.
+ * What files need of Node.js streams, without importing a stream module.
  */
 import { createHash } from 'node:crypto';
 import { sleep } from 'n8n-workflow';
@@ -16,15 +16,15 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
 
 export interface BodyStream {
 	body: ByteStream | Uint8Array;
-	/** Exact: the service gets it as `Content-Length`. */
+	/** Must be exact: it is sent as `Content-Length`. */
 	bytes: number;
-	/** Whether its last byte may have gone out; before that the service can't have worked on it. */
+	/** Whether its last byte may have been sent. Before that, the service can't have processed it. */
 	isFullySent(): boolean;
-	/** Lets go of everything that is open for it. */
+	/** Closes everything that was opened for it. */
 	close(): void;
 }
 
-/** How many pieces are made before they are asked for. */
+/** How many pieces are made ahead. */
 const CHUNKS_AHEAD = 4;
 
 interface StreamClass {
@@ -35,8 +35,8 @@ interface StreamClass {
 }
 
 /**
- * A stream of what a generator yields, of the same kind as another. (A stream's own `compose`
- * would do, but what fails in it after the other has ended ends the whole process.)
+ * A stream of what a generator yields, of the same type as another stream. (Not `compose`: an error
+ * in it after the other stream has ended would end the whole process.)
  */
 export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteStream): ByteStream {
 	// Object mode leaves the pieces as they are.
@@ -44,40 +44,41 @@ export function streamOf(pieces: AsyncIterable<Uint8Array | string>, like: ByteS
 		objectMode: true,
 		highWaterMark: CHUNKS_AHEAD,
 	});
-	// Where nobody reads it, its failure is nobody's.
+	// Ignore errors after the reader has left.
 	stream.on('error', () => undefined);
 	return stream;
 }
 
-/** A stream of what a generator yields, where no other stream is at hand: a hash is one too. */
+/** Like `streamOf` if there is no other stream to imitate: a hash is a stream, too. */
 export const newStream = (pieces: AsyncIterable<Uint8Array>): ByteStream =>
 	streamOf(pieces, createHash('sha256') as unknown as ByteStream);
 
-/** How often it is looked whether bytes still come. */
+/** How often to check that bytes still arrive. */
 const STALL_CHECK_MS = 500;
 
-/** What to know about bytes on their way in. */
+/** What to expect of incoming bytes. */
 export interface StreamExpectation {
-	/** How many there must be, where that is known. */
+	/** How many there must be, if known. */
 	bytes?: number;
 	/** Whether there must be at least one. */
 	mustNotBeEmpty?: boolean;
-	/** How long none may come. */
+	/** How long to wait for the next bytes. */
 	timeoutMs: number;
 	/** Aborted when they are no longer needed. */
 	finished: AbortSignal;
-	/** Called when none came for too long, to let go of the connection. */
+	/** Called if no bytes arrive for too long, to close the connection. */
 	onStall(): void;
 }
 
-/** Passes bytes on; fails when none came for too long, or not as many as expected. */
+/** Passes bytes on. Fails if they stop for too long, or if their number is wrong. */
 export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation): ByteStream {
 	const { timeoutMs, finished, onStall } = expected;
 	const chunks = bytes[Symbol.asyncIterator]();
-	// A slow store is no silence of the platform's: the clock runs while a chunk is waited for.
+	// A slow store does not count as silence of the platform: the clock only runs while waiting for a
+	// chunk.
 	let waitingSince: number | undefined;
 	let rejectPending: (error: Error) => void = () => undefined;
-	// Not a race of two promises, which would hold on to every chunk's until the end.
+	// Not a race of two promises, which would keep every chunk's promise until the end.
 	const next = async () =>
 		await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
 			waitingSince = Date.now();
@@ -106,7 +107,7 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 			throw new ServiceError('The response was empty', { delivery: 'ambiguous' });
 		}
 		if (expected.bytes === undefined || size === expected.bytes) return;
-		throw new ServiceError(`${size} bytes came instead of ${expected.bytes}`, {
+		throw new ServiceError(`Received ${size} of ${expected.bytes} bytes`, {
 			delivery: 'ambiguous',
 			hint: 'The download was cut off, or the platform reported a wrong size. Run it again.',
 		});
@@ -114,10 +115,10 @@ export function withStallTimeout(bytes: ByteStream, expected: StreamExpectation)
 	return streamOf(pass(), bytes);
 }
 
-/** How much of a response that is no file is read to find out why. */
+/** How much of an error response to read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** The beginning of a response, as text; as much as arrived where it breaks off. */
+/** The beginning of a response as text, or as much as arrived. */
 export async function readText(bytes: ByteStream): Promise<string> {
 	const chunks: Uint8Array[] = [];
 	let size = 0;

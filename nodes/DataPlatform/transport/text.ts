@@ -1,11 +1,11 @@
 /**
- * Text of any length, from outside.
+ * Handles text of any length from outside.
  */
 
-/** The same text in memory of its own: a part of another text holds all of that. */
+/** A copy of a text. A substring would keep the whole original in memory. */
 export const detached = (text: string): string => ` ${text}`.slice(1);
 
-/** A text for a message; only its beginning where it is longer than that. */
+/** A text for a message, shortened if it is longer than allowed. */
 export const shortened = (text: string, maxCharacters: number): string =>
 	text.length <= maxCharacters ? text : `${detached(text.slice(0, maxCharacters))}… (cut)`;
 

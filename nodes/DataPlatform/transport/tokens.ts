@@ -1,6 +1,6 @@
 /**
- * Token types, and what to do when one does not fit. The token itself is read here once for its
- * expiry, and kept nowhere.
+ * Token types, and what to do if the type does not fit. Reads the token once for its expiry date,
+ * and does not keep it.
  */
 
 import type { Hint, TokenPurpose } from './errors';
@@ -19,24 +19,24 @@ const FITTING_TYPES: Record<TokenPurpose, string[]> = {
 	workflows: ['role', 'workflow', 'jwt'],
 };
 
-/** A shorter one may be a word of its own. */
+/** A shorter one could be part of ordinary text. */
 const MIN_TOKEN_LENGTH = 8;
 
 /**
- * Redacts a token in what came back: a gateway or a webhook may echo what it was sent, and items,
- * errors and logs are no place for a token.
+ * Redacts the token in what came back: a gateway or a webhook may echo it, and it must not get into
+ * items, errors or logs.
  */
 export function tokenRedactor(token: string): (text: string) => string {
 	if (token.length < MIN_TOKEN_LENGTH) return (text) => text;
-	// As it is, in JSON that escapes slashes, and in an address.
+	// The token itself, in JSON with escaped slashes, and in a URL.
 	const forms = [token, token.replaceAll('/', '\\/'), encodeURIComponent(token)];
 	return (text) => forms.reduce((redacted, form) => redacted.replaceAll(form, '[token]'), text);
 }
 
-/** The last moment that a date can hold, in seconds. */
+/** The latest time that a date can hold, in seconds. */
 const LATEST_TIME_S = 8.64e12;
 
-/** A JWT's claims, read without checking the signature; undefined for other tokens. */
+/** A JWT's claims, without checking the signature; undefined for other tokens. */
 function jwtClaims(token: string): unknown {
 	const [header, payload, signature, ...rest] = token.split('.');
 	if (!header || !payload || signature === undefined || rest.length > 0) return undefined;
@@ -44,7 +44,7 @@ function jwtClaims(token: string): unknown {
 	return isObject(claims) ? claims : undefined;
 }
 
-/** Whether a token has the form of a JWT. */
+/** Whether a token looks like a JWT. */
 export const isJwt = (token: string) => jwtClaims(token) !== undefined;
 
 /** The time in a JWT's `exp`; undefined for other tokens. */

@@ -1,12 +1,11 @@
 /**
- * Long work on many items in turns: in between, n8n answers webhooks and health checks, and does what
- * else its process has to do.
+ * Splits long work on many items into turns. In between, n8n can answer webhooks and health checks.
  */
 import { sleep } from 'n8n-workflow';
 
 const TURN_MS = 50;
 
-/** Gives a function to await in a loop: it lets other work go on once a turn is over. */
+/** Returns a function to await in a loop. It lets other work run when a turn is over. */
 export function createPause(): () => Promise<void> | undefined {
 	let start = Date.now();
 	const pause = async () => {
@@ -16,7 +15,7 @@ export function createPause(): () => Promise<void> | undefined {
 	return () => (Date.now() - start < TURN_MS ? undefined : pause());
 }
 
-/** All entries, in turns. */
+/** Collects all entries, in turns. */
 export async function collect<T>(entries: Iterable<T>): Promise<T[]> {
 	const pause = createPause();
 	const all: T[] = [];

@@ -1,21 +1,21 @@
 /**
- * Text that users or the platform chose, on its way into an address: whatever it is, it stays in
- * the place that it was put into.
+ * Encodes text from users or the platform for a URL, so that it can't change any other part of the
+ * URL.
  */
 import { InputError } from './errors';
 
-/** Half of a surrogate pair: it is no character, and no bytes stand for it. */
+/** Half of a surrogate pair: it is not a character and has no encoding. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
- * The text percent-encoded, for a query or a path.
+ * Percent-encodes text for a query or a path.
  *
- * @throws {InputError} where it holds half a character
+ * @throws {InputError} if it contains half a character
  */
 export function encodeUrlComponent(text: string): string {
 	if (!LONE_SURROGATE.test(text)) return encodeURIComponent(text);
 	throw new InputError(
-		`${JSON.stringify(text.slice(0, 60))} holds half of a character. Nothing was sent`,
+		`${JSON.stringify(text.slice(0, 60))} contains half of a character. Nothing was sent`,
 		{
 			hint: 'The text was cut in the middle of a character, such as an emoji. Correct it where it comes from.',
 		},
@@ -23,10 +23,10 @@ export function encodeUrlComponent(text: string): string {
 }
 
 /**
- * One segment of a path. `.` and `..` lead elsewhere, encoded or not: whatever reads an address
- * takes `%2E%2E` for them too.
+ * One segment of a path. `.` and `..` would lead to another path even if encoded: URL parsers treat
+ * `%2E%2E` the same.
  *
- * @throws {InputError} where no encoding keeps it in its place
+ * @throws {InputError} if no encoding is safe
  */
 export function encodePathSegment(text: string): string {
 	if (!/^\.{0,2}$/.test(text)) return encodeUrlComponent(text);

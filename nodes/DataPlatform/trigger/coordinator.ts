@@ -1,45 +1,50 @@
 /**
- * What the polls of one trigger node know of each other, within one process of n8n. With the
- * durable scheduler several polls of a node may run at once, each with its own copy of the stored
- * state, and a copy may be older than what was emitted last: because n8n has not stored that yet,
- * because it never will (it discards the result of a poll that took too long), or because an
- * execution that stored its own old copy of the workflow's static data has overwritten it. A copy
- * does not say which.
+ * What the polls of one trigger node know about each other, within one process of n8n. With the
+ * durable scheduler, several polls of a node may run at once. Each has its own copy of the stored
+ * state, which may be older than the changes emitted last, for one of three reasons:
+ *
+ * - n8n has not stored the newer state yet
+ * - n8n never will, because it discards the result of a poll that took too long
+ * - an execution overwrote it with its own old copy of the workflow's static data
+ *
+ * The copy itself does not show which.
  */
 import { setMostRecent } from './recent';
 import type { SavedState } from './savedState';
 
-/** How long n8n may take to store what a poll has returned. */
+/** How long n8n may take to store the state that a poll returned. */
 const COMMIT_GRACE_MS = 30_000;
 
-/** How many trigger nodes are remembered; the least recently polled one is forgotten first. */
+/**
+ * How many trigger nodes to remember. The one that was polled least recently is forgotten first.
+ */
 const MAX_NODES = 1000;
 
 /** A trigger node, and what it watches. */
 export interface WatchingNode {
-	/** Names the workflow and the node. */
+	/** Identifies the workflow and the node. */
 	node: string;
 	identity: string;
 }
 
 interface NodeMemory {
 	identity: string;
-	/** The newest state that a poll of this process came to. */
+	/** The newest state of a poll in this process. */
 	latest?: SavedState;
-	/** When its changes were returned to n8n, as long as no poll has seen it stored. */
+	/** When its changes were returned to n8n. Not set once a poll has seen the state stored. */
 	unconfirmedSince?: number;
-	/** The state that its poll went on from. */
+	/** The state that its poll continued from. */
 	before?: SavedState;
-	/** Where watching begins, while a poll is finding that out. */
+	/** The start of watching, while a poll is determining it. */
 	starting?: Promise<SavedState>;
-	/** The poll that is under way, and when it must have ended. */
+	/** The running poll, and when it must have ended. */
 	running?: { deadline: number };
 }
 
 export interface PollTurn {
-	/** Whether no other poll has taken over because this one took too long. */
+	/** False if another poll took over because this one took too long. */
 	isCurrent(): boolean;
-	/** Remembers what this poll came to, and whether it emits changes. */
+	/** Remembers this poll's state, and whether it emits changes. */
 	finish(saved: SavedState, emits: boolean): void;
 	/** Lets other polls run. */
 	end(): void;
@@ -51,11 +56,11 @@ export class PollCoordinator {
 	constructor(private readonly graceMs = COMMIT_GRACE_MS) {}
 
 	/**
-	 * The state that a poll goes on from.
+	 * The state that a poll continues from.
 	 *
 	 * @param stored this poll's copy of the stored state
-	 * @returns undefined where watching begins; `'unconfirmed'` while it is open whether n8n stores
-	 *   what was emitted last: emitting now could repeat it
+	 * @returns undefined if watching starts now; `'unconfirmed'` while n8n may still store what was
+	 * emitted last, because emitting now could repeat it
 	 */
 	resume(
 		watching: WatchingNode,
@@ -66,21 +71,21 @@ export class PollCoordinator {
 		const isBehind = latest !== undefined && (stored?.revision ?? -Infinity) < latest.revision;
 		if (isBehind && unconfirmedSince !== undefined) {
 			if (Date.now() - unconfirmedSince < this.graceMs) return 'unconfirmed';
-			// n8n has dropped it: its changes were not emitted. What was emitted before it was.
+			// n8n has dropped the state, so its changes were not emitted. Those before it were.
 			memory.latest = newerOf(stored, memory.before);
 		} else if (stored && stored.revision !== latest?.revision && !isBehind) {
 			// Another process has emitted more.
 			memory.latest = stored;
 		}
 		memory.unconfirmedSince = undefined;
-		// Of two states with one revision, this process's own may be further: n8n drops the state of a
+		// If both have the same revision, this process's own may be ahead: n8n drops the state of a
 		// poll that emits nothing.
 		return memory.latest;
 	}
 
 	/**
-	 * The state that watching begins with: what another poll has found already, or is finding now, or
-	 * what `find` returns.
+	 * The state that watching starts with: from another poll that has found it, or is finding it now,
+	 * or from `find`.
 	 *
 	 * @returns the state, and whether this poll found it
 	 */
@@ -96,13 +101,13 @@ export class PollCoordinator {
 		const start = await memory.starting.catch((error: unknown) => {
 			if (isOwn) throw error;
 		});
-		// Another poll's failure is its own: its time may be over.
+		// Another poll's failure may only be its own: it may have run out of time.
 		if (!start) return await this.begin(watching, find);
 		memory.latest ??= start;
 		return { start, isOwn };
 	}
 
-	/** Starts a poll; undefined while another poll of the node is under way. */
+	/** Starts a poll; undefined while another poll of the node is running. */
 	startPoll(watching: WatchingNode, deadline: number): PollTurn | undefined {
 		const memory = this.memoryOf(watching);
 		if (memory.running && Date.now() < memory.running.deadline) return undefined;
@@ -122,7 +127,7 @@ export class PollCoordinator {
 		};
 	}
 
-	/** A node that watches something else than before begins anew. */
+	/** A node that watches something else than before starts over. */
 	private memoryOf({ node, identity }: WatchingNode): NodeMemory {
 		const known = this.nodes.get(node);
 		const memory = known?.identity === identity ? known : { identity };

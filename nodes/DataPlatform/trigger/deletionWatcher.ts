@@ -1,5 +1,5 @@
 /**
- * When a poll looks for deletions, and which ids it watches from then on.
+ * Decides when a poll checks for deletions, and which IDs it watches from then on.
  */
 import { packIds, unpackIds } from '../changes/compact';
 import { findDeletions, MAX_WATCHED, readWatchedIds, type Deletions } from '../changes/deletions';
@@ -8,15 +8,18 @@ import type { ApiClient } from '../transport/client';
 import type { SavedDeletions } from './savedState';
 import type { Watch } from './watch';
 
-/** Ids are no longer added: the table is larger than can be watched, which checks report. */
+/** Above this, no IDs are added: the table is too large to watch, which the checks report. */
 const MAX_IDS = 2 * MAX_WATCHED;
 
-/** What a poll came to as to deletions. */
+/** The deletions that a poll found. */
 interface Found {
 	deleted: string[];
-	/** Undefined where deletions are not watched. */
+	/** Undefined if deletions are not watched. */
 	saved?: SavedDeletions;
-	/** Whether n8n must store the state, even if nothing is emitted: what was seen is seen once. */
+	/**
+	 * Whether n8n must store the state even if nothing is emitted. Without it, newly watched records
+	 * would be forgotten, and their deletion missed.
+	 */
 	mustStore: boolean;
 }
 
@@ -32,16 +35,17 @@ export class DeletionWatcher {
 		return { client: this.client, at, query, hasTime: () => this.budget.hasTime() };
 	}
 
-	/** The state that watching begins with; undefined where deletions are not watched. */
+	/** The state that watching starts with; undefined if deletions are not watched. */
 	async begin(): Promise<SavedDeletions | undefined> {
 		if (!this.watch.deletions) return undefined;
 		return { ids: packIds(await readWatchedIds(this.check)), checkedAt: Date.now() };
 	}
 
 	/**
-	 * Looks for deletions where it is time to, and watches the records of the changes that are emitted.
+	 * Checks for deletions if it is time to, and adds the records of emitted changes to those it
+	 * watches.
 	 *
-	 * @param isBehind whether changes wait to be emitted: they come first
+	 * @param isBehind whether there is a backlog of changes: they come first
 	 */
 	async next(
 		known: SavedDeletions | undefined,
@@ -73,7 +77,10 @@ export class DeletionWatcher {
 		};
 	}
 
-	/** A check; undefined where it failed, but there is something to emit: the next poll checks again. */
+	/**
+	 * One check. If it fails but there is something to emit, returns undefined: the next poll checks
+	 * again.
+	 */
 	private async look(
 		watched: Set<string>,
 		changes: Change[],
@@ -81,14 +88,14 @@ export class DeletionWatcher {
 	): Promise<Deletions | undefined> {
 		const { deletions, emitsChanges } = this.watch;
 		const { maxShare } = deletions!;
-		// Of a record that is emitted, the change says that it is there.
+		// An emitted change already shows that its record exists.
 		const options = { room, maxShare, addsMatching: !emitsChanges };
 		const search = findDeletions(this.check, watched, options);
 		return changes.length > 0 ? await search.catch(() => undefined) : await search;
 	}
 }
 
-/** The state with the ids of what is emitted, less those of what is gone. */
+/** The state with the IDs of emitted records added and those of deleted ones removed. */
 function withIds(
 	saved: SavedDeletions,
 	ids: Set<string>,

@@ -1,27 +1,30 @@
 /**
- * Which versions of which records a webhook trigger has emitted: the platform may send a request
- * twice, and after two requests for two changes the later one may be read both times.
+ * The record versions that a webhook trigger has emitted. The platform may send a request twice,
+ * and after two requests for two changes, both may read the later version.
  */
 import type { PlatformRecord } from '../api/types';
 import { isFirstVersion, timeOf, versionOf } from '../changes/tracker';
 import { setMostRecent } from './recent';
 
-/** How many records are remembered; the one emitted first is forgotten first. */
+/** How many records to remember. The one emitted first is forgotten first. */
 const MAX_RECORDS = 1000;
 
-/** A record's id, the version emitted last, and its time; no version once it is deleted. */
+/** A record's ID, the version emitted last, and its time; no version if the record was deleted. */
 export type EmittedVersion = [id: string, version: number | null, time: number];
 
 export type EventKind = 'created' | 'updated' | 'deleted';
 
-/** Whether an entry came after another one. Times may be equal: a deletion keeps that of its record. */
+/**
+ * Whether an entry is later than another. Times may be equal: a deletion keeps the time of its
+ * record.
+ */
 const isLater = ([, version, time]: EmittedVersion, [, otherVersion, otherTime]: EmittedVersion) =>
 	time > otherTime || (time === otherTime && (version ?? Infinity) > (otherVersion ?? Infinity));
 
 export class EmittedVersions {
 	private readonly versions = new Map<string, EmittedVersion>();
 
-	/** Adds what was stored, if it is newer than what is known. */
+	/** Adds stored entries that are newer than the known ones. */
 	restore(stored: EmittedVersion[]): void {
 		for (const entry of stored) {
 			const known = this.versions.get(entry[0]);
@@ -32,23 +35,23 @@ export class EmittedVersions {
 	/**
 	 * Marks a record's version as emitted.
 	 *
-	 * @returns what it is emitted as; undefined if it was emitted already
+	 * @returns the kind of event to emit; undefined if the version was already emitted
 	 */
 	add(record: PlatformRecord): EventKind | undefined {
 		const version = versionOf(record);
 		const time = timeOf(record);
 		const known = this.versions.get(record.id);
-		// After a deletion it is back, and begins anew with its versions.
+		// A record that comes back after a deletion restarts its versions.
 		const isNotLater = known !== undefined && known[1] !== null && time <= known[2];
 		const kind = isFirstVersion(record) && !isNotLater ? 'created' : 'updated';
-		// Neither a version nor a time: nothing says whether it is another one.
+		// With neither a version nor a time, nothing shows whether it is new: emit it.
 		if (version === 0 && time === 0) return kind;
 		if (isNotLater && version <= known[1]!) return undefined;
 		this.set([record.id, version, time]);
 		return kind;
 	}
 
-	/** Marks a deletion as emitted; undefined if it was already. */
+	/** Marks a deletion as emitted; undefined if it already was. */
 	addDeletion(id: string): EventKind | undefined {
 		const known = this.versions.get(id);
 		if (known?.[1] === null) return undefined;
@@ -56,7 +59,7 @@ export class EmittedVersions {
 		return 'deleted';
 	}
 
-	/** What is to be stored, the oldest first. */
+	/** The entries to store, oldest first. */
 	list(): EmittedVersion[] {
 		return [...this.versions.values()];
 	}

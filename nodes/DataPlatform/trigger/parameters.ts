@@ -1,5 +1,5 @@
 /**
- * The parameters that the triggers show.
+ * The parameters of the triggers.
  */
 import type { IPollFunctions, IWebhookFunctions } from 'n8n-workflow';
 
@@ -68,7 +68,7 @@ export const webhookProperties = webhook.properties;
 
 type WebhookParameters = ParameterReader<NameOf<typeof webhookFields | typeof timeout>>;
 
-/** A trigger has no items: its parameters are read as those of the first. */
+/** A trigger has no items: its parameters are read as those of the first one. */
 const readerOf = (context: IPollFunctions | IWebhookFunctions, shown: ShownParameters) =>
 	new ParameterReader<string>(
 		shown,

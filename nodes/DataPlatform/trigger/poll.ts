@@ -1,6 +1,6 @@
 /**
  * One poll of the trigger: read, select, store the state, return the changes. n8n stores the state
- * together with the changes, or neither, so far as its scheduler can (docs/trigger.md); a poll that
+ * together with the changes, or neither, as far as its scheduler can (docs/trigger.md). A poll that
  * fails or is abandoned changes nothing.
  */
 import { sleep, type INodeExecutionData, type IPollFunctions } from 'n8n-workflow';
@@ -42,25 +42,25 @@ export interface PollLimits extends Limits {
 	maxRetryWaitS: number;
 }
 
-/** n8n repeats a failed poll by itself, with a back-off; a poll only waits a little. */
+/** n8n repeats a failed poll itself, with a back-off, so a poll waits only briefly. */
 export const POLL_LIMITS: Readonly<PollLimits> = { ...LIMITS, maxRetryWaitS: 20 };
 
-/** What n8n grants a poll that it never abandons. */
+/** The budget of a poll that n8n never abandons. */
 const UNLIMITED_BUDGET_MS = 5 * 60_000;
 
-/** A longer one would overflow a timer. */
+/** A longer budget would overflow a timer. */
 const MAX_BUDGET_MS = 24 * 86_400_000;
 
-/** Of the time that n8n grants a poll, the part after which no further page is read. */
+/** The share of a poll's time after which it reads no further page. */
 const READING_SHARE = 0.6;
 
-/** The part that may go into waiting to retry requests. */
+/** The share of a poll's time that it may wait for retries. */
 const RETRY_SHARE = 0.3;
 
 /** All trigger nodes of this process of n8n. */
 const COORDINATOR = new PollCoordinator();
 
-/** What a poll came to. */
+/** The result of a poll. */
 interface PollResult {
 	items: INodeExecutionData[];
 	/** Whether an execution must start even without items, so that n8n stores the state. */
@@ -69,16 +69,16 @@ interface PollResult {
 
 const NOTHING: PollResult = { items: [] };
 
-/** A poll with the time that n8n grants it. */
+/** A poll's time budget. */
 interface Budget {
 	deadline: number;
-	/** Whether there is time to read on. */
+	/** Whether there is time to read more. */
 	hasTime(): boolean;
-	/** Whether n8n drops the state of this poll unless it starts an execution. */
+	/** Whether n8n drops this poll's state unless the poll starts an execution. */
 	isScheduledTask: boolean;
 }
 
-/** The newest record that matches, for a test in the editor: the state stays as it is. */
+/** The newest matching record, for a test in the editor. The state stays unchanged. */
 async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> {
 	const [record] = await readPage(
 		client,
@@ -97,8 +97,8 @@ async function readSample(client: ApiClient, watch: Watch): Promise<PollResult> 
 }
 
 /**
- * Reads until there are changes to emit, all is read, or the time is up: n8n may drop the state of
- * a poll that emits nothing, and the next poll would read the same changes again.
+ * Reads until there are changes to emit, everything is read, or the time is up. n8n may drop the
+ * state of a poll that emits nothing, and the next poll would read the same changes again.
  */
 async function nextChanges(
 	pages: ChangePages,
@@ -116,13 +116,13 @@ async function nextChanges(
 }
 
 /**
- * Of a field that the table does not have no change would ever show.
+ * A field that the table does not have would never show a change.
  *
- * @throws {InputError} that names it, before what was read is remembered
+ * @throws {InputError} that names it, before the read changes are remembered
  */
 async function requireFields(client: ApiClient, { at, missingFields }: Watch): Promise<void> {
 	if (missingFields.size === 0) return;
-	// A token that may not read the definition can't know: a platform may leave out empty fields.
+	// Without the right to read the definition, nobody can tell: a platform may omit empty fields.
 	const table = await readTable(client, at).catch(() => undefined);
 	const unknown = [...missingFields].find(
 		(name) => table && !table.fields.some((field) => field.name === name),
@@ -160,11 +160,11 @@ async function pollOnce(
 	const watcher = new DeletionWatcher(client, watch, budget);
 	if (!known && startFrom === 'now') {
 		const { start: begun, isOwn } = await coordinator.begin(watching, async () => {
-			// Changes first: a record that is created between the two is emitted, and watched.
+			// Changes first: a record that is created in between is then both emitted and watched.
 			const state = watch.emitsChanges ? await start() : undefined;
 			return newSavedState(identity, watched(state, await watcher.begin()), stored);
 		});
-		// The one who found it stores it; n8n itself stores what an activation leaves.
+		// The poll that found the start stores it. After an activation, n8n itself stores the state.
 		const mustStore = isOwn && budget.isScheduledTask;
 		if (mustStore || !budget.isScheduledTask) saveStart(context, begun);
 		return { items: [], mustStore };
@@ -178,15 +178,15 @@ async function pollOnce(
 		await requireFields(client, watch);
 		const found = await watcher.next(known?.deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
-		// Before anything is remembered: what can't be emitted must come again.
+		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [
 			...changes.map((change) => toItem(watch, change)),
 			...found.deleted.map(toDeletedItem),
 		];
 		const emits = items.length > 0;
 		const parts = watched(state, found.saved);
-		// What begins here can't be found again; a start at a date, or at the beginning, can. It is stored
-		// once more if n8n dropped it, or another execution overwrote it.
+		// A start from now, or with deletions, can't be determined again; one at a date or at the
+		// beginning can. Store it once more if n8n dropped it or another execution overwrote it.
 		const isUnique = startFrom === 'now' || watch.deletions !== undefined;
 		const begins = known && own ? isMissing(known, parts) : isUnique;
 		const mustStore = !emits && (found.mustStore || (begins && budget.isScheduledTask));
@@ -195,7 +195,8 @@ async function pollOnce(
 				? newSavedState(identity, parts, known ?? stored)
 				: { ...known, ...parts };
 		turn.finish(next, emits || mustStore);
-		// Only together with changes: n8n may store the state of an idle poll after that of a later one.
+		// Only together with changes: n8n may store the state of an idle poll after that of a later
+		// one.
 		if (emits || mustStore) saveState(context, next);
 		else if (begins) saveStart(context, next);
 		return { items, mustStore };
@@ -204,13 +205,15 @@ async function pollOnce(
 	}
 }
 
-/** The parts of a state that are there. */
+/** The parts of a state that are set. */
 const watched = (state?: ChangeState, deletions?: SavedDeletions) => ({
 	...(state && { state }),
 	...(deletions && { deletions }),
 });
 
-/** Whether a state lacks what is watched now: the user has chosen more to trigger on. */
+/**
+ * Whether a state lacks something that is watched now, because the user added events to trigger on.
+ */
 const isMissing = (known: SavedState, parts: Pick<SavedState, 'state' | 'deletions'>) =>
 	(known.state === undefined && parts.state !== undefined) ||
 	(known.deletions === undefined && parts.deletions !== undefined);
@@ -223,14 +226,14 @@ function budgetOf(context: IPollFunctions): number {
 
 const tooSlow = (budgetMs: number) =>
 	new ServiceError(
-		`The poll did not end in the ${Math.round(budgetMs / 1000)} s that n8n grants it`,
+		`The poll did not finish within the ${Math.round(budgetMs / 1000)} s that n8n allows`,
 		{
 			delivery: 'notApplied',
 			hint: 'The platform responds slowly. The next polls try again; nothing is lost.',
 		},
 	);
 
-/** A poll that ends by itself before n8n abandons it. */
+/** A poll that ends itself before n8n abandons it. */
 async function pollWithinBudget(
 	context: IPollFunctions,
 	limits: PollLimits,
@@ -240,7 +243,7 @@ async function pollWithinBudget(
 	const budgetMs = budgetOf(context);
 	const expired = new AbortController();
 	const ended = new AbortController();
-	// Rejects when the poll has ended before its time is up.
+	// Rejects if the poll ends before its time is up.
 	void sleep(budgetMs, ended.signal).then(
 		() => expired.abort(),
 		() => undefined,
@@ -268,8 +271,8 @@ async function pollWithinBudget(
 /**
  * The trigger's `poll`; null if there is nothing to emit.
  *
- * @param limits other than n8n's, for tests
- * @param coordinator another process of n8n, for tests
+ * @param limits for tests
+ * @param coordinator for tests: stands for another process of n8n
  */
 export async function poll(
 	context: IPollFunctions,

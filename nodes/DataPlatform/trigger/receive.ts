@@ -1,6 +1,7 @@
 /**
- * One request of the platform's *Send Webhook* step: check its secret, respond, read the record that
- * it names, emit it unless that was done already. Nothing else in the request is believed.
+ * Handles one request of the platform's *Send Webhook* step: checks its secret, responds, reads the
+ * record that it names, and emits it unless that was already done. Nothing else in the request is
+ * trusted.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type {
@@ -29,27 +30,30 @@ import { EmittedVersions, type EmittedVersion } from './emittedVersions';
 import { setMostRecent } from './recent';
 import { Turns } from './turns';
 
-/** How long reading may wait in all to retry requests, in seconds: the platform sends no second one. */
+/**
+ * How long reading may wait in all for retries, in seconds: the platform sends the request only
+ * once.
+ */
 const MAX_RETRY_WAIT_S = 120;
 
-/** Longer than any id; it goes into a path. */
+/** Longer than any ID. Limited because it becomes part of a path. */
 const MAX_ID_LENGTH = 200;
 
 /** What a trigger node has emitted of one table in this process of n8n. */
 interface NodeMemory {
 	emitted: EmittedVersions;
-	/** Several requests may come at once: of one record, what is read later is emitted later. */
+	/** Processes the requests of each record in turn, so that a later version is emitted later. */
 	turns: Turns;
 }
 
 const NODES = new Map<string, NodeMemory>();
 
-/** How many trigger nodes are remembered; the least recently called one is forgotten first. */
+/** How many trigger nodes to remember. The one called least recently is forgotten first. */
 const MAX_NODES = 1000;
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
-/** Compares in a time that does not depend on where the two differ. */
+/** Compares in constant time. */
 const isSame = (given: string, secret: string) => timingSafeEqual(digest(given), digest(secret));
 
 async function readSecret(context: IWebhookFunctions | IHookFunctions): Promise<string> {
@@ -57,10 +61,10 @@ async function readSecret(context: IWebhookFunctions | IHookFunctions): Promise<
 	return String(webhookSecret ?? '').trim();
 }
 
-/** @throws {NodeOperationError} if the credential has no secret to check requests by */
+/** @throws {NodeOperationError} if the credential has no usable secret for checking requests */
 export async function requireSecret(context: IHookFunctions): Promise<void> {
 	const secret = await readSecret(context);
-	// Other characters arrive changed: n8n reads a header's bytes one by one.
+	// Other characters would arrive changed, because n8n reads a header byte by byte.
 	if (/^[\x20-\x7e]+$/.test(secret)) return;
 	const field = 'Webhook Secret';
 	const error =
@@ -73,7 +77,7 @@ export async function requireSecret(context: IHookFunctions): Promise<void> {
 					field,
 					hint: 'Use letters from A to Z, digits and punctuation, in one line.',
 				});
-	// The editor shows nothing else of an error in a trigger's test.
+	// In a test of a trigger, the editor shows only the message of an error.
 	throw toNodeError(context.getNode(), inOneText(toFailure(error)));
 }
 
@@ -84,21 +88,21 @@ function bearerOf(header: unknown): string {
 
 function recordIdOf(body: unknown): string | undefined {
 	const id = isObject(body) ? getOwn(body, 'recordId') : undefined;
-	// A larger number has lost digits: it would be another record's.
+	// A larger number has lost digits and would be the ID of another record.
 	const text = Number.isSafeInteger(id) ? String(id) : id;
 	if (typeof text !== 'string') return undefined;
 	const trimmed = text.trim();
 	return trimmed === '' || trimmed.length > MAX_ID_LENGTH ? undefined : trimmed;
 }
 
-/** The record as it is now; null where it is gone. @throws {ServiceError} */
+/** The record as it is now; null if it was deleted. @throws {ServiceError} */
 async function currentRecord(
 	client: ApiClient,
 	at: TableAddress,
 	id: string,
 ): Promise<PlatformRecord | null> {
 	const record = await findRecord(client, at, id);
-	// Or is it the table that is not there?
+	// Fails if the table itself is missing.
 	if (!record) await readPage(client, at, {}, { limit: 1, skip: 0 });
 	return record;
 }
@@ -109,7 +113,7 @@ function memoryOf(context: IWebhookFunctions, source: string): NodeMemory {
 	return setMostRecent(NODES, node, memory, MAX_NODES);
 }
 
-/** The item that a record starts the workflow with; undefined if that was done already. */
+/** The item that starts the workflow; undefined if this version was already emitted. */
 async function nextItem(
 	context: IWebhookFunctions,
 	id: string,
@@ -124,7 +128,7 @@ async function nextItem(
 	const { emitted, turns } = memoryOf(context, source);
 	return await turns.next(id, async () => {
 		const record = await currentRecord(client, at, id);
-		// A test in the editor counts for nothing.
+		// A test in the editor is not remembered.
 		const data = isTest ? {} : nodeData(context);
 		const seen = isTest ? new EmittedVersions() : emitted;
 		seen.restore(readEmitted(data.emitted, source));
@@ -145,7 +149,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const secret = await readSecret(context);
 	const given = bearerOf(getOwn(context.getHeaderData() as IDataObject, 'authorization'));
 	if (secret === '' || !isSame(given, secret)) {
-		return respond(401, { message: "The Authorization header does not hold the 'Webhook Secret'" });
+		return respond(401, {
+			message: "The Authorization header does not contain the 'Webhook Secret'",
+		});
 	}
 	const id = recordIdOf(context.getBodyData());
 	if (id === undefined) {
@@ -162,7 +168,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 }
 
-/** What is stored of a table; nothing of another one. */
+/** The stored entries of a table; empty if they belong to another one. */
 function readEmitted(value: unknown, source: string): EmittedVersion[] {
 	if (!isObject(value) || value.source !== source || !Array.isArray(value.versions)) return [];
 	return value.versions.filter((entry): entry is EmittedVersion => {

@@ -1,4 +1,6 @@
-/** Makes an entry the most recent one of a map, and forgets the least recent one if there are too many. */
+/**
+ * Makes an entry the most recent one of a map. If there are too many, removes the least recent one.
+ */
 export function setMostRecent<K, V>(map: Map<K, V>, key: K, value: V, maxEntries: number): V {
 	map.delete(key);
 	map.set(key, value);

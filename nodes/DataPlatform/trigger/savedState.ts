@@ -1,7 +1,7 @@
 /**
- * What the trigger stores between polls, and where. A node's own static data is the place for it;
- * the state that *Start From: Now* begins with is stored a second time, in the workflow's static
- * data: with durable cursors n8n drops what the activation's poll puts into the node's own.
+ * The state that the trigger stores between polls: in the node's own static data. The state that
+ * *Start From: Now* begins with is also stored in the workflow's static data, because with durable
+ * cursors n8n drops what the activation's poll stores in the node's.
  */
 import type { IDataObject, INode, IPollFunctions } from 'n8n-workflow';
 
@@ -9,7 +9,7 @@ import type { ChangeState } from '../changes/tracker';
 import { InputError } from '../transport/errors';
 import { getOwn, isObject } from '../transport/json';
 
-/** A version of this shape; a state of any other is not read. */
+/** The version of the state's format. A state with another version is ignored. */
 const FORMAT = 2;
 
 /** The key in the node's own static data, and those in the workflow's. */
@@ -19,24 +19,26 @@ const REPLACED_KEY = 'dataPlatformTriggerData';
 
 export interface SavedState {
 	format: typeof FORMAT;
-	/** What is watched: a state of another table or filter does not count. */
+	/** Identifies what is watched: a state of another table or filter is ignored. */
 	identity: string;
-	/** Rises with each poll that emits; milliseconds since 1970, if the clock never goes back. */
+	/**
+	 * Rises with each poll that emits. It is the time in ms since 1970 unless the clock is set back.
+	 */
 	revision: number;
-	/** Where changes are emitted. */
+	/** Set if changes are emitted. */
 	state?: ChangeState;
-	/** Where deletions are emitted. */
+	/** Set if deletions are emitted. */
 	deletions?: SavedDeletions;
 }
 
 export interface SavedDeletions {
-	/** The ids of the watched records, packed (`changes/compact`). */
+	/** The IDs of the watched records, packed (`changes/compact`). */
 	ids: string;
-	/** When all of them were looked for last, by the clock of n8n; ms since 1970. */
+	/** When the last complete check was, by n8n's clock, in ms since 1970. */
 	checkedAt: number;
 }
 
-/** A state that is newer than another one. */
+/** Makes a state that is newer than the previous one. */
 export const newSavedState = (
 	identity: string,
 	watched: Pick<SavedState, 'state' | 'deletions'>,
@@ -86,7 +88,7 @@ function isChangeState(value: unknown): boolean {
 const isDeletions = (value: unknown) =>
 	isObject(value) && typeof value.ids === 'string' && isNumber(value.checkedAt);
 
-/** A stored state as it was written; undefined where it is of another version, or damaged. */
+/** A stored state; undefined if it has another version, or is damaged. */
 function parseSavedState(value: unknown): SavedState | undefined {
 	const isReadable =
 		isObject(value) &&
@@ -101,16 +103,19 @@ function parseSavedState(value: unknown): SavedState | undefined {
 
 type StaticDataContext = Pick<IPollFunctions, 'getNode' | 'getWorkflowStaticData'>;
 
-/** Static data that something can be stored in; undefined where n8n holds something else, which is damaged. */
+/**
+ * Static data as an object; undefined if n8n has anything else there, which means that it is
+ * damaged.
+ */
 function staticData(context: StaticDataContext, type: 'node' | 'global'): IDataObject | undefined {
 	const data: unknown = context.getWorkflowStaticData(type);
 	return isObject(data) ? (data as IDataObject) : undefined;
 }
 
 /**
- * A node's own static data; where that is damaged, a place in the workflow's.
+ * A node's own static data or, if that is damaged, a place in the workflow's.
  *
- * @throws {InputError} where both are damaged
+ * @throws {InputError} if both are damaged
  */
 export function nodeData(context: StaticDataContext): IDataObject {
 	const own = staticData(context, 'node');
@@ -126,12 +131,12 @@ export function nodeData(context: StaticDataContext): IDataObject {
 	return shared[key] as IDataObject;
 }
 
-/** The stored state, of whatever was watched last. */
+/** The stored state, whatever was watched last. */
 export function readState(context: IPollFunctions): SavedState | undefined {
 	return parseSavedState(nodeData(context)[STATE_KEY]);
 }
 
-/** The state that watching began with, where it is newer than the one stored last. */
+/** The state that watching started with, if it is newer than the one stored last. */
 export function readStart(
 	context: IPollFunctions,
 	identity: string,
@@ -151,13 +156,16 @@ export function saveState(context: IPollFunctions, saved: SavedState): void {
 	forgetRemovedNodes(context);
 }
 
-/** The ids of the workflow's nodes, which the type of n8n's functions leaves out; undefined if they do. */
+/**
+ * The IDs of the workflow's nodes. The types of n8n's functions don't declare them, so they may be
+ * missing.
+ */
 function readNodeIds(context: IPollFunctions): Set<string> | undefined {
 	const { workflow } = context as unknown as { workflow?: { nodes?: Record<string, INode> } };
 	return workflow?.nodes && new Set(Object.values(workflow.nodes).map(({ id }) => id));
 }
 
-/** Removes what the workflow's static data holds of nodes that it no longer has. */
+/** Removes data of nodes that no longer exist from the workflow's static data. */
 function forgetRemovedNodes(context: IPollFunctions): void {
 	const data = staticData(context, 'global');
 	const ids = readNodeIds(context);
@@ -173,7 +181,7 @@ function forgetRemovedNodes(context: IPollFunctions): void {
 	data[STARTS_KEY] = Object.fromEntries(kept) as IDataObject;
 }
 
-/** Stores the state that watching begins with, in both places. */
+/** Stores the state that watching starts with, in both places. */
 export function saveStart(context: IPollFunctions, saved: SavedState): void {
 	saveState(context, saved);
 	const data = staticData(context, 'global');

@@ -1,4 +1,6 @@
-/** Work with the same key is done in turn, in the order in which it was asked for. */
+/**
+ * Runs work with the same key one after the other, in the order of the calls.
+ */
 export class Turns {
 	private readonly last = new Map<string, Promise<unknown>>();
 

@@ -1,5 +1,5 @@
 /**
- * What a trigger node watches, as its parameters say.
+ * What a trigger node watches, from its parameters.
  */
 import { createHash } from 'node:crypto';
 import type { INodeExecutionData, IPollFunctions } from 'n8n-workflow';
@@ -36,7 +36,7 @@ const KINDS: Record<ReturnType<typeof triggerOn.of>, ChangeKind[]> = {
 };
 
 export interface DeletionOptions {
-	/** How much time lies between two checks, at least. */
+	/** The shortest time between two checks. */
 	intervalMs: number;
 	/** In percent of the watched records. */
 	maxShare: number;
@@ -49,13 +49,13 @@ export interface Watch {
 	outputFields: string[];
 	shape: RecordOutput;
 	changes: ChangeOptions;
-	/** Watched fields that a record which was read does not hold. */
+	/** Watched fields that a record lacked when it was read. */
 	missingFields: ReadonlySet<string>;
-	/** Whether changes are emitted; otherwise only deletions are. */
+	/** Whether changes are emitted, not only deletions. */
 	emitsChanges: boolean;
-	/** If deletions are emitted. */
+	/** Set if deletions are emitted. */
 	deletions?: DeletionOptions;
-	/** Another table, filter or saved view is another watch: it begins anew. */
+	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
 }
 
@@ -72,7 +72,7 @@ const digestOf =
 const identityOf = (parameters: TriggerParameters, origin: string, at: TableAddress) =>
 	hash([origin, at, ...selectionValues(parameters)]);
 
-/** Where watching starts: now if there is nothing to emit but deletions. @throws {InputError} */
+/** Where watching starts: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
 	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : watchFrom.of(parameters, 0);
 
@@ -122,7 +122,7 @@ export const toItem = (
 	change: Change,
 ): INodeExecutionData => ({ json: changeOutput(shape, outputFields)(change) });
 
-/** Of a record that is gone only its id is known. */
+/** Only the ID of a deleted record is known. */
 export const toDeletedItem = (id: string): INodeExecutionData => ({
 	json: { event: 'deleted', id },
 });

@@ -1,4 +1,6 @@
-/** A real browser that talks to this machine alone. */
+/**
+ * A real browser that connects only to this machine.
+ */
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -43,13 +45,15 @@ export async function openBrowser(): Promise<Browser> {
 
 export interface WatchedPage {
 	page: Page;
-	/** What went wrong in the scripts so far, also in pages that it opened. */
+	/** Script errors so far, including those of pages that it opened. */
 	errors: string[];
 }
 
-/** A page that reaches no other machine, nor do those that it opens, and whose errors are kept. */
+/**
+ * A page that reaches no other machine, like those that it opens, and whose errors are collected.
+ */
 export async function openPage(browser: Browser): Promise<WatchedPage> {
-	// n8n marks what tests look for in its own way.
+	// n8n marks the elements for tests with its own attribute.
 	selectors.setTestIdAttribute('data-test-id');
 	const context = await browser.newContext({ viewport: VIEWPORT });
 	const errors: string[] = [];
@@ -72,7 +76,7 @@ export async function takePicture(page: Page, name: string): Promise<void> {
 	if (process.env.UPDATE_SCREENSHOTS) await savePicture(page, 'docs/images', name);
 }
 
-/** Keeps what is seen now, to look at when a test fails. */
+/** Saves the current view, to look at if a test fails. */
 export async function keepLastView(page: Page): Promise<void> {
 	await savePicture(page, '.cache/browser', 'last');
 }

@@ -1,4 +1,6 @@
-/** The parameters as a person fills them in: a filter with a group, a record from the list. */
+/**
+ * Filling in the parameters as a user: a filter with a group, a record from the list.
+ */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
@@ -98,14 +100,14 @@ async function openPanel(
 
 const byId = (id: string): Locator => page.getByTestId(id);
 
-/** The entries of the list that is open. */
+/** The entries of the open list. */
 const listed = (): Locator => page.locator('.el-select-dropdown__item').filter({ visible: true });
 
-/** The entries of the list that is open, by their names; operators come from the service. */
+/** The names of the entries in the open list. Operators come from the service. */
 async function optionsOf(input: Locator, expected: string): Promise<string[]> {
 	const options = listed();
 	const found = options.filter({ hasText: expected }).first();
-	// A list that is still being loaded does not open.
+	// A list that is still loading does not open.
 	for (let tries = 1; !(await found.isVisible()); tries++) {
 		assert.ok(tries < 10, `'${expected}' is not in the list`);
 		await input.click();
@@ -120,7 +122,7 @@ async function choose(input: Locator, name: string): Promise<string[]> {
 	return names;
 }
 
-/** Fills in the last condition of a list of them. */
+/** Fills in the last of several conditions. */
 async function addCondition(list: Locator, field: string, operator: string, value: string) {
 	await list.getByText('Add Condition').last().click();
 	const last = (name: string) => list.getByTestId(`parameter-input-${name}`).last();
@@ -133,7 +135,7 @@ async function addCondition(list: Locator, field: string, operator: string, valu
 	const text = last('value').getByRole('textbox');
 	await text.fill(value);
 	await text.blur();
-	// n8n takes a text over a little later than it is typed.
+	// n8n applies a text shortly after it is typed.
 	await page.waitForTimeout(1000);
 	return { fields, operators };
 }
@@ -247,7 +249,7 @@ test('rare options stand in sub-collections', async () => {
 	await page.getByText('Parallel Requests').waitFor();
 });
 
-/** The labels of the panel that are wider than the place the editor leaves them. */
+/** The labels in the panel that are wider than the space for them. */
 const cutLabels = async (): Promise<string[]> =>
 	await byId('ndv').evaluate((panel) =>
 		Array.from(panel.querySelectorAll('[data-test-id="input-label"] *'))

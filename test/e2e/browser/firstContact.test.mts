@@ -1,6 +1,7 @@
 /**
- * The first ten minutes of a newcomer: `npm start`, then what the notes on the canvas and README say,
- * word for word. Their text is read from the files; a word that is not understood fails.
+ * The first ten minutes of a newcomer: `npm start`, then what the notes on the canvas and the
+ * README say, word for word. The text is read from the files; an instruction that is not understood
+ * fails.
  */
 
 import assert from 'node:assert/strict';
@@ -29,10 +30,10 @@ let errors: string[];
 let newcomer: Newcomer;
 let n8nUrl: string;
 let sandboxUrl: string;
-/** The URLs of the workflows by their names. */
+/** The URLs of the workflows by name. */
 let workflows: Map<string, string>;
 
-/** The links that `npm start` prints when all is ready. */
+/** The links that `npm start` prints when everything is ready. */
 async function readLinks(): Promise<string[]> {
 	return await new Promise<string[]>((resolve, reject) => {
 		started.onLine((line) => {
@@ -75,7 +76,7 @@ afterEach(async () => {
 	assert.deepEqual(errors.splice(0), [], 'the page had errors');
 });
 
-/** As the list in the editor has them. */
+/** As in the editor's list. */
 async function listWorkflows(): Promise<Map<string, string>> {
 	const found = await page.evaluate(async () => {
 		const headers = { 'browser-id': localStorage.getItem('n8n-browserId') ?? '' };

@@ -1,13 +1,13 @@
 /**
- * What README and the notes on the canvas tell a newcomer to do, read from their text: a block that
- * begins with an instruction is a row of steps.
+ * The instructions of the README and of the notes on the canvas, read from their text: a block that
+ * starts with an instruction is a series of steps.
  */
 
 export type Step =
 	| { kind: 'newWorkflow' | 'closePanel' | 'comeBack' }
 	| {
 			kind: 'press' | 'doubleClick' | 'searchFor' | 'choose' | 'write' | 'expect' | 'open';
-			/** The name of what is pressed and the like, or the URL that is opened. */
+			/** The name of the element to press, or the URL to open. */
 			text: string;
 	  }
 	| {
@@ -40,10 +40,10 @@ const GRAMMAR: Array<[pattern: string, step: (...parts: string[]) => Step]> = [
 	],
 ];
 
-/** What no step may begin with that is not understood. */
+/** Words that start a step: a block with one that is not understood fails. */
 const VERBS = /\b(press|double-click|search for|choose|enter|write|close|open)\b/i;
 
-/** The paragraphs and the items of lists, each in one line. */
+/** The paragraphs and list items, each as one line. */
 export const blocksOf = (markdown: string): string[] =>
 	markdown
 		.replaceAll(/^#.*$/gm, '')
@@ -55,7 +55,7 @@ export const blocksOf = (markdown: string): string[] =>
 /**
  * The steps of a block; none if it only explains something.
  *
- * @throws Error if it tells to do something that is not understood
+ * @throws Error if it contains an instruction that is not understood
  */
 export function stepsOf(block: string): Step[] {
 	const found = GRAMMAR.flatMap(([pattern, step]) =>
@@ -78,7 +78,7 @@ export function stepsOf(block: string): Step[] {
 		const verb = explanation.match(VERBS);
 		if (verb) throw new Error(`What does "${verb[0]}" mean in "${after.trim()}"?`);
 		if (step.kind !== 'press' && step.kind !== 'doubleClick') continue;
-		// What the sentence itself says about the outcome, not the ones after it.
+		// What the sentence itself says about the outcome, not later ones.
 		const [sentence = ''] = after.split(/\. (?=[A-Z*_])/, 1);
 		for (const [, text = ''] of sentence.matchAll(new RegExp(CODE, 'g'))) {
 			steps.push({ kind: 'expect', text });
@@ -87,7 +87,9 @@ export function stepsOf(block: string): Step[] {
 	return steps;
 }
 
-/** Whether a block that begins so tells what to do now: not later, and not in another n8n. */
+/**
+ * Whether a block that starts like this is about now: not about later, and not about another n8n.
+ */
 const isBeginning = (text: string): boolean => /^(?:To [\w ]+, |\*\*To [\w ]+\*\*: )?$/.test(text);
 
 /** All steps of a text, in order. */
@@ -100,6 +102,6 @@ export function sectionOf(page: string, heading: string): string {
 	return after.split('\n## ', 1)[0]!;
 }
 
-/** Where the links of a text lead. */
+/** The targets of a text's links. */
 export const linksOf = (markdown: string): string[] =>
 	[...markdown.matchAll(/\]\((https?:[^)]+)\)/g)].map(([, url]) => url!);

@@ -1,5 +1,5 @@
 /**
- * Records the moving picture of the README from a running `npm start`:
+ * Records the animation for the README from a running `npm start`:
  *
  *   node test/e2e/browser/movie.mts <the link that npm start printed> <the sandbox's URL>
  */

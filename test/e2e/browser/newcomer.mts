@@ -1,4 +1,6 @@
-/** A person in n8n's editor who does what a text says, step by step, and looks for signs of trouble. */
+/**
+ * A user in n8n's editor who follows a text step by step, and looks for signs of trouble.
+ */
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
@@ -25,9 +27,9 @@ const SIGNS_OF_TROUBLE = {
 
 export class Newcomer {
 	readonly #editor: Page;
-	/** Puts the addresses of this machine in the place of those in the text. */
+	/** Replaces the URLs in the text with those of this machine. */
 	readonly #toAddress: (url: string) => string;
-	/** A page that has opened beside the editor: a form, or the sandbox's. */
+	/** A page opened next to the editor: a form, or the sandbox's page. */
 	#beside: Page | undefined;
 	#lastNode = '';
 
@@ -94,12 +96,12 @@ export class Newcomer {
 		const onCanvas = this.#byId('canvas-node').and(
 			this.#editor.locator(`[data-node-name=${JSON.stringify(node)}]`),
 		);
-		// It may be behind another part of the editor.
+		// It may be covered by another part of the editor.
 		await this.#byId('zoom-to-fit').click();
 		await onCanvas.dblclick();
 		await this.#byId('ndv').waitFor();
 		this.#lastNode = node;
-		// n8n may still complete what is stored, when it has the fields.
+		// n8n may still complete the stored parameters when it has the fields.
 		await this.#editor.waitForTimeout(1000);
 		const loading = this.#byId('ndv').getByText(/^Fetching /);
 		while (await loading.count()) await this.#editor.waitForTimeout(100);
@@ -112,7 +114,7 @@ export class Newcomer {
 		await close.waitFor({ state: 'hidden' });
 	}
 
-	/** Opens a link in another tab, as the notes do; its page must have something to show. */
+	/** Opens a link in another tab, as the notes do. Its page must have some content. */
 	async openBeside(url: string): Promise<void> {
 		await this.comeBack();
 		const page = await this.#editor.context().newPage();
@@ -131,7 +133,7 @@ export class Newcomer {
 	async #press(name: string): Promise<void> {
 		if (this.#beside) {
 			await this.#beside.getByRole('button', { name, exact: true }).click();
-			// The page takes the click over a moment later.
+			// The page handles the click shortly afterwards.
 			await this.#beside.waitForTimeout(1000);
 			if (await this.#beside.locator('form').count()) await this.#waitForRun();
 			return;
@@ -168,11 +170,11 @@ export class Newcomer {
 	async #pressAnything(name: string): Promise<void> {
 		const creator = this.#byId('node-creator');
 		if (await creator.isVisible()) return await creator.getByText(name).first().click();
-		// n8n shows some buttons beside the node as well.
+		// n8n also shows some buttons next to the node.
 		await this.#editor.getByRole('button', { name }).filter({ visible: true }).last().click();
 	}
 
-	/** Starts an execution, and waits until it has ended, or a form has opened. */
+	/** Starts an execution, and waits until it has ended or a form has opened. */
 	async #run(start: () => Promise<void>): Promise<void> {
 		const begun = this.#editor.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
 		await start();
@@ -180,9 +182,9 @@ export class Newcomer {
 		await this.#waitForRun();
 	}
 
-	/** Waits until no execution runs, or one asks the newcomer. */
+	/** Waits until no execution is running, or one waits for the newcomer. */
 	async #waitForRun(): Promise<void> {
-		// n8n shows a moment later that it has begun.
+		// n8n shows the start slightly later.
 		await this.#editor.waitForTimeout(500);
 		const question = this.#editor.getByRole('button', { name: 'Approve' });
 		const running = this.#editor
@@ -221,7 +223,7 @@ export class Newcomer {
 			.or(this.#editor.getByRole('option'))
 			.filter({ visible: true });
 		await option.getByText(value, { exact: true }).first().click();
-		// n8n takes a choice over a little later, and loads what depends on it.
+		// n8n applies a choice shortly afterwards, and loads what depends on it.
 		await this.#editor.waitForTimeout(1000);
 	}
 

@@ -1,4 +1,6 @@
-/** n8n's editor as a person sees it: the example, the node's panel, the credential. */
+/**
+ * n8n's editor as a user sees it: the example, the node's panel, the credential.
+ */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
@@ -53,13 +55,13 @@ afterEach(async () => {
 
 const byId = (id: string): Locator => page.getByTestId(id);
 
-/** The entries of the list that is open now. */
+/** The entries of the open list. */
 const entries = (): Locator => byId('rlc-item').filter({ visible: true });
 
 /** Opens the list of a resource locator and waits until it shows these entries, in any order. */
 async function openList(parameter: string, ...expected: string[]): Promise<void> {
 	await byId(`resource-locator-${parameter}`).getByTestId('rlc-input').click();
-	// The chosen entry is there at once, the others when the service has responded.
+	// The chosen entry is there immediately, the others after the service has responded.
 	await entries()
 		.nth(expected.length - 1)
 		.waitFor();
@@ -79,7 +81,7 @@ async function openPanel(): Promise<void> {
 	await byId('ndv').waitFor();
 }
 
-/** The labels of the mapper's fields, when the first of them has appeared. */
+/** The labels of the mapper's fields, after the first of them has appeared. */
 async function mappedFields(first: string): Promise<string[]> {
 	const container = byId('ndv').getByTestId('mapping-fields-container');
 	await container.getByText(first, { exact: true }).waitFor();

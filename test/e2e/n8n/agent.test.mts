@@ -44,7 +44,7 @@ let n8nApi: N8nApi;
 let model: StubServer;
 let credentials: Record<string, { id: string; name: string }>;
 
-/** What the model says, by how many tool results it has; it sees those. */
+/** The model's replies, by the number of tool results so far; it gets those. */
 let script: Array<(results: string[]) => ModelReply> = [];
 /** The tools in the last request to the model. */
 let offered: Record<string, OfferedTool['function']> = {};
@@ -78,7 +78,7 @@ after(async () => {
 	await environment?.tearDown();
 });
 
-/** Runs the example with what the model is to say; what the agent says in the end. */
+/** Runs the example with the model's replies. Returns what the agent finally says. */
 async function runAgent(
 	steps: typeof script,
 	change: (node: WorkflowNode) => WorkflowNode = (node) => node,

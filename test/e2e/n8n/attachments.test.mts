@@ -28,7 +28,7 @@ const files = {
 
 const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Two rows, of which the platform takes one. */
+/** Two rows, one of which the platform accepts. */
 const ROWS = 'iata,name,city,latitude\r\nX1,"One, ""1""",=Aa,1.5\r\nX2,Two,Bb,north\r\n';
 
 const server = new StubServer(({ target }) =>

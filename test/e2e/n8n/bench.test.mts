@@ -1,4 +1,6 @@
-/** The benchmark in real n8n: every workflow of it does its work, and is measured. */
+/**
+ * The benchmark in real n8n: each of its workflows does its work, and is measured.
+ */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -26,7 +28,7 @@ test('every workflow of the benchmark does its work', async () => {
 			assert.ok(seconds! > 0 && blockMs !== null, `${name}, ${by}`);
 		}
 	}
-	// One expression for each field of each item is a block, wherever the event loop is watched.
+	// One expression for each field of each item blocks, if the event loop is watched at all.
 	const byHand = rows.find(({ name }) => name.includes('mapped by hand'))!;
 	const { blockMs } = byHand.peers['Edit Fields, then bodies of 1,000']!;
 	assert.ok(blockMs! > 100, `a block of ${blockMs} ms`);

@@ -1,6 +1,6 @@
 /**
- * n8n's AI builds workflows from the nodes' descriptions: what it reads of them, and that what it should build
- * passes n8n's own validator and does what was asked for.
+ * n8n's AI builds workflows from the nodes' descriptions. Checks what it reads of them, and that
+ * the expected workflows pass n8n's own validator and do what was asked.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Issue {
 	nodeName?: string;
 }
 
-/** What is used of `@n8n/workflow-sdk`, as n8n has it. */
+/** The parts of n8n's `@n8n/workflow-sdk` that are used. */
 interface WorkflowSdk {
 	generateNodeTypeFile(node: unknown): string;
 	orchestrateGeneration(options: { nodes: unknown[]; outputDir: string }): Promise<unknown>;
@@ -47,7 +47,7 @@ describe("n8n's AI", { skip }, () => {
 		name: type,
 	});
 
-	/** What the model reads of a node. */
+	/** What the model reads about a node. */
 	const definition = (type: string) => sdk.generateNodeTypeFile(description(type));
 
 	before(async () => {
@@ -55,7 +55,7 @@ describe("n8n's AI", { skip }, () => {
 		await buildPackage();
 		const n8n = createRequire(join(N8N_FOLDER, 'node_modules/n8n/package.json'));
 		sdk = n8n('@n8n/workflow-sdk') as WorkflowSdk;
-		// It loads the package: after it is built.
+		// Imported after the build, because it loads the package.
 		engine = await import('../../support/engine/outsideJest.mts');
 		await engine.prepare();
 		engine.ownTypes.set(MANUAL_TRIGGER, engine.ownTypes.get(engine.ITEMS_TYPE)!);
@@ -97,7 +97,7 @@ describe("n8n's AI", { skip }, () => {
 			);
 	}
 
-	/** What stands above a parameter where it occurs first. */
+	/** The comment above the first occurrence of a parameter. */
 	function commentOn(parameter: string, type: string): string {
 		const [before = '', rest] = type.split(`${parameter}?:`, 2);
 		assert.ok(rest !== undefined, parameter);
@@ -145,7 +145,7 @@ describe("n8n's AI", { skip }, () => {
 		const workflow =
 			type === NODE_TYPE ? linearWorkflow('', '1', [step]) : linearWorkflow('', '1', [], step);
 		assert.deepEqual(issues(workflow), []);
-		// The validator lets a misspelt parameter pass.
+		// The validator ignores a misspelt parameter.
 		const { properties } = description(type);
 		assert.deepEqual(engine.unknownParameters(properties, parameters), []);
 		const names = new Set(properties.map(({ name }) => name));
@@ -187,7 +187,7 @@ describe("n8n's AI", { skip }, () => {
 		test(request.words, async () => {
 			const workflow = workflowFor(request);
 			assert.deepEqual(issues(workflow), []);
-			// The validator lets a misspelt parameter pass.
+			// The validator ignores a misspelt parameter.
 			const { properties } = description(NODE_TYPE);
 			assert.deepEqual(engine.unknownParameters(properties, request.parameters), []);
 			const { items = [{}], binary } = request;
@@ -220,7 +220,7 @@ describe("n8n's AI", { skip }, () => {
 		);
 	});
 
-	/** What a model gets wrong, and the parameter that the validator names. */
+	/** Typical mistakes of a model, and the parameter that the validator names. */
 	const wrong: Array<[string, INodeParameters, RegExp]> = [
 		['a table as a plain text', { table: 'contacts' }, /table/],
 		['an operation that the resource does not have', { operation: 'search' }, /operation/],

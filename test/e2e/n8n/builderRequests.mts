@@ -1,6 +1,6 @@
 /**
- * What people ask n8n's AI for, in words, and the nodes that their words should lead to. Each runs against the
- * sandbox's sample data.
+ * Requests that users make to n8n's AI, and the nodes that it should build for them. Each runs with
+ * the sandbox's sample data.
  */
 import assert from 'node:assert/strict';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
@@ -8,14 +8,14 @@ import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { RunResult } from '../../support/engine/outsideJest.mts';
 
 export interface Request {
-	/** What a person asks for. */
+	/** The request in the user's words. */
 	words: string;
 	parameters: INodeParameters;
 	/** The items that reach the node; one empty item by default. */
 	items?: IDataObject[] | ((sandbox: RunningSandbox) => Promise<IDataObject[]>);
-	/** What they have beside JSON. */
+	/** The files of the items. */
 	binary?: INodeExecutionData['binary'];
-	/** Whether items that fail leave by the error output. */
+	/** Whether failed items leave by the error output. */
 	errorOutput?: boolean;
 	check(result: RunResult, sandbox: RunningSandbox): Promise<void> | void;
 }

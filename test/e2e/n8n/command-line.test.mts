@@ -37,7 +37,7 @@ async function importFile(command: string, content: unknown): Promise<void> {
 	await runN8nCommand(environment.userFolder, [command, `--input=${file}`]);
 }
 
-/** Runs the imported workflow and counts what the node says about its items. */
+/** Runs the imported workflow and counts the outcomes of its items. */
 async function execute(): Promise<Record<string, number>> {
 	const { stdout } = await runN8nCommand(environment.userFolder, [
 		'execute',
@@ -63,7 +63,7 @@ test('credential and example are imported', async () => {
 	await importFile('import:workflow', {
 		...withCredential(workflow, CREDENTIAL_TYPE, reference),
 		id: WORKFLOW_ID,
-		// The first releases of n8n 1.123 want one, as their own exports have it.
+		// Early releases of n8n 1.123 require it, as in their own exports.
 		versionId: randomUUID(),
 		active: false,
 	});

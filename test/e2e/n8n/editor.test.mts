@@ -57,7 +57,7 @@ async function run(workflow: WorkflowJson): Promise<Execution> {
 	return await n8nApi.runWorkflow(await n8nApi.createWorkflow(workflow), 'Start');
 }
 
-/** Asks as the editor does when a list of the panel is opened. */
+/** Sends the request of the editor when a list in the panel is opened. */
 async function requestList<T>(
 	kind: string,
 	methodName: string,

@@ -1,6 +1,6 @@
 /**
- * Every example is imported into n8n and run, with a stub of this file in the place of a service or
- * with those of `npm start`; the sandbox is looked at from outside.
+ * Every example is imported into n8n and run, with stubs of the other services or those of `npm
+ * start`. An independent client checks the sandbox.
  */
 
 import assert from 'node:assert/strict';
@@ -63,7 +63,7 @@ async function until<T>(check: () => Promise<T | undefined>, limitMs = 10_000): 
 	throw new Error('What was waited for did not happen in time.');
 }
 
-/** An example as its file has it, with addresses of this machine in the place of others. */
+/** An example from its file, with URLs of this machine in place of the others. */
 async function read(name: string, others: Record<string, string> = {}): Promise<WorkflowJson> {
 	const workflow = await readExample(name, { ...environment.services.addresses, ...others });
 	return withCredential(workflow, CREDENTIAL_TYPE, credential);
@@ -90,7 +90,7 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 		const notes = workflow.nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
 		assert.ok(notes.length > 0, `${name} has no note`);
 		for (const { credentials, parameters } of workflow.nodes) {
-			// Else n8n's editor adds these, and says that the node's parameters have changed.
+			// Otherwise n8n's editor adds these, and reports that the node's parameters have changed.
 			const columns = parameters.columns as JsonObject | undefined;
 			if (columns?.mappingMode !== undefined) {
 				const { attemptToConvertTypes, convertFieldsToString } = columns;
@@ -110,7 +110,7 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 test('CRM sync: both sides end alike, and a second run changes nothing', async () => {
 	const [known, other] = await contacts();
 	const people: JsonObject[] = [
-		// The platform knows her under another name, and wants no newsletter for her.
+		// The platform has her under another name, and without a newsletter.
 		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: 'x' },
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
@@ -385,7 +385,7 @@ test(
 );
 
 test('changes with a cursor in static data: each change once, from run to run', async () => {
-	// An execution must end before the next one begins: few pages, and time between.
+	// An execution must end before the next one starts, so use few pages and pause in between.
 	const workflow = withPages(await read('changes-cursor-in-static-data.json'), 20);
 	const [schedule] = workflow.nodes;
 	schedule!.parameters = { rule: { interval: [{ field: 'seconds', secondsInterval: 6 }] } };
@@ -458,7 +458,7 @@ test('the agent of npm start puts a contact on the newsletter', async () => {
 	assert.match(await chat('hello'), /stand-in/);
 });
 
-/** What the node shows in the chat: a question with buttons, or an answer. */
+/** The message of a node in the chat: a question with buttons, or an answer. */
 interface ChatMessage {
 	text: string;
 	buttons: Array<{ text: string; link: string }>;
@@ -475,7 +475,7 @@ test(
 		node.credentials = { openAiApi: { id: model, name: modelCredential.name } };
 		const id = await n8nApi.createWorkflow(workflow);
 		const dan = async () => await byEmail('dan.owl@example.com');
-		/** What a node says in the chat, which shows it and lets the execution go on. */
+		/** A message of a node in the chat, which shows it and lets the execution continue. */
 		const said = async (execution: string, name: string) =>
 			await until(async () => {
 				const [run] = (await n8nApi.readRunData(execution))[name] ?? [];
@@ -488,7 +488,7 @@ test(
 			const question = await said(execution, 'Ask a person');
 			assert.equal(question.text, `Delete Dan Owl, ID ${(await dan())?.id}?`);
 			const { link = '' } = question.buttons.find(({ text }) => text === button) ?? {};
-			// n8n takes a client that is no browser for a preview of the link.
+			// n8n treats a client that is not a browser as one that previews the link.
 			const browser = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 			await fetch(link, { headers: { 'User-Agent': browser } });
 			return await said(execution, 'Answer');
@@ -618,13 +618,13 @@ test('human review before Delete: nothing is deleted unless a person says so', a
 	assert.equal(deletion?.deletedCount, counted);
 	assert.equal(await lost(), 0);
 
-	// Nothing to ask for.
+	// Nothing to ask about.
 	const none = await n8nApi.runWorkflow(id, 'Start');
 	assert.equal(describeFailure(none), undefined);
 	assert.deepEqual(jsonOf(none, 'Ask a person'), []);
 });
 
-// The last one: it takes most contacts off the newsletter, which others look for.
+// Runs last, because it takes most contacts off the newsletter, which other tests need.
 test('a table that mirrors a CRM: a dry run shows whom it lacks, then they are marked', async () => {
 	const [known] = await contacts();
 	const people = [

@@ -1,6 +1,6 @@
 /**
- * The token in real n8n: n8n's own HTTP Request node uses the credential too, and nothing that
- * n8n writes down holds the token as it is.
+ * The token in real n8n: n8n's own HTTP Request node uses the credential too, and nothing that n8n
+ * writes contains the token in plain text.
  */
 
 import assert from 'node:assert/strict';
@@ -25,7 +25,7 @@ import {
 import { NODE_TYPE } from '../../support/linearWorkflow.mts';
 import { StubServer, jsonResponse } from '../../support/stubServer.mts';
 
-/** A token of the sandbox's own making, so that it can be searched for. */
+/** A token that the sandbox made up, so that it can be searched for. */
 let token: string;
 let environment: TestEnvironment;
 let n8n: RunningN8n;
@@ -49,7 +49,7 @@ before(async () => {
 			N8N_LOG_LEVEL: 'debug',
 			N8N_LOG_OUTPUT: 'file',
 			N8N_LOG_FILE_LOCATION: join(environment.userFolder, 'n8n.log'),
-			// What Node writes down when it crashes, here when it is asked for it.
+			// The report that Node writes when it crashes, here on a signal.
 			NODE_OPTIONS: `--report-on-signal --report-directory=${environment.userFolder}`,
 		},
 	});
@@ -149,7 +149,7 @@ for (const status of [301, 302, 303, 307, 308]) {
 		const before = stranger.requests.length;
 		await httpRequest(`${environment.sandbox.baseUrl}/api/v2/ping`);
 		await faults();
-		// That node follows redirects by itself: without the token.
+		// That node follows redirects itself, but without the token.
 		assert.equal(stranger.requests.length, before + 1);
 		assert.ok(stranger.requests.every(({ headers }) => headers.authorization === undefined));
 	});
@@ -186,7 +186,7 @@ test('the credential test asks the platform twice and does not reveal the token'
 		assert.ok(!response.includes('"OK"') && !response.includes(token), wrong);
 	}
 	assert.deepEqual(await admin.requests(), []);
-	// n8n 1 logs at level debug what the platform responds to this test, as it came.
+	// At level debug, n8n 1 logs the platform's response to this test unchanged.
 	const echo = N8N_VERSION.startsWith('1.') ? 'you' : token;
 	for (const kind of [
 		{ kind: 'status', status: 401, body: { errors: [{ message: `Not ${echo}` }] } },

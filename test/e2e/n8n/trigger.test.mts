@@ -1,4 +1,6 @@
-/** The trigger in an active workflow of a real n8n, which is killed and started again. */
+/**
+ * The trigger in an active workflow of a real n8n, which is killed and restarted.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -50,7 +52,7 @@ async function start(): Promise<void> {
 	n8nApi = await signIn(n8n.url, owner);
 }
 
-/** n8n polls once a minute at most for each time that is given; several times are given. */
+/** n8n polls at most once a minute for each poll time, so there are several. */
 const pollTimes = {
 	item: Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => ({
 		mode: 'custom',
@@ -84,7 +86,7 @@ async function createWorkflow(): Promise<string> {
 	});
 }
 
-/** Activates the workflow and waits until n8n has stored where its first poll found the table. */
+/** Activates the workflow and waits until n8n has stored the state of its first poll. */
 async function activate(): Promise<void> {
 	await n8nApi.publish(workflowId);
 	await waitUntil('n8n stores where watching begins', () =>
@@ -103,7 +105,7 @@ async function create(...codes: string[]): Promise<void> {
 	}
 }
 
-/** All that the workflow was executed with so far. */
+/** All executions of the workflow so far. */
 async function executed(): Promise<Array<Pick<Execution, 'data'>>> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
 	const { results } = await n8nApi.request<{ results: Array<{ id: string; status: string }> }>(
@@ -127,7 +129,7 @@ async function countFailed(): Promise<number> {
 	return results.length;
 }
 
-/** What all executions together were started with, as `created AAA`. */
+/** What all executions together were started with, such as `created AAA`. */
 async function emitted(): Promise<string[]> {
 	return (await executed())
 		.flatMap((execution) => outputItems(execution, TRIGGER))
@@ -135,7 +137,7 @@ async function emitted(): Promise<string[]> {
 		.sort();
 }
 
-/** Waits until all of it was emitted, and one poll more, in which nothing may come again. */
+/** Waits until everything was emitted, and for one more poll, which must not repeat anything. */
 async function expectEmitted(...codes: string[]): Promise<void> {
 	const expected = codes.map((code) => `created ${code}`).sort();
 	const end = Date.now() + TIME_LIMIT_MS;

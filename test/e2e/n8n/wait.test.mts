@@ -51,7 +51,7 @@ after(async () => {
 
 const admin = () => environment.sandbox.admin.http;
 
-/** A workflow of the platform; its webhook URL. */
+/** Creates a workflow of the platform and returns its webhook URL. */
 async function platformWorkflow(name: string, script: string): Promise<string> {
 	const { data } = await admin().post('/workflows', { name, script, response: 'output' });
 	return data.data.webhookUrl as string;
@@ -64,7 +64,7 @@ const runsOf = async (name: string) =>
 
 const headers = () => ({ Authorization: `Bearer ${environment.sandbox.tokens.role}` });
 
-/** Has the platform's Send Webhook step post to an address; n8n's status. */
+/** Makes the platform's Send Webhook step post to a URL. Returns n8n's status. */
 async function sendWebhook(url: string, body: object): Promise<number> {
 	const script =
 		'const { url, body } = svc.workflow.payloadRequest; return svc.sendWebhook(url, body);';
@@ -121,7 +121,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 	assert.ok(String(resumeUrl).startsWith(`${n8n.url}/webhook-waiting/`), String(resumeUrl));
 
 	const answer = { approved: true, by: 'Ada' };
-	// n8n refuses it until the execution is stored as waiting.
+	// n8n rejects it until the execution is stored as waiting.
 	await waitUntil(
 		'n8n takes the webhook',
 		async () => (await sendWebhook(String(resumeUrl), answer)) === 200,
@@ -132,7 +132,7 @@ test('an execution waits until the platform posts to the resume URL', async () =
 		const [item] = outputItems(execution, name);
 		assert.deepEqual(item?.json, { resumed: true, body: answer });
 	}
-	// Once only: the execution has ended.
+	// Only once, because the execution has ended.
 	assert.notEqual(await sendWebhook(String(resumeUrl), answer), 200);
 	assert.equal((await runsOf('Review')).length, 1);
 });

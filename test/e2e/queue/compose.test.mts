@@ -1,6 +1,6 @@
 /**
- * The compose file for users. There is no Docker here to start it with, so it is read: what it sets
- * is what the tests of queue mode set, and its image installs the package where n8n looks for it.
+ * The compose file for users. There is no Docker here to start it, so it is read: it must set the
+ * same as the tests of queue mode, and its image must install the package where n8n looks for it.
  */
 
 import assert from 'node:assert/strict';
@@ -41,7 +41,7 @@ const { main, worker, postgres, redis } = services as Record<
 	Service
 >;
 
-/** What compose puts in the place of a variable that must be set, in the environment of n8n. */
+/** How compose writes a variable that must be set, in n8n's environment. */
 const given = (name: string) => `\${${name}:?set it in .env}`;
 
 test('main and workers have the environment that the tests run with', () => {
@@ -63,7 +63,7 @@ test('main and workers have the environment that the tests run with', () => {
 		POSTGRES_USER: expected.DB_POSTGRESDB_USER,
 		POSTGRES_PASSWORD: expected.DB_POSTGRESDB_PASSWORD,
 	});
-	// Values that are not text would be refused: `true`, a bare number.
+	// Compose rejects values that are not text, such as `true` or a bare number.
 	for (const { environment = {} } of Object.values(services)) {
 		for (const value of Object.values(environment)) assert.equal(typeof value, 'string');
 	}
@@ -86,7 +86,7 @@ test('it is one main and two workers of one image, and the rest is there for the
 		mounted.map((volume) => volume.split(':')[0]),
 		Object.keys(volumes),
 	);
-	// What is not in the environment here stops compose, which says so.
+	// Compose stops with a message if one of these variables is not set.
 	const variables = [...text.matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, kind]) => name! + kind!);
 	assert.deepEqual([...new Set(variables)].sort(), [
 		'N8N_ENCRYPTION_KEY:?',

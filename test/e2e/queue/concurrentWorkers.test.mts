@@ -1,6 +1,6 @@
 /**
- * Queue mode when workers write at once: one file in parts, the same keys, and more than the platform
- * allows.
+ * Queue mode with workers that write at once: one file in parts, the same keys, and more requests
+ * than the platform allows.
  */
 
 import assert from 'node:assert/strict';
@@ -50,7 +50,7 @@ after(async () => {
 });
 
 const ROWS = 100_000;
-/** What each request of the platform takes at least. */
+/** The least time that each request of the platform takes. */
 const LATENCY_MS = 200;
 
 const orderNumber = (index: number) => `N${index + 1}`;
@@ -167,7 +167,7 @@ test('workers that write the same keys at once: each record once, whole, of one 
 	await harness.admin.settings({ latencyMs: 100 });
 	const before = await harness.executionsByWorker();
 	const names = Array.from({ length: RUNS_AT_ONCE }, (_, index) => `run${index}`);
-	// Each begins elsewhere, so that they meet in the middle of each other's work.
+	// Each starts elsewhere, so that they meet in the middle of each other's work.
 	const workflows = await Promise.all(
 		names.map(async (name, index) => await harness.createSyncWorkflow(name, 1_000, index * 100)),
 	);

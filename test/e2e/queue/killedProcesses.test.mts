@@ -1,4 +1,6 @@
-/** Queue mode when a process ends in mid-job: a worker, main, killed or asked to stop. */
+/**
+ * Queue mode if a process ends in mid-job: a worker or main, killed or asked to stop.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
@@ -14,7 +16,7 @@ const ITEMS = 5_000;
 /** Fifty requests one after the other: time enough to kill a process in the middle. */
 const SLOWLY = { requests: { settings: { batchSize: 100, parallelRequests: 1 } } };
 
-/** A dead worker is missed sooner than by n8n's own values: a minute, 10 s, 30 s. */
+/** A dead worker is noticed sooner than with n8n's own values: a minute, 10 s, 30 s. */
 const LOCK = {
 	QUEUE_WORKER_LOCK_DURATION: '15000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '3000',
@@ -39,7 +41,7 @@ beforeEach(async () => {
 const isPartWritten = async () =>
 	(await countRecords(harness.environment.sandbox, APP, ORDERS)) >= 1_000;
 
-/** Each order is there once, and was written once. */
+/** Each order exists once, and was written once. */
 async function expectAllOnce(): Promise<void> {
 	const stored = await readRecords(harness.environment.sandbox, APP, ORDERS);
 	assert.equal(stored.length, ITEMS);

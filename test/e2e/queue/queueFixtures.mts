@@ -1,4 +1,6 @@
-/** What the tests of queue mode share: tables, a source of items, nodes, and looks from outside. */
+/**
+ * What the tests of queue mode share: tables, a source of items, nodes, and independent checks.
+ */
 
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';
@@ -8,12 +10,12 @@ import { type StubServer, jsonResponse, startStubServer } from '../../support/st
 export const APP = 'shop';
 /** Its import key is `number`. */
 export const ORDERS = 'orders';
-/** It has no import key: only the node can know what it has written. */
+/** Without an import key, only the node itself can know what it has written. */
 export const NOTES = 'notes';
 
 const text = (name: string, metadata: JsonObject = {}) => ({ name, type: 'text', metadata });
 
-/** Makes the tables, empty unless there are orders to begin with. */
+/** Creates the tables, empty unless there are initial orders. */
 export async function createTables(
 	{ admin }: RunningSandbox,
 	orders: JsonObject[] = [],
@@ -37,8 +39,8 @@ export async function createTables(
 }
 
 /**
- * Serves orders as JSON: `/orders?prefix=A&count=3&run=one` gives A1 to A3, and each says twice
- * which run it is of. With `skipped=1` the first one comes last: A2, A3, A1.
+ * Serves orders as JSON: `/orders?prefix=A&count=3&run=one` returns A1 to A3, and each names its
+ * run twice. With `skipped=1` the first one comes last: A2, A3, A1.
  */
 export async function serveOrders(): Promise<StubServer> {
 	return await startStubServer(({ target }) => {
@@ -54,7 +56,7 @@ export async function serveOrders(): Promise<StubServer> {
 	});
 }
 
-/** n8n's HTTP Request node, which makes an item of each element of a list. */
+/** n8n's HTTP Request node, which makes an item from each element of a list. */
 export const fetchItemsNode = (url: string): Step => ({
 	name: 'Get',
 	type: `${BASE_NODES}.httpRequest`,
@@ -67,7 +69,7 @@ const locator = (value: string) => ({ __rl: true, mode: 'id', value });
 /** The parameters that choose a table. */
 export const inTable = (table: string) => ({ application: locator(APP), table: locator(table) });
 
-/** Our node on all items at once, with the fields as the items name them. */
+/** Our node on all items at once, with the fields named as in the items. */
 export const writeManyNode = (
 	operation: string,
 	table: string,

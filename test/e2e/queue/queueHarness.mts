@@ -1,4 +1,6 @@
-/** A running n8n in queue mode with its owner signed in, and what the tests ask of it. */
+/**
+ * A running n8n in queue mode with its owner signed in, and the functions that the tests need.
+ */
 
 import axios from 'axios';
 import {
@@ -34,7 +36,7 @@ export interface ExecutionSummary {
 	status: string;
 }
 
-/** An execution that is neither waiting for its turn nor at work. */
+/** An execution that neither waits nor runs. */
 export const isFinished = ({ status }: ExecutionSummary) =>
 	!['new', 'running', 'waiting'].includes(status);
 
@@ -91,7 +93,7 @@ export class QueueHarness {
 		this.n8nApi = await signIn(this.environment.main.url, owner);
 	}
 
-	/** Steps that write so many orders, beginning behind the first `skipped` ones. */
+	/** Steps that write this many orders, after the first `skipped` ones. */
 	syncSteps(run: string, items: number, skipped = 0, options: JsonObject = {}): Step[] {
 		const query = `prefix=O&count=${items}&run=${run}&skipped=${skipped}`;
 		return [
@@ -100,7 +102,7 @@ export class QueueHarness {
 		];
 	}
 
-	/** Stores a workflow of such steps that is started by hand; its id. */
+	/** Stores a workflow of such steps that is started by hand, and returns its ID. */
 	async createSyncWorkflow(
 		run: string,
 		items: number,
@@ -119,7 +121,7 @@ export class QueueHarness {
 		await this.n8nApi.request('POST', `/workflows/${workflowId}/activate`, { versionId });
 	}
 
-	/** Calls a webhook of an active workflow; n8n registers it a moment after the activation. */
+	/** Calls a webhook of an active workflow. n8n registers it shortly after the activation. */
 	async callWebhook(path: string, body: unknown, contentType = 'application/json'): Promise<void> {
 		await waitUntil('the webhook is there', async () => {
 			const { status } = await axios.post(`${this.environment.main.url}/webhook/${path}`, body, {
@@ -155,7 +157,7 @@ export class QueueHarness {
 		);
 	}
 
-	/** What n8n's editor would show or save: the bytes that a worker stored, from main. */
+	/** The bytes that a worker stored, from main, as n8n's editor would show or save them. */
 	async downloadBinary(id: string): Promise<Buffer> {
 		const { main } = this.environment;
 		const response = await axios.get<ArrayBuffer>(
@@ -168,14 +170,14 @@ export class QueueHarness {
 		return Buffer.from(response.data);
 	}
 
-	/** The executions that each worker took up. */
+	/** The executions that each worker started. */
 	async executionsByWorker(): Promise<string[][]> {
 		return await Promise.all(
 			this.environment.workers.map((_, number) => this.environment.executionsOf(number)),
 		);
 	}
 
-	/** The number of the worker that took up the latest execution of all. */
+	/** The number of the worker that started the latest execution. */
 	async latestWorker(): Promise<number> {
 		const latest = (await this.executionsByWorker()).map((ids) => Number(ids.at(-1) ?? 0));
 		return latest.indexOf(Math.max(...latest));

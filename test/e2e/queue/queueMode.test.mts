@@ -1,6 +1,6 @@
 /**
- * n8n in queue mode, as its parts run on several machines: main polls and takes calls, two workers
- * do the work, files are in the database. Nothing but the database's credential holds the token.
+ * n8n in queue mode, with its parts as on several machines: main polls and receives webhooks, two
+ * workers execute, files are in the database. Only the database's credential contains the token.
  */
 
 import assert from 'node:assert/strict';
@@ -33,7 +33,7 @@ let harness: QueueHarness;
 let environment: QueueEnvironment;
 let n8nApi: N8nApi;
 let credential: string;
-/** A token of the sandbox's own making, so that it can be searched for. */
+/** A token that the sandbox made up, so that it can be searched for. */
 let token: string;
 
 before(async () => {
@@ -197,7 +197,7 @@ test('main polls and workers execute; with no worker up nothing is lost, nothing
 			'everything is emitted',
 			async () => (await emitted()).length >= expected.length,
 		);
-		// One that began after that, whole, and what it may have started.
+		// One that started after that, completely, including any execution that it started.
 		const before = await polls();
 		await waitUntil('two more polls', async () => (await polls()) >= before + 2);
 		await waitUntil('all executions end', async () =>
@@ -257,7 +257,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 	await environment.stopN8n();
 	const database = await environment.postgres.dump(join(environment.folder, 'database.sql'));
 
-	// As it is, and as bytes would look in the database's text.
+	// As it is, and as its bytes would look in the database's dump.
 	const bytes = Buffer.from(token);
 	const forms = [
 		token,
@@ -270,7 +270,7 @@ test('neither Redis nor the database nor a log holds the token as it is', async 
 	for (const file of [redisKeys, environment.redis.commands, database, ...logs]) {
 		assert.ok(!(await holdsAny(file, forms)), file);
 	}
-	// The search finds what is there: the credential's name, an execution, a log's line.
+	// The search finds what exists: the credential's name, an execution, a line of the log.
 	assert.ok(await holdsAny(database, [CREDENTIAL_NAME]));
 	assert.ok(await holdsAny(database, [CREDENTIAL_TYPE]));
 	assert.ok(await holdsAny(environment.redis.commands, ['executionId']));

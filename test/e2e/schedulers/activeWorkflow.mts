@@ -1,4 +1,7 @@
-/** An active workflow with the trigger in a real n8n, the table that it watches, what it emitted. */
+/**
+ * An active workflow with the trigger in a real n8n, the table that it watches, and what it
+ * emitted.
+ */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,7 +21,7 @@ import { type Change, isStartStored, nameOf, PollLog } from '../../support/pollL
 import { createSandboxAdmin, type SandboxAdmin } from '../../../harness/sandboxAdmin.mts';
 import { waitUntil } from '../../support/waitUntil.mts';
 
-/** How n8n may run polls, by the switches that it takes from its environment. */
+/** How n8n can run polls, by the environment variables for it. */
 export const SCHEDULERS = {
 	'in memory': {},
 	'durable polls': {
@@ -44,7 +47,7 @@ const TRIGGER = 'Airports that changed';
 const locator = (value: string) => ({ __rl: true, mode: 'list', value });
 const custom = (cronExpression: string) => ({ mode: 'custom', cronExpression });
 
-/** One poll time a minute, the next one so many seconds from now. */
+/** One poll time per minute, the next one this many seconds from now. */
 export const onceAMinute = (seconds: number) => [
 	custom(`${new Date(Date.now() + seconds * 1000).getSeconds()} * * * * *`),
 ];
@@ -64,23 +67,28 @@ interface Row {
 	modified: string;
 }
 
-/** What became of the changes of one situation. */
+/** What happened to the changes of one situation. */
 export interface Verdict {
 	written: number;
 	/** In no execution. */
 	lost: number;
 	doubled: number;
-	/** Emitted although they were there before. */
+	/** Emitted although they existed before. */
 	early: number;
-	/** Of those lost and doubled, the ones that fell between the two writes of an n8n that was killed. */
+	/** The lost and doubled ones that fell between the two writes of an n8n that was killed. */
 	lostBetweenWrites: number;
 	doubledBetweenWrites: number;
-	/** In an execution that died with n8n: shown as crashed, and a retry runs with the same items. */
+	/**
+	 * In an execution that died with n8n: it is shown as crashed, and a retry runs with the same
+	 * items.
+	 */
 	inCrashedExecutions: number;
 	executions: number;
 	/** Executions without items. */
 	empty: number;
-	/** Starts of n8n that failed over an execution that had died, and the next one did not. */
+	/**
+	 * Starts of n8n that failed because an execution had died, after which the next start succeeded.
+	 */
 	failedStarts: number;
 }
 
@@ -98,8 +106,8 @@ interface ExecutionRow {
 }
 
 /**
- * How n8n ends when it finds an execution that died in the moment in which it was started; n8n notes
- * that it tried, and its next start leaves that execution alone.
+ * How n8n ends if it finds an execution that died just as it started. n8n notes the attempt, and
+ * its next start leaves that execution alone.
  */
 const FAILED_START = /reading 'getTime'\)[^]+ExecutionRecoveryService/;
 
@@ -112,7 +120,9 @@ export class ActiveWorkflow {
 	readonly #owner = createOwner();
 	/** The changes since the last verdict, which must be emitted. */
 	readonly #expected = new Map<string, Change>();
-	/** How often each change was emitted until the last verdict, or never though it was expected. */
+	/**
+	 * How often each change was emitted until the last verdict, or never although it was expected.
+	 */
 	readonly #judged = new Map<string, number>();
 	/** The executions that have ended. */
 	readonly #executions = new Map<string, Emitted>();
@@ -121,7 +131,7 @@ export class ActiveWorkflow {
 	#codes = 0;
 	/** When this n8n was started. */
 	#startedAt = 0;
-	/** For an n8n with two writes: durable cursors have one. */
+	/** For an n8n with two writes; with durable cursors there is one. */
 	#pollLog: PollLog | undefined;
 	readonly #admin: SandboxAdmin;
 
@@ -155,7 +165,7 @@ export class ActiveWorkflow {
 		await this.n8n.stop();
 	}
 
-	/** A new workflow, active and past its first poll; the one before is switched off. */
+	/** A new workflow, active and past its first poll. The previous one is deactivated. */
 	async activate(pollTimes: object[], parameters: Record<string, unknown> = {}): Promise<void> {
 		if (this.id !== '') await this.n8nApi.unpublish(this.id);
 		this.#expected.clear();
@@ -189,13 +199,13 @@ export class ActiveWorkflow {
 			? new PollLog(this.#environment.userFolder, this.id, TRIGGER)
 			: undefined;
 		await this.n8nApi.publish(this.id);
-		// Behind it lies what is to be emitted.
+		// Changes after it must be emitted.
 		await waitUntil('n8n stores where watching begins', () =>
 			isStartStored(this.#environment.userFolder, this.id),
 		);
 	}
 
-	/** Waits until n8n has begun to poll so many times more. */
+	/** Waits until n8n has started this many more polls. */
 	async polls(count: number): Promise<void> {
 		const polls = async () =>
 			(await this.#admin.requests()).filter(({ path }) => path.includes('/data')).length;
@@ -203,7 +213,7 @@ export class ActiveWorkflow {
 		await waitUntil('n8n polls', async () => (await polls()) >= before + count);
 	}
 
-	/** Creates records in one request; they must be emitted. */
+	/** Creates records in one request, which must be emitted. */
 	async create(count: number): Promise<string[]> {
 		const bulk = Array.from({ length: count }, () => {
 			this.#codes += 1;
@@ -218,7 +228,7 @@ export class ActiveWorkflow {
 		return data.map(({ id }) => id);
 	}
 
-	/** Changes a record; the change must be emitted unless it is irrelevant. */
+	/** Changes a record. The change must be emitted unless it is irrelevant. */
 	async update(id: string, isRelevant = true): Promise<void> {
 		this.#codes += 1;
 		const { data } = await this.#request<{ data: Row }>('PATCH', `/${id}`, {
@@ -227,7 +237,7 @@ export class ActiveWorkflow {
 		if (isRelevant) this.#expect(data);
 	}
 
-	/** Waits until everything is emitted that must be: only the latest version of a record ever is. */
+	/** Waits until everything was emitted: only the latest version of a record ever is. */
 	async emitted(timeoutMs: number): Promise<boolean> {
 		const end = Date.now() + timeoutMs;
 		for (;;) {
@@ -238,7 +248,7 @@ export class ActiveWorkflow {
 		}
 	}
 
-	/** From now on so many requests for data take so long. */
+	/** From now on, this many requests for data take this long. */
 	async slowDown(ms: number, count: number): Promise<void> {
 		const when = { nth: Array.from({ length: count }, (_, index) => index + 1) };
 		const fault = { kind: 'slowBefore', ms } as const;
@@ -249,8 +259,8 @@ export class ActiveWorkflow {
 	}
 
 	/**
-	 * Waits until all is emitted, and for some more polls, in which nothing may come again. What is
-	 * written after it counts for the next one.
+	 * Waits until everything was emitted, and for some more polls, which must not repeat anything.
+	 * Later writes count for the next verdict.
 	 */
 	async verdict(patienceMs: number, afterMs = 2 * SECONDS_BETWEEN_POLLS * 1000): Promise<Verdict> {
 		await this.emitted(patienceMs);
@@ -303,7 +313,7 @@ export class ActiveWorkflow {
 		return counts;
 	}
 
-	/** Reads what executions were started with that have ended, or died with an n8n before this one. */
+	/** Reads the items of executions that have ended, or that died with a previous n8n. */
 	async #readExecutions(): Promise<void> {
 		const filter = encodeURIComponent(JSON.stringify({ workflowId: this.id }));
 		let last = '';
@@ -315,7 +325,7 @@ export class ActiveWorkflow {
 			for (const { id, status, mode, startedAt } of results) {
 				if (mode !== 'trigger' || status === 'error' || this.#executions.has(id)) continue;
 				const isOpen = ['new', 'running'].includes(status);
-				// n8n leaves it like that if its log says no more than that it was started.
+				// n8n leaves it like that if its log only says that it was started.
 				const isDead = status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
 				if (isOpen && !isDead) continue;
 				const names = await this.#startedWith(id);

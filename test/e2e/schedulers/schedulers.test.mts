@@ -16,16 +16,16 @@ import {
 	type Verdict,
 } from './activeWorkflow.mts';
 
-/** For n8n to poll again after a poll that failed, and to store an execution, on a slow machine. */
+/** Time for n8n to poll again after a failed poll, and to store an execution, on a slow machine. */
 const TIME_LIMIT_MS = 180_000;
 
-// Each has an n8n and a sandbox of its own, and waits most of the time.
+// Each has its own n8n and sandbox, and mostly waits.
 describe('schedulers', { concurrency: true }, () => {
 	for (const scheduler of Object.keys(SCHEDULERS) as Scheduler[]) testScheduler(scheduler);
 });
 
 function testScheduler(scheduler: Scheduler) {
-	// One test after the other: all of them work on one n8n.
+	// One test after the other, because all of them use one n8n.
 	describe(scheduler, { concurrency: false }, () => {
 		let environment: TestEnvironment;
 		let workflow: ActiveWorkflow;
@@ -107,7 +107,7 @@ function testScheduler(scheduler: Scheduler) {
 				await workflow.create(1);
 				await sleep(1000);
 			}
-			// n8n backs off from a trigger whose polls fail.
+			// n8n backs off if a trigger's polls fail.
 			const verdict = await workflow.verdict(TIME_LIMIT_MS);
 			await workflow.slowDown(0, 0);
 			await workflow.stop();

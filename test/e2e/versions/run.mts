@@ -11,12 +11,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The newest that the registry has whole, and the last line of n8n 1 at its end and its start. */
+/**
+ * The newest version that the registry has completely, and the last and first release of the n8n 1
+ * line.
+ */
 const VERSIONS = ['2.41.1', '1.123.81', '1.123.0'];
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** A version itself, or the one that a tag of the registry stands for now. */
+/** The version itself, or the one that a tag of the registry refers to now. */
 function resolveTag(version: string): string {
 	if (/^\d/.test(version)) return version;
 	const args = ['view', `n8n@${version}`, 'version'];

@@ -1,4 +1,6 @@
-/** What must be true after a round, compared with what the sandbox has stored. */
+/**
+ * What must be true after a round, according to what the sandbox has stored.
+ */
 
 import { type Execution, type ExecutionItem, outputItems } from '../../../harness/n8nApi.mts';
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
@@ -29,7 +31,7 @@ export function missingKeys(records: StoredRecord[], wanted: Iterable<Good>): st
 		.map(({ sku }) => sku);
 }
 
-/** Cases that do not have their file exactly so often in a field. */
+/** Cases that do not have their file exactly this many times in a field. */
 export function checkFileCounts(records: StoredRecord[], cases: Case[], field: string) {
 	const stored = byKey(records, 'number');
 	const missing: string[] = [];

@@ -1,4 +1,6 @@
-/** The n8n of a crash test: its workflows are started, and it is killed and started again. */
+/**
+ * The n8n of a crash test: starts its workflows, kills it and restarts it.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';
@@ -23,7 +25,7 @@ export class N8nHost {
 	#n8nApi: N8nApi | undefined;
 	/** When this n8n was started. */
 	#startedAt = 0;
-	/** All that n8n printed, as far as it was kept. */
+	/** n8n's output, as far as it was kept. */
 	log = '';
 
 	constructor(userFolder: string) {
@@ -44,7 +46,7 @@ export class N8nHost {
 	async kill(): Promise<void> {
 		const n8n = this.#n8n;
 		if (!n8n) return;
-		// First, so that what breaks off now is known to have had a reason.
+		// First, so that errors from now on are known to have a reason.
 		this.#n8n = undefined;
 		process.kill(n8n.pid, 'SIGKILL');
 		await n8n.exited;
@@ -57,7 +59,7 @@ export class N8nHost {
 		this.#n8n = undefined;
 	}
 
-	/** Runs a workflow to its end; undefined when n8n was killed before. */
+	/** Runs a workflow to its end; undefined if n8n was killed before. */
 	async run(workflowId: string): Promise<Execution | undefined> {
 		const n8n = this.#n8n;
 		try {
@@ -77,8 +79,8 @@ export class N8nHost {
 	}
 
 	/**
-	 * Repeats the executions of a workflow that were interrupted or failed, as a user does with
-	 * *Retry*. Returns how many there were.
+	 * Repeats the executions of a workflow that were interrupted or failed, like a user with *Retry*.
+	 * Returns how many there were.
 	 */
 	async retryFailedExecutions(workflowId: string): Promise<number> {
 		const end = Date.now() + RECOVERY_MS;
@@ -100,7 +102,7 @@ export class N8nHost {
 		return failed.length;
 	}
 
-	/** n8n leaves an execution as running whose log says no more than that it was started. */
+	/** n8n leaves an execution as running if its log only says that it was started. */
 	#hasDied({ status, startedAt }: Pick<ExecutionRow, 'status' | 'startedAt'>): boolean {
 		return status === 'running' && Date.parse(startedAt ?? '') < this.#startedAt;
 	}

@@ -1,4 +1,6 @@
-/** The rounds of a crash test: start, kill, start again, run again, look. */
+/**
+ * The rounds of a crash test: start, kill, restart, run again, check.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';
@@ -24,24 +26,24 @@ import {
 } from './sourceServer.mts';
 import type { Tally } from './tally.mts';
 
-/** Before and after each write while something is to be killed, so that a kill falls into it. */
+/** Before and after each write while something is killed, so that a kill falls into it. */
 const LATENCY_MS = 60;
-/** How long n8n may take from one request that writes to the next. */
+/** How long n8n may take from one write request to the next. */
 const NEXT_WRITE_MS = 2000;
 /** How long the trigger may take to emit all changes. */
 const EMIT_TIMEOUT_MS = 180_000;
 /** How long a killed sandbox is away; the node tries for longer. */
 const AWAY_MS = [200, 1200] as const;
-/** Of the kills of n8n, those that are timed by what the trigger reads. */
+/** The share of n8n's kills that are timed by the trigger's reads. */
 const AIMED_SHARE = 0.5;
-/** From a page that the trigger reads to the end of its poll, about. */
+/** About the time from a page that the trigger reads to the end of its poll. */
 const POLL_MS = 300;
 /** How long until the trigger reads something; it polls every three seconds. */
 const POLL_TIMEOUT_MS = 6000;
 
 export const KILLS_IN_WRITES = 'kills while a request wrote';
 
-/** What the sync and the uploads write, and not what the trigger's workflow writes. */
+/** A write of the sync or the uploads, not of the trigger's workflow. */
 const isOfWorkflows = ({ path }: LoggedRequest) => !path.includes(`/${RECEIVED_CHANGES}/`);
 
 interface Parts {
@@ -63,14 +65,14 @@ interface Outcome {
 export class Rounds {
 	readonly #parts: Parts;
 	readonly #random: SeededRandom;
-	/** What the sync sent last for each key. */
+	/** What the sync last sent for each key. */
 	readonly #goods = new Map<string, Good>();
 	#cases: Case[] = [];
 	readonly #arrived = new Set<string>();
 	#round = -1;
-	/** How many requests write when nobody kills anything. */
+	/** How many write requests there are without a kill. */
 	#usualWrites = 0;
-	/** How long both workflows take when nobody kills anything. */
+	/** How long both workflows take without a kill. */
 	#usualMs = 0;
 
 	constructor(parts: Parts, random: SeededRandom) {
@@ -78,7 +80,7 @@ export class Rounds {
 		this.#random = random;
 	}
 
-	/** A round without a kill, which shows that all works and how long it takes. */
+	/** A round without a kill, which shows that everything works and how long it takes. */
 	async undisturbed(): Promise<void> {
 		const { sandboxHost, tally } = this.#parts;
 		this.#next('nobody is killed');
@@ -97,7 +99,7 @@ export class Rounds {
 		tally.count('ms that a run takes with nobody killed', this.#usualMs);
 	}
 
-	/** n8n is killed, started again, and both workflows are run again. */
+	/** Kills n8n, restarts it, and runs both workflows again. */
 	async killN8n(): Promise<void> {
 		const { sandboxHost, n8nHost, pollLog, tally, ids } = this.#parts;
 		this.#next('n8n is killed');
@@ -136,7 +138,7 @@ export class Rounds {
 		await this.#waitForLastChanges();
 	}
 
-	/** The sandbox is killed and started again while n8n waits for its responses. */
+	/** Kills the sandbox and restarts it while n8n waits for its responses. */
 	async killSandbox(): Promise<void> {
 		const { sandboxHost, n8nHost, tally, ids } = this.#parts;
 		this.#next('the sandbox is killed');
@@ -173,7 +175,7 @@ export class Rounds {
 		await this.#waitForLastChanges();
 	}
 
-	/** Whether each record's last change was emitted exactly once; n8n must not run. */
+	/** Whether each record's last change was emitted exactly once. n8n must not be running. */
 	async checkEmittedChanges(): Promise<void> {
 		const { sandboxHost, pollLog, tally } = this.#parts;
 		pollLog.read();
@@ -213,8 +215,8 @@ export class Rounds {
 	}
 
 	/**
-	 * Until any one of the requests that write, and any moment of it or of one that follows: spread
-	 * over the whole of the work, however long that takes on this machine. Returns which one.
+	 * Waits until one of the write requests, and a moment during or after it. Both are random, spread
+	 * over all of the work, however long it takes on this machine. Returns the number of the request.
 	 */
 	async #untilWrite(): Promise<number> {
 		const { sandboxHost } = this.#parts;
@@ -224,7 +226,7 @@ export class Rounds {
 			await sleep(5);
 		}
 		await sleep(this.#random.next() * LATENCY_MS * 2);
-		// Between two of them there is nothing to break off: on to the next, if there is one.
+		// Between two of them there is nothing to interrupt: go on to the next one, if there is any.
 		const isWriting = async () =>
 			(await sandboxHost.writes()).some(({ outcome }) => outcome === 'running');
 		const next = Date.now() + NEXT_WRITE_MS;
@@ -232,7 +234,7 @@ export class Rounds {
 		return count;
 	}
 
-	/** Until the trigger reads its next page of changes, and up to the end of its poll. */
+	/** Waits until the trigger reads its next page of changes, and up to the end of its poll. */
 	async #untilTriggerReads(): Promise<void> {
 		const { sandboxHost } = this.#parts;
 		const pages = async () =>
@@ -309,13 +311,13 @@ export class Rounds {
 		}
 	}
 
-	/** Until the workflow that the trigger starts has written each last change. */
+	/** Waits until the workflow that the trigger starts has written each last change. */
 	async #waitForLastChanges(): Promise<void> {
 		const { sandboxHost, pollLog, tally } = this.#parts;
 		const end = Date.now() + EMIT_TIMEOUT_MS;
 		const goods = await sandboxHost.records(GOODS);
 		for (;;) {
-			// Nothing is ever taken away there, so that what is new comes last.
+			// Nothing is ever deleted there, so what is new comes last.
 			for (const name of await sandboxHost.receivedChanges(this.#arrived.size))
 				this.#arrived.add(name);
 			const missing = goods.filter((record) => !this.#arrived.has(nameOf(record)));

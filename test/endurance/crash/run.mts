@@ -1,9 +1,9 @@
 /**
- * Real n8n with the packed package, and the sandbox on a file, killed with SIGKILL in the middle of
- * a sync of 5,000 items, of uploads, and of polls; then started again, and the
- * workflows run again: nothing may be there twice, nothing may be lost, and the node's outcomes must
- * be true. `npm run test:crash -- [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and
- * the sandbox in turn. A seed repeats the moments of the kills, not what the processes are at then.
+ * Kills real n8n with the packed package, and the sandbox with a database file, with SIGKILL during
+ * a sync of 5,000 items, uploads, and polls. Then restarts them and runs the workflows again:
+ * nothing may be doubled or lost, and the node's outcomes must be true. `npm run test:crash --
+ * [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and the sandbox in turn. A seed repeats
+ * the moments of the kills, but not the state of the processes at that time.
  */
 
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ console.log(
 );
 const started = Date.now();
 const tally = new Tally();
-// The sandbox's file may not lie where n8n's data is searched for the token.
+// Not where n8n's data is searched for the token.
 const folder = await makeUserFolder();
 const file = join(folder, 'sandbox.sqlite');
 const environment = await setUpTestEnvironment({ db: file });
@@ -85,7 +85,7 @@ try {
 
 	const { role } = sandboxHost.sandbox.tokens;
 	const data = join(environment.userFolder, '.n8n');
-	// A search that finds nothing at all would prove nothing.
+	// A search that never finds anything would prove nothing.
 	const isSearched = (await filesWith(data, 'Watched goods')).length > 0;
 	tally.check('the search for the token finds what n8n stores', isSearched ? [] : ['nothing']);
 	tally.check('no token in n8n’s data', await filesWith(data, role));

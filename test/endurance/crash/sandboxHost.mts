@@ -1,4 +1,6 @@
-/** The sandbox of a crash test: on one file and one port, killed and started again. */
+/**
+ * The sandbox of a crash test, killed and restarted on the same file and port.
+ */
 
 import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import {
@@ -13,7 +15,7 @@ import {
 export const APP = 'crash';
 /** Written by the sync, and watched by the trigger. */
 export const GOODS = 'goods';
-/** Written by the workflow that the trigger starts: one record for each change that was emitted. */
+/** Written by the workflow that the trigger starts: one record for each emitted change. */
 export const RECEIVED_CHANGES = 'changes';
 /** The records that get files, in one field for each way to write them. */
 export const CASES = 'cases';
@@ -50,7 +52,7 @@ export class SandboxHost {
 	constructor(running: RunningSandbox, file: string) {
 		this.#running = running;
 		this.#file = file;
-		// It keeps its port over a restart.
+		// It keeps its port when it is restarted.
 		this.#admin = createSandboxAdmin(running.baseUrl, { keepAlive: false });
 	}
 
@@ -62,7 +64,7 @@ export class SandboxHost {
 		for (const table of TABLES) await this.#admin.createTable({ app: APP, table });
 	}
 
-	/** How long it takes before each request is served, and after each write until its response. */
+	/** Sets how long each request waits before it is served, and each write before its response. */
 	async slowDown(ms: number): Promise<void> {
 		await this.#admin.settings({ latencyMs: ms });
 		const rules: FaultRule[] = ['POST', 'PATCH'].map((method) => ({
@@ -91,7 +93,7 @@ export class SandboxHost {
 		);
 	}
 
-	/** The changes that arrived: the keys of what the trigger's workflow wrote, in their order. */
+	/** The changes that arrived: the keys that the trigger's workflow wrote, in order. */
 	async receivedChanges(skip: number): Promise<string[]> {
 		const records = await this.records(RECEIVED_CHANGES);
 		return records.slice(skip).map(({ fields }) => String(fields.change));

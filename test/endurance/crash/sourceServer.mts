@@ -1,11 +1,13 @@
-/** Where the workflows get their data from: rows and files of a round, over HTTP. */
+/**
+ * The source of the workflows' data: the rows and files of a round, over HTTP.
+ */
 
 import { createHash } from 'node:crypto';
 import { StubServer, fileResponse, jsonResponse } from '../../support/stubServer.mts';
 
-/** How many keys each round has that no round before had. */
+/** How many keys of each round are new. */
 const FRESH = 1000;
-/** Steps through all keys of a round in an order that is not theirs. */
+/** Steps through all keys of a round in another order. */
 const STRIDE = 7919;
 const FILE_BYTES = 400_000;
 
@@ -26,7 +28,7 @@ export interface Case {
 	title: string;
 }
 
-/** The sync of a round: its last thousand keys are new, the others get another value. */
+/** The sync of a round: its last thousand keys are new, the others get a new value. */
 export function goodsOf(round: number, { goods }: Sizes): Good[] {
 	return Array.from({ length: goods }, (_, index) => {
 		const number = round * FRESH + ((index * STRIDE) % goods);
@@ -46,7 +48,7 @@ export function casesOf(round: number, { cases }: Sizes): Case[] {
 	}));
 }
 
-/** The file of a record: the same bytes however often it is asked for. */
+/** The file of a record: always the same bytes. */
 export function fileOf(number: string): { name: string; bytes: Buffer } {
 	const piece = createHash('sha512').update(number).digest();
 	return { name: `${number}.bin`, bytes: Buffer.alloc(FILE_BYTES, piece) };

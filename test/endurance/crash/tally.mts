@@ -1,4 +1,6 @@
-/** Counts checks and what was seen. */
+/**
+ * Counts checks and observations.
+ */
 
 const SHOWN = 5;
 
@@ -7,7 +9,7 @@ export class Tally {
 	failed = 0;
 	readonly #seen = new Map<string, number>();
 
-	/** A check that holds when nothing is wrong. */
+	/** A check that passes if nothing is wrong. */
 	check(what: string, wrong: string[]): void {
 		if (wrong.length === 0) {
 			this.passed += 1;
@@ -18,7 +20,7 @@ export class Tally {
 		console.log(`  ✗ ${what}: ${shown}${wrong.length > SHOWN ? `; ${wrong.length} in all` : ''}`);
 	}
 
-	/** Something that is counted and is neither right nor wrong. */
+	/** Counts something that is neither right nor wrong. */
 	count(what: string, times = 1): void {
 		this.#seen.set(what, this.seen(what) + times);
 	}

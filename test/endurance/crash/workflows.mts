@@ -80,7 +80,7 @@ const uploads: Step[] = FILE_FIELDS.map((field) =>
 	}),
 );
 
-/** @param levels the steps of one level are all connected to the last of the level before */
+/** @param levels each step of a level is connected to the last step of the previous level */
 function workflow(name: string, credentialId: string, levels: Step[][]): WorkflowJson {
 	const credentials = { [CREDENTIAL_TYPE]: { id: credentialId, name: CREDENTIAL_NAME } };
 	const nodes = levels.flat().map((step, index) => ({
@@ -126,7 +126,7 @@ export const triggerWorkflow = (credentialId: string): WorkflowJson =>
 				typeVersion: 1,
 				parameters: {
 					pollTimes: {
-						// Once a minute at most for each time that is given; so several are given.
+						// At most once a minute for each poll time, so there are several.
 						item: Array.from({ length: 60 / SECONDS_BETWEEN_POLLS }, (_, index) => ({
 							mode: 'custom',
 							cronExpression: `${index * SECONDS_BETWEEN_POLLS} * * * * *`,
@@ -149,7 +149,7 @@ export const triggerWorkflow = (credentialId: string): WorkflowJson =>
 					},
 					options: { requests: { settings: { batchSize: 500 } } },
 				}),
-				// What can't be written stops the execution, which is then repeated.
+				// A failed write stops the execution, which is then repeated.
 				onError: 'stopWorkflow',
 			},
 		],

@@ -1,7 +1,7 @@
 /**
- * The process that is measured: n8n's engine with the built package in it, under a load of all kinds
- * of work. Works for a while, rests, collects its garbage, measures, and goes on. Prints a line of
- * JSON for each rest and one at the end.
+ * The process that is measured: n8n's engine with the built package, under a load of all kinds of
+ * work. It works for a while, rests, collects its garbage, measures, and continues. Prints a line
+ * of JSON for each rest and one at the end.
  */
 
 import { existsSync } from 'node:fs';
@@ -82,7 +82,7 @@ async function workUntil(worker: LoadWorker, end: number): Promise<void> {
 	}
 }
 
-/** What the test itself piles up goes: n8n prunes the files of executions as well. */
+/** Removes what the test itself accumulates: n8n prunes the files of executions as well. */
 async function tidy(workers: LoadWorker[]): Promise<void> {
 	for (const worker of workers) await worker.forgetDeleted();
 	const files = join(Container.get(BinaryDataConfig).localStoragePath, 'workflows');

@@ -1,4 +1,6 @@
-/** One worker of the load: a table of its own, the node run on it, and what is true of it. */
+/**
+ * One worker of the load: its own table, the node that runs on it, and the truth about it.
+ */
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -19,7 +21,7 @@ const { BinaryDataService } = load('n8n-core') as typeof import('n8n-core');
 export const APP = 'soak';
 const NODE = 'Data Platform';
 
-/** Few contents: the sandbox keeps each as long as it lives. */
+/** Few different contents, because the sandbox keeps each one for as long as it runs. */
 export const FILES = [300_000, 700_000, 1, 40_000].map((bytes, index) => ({
 	name: `file ${index}.bin`,
 	bytes: Buffer.alloc(bytes, createHash('sha256').update(String(index)).digest()),
@@ -30,7 +32,7 @@ export interface SandboxAddress {
 	token: string;
 }
 
-/** What came out of a node. */
+/** The output of a node. */
 export interface NodeOutput {
 	succeeded: INodeExecutionData[];
 	failed: INodeExecutionData[];
@@ -42,7 +44,7 @@ export class LoadWorker {
 	readonly #address: SandboxAddress;
 	readonly #admin: SandboxAdmin;
 	#watching: Watching | undefined;
-	/** The version of each record that the trigger emitted last. */
+	/** The version of each record that the trigger last emitted. */
 	readonly #versions = new Map<string, number>();
 	/** How often the node was run, and how often with an error for an item. */
 	readonly runs = { all: 0, withErrors: 0 };
@@ -84,7 +86,7 @@ export class LoadWorker {
 		});
 	}
 
-	/** A key that was never there. */
+	/** A key that has never been used. */
 	freshKey(): string {
 		this.#fresh += 1;
 		return `fresh ${this.#fresh}`;
@@ -127,7 +129,7 @@ export class LoadWorker {
 		return output;
 	}
 
-	/** A file in n8n's store, as a node before would have left it. */
+	/** A file in n8n's store, as a previous node would have left it. */
 	async storeFile(file: (typeof FILES)[number]): Promise<IBinaryData> {
 		const location = { type: 'execution' as const, workflowId: 'workflow', executionId: 'given' };
 		return await Container.get(BinaryDataService).store(location, file.bytes, {
@@ -141,7 +143,7 @@ export class LoadWorker {
 		return await Container.get(BinaryDataService).getAsBuffer(file);
 	}
 
-	/** One poll of the worker's trigger; returns what it emitted wrongly, or undefined if it failed. */
+	/** One poll of the worker's trigger. Returns wrong items, or undefined if the poll failed. */
 	async poll(): Promise<string[] | undefined> {
 		const items = await this.#watching!.poll().catch(() => undefined);
 		if (items === undefined) return undefined;
@@ -155,7 +157,9 @@ export class LoadWorker {
 		return wrong;
 	}
 
-	/** Once faults are off: polls until nothing is new, and returns the changes that were never emitted. */
+	/**
+	 * With faults off, polls until nothing is new, and returns the changes that were never emitted.
+	 */
 	async unemittedChanges(): Promise<string[]> {
 		const wrong: string[] = [];
 		for (let polls = 0; polls < 20; polls += 1) wrong.push(...((await this.poll()) ?? []));
@@ -165,7 +169,7 @@ export class LoadWorker {
 		return [...wrong, ...missing];
 	}
 
-	/** Forgets what this test, not the node, would pile up. */
+	/** Forgets what this test, rather than the node, would accumulate. */
 	async forgetDeleted(): Promise<void> {
 		const there = new Set((await this.storedRecords()).map(({ id }) => id));
 		for (const id of this.#versions.keys()) if (!there.has(id)) this.#versions.delete(id);

@@ -1,4 +1,6 @@
-/** What a process holds: memory, and what the system has open for it. */
+/**
+ * The memory and the open descriptors of a process.
+ */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
@@ -18,7 +20,7 @@ export function countOpen(pid: number | 'self'): OpenDescriptors {
 			if (readlinkSync(`${folder}/${name}`).startsWith('socket:')) open.sockets += 1;
 			else open.files += 1;
 		} catch {
-			// Closed between the two looks.
+			// Closed between the two reads.
 		}
 	}
 	return open;
@@ -30,10 +32,10 @@ export function residentMemory(pid: number): number {
 	return Number(kilobytes) / 1024;
 }
 
-/** Memory of this process in MB, of what is still in use. */
+/** The memory of this process that is still in use, in MB. */
 export function memoryNow() {
 	if (!globalThis.gc) throw new Error('Start Node with --expose-gc.');
-	// What the first collection sets free may hold more.
+	// What the first collection frees may have held more.
 	globalThis.gc();
 	globalThis.gc();
 	const { heapUsed, external, rss } = process.memoryUsage();

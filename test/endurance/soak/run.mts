@@ -1,8 +1,8 @@
 /**
- * All kinds of work for a long time, through n8n's engine against the sandbox, which responds 429,
- * breaks connections and is slow now and then: the node's outcomes must be true, and memory, sockets
- * and files of its process and of the sandbox's must stay where they are.
- * `npm run soak -- [--minutes N] [--seed N]`.
+ * All kinds of work for a long time, through n8n's engine with the sandbox, which sometimes
+ * responds 429, breaks connections or is slow. The node's outcomes must be true, and the memory,
+ * sockets and files of its process and the sandbox's must not grow. `npm run soak -- [--minutes N]
+ * [--seed N]`.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,11 +24,11 @@ const { values } = parseArgs({
 	},
 });
 
-/** How often is measured in all: enough for a line of best fit. */
+/** How many measurements: enough for a line of best fit. */
 const SAMPLES = 40;
 const LEAST_SECONDS_BETWEEN = 3;
 const LEAST_SAMPLES = 10;
-/** A node that returns only errors would return nothing wrong. */
+/** A node that only returned errors would return nothing wrong. */
 const MOST_ERRORS = 0.05;
 /** The longest that n8n's process may answer nobody, in ms: no webhook and no health check. */
 const LONGEST_BLOCK_MS = 250;
@@ -44,7 +44,7 @@ const seed =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : positive('seed', values.seed);
 const seconds = minutes * 60;
 
-/** Mild: the node's own retries are to be enough, nearly always. */
+/** Mild, so that the node's own retries nearly always suffice. */
 const faults: FaultRule[] = [
 	{ kind: 'status', status: 429, retryAfterSeconds: 1 },
 	{ kind: 'status', status: 503, retryAfterSeconds: 1 },

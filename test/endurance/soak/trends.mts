@@ -1,4 +1,6 @@
-/** Whether what was measured stays where it is. */
+/**
+ * Whether the measurements grow.
+ */
 
 /** One moment of a soak: the node's process and the sandbox's. */
 export interface Sample {
@@ -6,7 +8,7 @@ export interface Sample {
 	at: number;
 	/** MB after a garbage collection. */
 	heap: number;
-	/** MB outside of the heap that it holds: buffers. */
+	/** MB outside of the heap: buffers. */
 	external: number;
 	/** MB. */
 	resident: number;
@@ -22,27 +24,28 @@ export interface Sample {
 type Measure = Exclude<keyof Sample, 'at'>;
 
 /**
- * How much each may grow over the second half, by the line that fits it. The first half is for
- * warming up. Far above what the same load scatters, far below what a leak of one response in a
- * hundred comes to.
+ * How much each may grow over the second half, by its line of best fit. The first half is for
+ * warming up. Far above the scatter of an equal load, far below a leak of one response in a
+ * hundred.
  */
 const MAX_GROWTH: Record<Measure, number> = {
 	heap: 6,
 	external: 6,
-	// In steps: an allocator takes some 50 MB at a time, and seldom gives them back.
+	// In steps: an allocator takes about 50 MB at a time, and seldom returns them.
 	resident: 90,
 	sockets: 6,
 	files: 6,
 	resources: 10,
-	// No collection can be asked for there, and it remembers every file that it ever took.
+	// The test can't force a collection there, and the sandbox remembers every file that it has
+	// received.
 	sandboxResident: 60,
 	sandboxSockets: 6,
 	sandboxFiles: 6,
 };
 
 /**
- * The median of the slopes between any two points (Theil and Sen): that of a line that grows all the
- * time, while one step up, as an allocator takes it, counts little.
+ * The median of the slopes between any two points (Theil and Sen): a steady growth shows, while a
+ * single step, as an allocator makes it, counts little.
  */
 export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>): number {
 	const slopes = points
@@ -54,13 +57,13 @@ export function slopeOf(points: ReadonlyArray<readonly [x: number, y: number]>):
 
 export interface Trend {
 	measure: Measure;
-	/** At the middle and at the end, by the line that fits. */
+	/** At the middle and at the end, on the line of best fit. */
 	from: number;
 	to: number;
 	isFlat: boolean;
 }
 
-/** One line for each measure, of the second half of the samples. */
+/** One line for each measure, for the second half of the samples. */
 export function assessTrends(samples: Sample[]): Trend[] {
 	const half = samples.slice(Math.floor(samples.length / 2));
 	const [first, last] = [half[0]!.at, half.at(-1)!.at];

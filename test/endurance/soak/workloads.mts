@@ -9,14 +9,14 @@ import { FILES, type LoadWorker, type NodeOutput } from './loadWorker.mts';
 
 export interface Workload {
 	name: string;
-	/** How often it is done, against the others. */
+	/** How often it is done, compared with the others. */
 	weight: number;
-	/** Returns what was wrong, and counts what is neither right nor wrong. */
+	/** Returns errors, and counts what is neither right nor wrong. */
 	run(worker: LoadWorker, count: (what: string) => void): Promise<string[]>;
 }
 
 const KEYS = 150;
-/** More records than this, and some are deleted. */
+/** With more records than this, some are deleted. */
 const MOST_RECORDS = 250;
 
 const keyOf = ({ fields }: StoredRecord) => String(fields.key);
@@ -82,7 +82,7 @@ const many =
 		return checkEach(output, sent, before, await worker.storedRecords(), count);
 	};
 
-/** Each of the rows that have different keys. */
+/** Rows with different keys. */
 const chosen = (worker: LoadWorker): IDataObject[] => {
 	const size = worker.random.between(20, 100);
 	const from = worker.random.between(0, KEYS - 1);
@@ -92,7 +92,7 @@ const chosen = (worker: LoadWorker): IDataObject[] => {
 const fresh = (worker: LoadWorker): IDataObject[] =>
 	Array.from({ length: worker.random.between(1, 20) }, () => row(worker, worker.freshKey()));
 
-/** A write of one record that is there: the record then holds what the node returned. */
+/** A write to one existing record, which must then have what the node returned. */
 const one =
 	(operation: string): Workload['run'] =>
 	async (worker, count) => {
@@ -154,7 +154,7 @@ async function deleteOne(worker: LoadWorker): Promise<string[]> {
 	return isRefused && !isThere ? ['delete is reported as failed, but was done'] : [];
 }
 
-/** Deletes by a filter, most of it when there is much. */
+/** Deletes by a filter; most records if there are many. */
 async function deleteSome(worker: LoadWorker): Promise<string[]> {
 	const before = await worker.storedRecords();
 	const value = before.length > MOST_RECORDS ? 4 : 0;

@@ -30,14 +30,14 @@ interface Scanner {
 	analyzePackage(folder: string, patterns: string[]): Promise<Finding>;
 }
 
-/** Runs a command with its output shown; rejects where it fails. */
+/** Runs a command and shows its output; rejects if it fails. */
 async function run(command: string, rest: string[], folder: string): Promise<void> {
 	const child = spawn(command, rest, { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] });
 	const code = await new Promise((resolve) => child.on('close', resolve));
 	if (code !== 0) throw new Error(`${command} ${rest.join(' ')} ended with code ${String(code)}`);
 }
 
-/** The scanner, installed with YARA-X when one of them is not there yet. */
+/** The scanner. Installs it and YARA-X if one of them is missing. */
 async function scanner(): Promise<Scanner> {
 	const modules = join(FOLDER, 'node_modules');
 	const entry = join(modules, '@n8n/scan-community-package/scanner/scanner.mjs');
@@ -47,7 +47,7 @@ async function scanner(): Promise<Scanner> {
 	return (await import(entry)) as Scanner;
 }
 
-/** A copy of what git has, without what was built or installed. */
+/** A copy of the files in git, without anything built or installed. */
 async function source(folder: string): Promise<string> {
 	const target = join(folder, 'source');
 	await run('git', ['clone', '--quiet', '--depth=1', `file://${ROOT}`, target], folder);
@@ -81,7 +81,7 @@ try {
 	];
 	for (const [name, place, patterns] of scans) {
 		const { passed: isClean, message, details = '' } = await analyzePackage(place, patterns);
-		// It also passes a folder in which it finds nothing to look at, and says so.
+		// The scan also passes a folder without any file to check, and says so.
 		report(name, isClean && message === undefined, `${message ?? ''}\n${details}`);
 	}
 	if (rules !== undefined) {

@@ -1,6 +1,7 @@
 /**
- * GuardDog's YARA rules on a folder, as n8n's scan will run them (n8n pull request 38095). The rules are
- * no package of npm and not part of this repository: `git clone https://github.com/DataDog/guarddog`.
+ * GuardDog's YARA rules on a folder, as n8n's scan will run them (n8n pull request 38095). The
+ * rules are neither an npm package nor a part of this repository: `git clone
+ * https://github.com/DataDog/guarddog`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,10 +21,10 @@ interface YaraX {
 	Compiler: new () => { addSource(source: string): void; build(): Rules };
 }
 
-/** What n8n's scan fails on; the other rules (`capability_…`) only describe what code can do. */
+/** What makes n8n's scan fail. The other rules (`capability_…`) only describe what code can do. */
 const isThreat = ({ identifier }: Match) => identifier.startsWith('threat_');
 
-/** A rule's file with the files that it includes. */
+/** The text of a rule's file, including the files that it includes. */
 const ruleSource = (folder: string, file: string) =>
 	readFileSync(join(folder, file), 'utf8').replace(/^include "(.+)"$/gm, (_, included: string) =>
 		readFileSync(join(folder, included), 'utf8'),
@@ -40,7 +41,7 @@ async function compile(folder: string): Promise<Rules> {
 	return compiler.build();
 }
 
-/** Whether a rule is for files of this path: most are for some kinds of files only. */
+/** Whether a rule applies to files with this path: most rules are for certain kinds of files. */
 function isFor({ metadata }: Match, path: string): boolean {
 	const globs = (name: string) => {
 		const value = metadata.find(({ identifier }) => identifier === name)?.value;
@@ -60,7 +61,7 @@ const threatsIn = (rules: Rules, path: string, bytes: Uint8Array) =>
 		.map(({ identifier }) => `${path}: ${identifier}`);
 
 /**
- * The files of a folder that a threat rule matches, each with the rule.
+ * The files of a folder that match a threat rule, each with the rule.
  *
  * @param rulesFolder `guarddog/analyzer/sourcecode` in a clone of GuardDog
  * @throws {Error} if the rules don't find what they must find

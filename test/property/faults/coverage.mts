@@ -1,4 +1,6 @@
-/** How often each thing happened: a generator that never makes something is seen here. */
+/**
+ * Counts how often each thing happened, to notice what a generator never makes.
+ */
 import { OUTCOMES, type Evidence } from './execute.mts';
 import type { LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { FAULT_NAMES, faultsOf, isAmbiguous } from './faults.mts';
@@ -6,10 +8,10 @@ import type { Case } from './schedule.mts';
 
 const MODES = ['create', 'upsert', 'update', 'replace'] as const;
 
-/** Of a thousand schedules, in how many each must have been seen at least. */
+/** In how many of a thousand schedules each must have been seen at least. */
 const LEAST_PER_THOUSAND = 2;
 
-/** What random faults alone would hardly ever lead to. */
+/** What random faults alone would hardly ever cause. */
 const RARE = [
 	'more than 1,000 items',
 	'several batches under way',
@@ -95,7 +97,7 @@ export class Coverage {
 		for (const name of seen) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
 	}
 
-	/** What was seen too seldom. */
+	/** What was seen too rarely. */
 	get missing(): string[] {
 		const least = Math.floor((this.#schedules / 1000) * LEAST_PER_THOUSAND);
 		return [...OUTCOMES, ...FAULT_NAMES, ...RARE].filter(

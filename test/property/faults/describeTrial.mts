@@ -1,4 +1,6 @@
-/** A failing schedule for a person to read. */
+/**
+ * Describes a failing schedule for a human reader.
+ */
 import type { Trial } from './trial.mts';
 
 const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);

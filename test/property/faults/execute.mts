@@ -43,7 +43,7 @@ export interface ItemResult {
 export interface StopError {
 	message: string;
 	description: string;
-	/** What it holds for programs. */
+	/** What it contains for programs. */
 	details: {
 		item?: number;
 		outcome?: string;
@@ -59,7 +59,7 @@ export interface Evidence extends Truth {
 	results: ItemResult[];
 	summary: IDataObject | undefined;
 	stop: StopError | undefined;
-	/** What is wrong with the form of the output already. */
+	/** Errors in the output's format. */
 	shapeErrors: string[];
 }
 
@@ -123,7 +123,7 @@ function parseResult(
 	const nothing = { results: [], stop: undefined, summary: undefined };
 	const good = result.output('Data Platform', 0);
 	const bad = result.output('Data Platform', 1);
-	// A run that could not start has an error for each item instead.
+	// A run that could not start returns an error for each item instead.
 	if (options.output === 'summary' && good[0]?.json.sent !== undefined) {
 		const summary = good[0].json;
 		const failures = ['notFound', 'failed', 'unknown'].reduce((sum, outcome) => {

@@ -1,21 +1,23 @@
-/** The faults that a schedule may switch on: what each does, and what it may excuse. */
+/**
+ * The faults that a schedule may use: what each does, and what it may excuse.
+ */
 import fc from 'fast-check';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { POISON } from './constants.mts';
 
-/** Longer than a schedule with such faults lets a request take. */
+/** Longer than a request may take in a schedule with such faults. */
 export const LATE_MS = 1500;
 export const SHORT_TIMEOUT_S = 1;
 
 /**
  * What a fault leaves open:
- * - `waits`: nothing, the service asked to come back,
- * - `ends`: nothing, the service did not do it and the run stops there,
- * - `ambiguous`: whether it was done,
- * - `refuses`: nothing, the service refuses the whole batch,
- * - `records`: the service did not write some of the records,
- * - `response`: the response lists fewer or more records than were written,
- * - `nothing`: nothing, the response is as good as the right one.
+ * - `waits`: nothing, the service asked to come back
+ * - `ends`: nothing, the service did not do it and the run stops there
+ * - `ambiguous`: whether it was done
+ * - `refuses`: nothing, the service rejects the whole batch
+ * - `records`: the service did not write some of the records
+ * - `response`: the response lists fewer or more records than were written
+ * - `nothing`: nothing, the response is as good as the right one
  */
 export type Effect =
 	| 'waits'
@@ -33,9 +35,9 @@ interface FaultKind {
 	weight: number;
 	/** Only on requests that write. */
 	isBulk?: boolean;
-	/** Because of what a record holds: then on every request. */
+	/** Depends on the content of a record, so it affects every request. */
 	isByValue?: boolean;
-	/** Only of updates does the response say whose it is, whatever its order. */
+	/** Only in responses to updates is it clear whose record an entry is, whatever the order. */
 	isForUpdates?: boolean;
 	fault(size: number): FaultRule['fault'];
 }
@@ -170,7 +172,7 @@ export const FAULTS = {
 		isBulk: true,
 		fault: (size) => ({ kind: 'fewerRecords', count: size }),
 	},
-	// More than any batch: as many as were sent, but others, is nothing that a client can notice.
+	// More than any batch: a client can't notice as many records as it sent, but different ones.
 	moreRecords: {
 		effect: 'response',
 		weight: 2,
@@ -193,9 +195,9 @@ export const FAULT_NAMES = Object.keys(FAULTS) as FaultName[];
 export interface PlannedFault {
 	name: FaultName;
 	on: Place;
-	/** Which of the requests that match. */
+	/** Which of the matching requests. */
 	nth: number[];
-	/** How many records it is about, or their position from 1. */
+	/** How many records are affected, or the position of one, from 1. */
 	size: number;
 }
 
@@ -215,7 +217,7 @@ const constantFault = (name: FaultName, nth: number, size = 1): PlannedFault => 
 	size,
 });
 
-/** Faults that only matter one after the other. */
+/** Faults that matter only one after the other. */
 const sequence: fc.Arbitrary<PlannedFault[]> = fc.integer({ min: 1, max: 3 }).chain((nth) =>
 	fc.constantFrom<PlannedFault[]>(
 		// A lost response, then the same batch is rejected.
@@ -228,7 +230,7 @@ const sequence: fc.Arbitrary<PlannedFault[]> = fc.integer({ min: 1, max: 3 }).ch
 	),
 );
 
-/** Two or three faults of any kinds that strike one write after the other. */
+/** Two or three faults of any kind that affect one write after the other. */
 const inARow: fc.Arbitrary<PlannedFault[]> = fc
 	.record({
 		nth: fc.integer({ min: 1, max: 3 }),
@@ -265,7 +267,7 @@ export function toRule(planned: PlannedFault, index: number): FaultRule {
 	};
 }
 
-/** Marks requests in the log that hold a text; does nothing to them. */
+/** Marks requests in the log that contain a text, and does nothing else. */
 export const mark = (id: string, bodyContains: string): FaultRule => ({
 	id,
 	match: { bodyContains },
@@ -279,10 +281,10 @@ export const faultsOf = ({ faults }: LoggedRequest): FaultName[] =>
 export const hasEffect = (request: LoggedRequest, ...effects: Effect[]) =>
 	faultsOf(request).some((name) => effects.includes(FAULTS[name].effect));
 
-/** Whether it was refused before any other fault could strike. */
+/** Whether it was rejected before any other fault could strike. */
 const isRefused = ({ status }: LoggedRequest) => status !== null && status >= 400 && status < 500;
 
-/** Whether nobody can know from its response what the request did. */
+/** Whether its response leaves open what the request did. */
 export const isAmbiguous = (request: LoggedRequest) =>
 	!isRefused(request) &&
 	(hasEffect(request, 'ambiguous') ||
@@ -293,11 +295,11 @@ export const isAmbiguous = (request: LoggedRequest) =>
 export const canStrike = ({ name }: PlannedFault, isUpdate: boolean) =>
 	isUpdate || !('isForUpdates' in FAULTS[name]);
 
-/** Whether requests of a schedule with this fault need to be given up soon. */
+/** Whether a schedule with this fault needs a short request timeout. */
 export const needsShortTimeout = ({ name }: PlannedFault) =>
 	['hang', 'hangAfter', 'late'].includes(name);
 
-/** Whether its client has to think that the service is still at work on it. */
+/** Whether the client must assume that the service is still processing it. */
 export const mayStillApply = (request: LoggedRequest) =>
 	request.status === 504 ||
 	faultsOf(request).some((name) => ['hang', 'hangAfter', 'late'].includes(name));

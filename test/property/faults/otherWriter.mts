@@ -7,18 +7,18 @@ import type { Fields } from './table.mts';
 
 /** What the other writer does, once. */
 export interface OtherWrite {
-	/** Before which request of the node, the first is 1. */
+	/** Before which request of the node, counted from 1. */
 	before: number;
 	action: 'insert' | 'update' | 'delete';
-	/** The record; for an insert there is none yet. */
+	/** The record; an insert has none yet. */
 	id?: string;
 	fields?: Fields;
 }
 
-/** Faults may strike this request too; one that hangs must not hold up the node. */
+/** Faults may also affect this request, but one that hangs must not delay the node. */
 const LONGEST_WRITE_MS = 1000;
 
-/** Whatever becomes of it: the history knows what was written. */
+/** Whatever the response: the history knows what was written. */
 async function write(
 	address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>,
 	{ action, id, fields }: OtherWrite,
@@ -38,8 +38,8 @@ async function write(
 }
 
 /**
- * A gateway to a sandbox. It passes bytes on, so that broken connections and responses reach the
- * node as they are; n8n opens a connection for each request, so connections count as requests.
+ * A gateway to a sandbox. It passes bytes on, so that the node sees broken connections and
+ * responses as they are. n8n opens a connection for each request, so connections count as requests.
  */
 export async function openGateway(
 	address: Pick<SandboxAddress, 'baseUrl' | 'otherToken'>,

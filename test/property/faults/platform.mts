@@ -1,11 +1,13 @@
-/** What the contract leaves open about the platform, chosen at random for every run. */
+/**
+ * What the contract leaves open about the platform, chosen at random for every run.
+ */
 import fc from 'fast-check';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 
-/** How exact the times of records are, in milliseconds. */
+/** The resolution of records' times, in milliseconds. */
 const PRECISIONS = [1, 1, 1, 1, 1000, 1000, 10, 60_000] as const;
 
-/** To how many records the platform cuts a page, whatever is asked for. */
+/** How many records the platform puts into a page at most, whatever the request asks for. */
 const PAGE_CAPS = [...Array<null>(8).fill(null), 1, 2, 3, 20, 40, 60, 120] as const;
 
 /** Settings of the sandbox; docs/sandbox.md. */
@@ -20,7 +22,7 @@ export interface Platform {
 	pageCaps: { maxListedRecords: number | null; maxFilteredRecords: number | null };
 }
 
-/** Exact to the millisecond, with pages as large as asked for. */
+/** Exact to the millisecond, with pages as large as requested. */
 export const plainPlatform: Platform = {
 	precision: { timePrecisionMs: 1 },
 	pageCaps: { maxListedRecords: null, maxFilteredRecords: null },

@@ -41,17 +41,17 @@ export class ReferenceModel {
 		return this.#given.mode === 'update' || this.#given.mode === 'replace';
 	}
 
-	/** Whether the node is to find fault with the item before it sends anything. */
+	/** Whether the node must reject the item before it sends anything. */
 	isFlawed = ({ index }: CaseItem) => this.#flawed.has(index);
 
-	/** The record that is there before and that the item names. */
+	/** The existing record that the item names. */
 	target(item: CaseItem): StoredRecord | undefined {
 		if (this.isUpdate) return this.#before.get(item.id ?? '');
 		const key = item.values[KEY]?.stored;
 		return this.#given.mode === 'upsert' && key !== undefined ? this.#byKey.get(key) : undefined;
 	}
 
-	/** What a record holds after the item is written to it. */
+	/** The values of a record after the item is written to it. */
 	applied(item: CaseItem, previous: object = {}): Fields {
 		const { values } = this.whole(item);
 		const { mode, options } = this.#given;
@@ -65,7 +65,7 @@ export class ReferenceModel {
 		return fields;
 	}
 
-	/** Whether the platform finds fault with the item; undefined where that depends on others. */
+	/** Whether the platform rejects the item; undefined if that depends on others. */
 	isRefused(given: CaseItem): boolean | undefined {
 		const item = this.whole(given);
 		const target = this.target(item);
@@ -89,13 +89,13 @@ export class ReferenceModel {
 		return owner !== undefined && owner !== target;
 	}
 
-	/** Whether the item leaves the record that it names as it is. */
+	/** Whether the item leaves its record unchanged. */
 	isIdle(item: CaseItem): boolean {
 		const target = this.target(item);
 		return target !== undefined && sameFields(target.fields, this.applied(item, target.fields));
 	}
 
-	/** The outcome when nothing goes wrong; several where that can't be foreseen. */
+	/** The outcome if nothing goes wrong; several if it can't be foreseen. */
 	expected(item: CaseItem): Outcome[] {
 		if (this.isFlawed(item)) return ['failed'];
 		const winner = this.merged.get(item.index);
@@ -112,7 +112,7 @@ export class ReferenceModel {
 		const isRefused = this.isRefused(item);
 		if (isRefused) return ['failed'];
 		const written: Outcome = !target ? 'inserted' : this.isIdle(item) ? 'unchanged' : 'updated';
-		// The platform does not mention it, and from the record nobody can see what it holds.
+		// The platform does not report it, and the record does not show what it had.
 		const isOpen = written === 'unchanged' && this.isVague(item);
 		return [
 			written,
@@ -134,7 +134,7 @@ export class ReferenceModel {
 		return Object.values(this.whole(item).values).some((value) => value.isVague);
 	}
 
-	/** The item with the values of those that are merged into it: of each field the last counts. */
+	/** The item with the values of those merged into it: the last value of each field counts. */
 	whole(item: CaseItem): CaseItem {
 		const { items, mode, options } = this.#given;
 		const isPart = ({ index }: CaseItem) => this.merged.get(index) === item.index;

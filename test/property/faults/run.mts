@@ -42,11 +42,11 @@ const whole = (name: string, text: string) => {
 	return number;
 };
 
-/** How many failing schedules are made smaller; the others are only counted. */
+/** How many failing schedules to shrink; the others are only counted. */
 const SHRUNK = whole('shrink', values.shrink);
 const SHRINK_TIME_MS = 30_000;
 
-/** No schedule has so many waits in it. */
+/** No schedule contains this much waiting. */
 const LONGEST_RUN_MS = 120_000;
 
 const schedules = whole('schedules', values.schedules);
@@ -63,7 +63,7 @@ const failed: number[] = [];
 let next = 0;
 let passed = 0;
 
-/** What is known about a run: what is wrong with it, and all of it for a person to read. */
+/** The result of a run: what is wrong, and everything for a human reader. */
 interface Verdict {
 	/** What ran. */
 	title: string;
@@ -73,7 +73,7 @@ interface Verdict {
 	count(): void;
 }
 
-/** One kind of schedules: how they are drawn, and run. */
+/** One kind of schedule: how it is drawn, and run. */
 interface Generator<Schedule> {
 	drawn: fc.Arbitrary<Schedule>;
 	run(slot: SandboxSlot, schedule: Schedule): Promise<Verdict>;
@@ -111,17 +111,17 @@ const operations: Generator<DrawnOperation> = {
 	},
 };
 
-/** Bulk writes in detail, and all operations that write, in turns: a seed says which. */
+/** Bulk writes in detail and all write operations take turns: the seed decides. */
 const generatorOf = (seed: number) =>
 	(seed % 2 === 0 && !values.only ? bulk : operations) as Generator<Drawn | DrawnOperation>;
 
-/** Runs one schedule; where it fails, again and again with less in it. */
+/** Runs one schedule. If it fails, runs smaller versions of it. */
 async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	const generator = generatorOf(seed);
 	let isFirst = true;
 	let last: Verdict | undefined;
 	let shrunkBy = Infinity;
-	// A run that does not end goes on: it must not get into the way of the next schedule.
+	// A run that does not end continues, and must not affect the next schedule.
 	let running: Promise<unknown> = Promise.resolve();
 	const runOnce = async (schedule: Drawn | DrawnOperation) => {
 		const run = generator.run(slot, schedule);
@@ -139,7 +139,7 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 		throw new Error(verdict.wrong.join('\n'));
 	};
 	const property = fc.asyncProperty(generator.drawn, async (schedule) => {
-		// The failure stays as small as it is by then. A slow machine alone is none.
+		// Report the smallest failure so far. A slow machine alone is not one.
 		if (Date.now() > shrunkBy) return;
 		try {
 			await runOnce(schedule);

@@ -5,7 +5,7 @@ import { OUTCOMES, type Outcome, type StopError } from './execute.mts';
 import { sameFields } from './referenceModel.mts';
 import type { CaseItem } from './schedule.mts';
 
-/** How many of the items hold in the platform, counted so that no record counts twice. */
+/** How many of the items are stored on the platform, with each record counted only once. */
 function countStored(trial: Trial, items: CaseItem[]): number {
 	const { model, evidence } = trial;
 	const fresh = evidence.written
@@ -23,13 +23,13 @@ function countStored(trial: Trial, items: CaseItem[]): number {
 		const at = fresh.findIndex((fields) => sameFields(fields, model.applied(winner)));
 		if (at < 0) continue;
 		stored += 1;
-		// A merged item shares its winner's record.
+		// A merged item shares the record of the item it was merged into.
 		if (trial.testCase.mode === 'create') fresh.splice(at, 1);
 	}
 	return stored;
 }
 
-/** The error against the records. */
+/** Compares the error with the records. */
 export function checkStop(
 	trial: Trial,
 	{ message, description, item: namedItem, details }: StopError,
@@ -65,7 +65,7 @@ export function checkStop(
 	return wrong.map((text) => `${text}; ${about}`);
 }
 
-/** The item that the error names: it did not succeed, and its outcome is right. */
+/** Checks the item that the error names: it did not succeed, and its outcome is right. */
 function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] {
 	const { model, evidence, testCase } = trial;
 	const wrong: string[] = [];
@@ -96,7 +96,7 @@ function checkNamed(trial: Trial, item: CaseItem, isUnknown: boolean): string[] 
 	return wrong;
 }
 
-/** The summary's counts against the records. */
+/** Compares the summary's counts with the records. */
 export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 	const { testCase, evidence, model } = trial;
 	const count = (outcome: Outcome) => Number(summary[outcome] ?? 0);
@@ -110,10 +110,10 @@ export function checkSummary(trial: Trial, summary: IDataObject): string[] {
 			['inserted', changed('inserted')],
 			['updated', changed('updated')],
 		] as const) {
-			// What a second try finds done is unchanged since, though the first one did it.
+			// For a second attempt, what the first one did is unchanged.
 			const isLater = testCase.tries > 1 && testCase.mode !== 'create';
 			const open = count('unknown') + (isLater ? count('unchanged') + count('updated') : 0);
-			// Merged items are counted with the record that they share.
+			// Merged items are counted together with the record that they share.
 			const least = isLater ? 0 : count(outcome) - Number(summary.merged ?? 0);
 			if (actual < least || actual > count(outcome) + open) {
 				wrong.push(`${actual} were ${outcome}`);

@@ -1,4 +1,6 @@
-/** A sandbox for one schedule at a time: what is set up before, what is true after. */
+/**
+ * A sandbox for one schedule at a time: prepares it, and returns the truth afterwards.
+ */
 import {
 	createSandboxAdmin,
 	type FaultRule,
@@ -14,7 +16,7 @@ import type { SandboxAddress } from './sandboxes.mts';
 /** What the sandbox knows after a run. */
 export interface Truth {
 	records: StoredRecord[];
-	/** Without what was there before: every version since, also those of the other writer. */
+	/** Every version since the start, including those of the other writer. */
 	history: StoredVersion[];
 	/** The versions that the node wrote. */
 	written: StoredVersion[];
@@ -31,7 +33,7 @@ export class SandboxSlot {
 		this.#admin = createSandboxAdmin(address.baseUrl);
 	}
 
-	/** Replaces the table; returns the records that are in it. */
+	/** Replaces the table and returns its records. */
 	async prepare(
 		settings: Record<string, unknown>,
 		table: NewTable['table'],
@@ -46,7 +48,7 @@ export class SandboxSlot {
 		return await this.#admin.records(APP, TABLE);
 	}
 
-	/** What is true once every request has ended, also those whose client has given up. */
+	/** The truth once every request has ended, including those whose client has given up. */
 	async truth(): Promise<Truth> {
 		await this.#admin.waitUntilIdle();
 		const all = await this.#admin.requests();

@@ -9,7 +9,7 @@ export interface SandboxAddress {
 	token: string;
 	/** May write records, not read them. */
 	writeOnlyToken: string;
-	/** Of the other writer. */
+	/** The other writer's. */
 	otherToken: string;
 }
 

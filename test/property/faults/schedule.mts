@@ -37,17 +37,20 @@ export interface Options {
 	duplicates: 'merge' | 'error';
 	unknownFields: 'ignore' | 'error';
 	output: 'items' | 'summary';
-	/** The key field's name where the table does not mark it. */
+	/** The name of the key field, if the table does not mark it. */
 	importKey: string;
 }
 
-/** What is to become of items whose record is there, and of the others; the platform itself knows no such rules. */
+/**
+ * What to do with items whose record exists, and with others. The platform itself has no such
+ * rules.
+ */
 export interface Matching {
 	ifFound: 'update' | 'skip';
 	ifMissing: 'create' | 'skip' | 'error';
 }
 
-/** As it is drawn; small changes to it are small changes to the case. */
+/** As it is drawn: small changes to it are small changes to the case. */
 export interface Drawn {
 	mode: Mode;
 	shape: TableShape;
@@ -56,13 +59,15 @@ export interface Drawn {
 	records: Array<{ key: number | undefined; fields: Fields }>;
 	items: Array<{
 		key: number | undefined;
-		/** Which record an update means; from 8 on none. */
+		/** The record of an update; none from 8 on. */
 		target: number;
 		values: FieldValues;
 	}>;
-	/** How many more items an upsert has, more than a page; every second one is stored already. */
+	/**
+	 * How many more items an upsert has: more than a page, and every second one is already stored.
+	 */
 	extraItems: number;
-	/** Whether items may be wrong in a way that the node sees before it sends anything. */
+	/** Whether some items are wrong in a way that the node notices before it sends anything. */
 	hasFlaws: boolean;
 	isDirect: boolean;
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
@@ -74,21 +79,23 @@ export interface Drawn {
 	matching: Matching | undefined;
 	settings: Record<string, string | boolean | number | null>;
 	faults: PlannedFault[];
-	/** Before which request another writer changes what an item is about. */
+	/** Before which request another writer changes an item's record. */
 	otherWriter: { before: number; item: number; isDelete: boolean } | undefined;
 }
 
 export interface CaseItem {
 	index: number;
-	/** The record id that it names, as the user gives it. */
+	/** The record ID that it names, as the user wrote it. */
 	id?: string;
 	values: FieldValues;
 	json: Record<string, Json>;
-	/** What it shares with others: a rule for each of a thousand items would take too long. */
+	/**
+	 * A mark that it shares with others: one rule for each of a thousand items would take too long.
+	 */
 	block?: string;
 }
 
-/** A schedule made concrete: all that a run needs, and a person who reads it. */
+/** A concrete schedule: everything that a run and a human reader need. */
 export interface Case {
 	mode: Mode;
 	isKeyed: boolean;
@@ -200,8 +207,8 @@ const rawOf = (values: FieldValues) =>
 	Object.fromEntries(Object.entries(values).map(([name, { raw }]) => [name, raw]));
 
 /**
- * The records that are there before: no key twice, and a key where the table asks for it. A type has
- * only so many keys: records for which none is left are left out.
+ * The records before the run: no key twice, and a key if the table requires it. A type has a
+ * limited number of keys: records without one are dropped.
  */
 function recordsOf({ records, shape }: Drawn, isKeyed: boolean): Case['records'] {
 	const taken = new Set<Json>();
@@ -237,7 +244,7 @@ function itemsOf({ items, shape, mode, marking, records, hasFlaws }: Drawn): Cas
 		const isUpdate = mode === 'update' || mode === 'replace';
 		const marked = `m${index % MARKS[marking]}`;
 		const given: FieldValues = {
-			// An update that changes keys is rare, but there is one now and then.
+			// An update that changes keys is rare, but possible.
 			...(key !== undefined &&
 				(!isUpdate || target % 3 === 0) && { [KEY]: keyValue(shape.keyType, key) }),
 			...(mode === 'create' && marking !== 'none' && { mark: { raw: marked, stored: marked } }),
@@ -261,7 +268,7 @@ const blockOf = (number: number) => `extra${Math.floor(number / 100)}-`;
 
 const extraFields = (number: number) => ({ [KEY]: `${blockOf(number)}${number}`, name: 'x' });
 
-/** Items that are written without any trouble of their own. */
+/** Items without any problem of their own. */
 function extraItemsOf({ extraItems, items }: Drawn): CaseItem[] {
 	return Array.from({ length: extraItems }, (_, number) => {
 		const json = extraFields(number);
@@ -278,7 +285,7 @@ const extraRecordsOf = ({ extraItems }: Drawn): Case['records'] =>
 		fields: extraFields(2 * number),
 	}));
 
-/** Changes or deletes the record of an item; inserts its key where there is no record yet. */
+/** Changes or deletes the record of an item, or inserts its key if there is no record yet. */
 function otherWriteOf(
 	{ otherWriter, shape, mode }: Drawn,
 	items: CaseItem[],
@@ -301,11 +308,11 @@ function otherWriteOf(
 	return { before, action: 'insert', fields: { [KEY]: key, ...needed } };
 }
 
-/** The id of the rule that marks the requests in which an item is. */
+/** The ID of the rule that marks an item's requests. */
 export const markOf = ({ index, block }: CaseItem) =>
 	block === undefined ? `item ${index}` : `item ${block}`;
 
-/** The text of an item that each request that writes it contains; undefined if there is none. */
+/** The text of an item in each request that writes it; undefined if there is none. */
 function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): string | undefined {
 	if (block !== undefined) return `${JSON.stringify(KEY)}:"${block}`;
 	const [name, value]: [string, Value | undefined] =
@@ -315,13 +322,13 @@ function trace({ id, values, block }: CaseItem, mode: Mode, marking: Marking): s
 	return value && `${JSON.stringify(name)}:${JSON.stringify(value.sent ?? value.stored)}`;
 }
 
-/** A drawn schedule in full. */
+/** The complete schedule. */
 export function toCase(schedule: Drawn): Case {
 	const { mode, shape, marking, isDirect, canRead } = schedule;
 	const isKeyed = shape.keyed === 'yes' || (shape.keyed === 'whereNeeded' && mode === 'upsert');
 	const isLarge = hasExtraItems(schedule);
 	const items = [...itemsOf(schedule), ...(isLarge ? extraItemsOf(schedule) : [])];
-	// Two records a request would be hundreds of requests.
+	// With two records per request there would be hundreds of requests.
 	const { maxBulkRecords, ...otherSettings } = schedule.settings;
 	const scale = isLarge ? 60 : 1;
 	const isUpdate = mode === 'update' || mode === 'replace';
@@ -336,15 +343,15 @@ export function toCase(schedule: Drawn): Case {
 		}),
 	);
 	const records = [...recordsOf(schedule, isKeyed), ...(isLarge ? extraRecordsOf(schedule) : [])];
-	// Of other types only the platform knows which keys are the same.
+	// Of other types, only the platform knows which keys are equal.
 	const isMatched = isKeyed && !isLarge && ['text', 'number'].includes(shape.keyType);
 	const matching = mode === 'upsert' && isMatched ? schedule.matching : undefined;
 	const otherWrite = isLarge || matching ? undefined : otherWriteOf(schedule, items, records);
-	// One run then reports each item: only that can be compared with the history, or the rules.
+	// Then one run reports each item: only that can be compared with the history, or the rules.
 	const isWhole = otherWrite !== undefined || matching !== undefined;
 	const isStopping = schedule.onError === 'stopWorkflow';
 	const onError = isWhole && isStopping ? 'continueRegularOutput' : schedule.onError;
-	// The platform refuses to upsert by a field that it does not mark itself.
+	// The platform rejects an upsert by a field that it does not mark itself.
 	const importKey = isKeyed || mode === 'upsert' ? '' : schedule.options.importKey;
 	const timeout = faults.some(needsShortTimeout) ? SHORT_TIMEOUT_S : 30;
 	return {

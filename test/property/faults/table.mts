@@ -1,4 +1,6 @@
-/** The tables that schedules write to, and what may be put into them. */
+/**
+ * The tables that schedules write to, and their possible values.
+ */
 import fc from 'fast-check';
 import type { NewTable } from '../../../harness/sandboxAdmin.mts';
 import { POISON, TABLE } from './constants.mts';
@@ -8,16 +10,16 @@ export type Json = string | number | boolean | null | Json[];
 /** Values by field, as the platform stores them; empty fields are left out. */
 export type Fields = Record<string, Json>;
 
-/** A value as a user's item holds it, and what is to become of it. */
+/** A value in a user's item, and what should become of it. */
 export interface Value {
 	raw: Json;
-	/** What is stored of it; undefined where it is empty. */
+	/** Its stored value; undefined if it is empty. */
 	stored?: Json;
-	/** What the node sends, where that is another form than the stored one. */
+	/** What the node sends, if that differs from the stored value. */
 	sent?: Json;
-	/** What finds fault with it: the node before the first request, or the platform alone. */
+	/** Who rejects it: the node before the first request, or only the platform. */
 	flaw?: 'node' | 'platform';
-	/** Nobody but the platform knows what becomes of it. */
+	/** Only the platform knows what becomes of it. */
 	isVague?: boolean;
 }
 
@@ -31,7 +33,7 @@ const mostly = (usual: Value[], ...others: Array<[number, Value[]]>) =>
 		...others.map(([weight, values]) => ({ weight, arbitrary: among(values) })),
 	);
 
-/** For each field but the key: values, some of them empty, wrong, or refused by a rule. */
+/** For each field except the key: values, some of them empty, wrong, or rejected by a rule. */
 const VALUES = {
 	name: mostly(
 		plain('x', 'y', 'z'),
@@ -89,7 +91,7 @@ const inBerlin = (raw: string): Value => ({
 	isVague: true,
 });
 
-/** Keys look alike on purpose: other case, commas, blanks. */
+/** Keys that look alike on purpose: other case, commas, blanks. */
 const KEYS = {
 	text: plain('k1', 'K1', 'k2', 'a,b', 'a', ' k3', 'k4', '__proto__', 'ü', 'k5', 'k6', 'k7'),
 	number: [
@@ -133,7 +135,7 @@ export type KeyType = keyof typeof KEYS;
 /** The field that may be the import key. */
 export const KEY = 'code';
 
-/** How many choices of a key there are before they repeat. */
+/** How many keys there are before they repeat. */
 export const keyCount = (type: KeyType): number => KEYS[type].length;
 
 export const keyValue = (type: KeyType, choice: number): Value =>
@@ -150,7 +152,7 @@ const maybe = <Thing,>(percent: number, arbitrary: fc.Arbitrary<Thing>) =>
 const isGiven = (entry: [string, Value | undefined]): entry is [string, Value] =>
 	entry[1] !== undefined;
 
-/** What an item gives for the fields but the key. */
+/** An item's values for the fields except the key. */
 export const itemValues: fc.Arbitrary<FieldValues> = fc
 	.record({
 		name: maybe(75, VALUES.name),
@@ -164,7 +166,7 @@ export const itemValues: fc.Arbitrary<FieldValues> = fc
 	})
 	.map((values) => Object.fromEntries(Object.entries(values).filter(isGiven)));
 
-/** What the records hold that are there before. */
+/** The values of the records before the run. */
 export const recordFields: fc.Arbitrary<Fields> = fc.record(
 	{
 		name: fc.constantFrom('x', 'y'),
@@ -177,7 +179,7 @@ export const recordFields: fc.Arbitrary<Fields> = fc.record(
 );
 
 export interface TableShape {
-	/** Whether the table has an import key: one for an upsert alone, mostly. */
+	/** Whether the table has an import key; mostly only for an upsert. */
 	keyed: 'yes' | 'no' | 'whereNeeded';
 	keyType: KeyType;
 	isKeyRequired: boolean;

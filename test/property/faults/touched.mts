@@ -1,4 +1,6 @@
-/** What another writer touched while the node ran, and what is true of the items about that. */
+/**
+ * What another writer changed while the node ran, and what then must be true about the items.
+ */
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence, ItemResult, Outcome } from './execute.mts';
 import { ReferenceModel, sameFields } from './referenceModel.mts';
@@ -50,8 +52,9 @@ export class Touched {
 	};
 
 	/**
-	 * Whether a version may be what the item made of the one before. What a record held when it was
-	 * looked up is not sent with Skip Unchanged: there another writer's value may stay.
+	 * Whether a version may be the result of the item applied to the previous one. With Skip
+	 * Unchanged, values that the record had at the look-up are not sent, so another writer's value
+	 * may stay.
 	 */
 	fits(item: CaseItem, fields: Fields, previous: Fields = {}): boolean {
 		const applied = this.model.applied(item, previous);
@@ -70,10 +73,10 @@ export class Touched {
 	}
 
 	/**
-	 * What the history says against the outcome of an item about a touched record.
+	 * What contradicts the outcome of an item about a changed record, according to the history.
 	 *
 	 * @param isLost whether the response to a request with the item was lost
-	 * @param isUncounted whether a response does not say whether it lists all that was changed
+	 * @param isUncounted whether a response does not say if it lists all changes
 	 */
 	check(
 		item: CaseItem,
@@ -93,21 +96,22 @@ export class Touched {
 		}
 		const isSuccess: Outcome[] = ['inserted', 'updated', 'unchanged'];
 		if (isSuccess.includes(outcome)) {
-			// The version that is reported held what the item holds, whoever wrote it.
+			// The reported version had the item's values, whoever wrote it.
 			const reported = id === undefined ? all : states.filter((state) => state.ver === ver);
 			const isHeld = reported.some(
 				({ fields }) => fields && sameFields(fields, this.model.applied(item, fields as Fields)),
 			);
 			if (!isHeld) wrong.push('the reported version never held its values');
 		}
-		// A new record that a lost request of an upsert was about: nobody can see whether it inserted it.
+		// For a new record in a lost request of an upsert, nobody can tell whether the request inserted
+		// it.
 		const isOpen = isLost && this.#testCase.mode === 'upsert';
 		const isNew = !before.some(isOf);
 		if (outcome === 'inserted' && !wrote('inserted') && !(isOpen && isNew)) {
 			wrong.push('the node did not insert it');
 		}
-		// A request that changed nothing, without a response that says so, beside a change of the other
-		// writer: nobody can know which of them it was.
+		// A request that changed nothing, without a response that says so, next to a change by the
+		// other writer: nobody can know which of them it was.
 		const isUnproven = isLost || isUncounted;
 		const isTheirs =
 			isUnproven && history.some((entry) => isOf(entry) && entry.action === 'updated');
@@ -121,7 +125,7 @@ export class Touched {
 			const wasThere = before.some((record) => record.id === item.id);
 			if (wasThere && !isDeleted) wrong.push('there is such a record');
 		}
-		// Whether it was written before it was deleted, nobody can see.
+		// Nobody can tell whether it was written before it was deleted.
 		const isGone = outcome === 'notFound' && isUnproven && isDeleted;
 		const isFailure = outcome === 'failed' || (outcome === 'notFound' && !isGone);
 		const isSent = !this.model.isFlawed(item);
@@ -131,7 +135,7 @@ export class Touched {
 		return wrong;
 	}
 
-	/** Whether a version of the node can only be this item's. */
+	/** Whether a version by the node can only be this item's. */
 	#isAbout({ id, fields }: Evidence['written'][number], item: CaseItem): boolean {
 		if (item.id !== undefined) return id === item.id;
 		const key = item.values[KEY]?.stored;

@@ -20,13 +20,13 @@ const SUCCESSES = new Set<Outcome>(['inserted', 'updated', 'unchanged']);
 
 const isWrite = ({ path }: LoggedRequest) => path.endsWith('/data/bulk');
 
-/** Whether its response gives the outcomes of its items. */
+/** Whether its response shows the outcomes of its items. */
 const isConclusive = (request: LoggedRequest) => request.status === 200 && !isAmbiguous(request);
 
-/** Fault rules that refuse certain values, and leave all others alone. */
+/** Fault rules that reject certain values, and leave all others alone. */
 const isByValue = (name: FaultName) => 'isByValue' in FAULTS[name];
 
-/** Whether a fault keeps records from being written. */
+/** Whether a fault prevents records from being written. */
 const isObstacle = (name: FaultName) => !['response', 'nothing'].includes(FAULTS[name].effect);
 
 /** A run and all that is known about it. */
@@ -46,7 +46,7 @@ export class Trial {
 		this.writes = evidence.requests.filter(isWrite);
 		for (const item of testCase.items) {
 			const marked = this.#markedBy(item);
-			// An update of what was matched names the record by its ID only.
+			// An update of a matched record only names it by its ID.
 			const updates = this.writes.filter(({ method }) => method === 'PATCH');
 			const isHidden =
 				marked.length === 0 && testCase.mode === 'upsert' && !this.model.isFlawed(item);
@@ -54,7 +54,7 @@ export class Trial {
 		}
 	}
 
-	/** The requests that certainly carried the item. */
+	/** The requests that certainly contained the item. */
 	#markedBy(item: CaseItem) {
 		const id = markOf(item);
 		return this.writes.filter(({ faults }) => faults.includes(id));
@@ -63,12 +63,12 @@ export class Trial {
 	/** The requests that may have written the item. */
 	requestsWith = ({ index }: CaseItem) => this.#carriers.get(index) ?? [];
 
-	/** Whether requests are given up so soon that a busy machine alone makes them fail. */
+	/** Whether the timeout is so short that a busy machine alone makes requests fail. */
 	get #isHasty() {
 		return this.testCase.options.timeout < 5;
 	}
 
-	/** Whether what went wrong in the run may have kept this item from being written. */
+	/** Whether what went wrong in the run may have prevented this item from being written. */
 	failureAllowed(item: CaseItem): boolean {
 		if (this.#isHasty) return true;
 		const isStopper = (request: LoggedRequest) =>
@@ -82,21 +82,21 @@ export class Trial {
 			.some((name) => isObstacle(name) && (!isByValue(name) || isPoisoned));
 	}
 
-	/** Whether nobody could find out what became of the item. */
+	/** Whether nobody could find out the outcome of the item. */
 	unknownAllowed(item: CaseItem): boolean {
 		const { mode, isKeyed, settings, marking } = this.testCase;
 		const requestsWith = this.requestsWith(item);
 		if (this.#isHasty || this.#isResolvedLater(item)) return true;
 		if (requestsWith.length === 0) return false;
-		// Where items share a mark, any of these may be the last request with this one.
+		// If items share a mark, any of these may be the last request with this one.
 		const isTraceable = item.block === undefined && (marking === 'each' || mode !== 'create');
 		const last = isTraceable ? requestsWith.slice(-1) : requestsWith;
-		// A later request without a conclusive response says nothing about the one before it.
+		// A later request without a conclusive response says nothing about the previous one.
 		const taken = isTraceable ? requestsWith.findLastIndex(isConclusive) : -1;
 		// Another writer may have changed what the response leaves out, or deleted what it lists.
 		const isLeftOut = last.some((request) => hasEffect(request, 'response', 'records'));
 		if (isLeftOut && (this.#touched.hasItem(item) || this.#touched.hasDeletion)) return true;
-		// A response does not mention what it leaves as it is.
+		// A response leaves out what is unchanged.
 		if (this.#touched.hasItem(item) && this.model.isIdle(this.model.whole(item))) return true;
 		if (requestsWith.slice(taken + 1).some(isAmbiguous) || requestsWith.some(mayStillApply))
 			return true;
@@ -113,7 +113,7 @@ export class Trial {
 		return isBlind || (isIncomplete && (isKeyless || isVague));
 	}
 
-	/** What is wrong; nothing where all agrees. */
+	/** What is wrong; empty if everything agrees. */
 	findErrors(): string[] {
 		const { evidence } = this;
 		const wrong = [...evidence.shapeErrors, ...this.#integrity()];
@@ -132,7 +132,7 @@ export class Trial {
 		return wrong;
 	}
 
-	/** What must hold whatever the outcomes are. */
+	/** What must be true whatever the outcomes are. */
 	#integrity(): string[] {
 		const { before, records, written, history } = this.evidence;
 		const { items, options } = this.testCase;
@@ -169,15 +169,17 @@ export class Trial {
 		return wrong;
 	}
 
-	/** Whether an item is about the record of a version, with or without what another writer did. */
+	/**
+	 * Whether an item is about the record of a version, with or without the other writer's changes.
+	 */
 	#isTarget(item: CaseItem, { id, fields }: StoredVersion): boolean {
-		// What was deleted is inserted again; what was not sent before, in a second write.
+		// A deleted record is inserted again; a value that was not sent before is in a second write.
 		const isAgain = this.model.target(item) !== undefined && this.#touched.hasItem(item);
 		if (isAgain && !this.model.isUpdate && this.#touched.hasKey(fields)) return true;
 		return [this.model, this.#touched.model].some((model) => model.target(item)?.id === id);
 	}
 
-	/** The outcome against what was to be expected, where nothing else can be the cause. */
+	/** Compares the outcome with the expectation, if nothing else can be the cause. */
 	#expectation(item: CaseItem, { outcome, message }: ItemResult): string[] {
 		const expected = this.model.expected(item);
 		if (this.#touched.hasItem(item)) expected.push(...this.#touched.model.expected(item));
@@ -185,7 +187,7 @@ export class Trial {
 		const winner = this.testCase.items[this.model.merged.get(item.index) ?? -1] ?? item;
 		const failureAllowed = this.failureAllowed(winner);
 		if (outcome === 'unknown' && this.unknownAllowed(winner)) return [];
-		// Left out of the response, and deleted before it was looked up: as if it had not been written.
+		// Left out of the response, and deleted before the look-up: as if it had not been written.
 		const isLeftOut = this.requestsWith(winner)
 			.slice(-1)
 			.some((request) => hasEffect(request, 'response', 'records'));
@@ -197,7 +199,7 @@ export class Trial {
 		return [`expected ${expected.join(' or ')}; ${message ?? 'no message'}`];
 	}
 
-	/** The outcome of an item against the records. */
+	/** Compares the outcome of an item with the records. */
 	#outcome(item: CaseItem, result: ItemResult): string[] {
 		const { records, written } = this.evidence;
 		const target = this.model.target(item);
@@ -206,9 +208,10 @@ export class Trial {
 		const isUnsent = /^(Not sent|Item \d+ was not sent)/.test(result.message ?? '');
 		const isOneTry = this.testCase.tries === 1;
 		if (isUnsent && isOneTry && this.testCase.marking === 'each' && this.#isSingular(item)) {
-			// Sent and refused with others is as good as not sent: nothing of that batch was written.
+			// Being sent in a rejected batch is the same as not being sent: nothing of that batch was
+			// written.
 			const mayBeTaken = (request: LoggedRequest) => isAmbiguous(request) || isConclusive(request);
-			// An update of what was matched does not say which items it carries.
+			// An update of a matched record does not say which items it contains.
 			const sent = this.#markedBy(item).filter(mayBeTaken);
 			if (sent.length > 0) wrong.push(`it was sent: ${result.message}`);
 		}
@@ -271,12 +274,12 @@ export class Trial {
 			return tally.get(text)!;
 		};
 		for (const { action, fields } of written) {
-			// What another writer touched is compared with the history instead.
+			// What another writer changed is compared with the history instead.
 			if (action === 'inserted' && !this.#touched.hasKey(fields)) at(fields!).fresh += 1;
 		}
 		for (const entry of result) {
 			const item = this.testCase.items[entry.index];
-			// One that is merged shares its record with the item that it is a part of.
+			// A merged item shares the record of the item it is a part of.
 			if (!item || this.model.merged.has(entry.index)) continue;
 			if (this.#touched.hasItem(item)) continue;
 			const isFound = SUCCESSES.has(entry.outcome);
@@ -301,26 +304,30 @@ export class Trial {
 	}
 
 	/**
-	 * Whether a second try of the node found done what an earlier one had left unknown: that the
-	 * record holds what was sent is then all that is known.
+	 * Whether a second attempt of the node found a value that a previous one had left unknown: then
+	 * it is only known that the record has it.
 	 */
 	#isResolvedLater(item: CaseItem): boolean {
 		const { mode, tries } = this.testCase;
 		if (tries === 1 || mode === 'create') return false;
-		// The first try may also have failed to look up what it had written.
+		// The first attempt may also have failed to look up what it had written.
 		const isUnread = this.evidence.requests.some(
 			(request) => !isWrite(request) && faultsOf(request).length > 0,
 		);
 		return isUnread || this.requestsWith(item).some(isAmbiguous);
 	}
 
-	/** Whether responses to requests with the item do not list all that they changed, or don't say so. */
+	/**
+	 * Whether responses to requests with the item don't list all that they changed, or don't say so.
+	 */
 	#isUncounted(item: CaseItem): boolean {
 		if (this.testCase.settings.updatedCount === false) return true;
 		return this.requestsWith(item).some((request) => hasEffect(request, 'response'));
 	}
 
-	/** Whether the response counts the item and leaves its record out, so that nobody knows its id. */
+	/**
+	 * Whether the response counts the item but leaves its record out, so that nobody knows its ID.
+	 */
 	#isOnlyCounted(item: CaseItem, { outcome }: ItemResult): boolean {
 		return (
 			this.testCase.mode === 'create' &&
@@ -329,7 +336,10 @@ export class Trial {
 		);
 	}
 
-	/** Whether no other item's mark is in a request with this one, not even as the beginning of another. */
+	/**
+	 * Whether no other item's mark is in a request with this one, not even as the start of another
+	 * mark.
+	 */
 	#isSingular({ index, id, values, block }: CaseItem): boolean {
 		if (block !== undefined) return false;
 		const { mode, items } = this.testCase;

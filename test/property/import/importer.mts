@@ -1,5 +1,5 @@
 /**
- * Imports or exports one file in n8n's engine, in a process of its own, which may be killed at any
+ * Imports or exports one file in n8n's engine, in its own process, which may be killed at any
  * moment. n8n's log goes to its standard output, as in n8n.
  */
 process.env.N8N_LOG_LEVEL = 'info';
@@ -31,7 +31,7 @@ const require = createRequire(import.meta.url);
 
 const { prepare, runOperation } = await import('../../support/engine/outsideJest.mts');
 
-/** A line in the log after each portion, where a user gets one every five seconds. */
+/** Logs a line after each portion; users get one every five seconds. */
 function logEachPortion() {
 	interface Log {
 		note(text: () => string): void;

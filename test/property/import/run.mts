@@ -1,8 +1,8 @@
 /**
- * Import From File in a process that is killed with SIGKILL at random moments and started again at
- * the row that follows the last one that n8n's log names as confirmed: nothing may be lost, nothing
- * may be there twice, except what the docs say of Create. And with a disk that takes no more.
- * `npm run test:import -- [--rounds N] [--rows N] [--seed N]`. The package must be built.
+ * Import From File in a process that is killed with SIGKILL at random moments, and restarted at the
+ * row after the last one that n8n's log reports as confirmed: nothing may be lost or doubled,
+ * except what the docs say about Create. Also tests a full disk. `npm run test:import -- [--rounds
+ * N] [--rows N] [--seed N]`. The package must be built.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,13 +28,13 @@ const { values } = parseArgs({
 const APP = 'warehouse';
 const TABLE = 'goods';
 
-/** One row of so many is bad. */
+/** One row in this many is bad. */
 const BAD_EVERY = 997;
 
 /** How many kills a round has at most. */
 const MAX_KILLS = 3;
 
-/** What is imported, into which table. */
+/** What to import, and into which table. */
 const KINDS = ['upsert', 'update', 'create', 'createWithKey'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -68,7 +68,7 @@ const place = { application: picked(APP), table: picked(TABLE) };
 
 interface Run {
 	reply?: ImporterReply;
-	/** The last row that the log names as confirmed. */
+	/** The last row that the log reports as confirmed. */
 	confirmed?: number;
 }
 
@@ -76,7 +76,7 @@ class Importer {
 	readonly #child: ChildProcess;
 	#log = '';
 
-	/** @param maxFileBytes more than that the disk does not take */
+	/** @param maxFileBytes the largest file that the disk accepts */
 	constructor(folder: string, maxFileBytes?: number) {
 		const file = join(import.meta.dirname, 'importer.mts');
 		const env = { ...process.env, N8N_USER_FOLDER: folder };
@@ -87,7 +87,7 @@ class Importer {
 				: fork(file, [], {
 						...options,
 						execPath: 'bash',
-						// The file's path comes behind the script's own arguments.
+						// The file's path follows the script's own arguments.
 						execArgv: ['-c', `ulimit -f ${maxFileBytes / 1024}; exec "${process.execPath}" "$0"`],
 					});
 		this.#child.stdout!.on('data', (text: Buffer) => (this.#log += text.toString('utf8')));
@@ -101,7 +101,7 @@ class Importer {
 	): Promise<Run> {
 		await this.#message();
 		const replied = this.#message();
-		// All that it wrote is read then.
+		// Then everything that it wrote has been read.
 		const exited = Promise.all([once(this.#child, 'exit'), once(this.#child.stdout!, 'close')]);
 		const ended = new AbortController();
 		this.#child.send(task);
@@ -122,7 +122,7 @@ class Importer {
 				`The importer exited (${String(code ?? signal)}):\n${this.#log.slice(-3000)}`,
 			);
 		});
-		// It matters only while something waits for a message.
+		// Matters only while something waits for a message.
 		ended.catch(() => undefined);
 		const [message] = (await Promise.race([once(this.#child, 'message'), ended])) as unknown[];
 		return message as ImporterReply | undefined;
@@ -131,7 +131,7 @@ class Importer {
 
 const isWrite = ({ method, path }: LoggedRequest) => method !== 'GET' && path.endsWith('/bulk');
 
-/** Kills the process once the platform has so many bulk requests, and a little later. */
+/** Kills the process slightly after the platform has received this many bulk requests. */
 async function killAt(
 	sandbox: RunningSandbox,
 	requests: number,
@@ -166,7 +166,7 @@ async function createTable(sandbox: RunningSandbox, kind: Kind, count: number) {
 	await sandbox.admin.clearRequests();
 }
 
-/** How often each code is in the table with the file's values, and what is there that should not be. */
+/** How often each code is in the table with the file's values, and what else is there. */
 function compare(records: StoredRecord[], kind: Kind, seed: number) {
 	const times = new Map<number, number>();
 	const strange: string[] = [];
@@ -185,7 +185,7 @@ interface Round {
 	kills: number;
 	wrong: string[];
 	startedAt: number[];
-	/** Rows that were written before a kill, behind the last line of the log. */
+	/** Rows that were written before a kill, after the last line of the log. */
 	behindLog: number;
 }
 
@@ -199,7 +199,7 @@ async function round(
 	const random = new SeededRandom(seed);
 	const path = join(folder, 'goods.csv');
 	await writeFile(path, csvOf(kind, count, seed));
-	// Each page is a request: with a few records in each it would be thousands.
+	// Each page is a request: with a few records per page there would be thousands.
 	await sandbox.admin.settings({
 		timePrecisionMs: random.of(1, 1, 1000, 60_000),
 		maxListedRecords: random.of<number | null>(null, 60, 120, 600),
@@ -211,7 +211,7 @@ async function round(
 	const say = (what: string, all: unknown[]) => {
 		if (all.length > 0) wrong.push(`${all.length} ${what}, such as ${all.slice(0, 3).join(', ')}`);
 	};
-	/** How often each row was written by runs that were killed, behind what their log says. */
+	/** How often killed runs wrote each row after what their log reports. */
 	const extra = new Map<number, number>();
 	const startedAt: number[] = [];
 	let start = 1;
@@ -230,7 +230,7 @@ async function round(
 				? undefined
 				: async (child, ended) => await killAt(sandbox, requests, laterMs, child, ended),
 		);
-		// What was under way when the process was killed may still be written.
+		// Requests that were running at the kill may still be applied.
 		await sandbox.admin.waitUntilIdle();
 		const { times, strange } = compare(await sandbox.admin.records(APP, TABLE), kind, seed);
 		say('values that nobody sent', strange);
@@ -252,17 +252,17 @@ async function round(
 			start = Math.max(start, confirmed + 1);
 			continue;
 		}
-		// Without an import key, and only so, what a killed run created behind its log comes again.
+		// Only without an import key does a row that a killed run created after its log come again.
 		const mayBe = (index: number) => 1 + (kind === 'create' ? (extra.get(index) ?? 0) : 0);
 		say('rows doubled', good.filter((index) => times.get(index)! > mayBe(index)).map(rowOf));
-		// A record whose key is there is not created again.
+		// A record whose key exists is not created again.
 		const there = kind === 'createWithKey' ? [...extra.keys()] : [];
 		checkReport(reply, { start, count, good, there }, wrong);
 		return { kind, kills, wrong, startedAt, behindLog: extra.size };
 	}
 }
 
-/** The report of the run that came to the end. */
+/** Checks the report of the run that reached the end. */
 function checkReport(
 	{ json = {}, rejected = '', error }: ImporterReply,
 	{ start, count, ...indexes }: { start: number; count: number; good: number[]; there: number[] },
@@ -302,7 +302,10 @@ function checkReport(
 	if (unnamed.length > 0) wrong.push(`${unnamed.length} bad rows are not in the rejected file`);
 }
 
-/** A disk that takes files of at most a mebibyte: an export, and rejected rows that are more. */
+/**
+ * A disk that accepts files of at most a mebibyte: for an export, and for more rejected rows than
+ * that.
+ */
 async function fullDisk(sandbox: RunningSandbox, folder: string): Promise<string[]> {
 	const wrong: string[] = [];
 	const size = 10_000;

@@ -1,5 +1,5 @@
 /**
- * Stands between the node and a sandbox: the platform serves each request, and its response is
+ * A gateway between the node and a sandbox: the platform serves each request, and its response is
  * made malformed on the way back.
  */
 import { once } from 'node:events';
@@ -14,13 +14,16 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Malformation, HttpResponse } from './malformations.mts';
 
-/** Between two bytes of a response that drips: far less than a timeout, and it never ends in time. */
+/**
+ * The pause between two bytes of a slow response: far less than a timeout, but the response never
+ * ends in time.
+ */
 const BYTE_INTERVAL_MS = 40;
 const SLOW_BYTES = 300;
 
 export interface Plan {
 	malformation: Malformation;
-	/** Which requests, from 1. */
+	/** Which requests, counted from 1. */
 	strikes(number: number, method: string, path: string): boolean;
 }
 
@@ -29,13 +32,13 @@ export interface MalformedRequest {
 	method: string;
 	path: string;
 	query: string;
-	/** The how manyeth of its kind. */
+	/** Its number among requests of its kind. */
 	nth: number;
 	isOpaque: boolean;
 	isFieldPart: boolean;
 	hasOtherFields: boolean;
 	startedAt: number;
-	/** How long the node waited for it, in milliseconds; undefined where it still does. */
+	/** How long the node waited for it, in milliseconds; undefined if it is still waiting. */
 	waited?: number;
 }
 
@@ -46,7 +49,7 @@ export class Gateway {
 	#count = 0;
 	#kinds = new Map<string, number>();
 	malformed: MalformedRequest[] = [];
-	/** Those of the run before. */
+	/** Those of the previous run. */
 	lastRun: MalformedRequest[] = [];
 	origin = '';
 
@@ -66,7 +69,7 @@ export class Gateway {
 		this.#server.close();
 	}
 
-	/** From the next request on; without a plan responses pass as they are. */
+	/** Applies a plan from the next request on. Without a plan, responses pass unchanged. */
 	follow(plan?: Plan) {
 		if (!plan) this.lastRun = this.malformed;
 		this.#plan = plan;
@@ -109,7 +112,7 @@ export class Gateway {
 
 	async #forward(request: IncomingMessage): Promise<HttpResponse> {
 		const { method, url, headers } = request;
-		// With the same Host, so that the addresses in the response lead here too.
+		// With the same Host, so that the URLs in the response lead here too.
 		const onward = send(`${this.#platform}${url}`, { method, headers });
 		request.pipe(onward);
 		const [upstream] = (await once(onward, 'response')) as [IncomingMessage];

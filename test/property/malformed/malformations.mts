@@ -1,4 +1,6 @@
-/** Responses that no platform should give, drawn at random from the right ones. */
+/**
+ * Responses that no platform should send, made at random from the right ones.
+ */
 import fc from 'fast-check';
 
 /** A response on its way: the bytes of its body, and how they are sent. */
@@ -6,15 +8,15 @@ export interface HttpResponse {
 	status: number;
 	headers: Record<string, string | undefined>;
 	body: Buffer;
-	/** In place of everything else, head and all. */
+	/** Replaces everything else, including the head. */
 	raw?: Buffer;
 	/** One byte at a time. */
 	isSlow?: boolean;
-	/** What was changed lies within a value that the node hands on as it is. */
+	/** The change is within a value that the node passes on unchanged. */
 	isOpaque?: boolean;
-	/** The type or metadata of a field was changed: what shows tables hands it on, nothing else does. */
+	/** The type or metadata of a field was changed: only operations that show tables pass it on. */
 	isFieldPart?: boolean;
-	/** All fields of a record were replaced by others: its ID, times and version are still its own. */
+	/** All fields of a record were replaced: its ID, times and version are still its own. */
 	hasOtherFields?: boolean;
 }
 
@@ -27,7 +29,7 @@ type Path = Array<string | number>;
 
 type Json = unknown;
 
-/** Every place in a value, the value itself first. */
+/** Every place in a value, starting with the value itself. */
 function placesIn(value: Json, path: Path = []): Path[] {
 	if (typeof value !== 'object' || value === null) return [path];
 	const entries = Object.entries(value).slice(0, 12);
@@ -42,7 +44,7 @@ function placesIn(value: Json, path: Path = []): Path[] {
 	];
 }
 
-/** What a value is replaced by; text that no JSON value can be written as stays text. */
+/** The replacement of a value. Text that no JSON value can be written as stays text. */
 class Literal {
 	readonly text: string;
 
@@ -53,7 +55,7 @@ class Literal {
 
 const REMOVED = Symbol('removed');
 
-/** JSON text of a value with one place replaced; the place may be left out. */
+/** JSON text of a value with one place replaced or removed. */
 function written(value: Json, path: Path, replacement: Json, at: Path = []): string {
 	const isPlace = at.length === path.length && at.every((key, index) => key === path[index]);
 	if (isPlace) {
@@ -116,10 +118,10 @@ const HUGE: Record<string, Json> = {
 	hugeList: new Literal(`[${'{},'.repeat(4_000_000)}{}]`),
 };
 
-/** How far into a response, from 0 to 1. */
+/** A position in a response, from 0 to 1. */
 const share = fc.integer({ min: 0, max: 999 }).map((thousandths) => thousandths / 1000);
 
-/** Below these the platform's own data begins, whatever it is. */
+/** Below these is the platform's own data, whatever it is. */
 const OPEN = new Set(['fields', 'metadata', 'settings', 'tables', 'modules']);
 const UNSURE = new Set([
 	'created',
@@ -139,7 +141,7 @@ const UNSURE = new Set([
 ]);
 
 /**
- * A field without a readable type or without metadata is one all the same, and shown as it is; a table
+ * A field without a readable type or without metadata is still a field, and shown as it is. A table
  * may have no fields.
  */
 const isFieldPart = (path: Path, replacement: Json) =>
@@ -156,13 +158,13 @@ const isPlain = (value: Json) => isLiteral(value, POLLUTION) || JSON.stringify(v
 
 const isSomeText = (value: Json) => value === 'x' || isLiteral(value, HALF_CHARACTER);
 
-/** Another id or number of the right kind: only for a record that was asked for by its id it shows. */
+/** Another valid ID or number, which only shows for a record that was requested by its ID. */
 function isUndetectable(value: Json, path: Path, replacement: Json): boolean {
 	const isRecord = typeof (value as { data?: { fields?: Json } }).data?.fields === 'object';
 	if (path.at(-1) === 'id') return isSomeText(replacement) && !isRecord;
 	const isInList = typeof path.at(-1) === 'number';
 	if (isInList && replacement === REMOVED) return true;
-	// What has no name is no field.
+	// What has no name is not a field.
 	if (isInList && path.includes('items') && isPlain(replacement)) return true;
 	return path.at(-1) === 'count' && replacement === 0;
 }
@@ -185,7 +187,7 @@ const withBody = (
 	...more,
 });
 
-/** A place by how far into the response it is, from 0 to 1. */
+/** A place by its position in the response, from 0 to 1. */
 const placeAt = (value: Json, part: number): Path => {
 	const places = placesIn(value);
 	return places[Math.min(places.length - 1, Math.floor(part * places.length))]!;
@@ -210,7 +212,7 @@ const replaced = (table: Record<string, Json>) =>
 		}),
 	);
 
-/** Members of an object are written once more, with other values; the last one counts. */
+/** Members of an object are repeated with other values; the last one counts. */
 const doubled = share.map(
 	(place): Malformation => ({
 		name: `duplicate keys at ${place}`,
@@ -229,7 +231,7 @@ const doubled = share.map(
 	}),
 );
 
-/** @param isReadable whether what comes of it may still be read, as other text */
+/** @param isReadable whether the result may still be readable, as other text */
 const text = (
 	name: string,
 	change: (body: Buffer) => Buffer | string,
@@ -340,7 +342,7 @@ const transports = fc.constantFrom<Malformation>(
 	},
 );
 
-/** One that is drawn; `isLarge` draws only those of many megabytes or levels. */
+/** A random one; `isLarge` draws only those of many megabytes or levels. */
 export const malformations = {
 	any: fc.oneof(
 		{ weight: 10, arbitrary: replaced(REPLACEMENTS) },

@@ -1,4 +1,6 @@
-/** A sandbox that the node sees through a gateway which makes its responses malformed. */
+/**
+ * A sandbox behind a gateway that makes its responses malformed.
+ */
 import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';
@@ -6,7 +8,7 @@ import { FAULT } from '../matrix/assertOutcome.mts';
 import { MatrixSandbox, type Truth } from '../matrix/matrixSandbox.mts';
 import { Gateway, type MalformedRequest, type Plan } from './gateway.mts';
 
-/** What the rules of the matrix know of it: a response after which nobody knows. */
+/** What the rules of the matrix know about it: a response that leaves everything open. */
 export const malformedResponse = (isLate: boolean): FaultCase => ({
 	name: 'malformed',
 	family: 'response unreadable',
@@ -20,9 +22,9 @@ export const malformedResponse = (isLate: boolean): FaultCase => ({
 
 export class MalformedSandbox extends MatrixSandbox {
 	readonly gateway: Gateway;
-	/** Followed from the beginning of the run to its end. */
+	/** Applied from the beginning of the run to its end. */
 	plan: Plan | undefined;
-	/** Whether what runs shows the definitions of tables as they are. */
+	/** Whether the run shows the definitions of tables as they are. */
 	showsTables = false;
 
 	constructor(sandbox: ConnectedSandbox, gateway: Gateway) {

@@ -32,10 +32,10 @@ const { values } = parseArgs({
 
 const SHOWN = 8;
 
-/** Of so many draws one is of many megabytes or levels. */
+/** One in this many draws has many megabytes or levels. */
 const LARGE_EVERY = 40;
 
-/** What a busy machine may take longer than a timeout. */
+/** How much longer than a timeout a busy machine may take. */
 const SLACK_MS = 4000;
 
 const LONGEST_RUN_MS = 120_000;
@@ -87,7 +87,7 @@ interface Job {
 	title: string;
 }
 
-/** Which requests: one of the first, the first that may write, or all. */
+/** Which requests: one of the first, the first possible write, or all. */
 function chooseRequests(random: SeededRandom): Job['strikes'] {
 	const kind = random.of('first', 'write', 'write', 'later', 'every');
 	const nth = random.between(2, 5);
@@ -151,7 +151,9 @@ async function within(work: Promise<Verdict>): Promise<Verdict> {
 	return await Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Requests that the node waited for longer than it says; a file may take its time while bytes arrive. */
+/**
+ * Requests that the node waited for longer than it says. A file may take longer while bytes arrive.
+ */
 function overdue({ gateway }: MalformedSandbox, isLate: boolean, isFile: boolean): string[] {
 	if (isLate && isFile) return [];
 	const limit = (isLate ? SHORT_TIMEOUT_S * 1000 : 30_000) + SLACK_MS;

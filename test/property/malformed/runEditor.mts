@@ -1,4 +1,7 @@
-/** The editor's lists, options and columns: right, or an error in words; never silently less. */
+/**
+ * The editor's lists, options and columns: right, or an error in words, but never silently
+ * incomplete.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { INodeParameters } from 'n8n-workflow';
 import type { Verdict } from '../matrix/runCase.mts';
@@ -19,8 +22,8 @@ import type { MalformedSandbox } from './malformedSandbox.mts';
 const KINDS = { listSearch: searchList, loadOptions, resourceMapping: loadColumns } as const;
 
 /**
- * Every method that fills something of the editor, as `kind: method`. Credential tests are no such
- * methods: test/integration/credentialTest.test.cts.
+ * Every method that fills a part of the editor, as `kind: method`. Credential tests are different:
+ * test/integration/credentialTest.test.cts.
  */
 export function editorMethods(): string[] {
 	const { credentialTest: _, ...methods } =
@@ -47,7 +50,7 @@ async function fill(credential: MalformedSandbox['credential'], name: string): P
 	return await load(credential, method, parameters());
 }
 
-/** @param sandbox what the gateway leads to */
+/** @param slot the sandbox behind the gateway */
 export async function runEditor(
 	slot: MalformedSandbox,
 	sandbox: ConnectedSandbox,

@@ -5,7 +5,7 @@ import type { Truth } from './matrixSandbox.mts';
 import type { Effect, Prepared, Scenario } from './scenarios/scenario.mts';
 import type { ParsedResult, ItemResult } from './parseResult.mts';
 
-/** The id of the rule that is the fault, and of those that mark an item's requests. */
+/** The ID of the rule for the fault, and of those that mark an item's requests. */
 export const FAULT = 'fault';
 export const markOf = (index: number) => `item ${index}`;
 
@@ -22,7 +22,7 @@ const faultOf = ({ faults }: LoggedRequest) =>
 
 export const isMet = (request: LoggedRequest) => faultOf(request) !== undefined;
 
-/** What the fault that a request met leaves open; of several in a row each has its own. */
+/** What the fault of a request leaves open; several in a row have one each. */
 function effectOf({ faultCase }: CaseRun, request: LoggedRequest) {
 	const id = faultOf(request);
 	if (id === undefined) return undefined;
@@ -37,7 +37,7 @@ const isMain = ({ prepared }: CaseRun, { method, path }: LoggedRequest) =>
 const isUnread = ({ faultCase }: CaseRun, request: LoggedRequest) =>
 	faultCase.fault.kind === 'resetUpload' && isMet(request);
 
-/** The requests that work on an item. */
+/** The requests for an item. */
 function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
 	const trace = run.prepared.traces[index]!;
 	return run.truth.requests.filter(
@@ -49,10 +49,10 @@ function requestsFor(run: CaseRun, index: number): LoggedRequest[] {
 	);
 }
 
-/** Whether nobody can know from its response what the request did. */
+/** Whether the response leaves open what the request did. */
 function isAmbiguous(run: CaseRun, request: LoggedRequest): boolean {
 	const isSingle = !run.faultCase.then;
-	// So short a timeout may strike where no fault does.
+	// Such a short timeout may also strike without a fault.
 	if (request.outcome !== 'completed' || (run.faultCase.isLate && isSingle)) return true;
 	const status = request.status ?? 0;
 	const effect = effectOf(run, request);
@@ -63,23 +63,23 @@ function isAmbiguous(run: CaseRun, request: LoggedRequest): boolean {
 /** Whether the platform may still apply what it did not answer in time. */
 const mayStillApply = ({ status, outcome }: LoggedRequest) => status === 504 || outcome === 'reset';
 
-/** Whether `unknown` is the truth about an item. */
+/** Whether `unknown` is right for an item. */
 function mayBeUnknown(run: CaseRun, index: number): boolean {
 	const { scenario, truth } = run;
 	if (scenario.kind === 'read') return false;
 	const requests = requestsFor(run, index);
-	// What is counted after it is unclear too, where the counting does not work.
+	// If counting afterwards fails, its result is unknown too.
 	const isUncounted = scenario.isCounted && requests.length > 0 && truth.requests.some(isMet);
 	if (isUncounted) return true;
-	// So short a timeout may end a request before it arrives.
+	// Such a short timeout may end a request before it arrives.
 	if (requests.length === 0 && run.faultCase.isLate) return true;
 	if (!requests.some((request) => isAmbiguous(run, request))) return false;
 	const last = requests.at(-1)!;
 	const isInARow = run.faultCase.then !== undefined;
 	const isOpen = (request: LoggedRequest) => isAmbiguous(run, request) && mayStillApply(request);
-	// What a refusal follows can be looked up, unless it may still be on its way.
+	// What precedes a rejection can be looked up, unless it may still be on its way.
 	if (isInARow && run.faultCase.isLate && requests.some(isOpen)) return true;
-	// What was repeated with a clear response is known, whatever came before.
+	// After a repeated request with a clear response the outcome is known, whatever came before.
 	return scenario.kind === 'once' || isAmbiguous(run, last);
 }
 
@@ -96,8 +96,8 @@ function isRowMendable(run: CaseRun): boolean {
 }
 
 /**
- * Whether nobody can see what a request did to a record that holds what was sent: every response was
- * lost, and the clock shows no other time than that of the last change before the run.
+ * Whether nobody can tell what a request did to a record with the sent values: every response was
+ * lost, and the clock shows the same time as the last change before the run.
  */
 function isKindHidden(run: CaseRun, index: number): boolean {
 	const { truth } = run;
@@ -113,7 +113,7 @@ function isKindHidden(run: CaseRun, index: number): boolean {
 	return isSameTick && requests.some((request) => isAmbiguous(run, request));
 }
 
-/** Whether all that went wrong could be mended by asking again, so that every item must succeed. */
+/** Whether repeating could fix everything that went wrong, so that every item must succeed. */
 function mustSucceed(run: CaseRun, isOnce: boolean): boolean {
 	const { faultCase, scenario, truth } = run;
 	if (faultCase.then) return isRowMendable(run);
@@ -157,7 +157,7 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 		if (prepared.effect && effect !== 'done' && !isUnsure) wrong.push('it is not done');
 	}
 	if (item.kind === 'failed') {
-		// Of several records for one item, some may be done; the message then says how many.
+		// If an item has several records, some may be done; the message then says how many.
 		const isReportedPart = isPart && item.message.includes(`; ${effect.part} of `);
 		const isSaid = prepared.saysDone?.(index, item.message) ?? false;
 		if ((effect === 'done' && !isSaid) || (isPart && !isReportedPart)) wrong.push('it is done');
@@ -166,7 +166,7 @@ export async function checkItem(run: CaseRun, index: number): Promise<string[]> 
 	return wrong.map((text) => `item ${index}, ${describe(item)}: ${text}`);
 }
 
-/** Whether the error that stopped a run is right about the items that are done. */
+/** Whether the error that stopped a run is right about the finished items. */
 function checkStop(run: CaseRun): string[] {
 	const { result, prepared, truth } = run;
 	const { stop, items } = result;
@@ -188,9 +188,9 @@ function checkStop(run: CaseRun): string[] {
 }
 
 /**
- * What is wrong; nothing where all agrees.
+ * What is wrong; empty if everything agrees.
  *
- * @param isOnce whether the fault struck one request alone
+ * @param isOnce whether the fault affected only one request
  */
 export async function findErrors(run: CaseRun, isOnce: boolean): Promise<string[]> {
 	const { result, truth, scenario } = run;

@@ -1,6 +1,6 @@
 /**
- * The faults of the table: every kind that the sandbox knows, and every status that a client may
- * meet. What the random schedules (test/property/faults) know is taken from there.
+ * The faults of the table: every kind that the sandbox supports, and every status that a client may
+ * meet. Those of the random schedules (test/property/faults) are reused.
  */
 import { faultKinds } from '../../../sandbox/faults/rules.mts';
 import { FAULTS } from '../faults/faults.mts';
@@ -8,8 +8,8 @@ import type { OtherAction } from './scenarios/scenario.mts';
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 
 /**
- * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm at all, `stops` says
- * that it was not done.
+ * What a fault leaves open: see test/property/faults/faults.mts. `nothing` does no harm; `stops`
+ * says that nothing was done.
  */
 export type Effect =
 	| 'waits'
@@ -44,23 +44,23 @@ export interface FaultCase {
 	fault: FaultRule['fault'];
 	/** Only on requests with many records. */
 	isBulk: boolean;
-	/** Because of what a record holds: then on every request. */
+	/** Depends on the content of a record, so it affects every request. */
 	isByValue: boolean;
 	/** Only on updates. */
 	isForUpdates: boolean;
 	/** Responses come after the node has given up, or never. */
 	isLate: boolean;
-	/** Strike the next requests for the same item, one after the other. */
+	/** Affect the next requests for the same item, one after the other. */
 	then?: Array<{ effect: Effect; fault: FaultRule['fault'] }>;
-	/** No fault of the platform: what another writer does. */
+	/** Not a fault of the platform, but an action of another writer. */
 	otherWrite?: OtherAction;
 }
 
-/** How long a request may take where responses come late or never. */
+/** The timeout for responses that come late or never. */
 export const SHORT_TIMEOUT_S = 0.3;
 const LATE_MS = 600;
 
-/** How many records, or which one, a fault is about. */
+/** How many records a fault affects, or which one. */
 const SIZE = 2;
 
 type Entry = { family: Family; effect: Effect; fault: FaultRule['fault'] } & Partial<FaultCase>;
@@ -85,11 +85,11 @@ const redirected = (code: number, elsewhere: string): [string, Entry] => [
 	},
 ];
 
-/** What the random schedules do not try. */
+/** Faults that the random schedules don't use. */
 const more = (elsewhere: string): Record<string, Entry> => ({
 	...Object.fromEntries([400, 403, 404, 409, 410, 413, 415, 422].map(refused)),
 	...Object.fromEntries([301, 302, 303, 307, 308].map((code) => redirected(code, elsewhere))),
-	// The clock of a run jumps over the minute that this asks for.
+	// A run's clock skips the minute that this asks for.
 	silent429: { family: 'asked to wait', effect: 'waits', fault: status(429) },
 	long429: {
 		family: 'asked to wait',
@@ -101,7 +101,7 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 		effect: 'waits',
 		fault: status(503, { retryAfterDate: 2 }),
 	},
-	// A gateway may say so though it passed all on.
+	// A gateway may report this although it passed everything on.
 	status408: { family: 'no response in time', effect: 'ambiguous', fault: status(408) },
 	status408After: {
 		family: 'no response in time',
@@ -139,7 +139,9 @@ const more = (elsewhere: string): Record<string, Entry> => ({
 	slowAfter: { family: 'slow', effect: 'nothing', fault: { kind: 'slowAfter', ms: 15 } },
 });
 
-/** Responses that are lost after the write: what comes next decides what the node makes of it. */
+/**
+ * Responses that are lost after the write: what comes next decides how the node interprets them.
+ */
 const LOST = ['resetAfter', 'html502After', 'gateway504After', 'error500After', 'truncated'];
 
 /** What comes next. */
@@ -148,10 +150,10 @@ const NEXT = [
 	...['busy429', 'silent429', 'busy503', 'down503', 'error500', 'resetBefore', 'html502', 'hang'],
 ];
 
-/** Of three in a row, the second one leaves the item open as well. */
+/** The second of three in a row, which leaves the item open as well. */
 const BETWEEN = ['resetAfter', 'busy503', 'resetBefore', 'gateway504After'];
 
-/** Faults that strike the requests for one item one after the other, of different kinds. */
+/** Different faults that affect the requests for one item, one after the other. */
 function inARow(entries: Record<string, Entry>): Record<string, Entry> {
 	const row = (family: Family, names: string[]): [string, Entry] => {
 		const [first, ...others] = names.map((name) => entries[name]!);
@@ -224,8 +226,8 @@ function known(): Record<string, Entry> {
 }
 
 /**
- * @param elsewhere an address at another origin
- * @throws {Error} where the sandbox knows a fault that has no case here
+ * @param elsewhere a URL at another origin
+ * @throws {Error} if the sandbox supports a fault that has no case here
  */
 export function faultCases(elsewhere: string): FaultCase[] {
 	const single = { ...known(), ...more(elsewhere) };

@@ -1,4 +1,6 @@
-/** A sandbox for one run at a time: what is set up before, what is true after. */
+/**
+ * A sandbox for one run at a time: prepares it, and returns the truth afterwards.
+ */
 import type {
 	FaultRule,
 	LoggedRequest,
@@ -19,7 +21,7 @@ export const TABLE = 'things';
 export interface Truth {
 	before: StoredRecord[];
 	records: StoredRecord[];
-	/** Every version since, also those of another writer. */
+	/** Every version since the start, including those of another writer. */
 	history: StoredVersion[];
 	/** The versions that the run wrote. */
 	written: StoredVersion[];
@@ -28,11 +30,11 @@ export interface Truth {
 	/** Whether another writer wrote something. */
 	isOtherMet: boolean;
 	workflowRuns: WorkflowRun[];
-	/** Whether values that the node hands on as they are were changed on their way to it. */
+	/** Whether values that the node passes on were changed on their way to it. */
 	payloadAltered: boolean;
-	/** Whether nobody can see which kind of success an item is; set for one item at a time. */
+	/** Whether the kind of success of an item can't be seen; set for one item at a time. */
 	isKindHidden?: boolean;
-	/** Whether all fields of a record were replaced by others on their way to the node. */
+	/** Whether all fields of a record were replaced on their way to the node. */
 	fieldsReplaced: boolean;
 }
 
@@ -53,7 +55,7 @@ export class MatrixSandbox {
 	#before: StoredRecord[] = [];
 	#hasWorkflow = false;
 	#otherToken: Promise<string> | undefined;
-	/** What the contract leaves open about the platform, for the runs from now on. */
+	/** What the contract leaves open about the platform, for all runs from now on. */
 	platform: Platform = plainPlatform;
 
 	constructor(sandbox: ConnectedSandbox) {
@@ -107,7 +109,7 @@ export class MatrixSandbox {
 		return await this.#otherToken;
 	}
 
-	/** Makes a workflow that does nothing; its webhook URL. */
+	/** Creates a workflow that does nothing, and returns its webhook URL. */
 	async createWorkflow(): Promise<string> {
 		const { admin, baseUrl } = this.sandbox;
 		await admin.clearWorkflowRuns();
@@ -117,16 +119,16 @@ export class MatrixSandbox {
 			response: 'accepted',
 		});
 		this.#hasWorkflow = true;
-		// The node sees the platform where its credential says that it is.
+		// The node sees the platform at the URL in its credential.
 		return webhookUrl.replace(baseUrl, this.credential.baseUrl);
 	}
 
-	/** The `data` that the platform returns to a client other than the node. */
+	/** The `data` that the platform returns to another client. */
 	async readFromPlatform(path: string): Promise<unknown> {
 		return await this.requestAsOtherClient('GET', path);
 	}
 
-	/** A request of a client other than the node. */
+	/** A request by another client. */
 	async requestAsOtherClient(method: string, path: string, body?: object): Promise<unknown> {
 		const { status, data } = await this.sandbox.client().request<{ data?: unknown }>({
 			method,
@@ -137,7 +139,7 @@ export class MatrixSandbox {
 		return data.data;
 	}
 
-	/** From here on everything in the log is the run's. */
+	/** From here on, everything in the log belongs to the run. */
 	async begin(rules: FaultRule[]): Promise<void> {
 		const { admin } = this.sandbox;
 		this.#before = await admin.records(APP, TABLE);
@@ -146,12 +148,12 @@ export class MatrixSandbox {
 		await admin.faults(rules);
 	}
 
-	/** Pages are whole until the run begins: what is right is read before. */
+	/** Pages are complete until the run begins: the expected values are read before. */
 	async #setUp(): Promise<void> {
 		await this.sandbox.admin.settings({ ...this.platform.precision, ...plainPlatform.pageCaps });
 	}
 
-	/** What is true once every request has ended, also those whose client has given up. */
+	/** The truth once every request has ended, including those whose client has given up. */
 	async truth(): Promise<Truth> {
 		const { admin } = this.sandbox;
 		await admin.waitUntilIdle();

@@ -13,7 +13,7 @@ const { BinaryDataService } = require('n8n-core') as typeof Core;
 export type ItemResult =
 	| { kind: 'done'; outputs: Output[] }
 	| { kind: 'failed' | 'unknown'; message: string }
-	/** Behind the item that stopped the run. */
+	/** After the item that stopped the run. */
 	| { kind: 'notReached' };
 
 /** An output item that comes from no input item. */
@@ -26,13 +26,13 @@ export interface ParsedResult {
 	items: ItemResult[];
 	/** What comes from no input item. */
 	others: OtherResult[];
-	/** Of a run that stopped: how many items it reports as done, and through which one. */
+	/** For a run that stopped: how many items it reports as done, and up to which one. */
 	stop?: { item: number | undefined; message: string; done: number; through: number };
-	/** What is wrong with the form of it already. */
+	/** Errors in the result's format. */
 	shapeErrors: string[];
 }
 
-/** Words of a programme that failed, not of a message to a user. */
+/** Text from a program error, which no message to a user contains. */
 const RAW =
 	/undefined|\[object |is not (a function|iterable|defined)|Cannot read|of null|Unexpected (token|end|non)|JSON at position|NaN|call stack/;
 
@@ -45,7 +45,7 @@ async function outputOf({ json, binary = {} }: INodeExecutionData): Promise<Outp
 	return { json, files };
 }
 
-/** What is wrong with the words of an error. */
+/** What is wrong with an error's message. */
 export function messageErrors(message: string): string[] {
 	if (message.trim() === '') return ['an error without a message'];
 	return RAW.test(message) ? [`an error that is no message for a user: ${message}`] : [];
@@ -105,10 +105,10 @@ export async function parseResult(
 	return { items, others, shapeErrors };
 }
 
-/** What `context.details` of the error holds. */
+/** The content of the error's `context.details`. */
 interface StopDetails {
 	item?: number;
-	/** The record that it is about, where that is no item's. */
+	/** The record that it is about, if that belongs to no item. */
 	id?: string;
 	outcome?: string;
 	items?: number;

@@ -30,10 +30,10 @@ const { values } = parseArgs({
 	},
 });
 
-/** How many failures are shown in full. */
+/** How many failures to show in full. */
 const SHOWN = 8;
 
-/** No run takes so long. */
+/** Longer than any run takes. */
 const LONGEST_RUN_MS = 60_000;
 
 const whole = (name: string, text: string) => {
@@ -46,12 +46,12 @@ const seed =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 const each = whole('each', values.each);
 
-/** Another origin, where nothing may ever arrive: redirects lead there. */
+/** Another origin, which redirects lead to. Nothing may ever arrive there. */
 const elsewhere = await startStubServer(() => jsonResponse({ data: {} }));
 
 interface Row {
 	name: string;
-	/** Whether a fault that is about many records in a request can meet it. */
+	/** Whether a fault about many records in one request can affect it. */
 	isBulk: boolean;
 	/** Whether another writer may touch the same records. */
 	isWrite: boolean;
@@ -91,7 +91,7 @@ function* jobs(): Generator<Job> {
 		for (const [slot, faultCase] of cases.entries()) {
 			for (const [at, timing] of timingsOf(row, faultCase).entries()) {
 				number += 1;
-				// Another one for each fault, so that few of them still meet all.
+				// A different one for each fault, so that even a few of them cover all.
 				const isLeftOut = (at + slot + rows.indexOf(row)) % TIMINGS.length >= each;
 				if (isLeftOut && !faultCase.isByValue) continue;
 				const title = `${row.name} / ${faultCase.name} / ${timing}`;
@@ -102,7 +102,7 @@ function* jobs(): Generator<Job> {
 	}
 }
 
-/** Nothing says how long a thumbnail is: one that is cut and says so can't be noticed. */
+/** A thumbnail has no known length: a shorter one with a matching header can't be noticed. */
 const isBeyond = (row: Row, faultCase: FaultCase) =>
 	row.name.endsWith(': downloadThumbnail') && faultCase.name === 'tooShort';
 

@@ -1,6 +1,7 @@
 /**
- * An operation beside another writer, who changes what one of its items is about just before one
- * of its requests arrives. No request fails; every outcome must be true of the history.
+ * An operation during writes by another client, which changes the record of one of its items just
+ * before one of its requests arrives. No request fails, and every outcome must agree with the
+ * history.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { SeededRandom } from '../../support/seededRandom.mts';
@@ -16,7 +17,7 @@ import { onVirtualClock } from './virtualClock.mts';
 
 const TIMEOUT_S = 30;
 
-/** Before which of the node's requests the other writer acts; the first is 1. */
+/** The other writer acts before this request of the node, counted from 1. */
 export const MOMENTS = ['before 1', 'before 2', 'before 3', 'before 4', 'before 5'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
@@ -37,7 +38,7 @@ const holds = (fields: object | null, values: object) =>
 		isDeepStrictEqual((fields as Record<string, unknown>)[name], value),
 	);
 
-/** An item that wrote a record which the other writer touched. */
+/** Checks an item that wrote a record which the other writer changed. */
 function checkWritten(item: ItemResult, values: object, truth: Truth): string[] {
 	if (item.kind === 'failed') {
 		const isWritten = truth.written.some(({ fields }) => holds(fields, values));
@@ -62,7 +63,7 @@ function checkWritten(item: ItemResult, values: object, truth: Truth): string[] 
 	return wrong;
 }
 
-/** An item that deletes a record which the other writer touched. */
+/** Checks an item that deleted a record which the other writer changed. */
 function checkDeleted(item: ItemResult, id: string | undefined, truth: Truth): string[] {
 	const isOwn = truth.written.some((version) => version.id === id && version.action === 'deleted');
 	if (item.kind === 'done') return isOwn ? [] : ['the node did not delete it'];
@@ -83,7 +84,7 @@ function checkTouched(
 		: checkDeleted(item, touched!.idOf(index), truth);
 }
 
-/** The request of the other writer; undefined where an item leaves nothing to do for it. */
+/** The other writer's request; undefined if there is nothing for it to do. */
 function otherWriteOf({ touched }: Prepared, action: OtherAction, index: number) {
 	if (touched?.write) return touched.write(action, index);
 	const id = touched?.idOf(index);

@@ -13,7 +13,7 @@ import type { Moment } from './runBesideOther.mts';
 import type { Prepared, Scenario } from './scenarios/scenario.mts';
 import { parseResult } from './parseResult.mts';
 
-/** Which requests of a run meet the fault. */
+/** Which requests of a run are affected. */
 export const TIMINGS = ['first', 'firstMain', 'later', 'everyMain', 'every'] as const;
 export type Timing = (typeof TIMINGS)[number] | 'inARow';
 
@@ -29,7 +29,7 @@ export interface Plan {
 }
 
 export interface Verdict {
-	/** Whether a request met the fault at all. */
+	/** Whether any request met the fault. */
 	isMet: boolean;
 	done: number;
 	failed: number;
@@ -37,7 +37,7 @@ export interface Verdict {
 	notReached: number;
 	repeats: number;
 	problems: string[];
-	/** For a person who looks for the cause. */
+	/** For finding the cause. */
 	evidence: string[];
 }
 
@@ -46,7 +46,7 @@ export const whenOf = (timing: Plan['timing'], random: SeededRandom): FaultRule[
 	return timing === 'later' ? { nth: [random.between(2, 5)] } : undefined;
 };
 
-/** Faults that strike the requests for one of the items, one after the other. */
+/** Faults that affect the requests for one of the items, one after the other. */
 function rowOf(
 	{ fault, then = [] }: FaultCase,
 	{ main, traces }: Prepared,
@@ -106,7 +106,7 @@ export async function runCase(
 		async () =>
 			await runOperation(slot.credential, {
 				parameters: own,
-				// Some operations have none.
+				// Some operations have no such options.
 				defaults: { options: { ...(options as object), timeout } },
 				input: items,
 				onError,

@@ -1,6 +1,6 @@
 /**
- * The trigger under a fault: records are made and changed, a poll meets the fault, and later polls
- * do not. Each change must be emitted once, by a poll that did not fail.
+ * The trigger under a fault: records are created and changed, one poll meets the fault, and later
+ * polls don't. Each change must be emitted once, by a poll that did not fail.
  */
 import type { INodeParameters } from 'n8n-workflow';
 import { SeededRandom } from '../../support/seededRandom.mts';
@@ -99,7 +99,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 		try {
 			const items = await watching.poll();
 			emitted.push((items ?? []).map(({ json }) => json as unknown as EmittedItem));
-			// One without items stores that new records are watched.
+			// An execution without items stores that new records are watched.
 			if (items?.length === 0 && event !== 'deleted')
 				problems.push('an execution was started without items');
 		} catch (error) {
@@ -118,7 +118,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 
 	if (failures.length > (isFailed ? 1 : 0)) problems.push('a poll without a fault failed');
 	const changes = emitted.flat().map(({ event: kind, id, name }) => `${kind} ${id} ${name}`);
-	// Without its fields a record is still one that changed.
+	// A record without its fields has still changed.
 	const compared = (list: string[]) =>
 		list.map((change) => (truth.fieldsReplaced ? change.split(' ', 2).join(' ') : change));
 	const all = compared([...changes].sort()).join('\n');
@@ -127,7 +127,7 @@ export async function runPolls(slot: MatrixSandbox, event: Event, plan: Plan): P
 	if (truth.written.length > 0) problems.push('a poll wrote something');
 	const isOnce = timing !== 'every' && timing !== 'everyMain';
 	const isMendable = ['waits', 'ambiguous', 'nothing'].includes(column.effect);
-	// A poll does not wait long: n8n calls it again.
+	// A poll does not wait long, because n8n polls again.
 	const isLong = ['silent429', 'long429'].includes(column.name);
 	const met = truth.requests.filter(isMet);
 	const isEasy = met.length === 0 || column.effect === 'nothing' || (isOnce && isMendable);

@@ -1,7 +1,6 @@
 /**
- * A clock of each run's own, which jumps over the waits between tries: what takes minutes for a
- * user is over at once, and the node cannot notice. Nothing else is sped up: requests, timeouts and
- * the watch over a download's silence take the time that they take.
+ * A clock for each run that skips the waits between attempts, without the node noticing. Requests,
+ * timeouts and the stall check of a download take their real time.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
@@ -27,7 +26,7 @@ const requireFromWorkflow = createRequire(
 const sleeping = requireFromWorkflow('@n8n/utils/sleep') as { sleep: Sleep };
 const trueSleep = sleeping.sleep;
 
-/** Whether the API client calls: anything else that sleeps measures real time. */
+/** Whether the API client is the caller: all other sleeps measure real time. */
 const isRetryWait = () =>
 	/\btransport[\\/]client\.js\b/.test(new Error().stack?.split('\n')[3] ?? '');
 
@@ -44,11 +43,11 @@ const connecting = createRequire(import.meta.url)(
 ) as { DEFAULT_TIMEOUT_S: number };
 const defaultTimeoutS = connecting.DEFAULT_TIMEOUT_S;
 
-// Some operations have no option for it; under a fault without a response they would take minutes.
+// Some operations have no option for it. With a fault that never responds, they would take minutes.
 Object.defineProperty(connecting, 'DEFAULT_TIMEOUT_S', {
 	get: () => times.getStore()?.timeoutS ?? defaultTimeoutS,
 });
 
-/** Runs `work` on a clock of its own. */
+/** Runs `work` on its own clock. */
 export const onVirtualClock = async <Result,>(timeoutS: number, work: () => Promise<Result>) =>
 	await times.run({ ahead: 0, timeoutS }, work);

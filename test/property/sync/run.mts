@@ -1,7 +1,7 @@
 /**
- * Sync Many with random tables, items, guards and faults, through n8n's engine: what is removed was
- * never in the input, and what should be gone and is not is reported.
- * `npm run test:sync -- [--schedules N] [--seed N]`. The package must be built.
+ * Sync Many with random tables, items, guards and faults, through n8n's engine: a removed record
+ * was never in the input, and a record that should be gone but isn't is reported. `npm run
+ * test:sync -- [--schedules N] [--seed N]`. The package must be built.
  */
 import { parseArgs } from 'node:util';
 import type { IDataObject, INode } from 'n8n-workflow';
@@ -25,10 +25,10 @@ const { values } = parseArgs({
 	},
 });
 
-/** Longer than a request takes, shorter than the faults without a response. */
+/** Longer than a request takes, shorter than the faults that never respond. */
 const TIMEOUT_S = 1;
 
-/** What is set in records that are missing from the input. */
+/** The value to set in records that are missing from the input. */
 const MARK = 999;
 
 const code = (index: number) => `c${index}`;
@@ -83,7 +83,7 @@ function draw(seed: number): Schedule {
 	if (random.happens(0.1)) items.push({ code: code(77), size: 'no number', name: 'x' });
 	if (random.happens(0.1)) items.push({ name: 'without a key' });
 	if (random.happens(0.1)) items.push({ code: code(78), name: POISON });
-	// Of upserts only the order says whose a record of the response is.
+	// In responses to upserts, only the order shows which item a record belongs to.
 	const names = FAULT_NAMES.filter((name) => name !== 'reordered');
 	const rules = Array.from({ length: random.of(0, 1, 1, 2, 3) }, (): FaultRule => {
 		const { fault } = FAULTS[names[random.between(0, names.length - 1)]!];
@@ -213,7 +213,7 @@ async function execute(slot: MatrixSandbox, schedule: Schedule): Promise<Evidenc
 const isSuccess = ({ outcome }: Reported) =>
 	['inserted', 'updated', 'unchanged', 'skipped', 'deleted', 'marked'].includes(outcome ?? '');
 
-/** What is wrong with a run; nothing where all is true. */
+/** What is wrong with a run; empty if everything is right. */
 function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 	const { isDelete, isScoped, items, options } = schedule;
 	const { before, history, written, error, others } = evidence;
@@ -271,7 +271,7 @@ function findErrors(schedule: Schedule, evidence: Evidence): string[] {
 	}
 	const known = new Set([...before.map(({ id }) => id), ...touched]);
 	for (const { id, outcome } of others) {
-		// A response may list records that are not there.
+		// A response may list records that don't exist.
 		if (!known.has(id ?? '') && isSuccess({ outcome }) && outcome !== 'skipped') {
 			say(String(id), 'was never there');
 		}

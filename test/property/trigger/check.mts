@@ -1,4 +1,6 @@
-/** What must be true once everything was emitted. */
+/**
+ * What must be true after everything was emitted.
+ */
 import type { StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Truth } from '../faults/sandboxSlot.mts';
 import { watchesDeletions, type Plan } from './plan.mts';
@@ -88,7 +90,7 @@ export function problemsOf(
 		if (isLastDue && last !== 1) {
 			problems.push(`${id}/${ver}, its last version, was emitted ${last} times`);
 		}
-		// One that came back under its id and changed at once may pass for the one that it was.
+		// A record that came back under its ID and changed immediately may look like the previous one.
 		const isBack = written.some((version) => version.id === id && version.action === 'deleted');
 		const isBirthFine = birth === (isBirthDue ? 1 : 0) || (isBack && isUpdate);
 		const isBirthEmitted = plan.triggerOn !== 'updated' && plan.triggerOn !== 'deleted';
@@ -110,7 +112,7 @@ export function problemsOf(
 		if (items.length > plan.maximum) {
 			problems.push(`execution ${index + 1} has ${items.length} items`);
 		}
-		// One without items stores which records are watched, or a start that was overwritten.
+		// An execution without items stores which records are watched, or a start that was overwritten.
 		const storesOnly = plan.triggerOn === 'deleted' || plan.hasSecondWriter;
 		if (items.length === 0 && !storesOnly) problems.push(`execution ${index + 1} has no items`);
 	}
@@ -125,7 +127,7 @@ function* wrongWith(
 ) {
 	const version = versions.get(emittedKey(item));
 	if (!version && plan.startFrom !== 'beginning') yield `${emittedKey(item)} was there before`;
-	// A record that is deleted and comes back at one time has two versions of one number.
+	// A record that is deleted and comes back at the same time has two versions with the same number.
 	const isOne = ({ id, ver, at, fields }: StoredVersion) =>
 		versionKey(id, ver, at) === emittedKey(item) && item.name === (fields?.name ?? null);
 	if (version && !written.some(isOne)) {

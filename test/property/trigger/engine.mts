@@ -1,4 +1,7 @@
-/** Polls through n8n's engine (test/support/engine/polls.cts), with limits so small that they are met. */
+/**
+ * Polls through n8n's engine (test/support/engine/polls.cts), with limits small enough to be
+ * reached.
+ */
 import { createRequire } from 'node:module';
 import '../../../harness/compileCommonJs.mts';
 import type * as Polls from '../../support/engine/polls.cts';

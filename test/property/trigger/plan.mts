@@ -1,4 +1,6 @@
-/** What a seed stands for: options, limits, and how much is going on. */
+/**
+ * What a seed determines: options, limits, and the amount of activity.
+ */
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';
@@ -19,7 +21,7 @@ export interface PlatformSettings extends Record<string, unknown> {
 	maxFilteredRecords: number | null;
 }
 
-/** Any number may be the most that a page holds. */
+/** A page may have any maximum. */
 const pageCap = (random: SeededRandom) =>
 	random.happens(0.5) ? null : random.of(1, 2, 3, random.between(4, 10), random.between(11, 60));
 
@@ -31,20 +33,20 @@ export interface Plan {
 	hasSecondWriter: boolean;
 	triggerOn: TriggerOn;
 	startFrom: StartFrom;
-	/** How much time lies between two checks for deletions, in minutes. */
+	/** The time between two checks for deletions, in minutes. */
 	deletionCheckInterval: number;
 	/** Seconds. */
 	overlap: number;
 	maximum: number;
-	/** Whether some fields are loaded, which is another request than for all. */
+	/** Whether only some fields are loaded, which is a different request. */
 	isPartial: boolean;
 	limits: PollLimits;
-	/** How exact the platform's times are, and to how many records it cuts pages. */
+	/** The resolution of the platform's times, and its page limits. */
 	platform: PlatformSettings;
-	/** How many records are in the table before. */
+	/** How many records are in the table at the start. */
 	existing: number;
 	writes: number;
-	/** How many records a burst has at most. */
+	/** The largest burst, in records. */
 	burst: number;
 	polls: number;
 }
@@ -72,7 +74,8 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 		),
 		startFrom: random.of('now', 'now', 'beginning', 'date'),
 		deletionCheckInterval: random.of(0, 0, 0.0005, 0.002),
-		// Pages that the platform cuts are read one after the other: what changes meanwhile shows up late.
+		// Pages that the platform cuts are read one after the other: changes in the meantime show up
+		// late.
 		overlap: isCut ? random.of(0.05, 60) : random.of(0, 0.005, 0.05, 60),
 		maximum: random.of(2, 5, 20, 1000),
 		isPartial: random.happens(0.3),
@@ -81,7 +84,7 @@ export function planOf(random: SeededRandom, only?: Scheduler): Plan {
 			page,
 			pageOverlap: isSmall ? random.between(1, 3) : 20,
 			maxBuffered: isSmall ? random.of(6, 15, 20_000) : 20_000,
-			// Of one time no more may change than is remembered: on a coarse clock, more have one.
+			// No more changes may have the same time than are remembered: on a coarse clock, more do.
 			maxTracked: isSmall ? (timePrecisionMs > 1 ? 5000 : random.of(6, 12, 5000)) : 5000,
 			// A failing poll gives up soon.
 			maxRetryWaitS: 0.3,
@@ -119,10 +122,10 @@ const rulesFor = (nth: number[], fault: Fault, single: Fault): FaultRule[] => [
 	{ match: { method: 'GET', path: '/data/[^/]+$' }, when: { nth }, fault: single },
 ];
 
-/** A stretch of trouble for reads, of two kinds in a row now and then; writes are left alone. */
+/** A period of trouble for reads, sometimes of two kinds in a row. Writes are left alone. */
 export function troubleOf(random: SeededRandom): FaultRule[] {
 	const fault = faultOf(random);
-	// A gateway's 404 for a single record says nothing of the record.
+	// A gateway's 404 for a single record says nothing about the record.
 	const single: Fault = random.happens(0.5) ? { kind: 'html', status: 404 } : fault;
 	const nth = Array.from({ length: random.between(1, 4) }, () => random.between(1, 8));
 	const first = rulesFor(nth, fault, single);

@@ -1,4 +1,6 @@
-/** The platform under a simulation: a table in a sandbox, people who write to it, and trouble. */
+/**
+ * The platform in a simulation: a table in a sandbox, users who write to it, and trouble.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';
@@ -30,9 +32,9 @@ export class Platform {
 	readonly address: SandboxAddress;
 	readonly #slot: SandboxSlot;
 	readonly #admin: SandboxAdmin;
-	/** The API, for those who write to the table. */
+	/** The API for those who write to the table. */
 	readonly #client: HttpClient;
-	/** What is in the table, by id, as its writers know it. */
+	/** The current records by ID, as their writers know them. */
 	readonly #alive = new Map<string, string>();
 	readonly #gone: string[] = [];
 	#existing: ReadonlySet<string> = new Set();
@@ -48,7 +50,7 @@ export class Platform {
 		});
 	}
 
-	/** Makes the table anew, with so many records in it; returns the time of the last one. */
+	/** Recreates the table with this many records. Returns the time of the last one. */
 	async prepare(existing: number, settings: PlatformSettings): Promise<number> {
 		const records = Array.from({ length: existing }, () => ({ fields: { name: this.#name() } }));
 		this.#alive.clear();
@@ -60,19 +62,19 @@ export class Platform {
 		return Math.max(0, ...stored.map(({ modified }) => Date.parse(modified)));
 	}
 
-	/** Waits until what is written has a later time than another; returns the first such time. */
+	/** Waits until new writes have a later time than the given one. Returns the first such time. */
 	async waitUntilAfter(time: number): Promise<number> {
 		const next = (Math.floor(time / this.#precisionMs) + 1) * this.#precisionMs;
 		await sleep(Math.max(0, next - Date.now()) + 1);
 		return next;
 	}
 
-	/** The records that were there before anything was written. */
+	/** The records that existed before anything was written. */
 	get existing(): ReadonlySet<string> {
 		return this.#existing;
 	}
 
-	/** One write at random; says what it was. */
+	/** One random write. Returns a description of it. */
 	async write(random: SeededRandom, { burst }: Plan): Promise<string> {
 		const kind = random.of(
 			'create',
@@ -89,7 +91,7 @@ export class Platform {
 		if (kind === 'return') return await this.#bringBack(random);
 		if (kind === 'create' || id === '') return await this.#insert(1);
 		if (kind === 'update') {
-			// Now and then with the value that it has: the platform then changes nothing.
+			// Sometimes with the value that it already has: then the platform changes nothing.
 			const name = random.happens(0.2) ? this.#alive.get(id)! : this.#name();
 			await this.#request('PATCH', `/data/${id}`, { fields: { name } });
 			this.#alive.set(id, name);
@@ -109,7 +111,7 @@ export class Platform {
 		return `delete ${ids.map((each) => each.slice(0, 4)).join(' ')}`;
 	}
 
-	/** What the sandbox knows once everything has come to its end. */
+	/** What the sandbox knows after everything has ended. */
 	async truth(): Promise<Truth> {
 		return await this.#slot.truth();
 	}
@@ -118,7 +120,7 @@ export class Platform {
 		await this.#admin.faults(rules);
 	}
 
-	/** How many requests for data there are in the log since it was cleared. */
+	/** How many requests for data are in the log since it was cleared. */
 	async countRequests(during: () => Promise<void>): Promise<number> {
 		await this.#admin.clearRequests();
 		await during();
@@ -153,11 +155,11 @@ export class Platform {
 		return `update ${ids.map((id) => id.slice(0, 4)).join(' ')}`;
 	}
 
-	/** Makes a record that was deleted again, under the id that it had. */
+	/** Recreates a deleted record under its old ID. */
 	async #bringBack(random: SeededRandom): Promise<string> {
 		const id = this.#gone.splice(random.between(0, this.#gone.length), 1)[0];
 		if (id === undefined) return await this.#insert(1);
-		// So that the two don't share a moment, in which they could not be distinguished.
+		// Otherwise both could have the same time, and could not be distinguished.
 		await this.waitUntilAfter(Date.now());
 		const name = this.#name();
 		await this.#request('PATCH', '/data/bulk', {

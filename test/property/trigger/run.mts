@@ -1,9 +1,10 @@
 /**
- * Records change in a sandbox while the trigger polls it through n8n's engine, under the rules of
- * each of n8n's schedulers: polls fail, run at once, are dropped and killed, all at random. At the
- * end each change must have been emitted, and once. `npm run test:trigger -- [--seeds N] [--seed N]
- * [--scheduler memory|durablePolls|durableCursors]`. A seed repeats what is done, not the
- * moment in which the platform does it, so a failure may take more than one try to come back.
+ * Records change in a sandbox while the trigger polls it through n8n's engine, by the rules of each
+ * of n8n's schedulers. Polls fail, run in parallel, are dropped and killed, all at random. In the
+ * end, each change must have been emitted exactly once. `npm run test:trigger -- [--seeds N]
+ * [--seed N] [--scheduler memory|durablePolls|durableCursors]`. A seed repeats the actions, but not
+ * the exact moments at which the platform performs them, so it may take several runs to reproduce a
+ * failure.
  */
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
@@ -22,7 +23,7 @@ const { values } = parseArgs({
 	},
 });
 
-/** How many failing seeds are shown in full. */
+/** How many failing seeds to show in full. */
 const SHOWN = 3;
 
 const whole = (name: string, text: string) => {

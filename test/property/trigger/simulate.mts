@@ -1,4 +1,6 @@
-/** One seed: records are written while n8n polls, at the same time and independently. */
+/**
+ * One seed: records are written while n8n polls, independently and at the same time.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { problemsOf } from './check.mts';
@@ -29,8 +31,9 @@ export async function simulate(
 ): Promise<Outcome> {
 	const plan = planOf(new SeededRandom(seed), scheduler);
 	const last = await platform.prepare(plan.existing, plan.platform);
-	// A start at a date knows of times only; any other knows what is there, unless more records have
-	// the newest time than it keeps in mind: then what changes at that time counts as there before.
+	// A start at a date only knows times. Any other start knows the existing records, unless more of
+	// them have the newest time than it remembers: then changes at that time count as existing
+	// before.
 	const { maxTracked, maxBuffered } = plan.limits;
 	const isAfter = plan.startFrom === 'date' || plan.existing > Math.min(maxTracked, maxBuffered);
 	const startTime = isAfter
@@ -47,7 +50,7 @@ export async function simulate(
 		const isDone = (await host.poll()) === 'nothing';
 		if (isDone && !host.hasDiscarded && isChecked) break;
 		if (isDone && !host.hasDiscarded) {
-			// In the time between two checks for deletions a poll finds none.
+			// Between two checks for deletions, a poll finds none.
 			await sleep(plan.deletionCheckInterval * 60_000 + 5);
 			isChecked = true;
 		} else if (isDone) await host.outwaitDiscarded();
@@ -58,14 +61,14 @@ export async function simulate(
 	}
 	// The first idle poll after a burst makes the next one shorter.
 	for (let idle = 0, polls = 0; idle < 2 * plan.mains && polls < MAX_POLLS; polls += 1) {
-		// Until then, more may change at the time of the last change.
+		// Before that, more may change at the time of the last change.
 		await sleep(plan.limits.settleMs);
 		// What is found only then may take several polls.
 		idle = (await host.poll()) === 'nothing' ? idle + 1 : 0;
 	}
 	const truth = await platform.truth();
 	const requests = await platform.countRequests(async () => void (await host.poll()));
-	// Two processes do not know of each other's idle polls, and small pages take more requests.
+	// Two processes don't know about each other's idle polls, and small pages take more requests.
 	const { maxListedRecords, maxFilteredRecords } = plan.platform;
 	const isOrdinary = plan.mains === 1 && (maxListedRecords ?? maxFilteredRecords) === null;
 	const isIdle = requests === 1 || (watchesDeletions(plan) && requests <= 4);
@@ -86,7 +89,7 @@ async function write(platform: Platform, host: TriggerHost, plan: Plan, seed: nu
 	const random = new SeededRandom(seed + 1e9);
 	for (let writes = 0; writes < plan.writes; writes += 1) {
 		host.note(await platform.write(random, plan));
-		// Where few are remembered, a moment must not be split by a poll.
+		// If few records are remembered, a poll must not split a moment.
 		await sleep(random.between(plan.limits.maxTracked < 1000 ? 2 : 0, 12));
 	}
 }
@@ -123,12 +126,12 @@ async function poll(platform: Platform, host: TriggerHost, plan: Plan, seed: num
 			kind === 'drop',
 			kind === 'abandon' ? random.between(5, 80) : undefined,
 		);
-		// Several processes with one poll time poll in turn.
+		// Several processes with one poll time take turns.
 		if (kind === 'overlap' && plan.mains === 1) {
 			await sleep(random.between(0, 6));
 			await Promise.all([host.poll(), host.poll()]);
 		}
-		// Without old copies of the state: after a restart nothing says that they are old.
+		// Without old copies of the state: after a restart, nothing shows that they are old.
 		if (kind === 'kill' && !plan.hasSecondWriter) {
 			await sleep(random.between(0, 10));
 			await host.kill();

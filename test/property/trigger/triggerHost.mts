@@ -1,6 +1,6 @@
 /**
- * n8n with the trigger in it, under the rules of one of its schedulers: when it reads and stores
- * the trigger's state, what it drops, which polls run at once. It polls, fails, is published again,
+ * n8n with the trigger, by the rules of one of its schedulers: when it reads and stores the
+ * trigger's state, what it drops, which polls run in parallel. It polls, fails, is published again,
  * abandons polls, loses commits and ends without warning.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,15 +12,15 @@ import { poll, PollCoordinator, watch, type Watching } from './engine.mts';
 import type { Plan } from './plan.mts';
 
 /**
- * - `memory`: one workflow in memory, whose static data all polls share; stored when a poll emits.
- * - `durablePolls`: each poll has a copy of the stored static data; stored when a poll emits,
- *   dropped when it does not.
- * - `durableCursors`: each poll has a copy of a stored cursor, which n8n commits together with the
- *   execution, or rejects with it; what an activation's poll puts into it is dropped.
+ * | Scheduler | A poll's state | Stored | Dropped |
+ * |---|---|---|---|
+ * | `memory` | static data of one workflow in memory, shared by all polls | if a poll emits | |
+ * | `durablePolls` | a copy of the stored static data | if a poll emits | if it does not |
+ * | `durableCursors` | a copy of a stored cursor | with the execution | with the execution; after an activation |
  */
 export type Scheduler = 'memory' | 'durablePolls' | 'durableCursors';
 
-/** An item that the trigger emitted; of a deletion only `event` and `id`. */
+/** An item that the trigger emitted; a deletion only has `event` and `id`. */
 export interface EmittedItem {
 	event: string;
 	id: string;
@@ -30,15 +30,15 @@ export interface EmittedItem {
 	name: string | null;
 }
 
-/** How long a poll waits to see whether n8n stored what the one before emitted. */
+/** How long a poll waits for n8n to store what the previous one emitted. */
 const GRACE_MS = 600;
 
-/** The time that n8n grants a poll that it would abandon. */
+/** The budget of a poll that n8n would abandon. */
 const BUDGET_MS = 20_000;
 
-/** What n8n's database holds. */
+/** The content of n8n's database. */
 interface Database {
-	/** Of the whole workflow. */
+	/** The static data of the whole workflow. */
 	staticData: string;
 	cursor?: string;
 }
@@ -46,7 +46,7 @@ interface Database {
 /** A process of n8n. */
 interface Main {
 	coordinator: PollCoordinator;
-	/** The active workflow, with the scheduler in memory. */
+	/** The active workflow, if the scheduler is in memory. */
 	workflow?: Watching;
 }
 
@@ -63,11 +63,11 @@ export class TriggerHost {
 	abandoned = 0;
 	readonly #database: Database = { staticData: '{}' };
 	#mains: Main[];
-	/** The static data that n8n stored before. */
+	/** Earlier versions of the static data that n8n stored. */
 	readonly #older: string[] = [];
 	#running = 0;
 	#polls = 0;
-	/** When a result was dropped last. */
+	/** When a result was last dropped. */
 	#lastDiscard = -Infinity;
 	readonly #address: SandboxAddress;
 	readonly #plan: Plan;
@@ -101,7 +101,7 @@ export class TriggerHost {
 		this.history.push(`${String(Date.now() - this.#started).padStart(6)} ms  ${text}`);
 	}
 
-	/** Publishes the workflow, for the first time or again: its trigger polls at once. */
+	/** Publishes the workflow, for the first time or again. Its trigger polls immediately. */
 	async activate(): Promise<void> {
 		this.note('the workflow is published');
 		const [main] = this.#mains;
@@ -118,18 +118,18 @@ export class TriggerHost {
 		this.#database.staticData = workflow.staticData();
 	}
 
-	/** n8n ends without warning; what was not stored is gone. */
+	/** Ends n8n without warning; what was not stored is lost. */
 	async kill(): Promise<void> {
 		this.kills += 1;
 		this.note('n8n is killed and started again');
 		this.#mains = this.#startMains();
-		// Schedules in memory are made anew, with a poll; those in the database are still there.
+		// Schedules in memory start over, with a poll; those in the database still exist.
 		if (this.#plan.scheduler === 'memory') await this.activate();
 	}
 
 	/**
-	 * Another execution stores the copy of the workflow's static data that it began with. A poll sees
-	 * before that what the one before it stored, so that it knows the copy for what it is.
+	 * Another execution stores the copy of the workflow's static data that it started with. Before
+	 * that, a poll sees what the previous one stored, so that it recognizes the copy as old.
 	 */
 	async overwrite(): Promise<void> {
 		if (this.#older.length === 0 || this.hasDiscarded || (await this.poll()) !== 'nothing') return;
@@ -138,10 +138,10 @@ export class TriggerHost {
 	}
 
 	/**
-	 * One scheduled poll; whether it emitted anything or may have left something.
+	 * One scheduled poll. Returns whether it emitted anything, or may have left something.
 	 *
-	 * @param discard whether n8n drops its result: a commit that was rejected
-	 * @param budgetMs what n8n grants it; n8n may abandon it before that, or a little later
+	 * @param discard whether n8n drops its result, like a rejected commit
+	 * @param budgetMs its budget; n8n may abandon it slightly earlier or later
 	 */
 	async poll(discard = false, budgetMs = BUDGET_MS): Promise<'nothing' | 'something' | 'failed'> {
 		this.#polls += 1;
@@ -158,7 +158,7 @@ export class TriggerHost {
 			const items = await this.#runWithin(workflow, isInMemory ? Infinity : budgetMs);
 			if (items === 'abandoned') return 'something';
 			if (items === 'failed') return 'failed';
-			// n8n takes its time to store it.
+			// n8n takes a while to store it.
 			if (!isInMemory) await sleep(this.#random.between(0, 6));
 			const isGone = !this.#mains.includes(main) || (isInMemory && main.workflow !== workflow);
 			if (isGone || (discard && !isInMemory)) {
@@ -182,7 +182,7 @@ export class TriggerHost {
 
 	/** Waits until a poll no longer waits for a result that n8n dropped. */
 	async outwaitDiscarded(): Promise<void> {
-		// An abandoned poll may still be under way.
+		// An abandoned poll may still be running.
 		while (this.#lastDiscard === Infinity) await sleep(5);
 		await sleep(Math.max(0, this.#lastDiscard + GRACE_MS + 20 - Date.now()));
 		this.#lastDiscard = -Infinity;
@@ -206,7 +206,7 @@ export class TriggerHost {
 		}));
 	}
 
-	/** The workflow as a process loads it for a poll, with a copy of what is stored. */
+	/** The workflow as a process loads it for a poll, with a copy of the stored state. */
 	async #load(main: Main, isTask: boolean, budgetMs = BUDGET_MS) {
 		const { scheduler, limits } = this.#plan;
 		const { staticData, cursor: storedCursor = '{}' } = this.#database;
@@ -225,7 +225,7 @@ export class TriggerHost {
 		return { workflow, cursor };
 	}
 
-	/** A poll that n8n abandons if it does not end in its time; it may go on and end later. */
+	/** A poll that n8n abandons if it does not end in time. It may continue and end later. */
 	async #runWithin(workflow: Watching, budgetMs: number) {
 		if (budgetMs === Infinity) return await this.#run(workflow);
 		const run = this.#run(workflow);

@@ -1,4 +1,7 @@
-/** One operation of the node in n8n's engine (harness/engine), the editor's lists, the credential's test. */
+/**
+ * Runs one operation of the node in n8n's engine (harness/engine), the editor's lists, the
+ * credential's test.
+ */
 // First: it sets n8n's environment variables before n8n-core is loaded.
 import {
 	additionalData,
@@ -33,12 +36,12 @@ import { inSubCollections, knownParameters, unknownParameters } from './knownPar
 export * from '../../../harness/engine/engine.cts';
 
 export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
-	/** The operation's own; another is an error. */
+	/** The operation's own parameters. Any other one is an error. */
 	parameters: INodeParameters;
-	/** Set where the operation has them, for tests of several operations. */
+	/** Set if the operation has them, for tests of several operations. */
 	defaults?: INodeParameters;
 	items?: IDataObject[];
-	/** Whole items, with binary data, in place of `items`. */
+	/** Complete items, with binary data, instead of `items`. */
 	input?: INodeExecutionData[];
 	onError?: INode['onError'];
 	/** n8n's Retry On Fail. */
@@ -47,9 +50,9 @@ export interface OperationRun extends Pick<WorkflowJson, 'timezone'> {
 }
 
 /**
- * Runs one operation of the node in a workflow of its own: items in, items out.
+ * Runs one operation of the node in its own workflow: items in, items out.
  *
- * @throws where it is given a parameter that the operation does not have
+ * @throws if the operation does not have one of the parameters
  */
 export async function runOperation(
 	credential: Credential,
@@ -154,7 +157,7 @@ export const defined = (value: IDataObject) => ({
 	schema: [],
 });
 
-/** What the test of a credential says. */
+/** The result of a credential's test. */
 export async function checkCredential(credential: Credential): Promise<INodeCredentialTestResult> {
 	await prepare();
 	const { credentials = [] } = nodeTypes.getByNameAndVersion(NODE_TYPE, 1).description;

@@ -1,4 +1,6 @@
-/** Parameters that a test sets, against those that the node has: a misspelt one would have no effect. */
+/**
+ * Checks the parameters that a test sets: a misspelt one would have no effect.
+ */
 import type {
 	INodeParameters,
 	INodeProperties,
@@ -6,7 +8,7 @@ import type {
 	NodeParameterValueType,
 } from 'n8n-workflow';
 
-/** What a sub-collection of options is stored under. */
+/** The key of a sub-collection of options. */
 const GROUP_KEY = 'settings';
 
 type Value = NodeParameterValueType | undefined;
@@ -14,7 +16,10 @@ type Value = NodeParameterValueType | undefined;
 const isObject = (value: Value): value is INodeParameters =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Whether the editor may show a parameter for a resource and operation, whatever the others are. */
+/**
+ * Whether the editor may show a parameter for a resource and operation, whatever the other values
+ * are.
+ */
 function isOf({ displayOptions: { show = {} } = {} }: INodeProperties, values: INodeParameters) {
 	return ['resource', 'operation'].every(
 		(name) => !show[name] || (show[name] as unknown[]).includes(values[name]),
@@ -48,8 +53,8 @@ function* unknownInside(value: Value, property: INodeProperties, path: string): 
 }
 
 /**
- * The names that the node does not have for the resource and operation, with their paths. None for
- * an operation that it does not have: that is the node's to say.
+ * The names that the node does not have for the resource and operation, with their paths. None if
+ * the node does not have the operation: then the node itself reports it.
  */
 export function unknownParameters(
 	properties: INodeProperties[],
@@ -71,7 +76,7 @@ export function unknownParameters(
 	];
 }
 
-/** Those of the values that the operation has a parameter for. */
+/** The values that the operation has a parameter for. */
 export function knownParameters(
 	properties: INodeProperties[],
 	operation: INodeParameters,
@@ -82,8 +87,8 @@ export function knownParameters(
 }
 
 /**
- * The parameters with each option where the editor stores it: a test names an option, and need not
- * know which operation keeps it in a sub-collection.
+ * Moves each option to where the editor stores it: a test names an option, and need not know which
+ * operation keeps it in a sub-collection.
  */
 export function inSubCollections(
 	properties: INodeProperties[],

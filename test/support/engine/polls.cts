@@ -22,26 +22,26 @@ import {
 export interface WatchOptions {
 	/** What n8n stored of the workflow's static data. */
 	staticData?: string;
-	/** Another one for each workflow unless given: what polls know of each other goes by it. */
+	/** Each workflow has its own by default. It connects what polls know about each other. */
 	workflowId?: string;
 	/** The workflow's time zone. */
 	timezone?: string;
-	/** What n8n grants a poll of the durable scheduler. */
+	/** How long a poll of the durable scheduler may take. */
 	pollBudgetMs?: number;
-	/** The node's static data where n8n stores it apart from the workflow's: a durable cursor. */
+	/** The node's static data, if n8n stores it apart from the workflow's: a durable cursor. */
 	cursor?: IDataObject;
-	/** What is called in place of the node's `poll`. */
+	/** Called instead of the node's `poll`. */
 	run?(context: IPollFunctions): Promise<INodeExecutionData[][] | null>;
 }
 
 export interface Watching {
-	/** One poll: its items; null where it starts no execution. */
+	/** One poll: its items; null if it starts no execution. */
 	poll(mode?: 'trigger' | 'manual'): Promise<INodeExecutionData[] | null>;
 	/** The workflow's static data as n8n would store it now. */
 	staticData(): string;
 }
 
-/** The context as another scheduler than the one in memory makes it. */
+/** The context as a scheduler other than the in-memory one makes it. */
 const withScheduler = (
 	context: IPollFunctions,
 	{ pollBudgetMs, cursor }: WatchOptions,
@@ -54,7 +54,7 @@ const withScheduler = (
 		}),
 	});
 
-/** A workflow with the trigger in it: its static data lives on from poll to poll. */
+/** A workflow with the trigger, whose static data lives on from poll to poll. */
 export async function watch(
 	credential: Credential,
 	parameters: INodeParameters,
@@ -73,7 +73,7 @@ export async function watch(
 		settings: { executionOrder: 'v1', timezone },
 	});
 	const type = nodeTypes.getByNameAndVersion(TRIGGER_TYPE, 1);
-	// With the defaults of the parameters that are left out.
+	// Adds the defaults of parameters that are left out.
 	const complete = workflow.getNode(node.name)!;
 	return {
 		async poll(mode = 'trigger') {

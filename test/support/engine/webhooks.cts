@@ -40,7 +40,7 @@ export interface ListeningWorkflow {
 	staticData(): string;
 }
 
-/** A workflow with the webhook trigger in it; n8n gives each request a copy of the static data. */
+/** A workflow with the webhook trigger. n8n gives each request a copy of the static data. */
 export async function listen(
 	credential: Credential,
 	parameters: INodeParameters,

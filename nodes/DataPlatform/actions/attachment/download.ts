@@ -17,13 +17,15 @@ import { chosenFiles } from './input';
 
 type Kind = 'file' | 'thumbnail';
 
-/** A thumbnail may be of another type than its picture. */
+/** A thumbnail may have another type than its picture. */
 const nameOf = (file: Attachment, kind: Kind, mimetype?: string) => {
 	const name = safeFileName(file.fileName);
 	return kind === 'thumbnail' && mimetype ? pictureName(name, mimetype) : name;
 };
 
-/** The chosen name, then `name_1`, `name_2` and so on; of those, what the item has stays. */
+/**
+ * The chosen name, then `name_1`, `name_2` and so on. Names that the item already uses are skipped.
+ */
 function outputNames(first: string, existing: IBinaryKeyData): () => string {
 	const names = (function* () {
 		yield first;
@@ -35,7 +37,7 @@ function outputNames(first: string, existing: IBinaryKeyData): () => string {
 	return () => names.next().value;
 }
 
-/** An item's own data, such that n8n does not take it for an error item because of its fields. */
+/** An item's own data, renamed if n8n would take it for an error item because of its fields. */
 function keptJson(json: IDataObject = {}): IDataObject {
 	if (!isErrorItem(json)) return json;
 	const { error, ...rest } = json;
@@ -70,7 +72,7 @@ async function download(
 			hint: 'Check the record and the field, or leave out records without files before this node.',
 		});
 	}
-	// n8n gives an agent no files, and does not say so.
+	// n8n silently drops files that a tool returns to an agent.
 	if (run.isTool) {
 		return {
 			files: files.map(({ fileId, fileName, fileSize, mimetype }) => {

@@ -20,7 +20,9 @@ import {
 	inputDataFieldName,
 } from '../../parameters/files';
 
-/** Large reads are few; a multiple of three becomes base64 without a rest. */
+/**
+ * Large, so that reads are few; a multiple of three, so that base64 needs no padding in between.
+ */
 const CHUNK_BYTES = 3 * 64 * 1024;
 
 /** n8n knows the size of stored data; data kept in memory is read to count it. */
@@ -45,7 +47,7 @@ async function toUpload(run: RunContext<never>, index: number, name: string): Pr
 }
 
 /**
- * The files of the item's binary fields that were named, or of all.
+ * The files in the given binary fields of the item, or in all of them.
  *
  * @throws {InputError} if the item has no such file
  */
@@ -60,7 +62,7 @@ export async function uploadsOf(
 /**
  * The files in a field of a record.
  *
- * @throws {InputError} where the field is not one for files
+ * @throws {InputError} if the field holds no files
  */
 export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 	const value = getOwn(record.fields, field);
@@ -81,9 +83,9 @@ export function filesIn(record: PlatformRecord, field: string): Attachment[] {
 }
 
 /**
- * The files of a record's field, or the one that is meant.
+ * All files of a record's field, or the one with the given ID.
  *
- * @throws {InputError} that names record and file where it is not there
+ * @throws {InputError} that names record and file if the file is not there
  */
 export function chosenFiles(record: PlatformRecord, field: string, fileId: string): Attachment[] {
 	const files = filesIn(record, field);
@@ -99,8 +101,8 @@ export function chosenFiles(record: PlatformRecord, field: string, fileId: strin
 }
 
 /**
- * What the token may read; undefined where it may not. A token for attachments can change them
- * all the same: the platform then checks what can't be checked here.
+ * The result of a read, or undefined if the token may not read. A token for attachments may change
+ * files without reading them: the platform then does the checks.
  */
 export async function undefinedIf403<T>(reading: Promise<T>): Promise<T | undefined> {
 	return await reading.catch((error: unknown) => {

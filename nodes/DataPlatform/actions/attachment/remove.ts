@@ -48,7 +48,7 @@ function filesByName(record: PlatformRecord, field: string, name: string): Attac
 const summaryOf = (files: Attachment[]) =>
 	files.map(({ fileId: id, fileName }) => ({ fileId: id, fileName }));
 
-/** The files that are meant, with their names where the token may read them. */
+/** The files to remove, with their names if the token may read them. */
 async function filesToRemove(
 	run: RunContext<TableParameter | NameOf<typeof removeMode | typeof fileName | typeof fileId>>,
 	index: number,
@@ -74,7 +74,7 @@ export const remove = itemOperation({
 	description: 'Permanently remove files from a record: one by its ID, by name, or all of a field',
 	fields: [...tableParameters, recordId, fileField, removeMode, fileToRemove, fileName],
 	options: requestSettings,
-	// Another attempt would not find what the first one has removed.
+	// Another attempt would not find the files that the first one removed.
 	notIdempotent: true,
 	concurrency: 4,
 	concurrencyKey: (run, index) => recordKeyOf(run, index),

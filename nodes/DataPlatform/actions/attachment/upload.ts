@@ -28,7 +28,7 @@ import {
 import { MIB } from '../../transport/streams';
 import { undefinedIf403, uploadsOf } from './input';
 
-/** The platform works on a large file for a while before it responds. */
+/** The platform processes a large file for a while before it responds. */
 const TIMEOUT_S = 300;
 
 const target = choice('target', {
@@ -75,7 +75,7 @@ async function otherFields(
 	return { fields: (await plannedRecord(run, index, 'update', { id, except: name })).fields };
 }
 
-/** Which files are sent, and what becomes of those that are there. */
+/** Which files to send, and which of the existing ones to keep. */
 function planFiles(
 	run: RunContext<NameOf<typeof existingFiles>>,
 	index: number,
@@ -138,7 +138,7 @@ export const upload = itemOperation({
 		const all = (await uploadsOf(run, index)).map((entry) => guardUpload(field, entry, limit));
 		const { fields, key } = await otherFields(run, index, name, id);
 
-		// Read first: a missing record is reported before a large file is sent.
+		// Reads first, so that a missing record is reported before a large file is sent.
 		const reading = id === undefined ? undefined : readRecord(client, at, id);
 		const skipsExisting = skipExisting.of(run, index);
 		const before = reading && (await (skipsExisting ? reading : undefinedIf403(reading)));

@@ -10,9 +10,9 @@ export const deleteOne = itemOperation({
 	description: 'Delete one record permanently, by its ID',
 	fields: [...tableParameters, recordId],
 	options: requestSettings,
-	// Another attempt would not find what the first one has deleted.
+	// Another attempt would not find the record that the first one deleted.
 	notIdempotent: true,
-	// Where it is not known whether a record was deleted, deleting it again does no harm.
+	// If it is unknown whether a record was deleted, deleting it again does no harm.
 	retriesUnknown: true,
 	concurrency: 4,
 	execute: async (run, index) => {

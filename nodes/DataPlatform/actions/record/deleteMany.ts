@@ -21,7 +21,7 @@ export const deleteMany = itemOperation({
 		}),
 		...requestSettings,
 	],
-	// Another attempt counts what the ones before have deleted.
+	// Another attempt adds its count to that of the previous ones.
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, index, before = { matched: 0, deleted: 0, atMost: 0 }) => {

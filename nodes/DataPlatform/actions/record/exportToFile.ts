@@ -33,7 +33,7 @@ export const exportToFile = itemOperation({
 	fields: [...tableParameters, ...filterParameters, sort, exportFormat, outputField],
 	options: [fieldsToLoad, linkedRecords, linkedTo, savedView, ...requestSettings, exportFile],
 	execute: async (run, index) => {
-		// n8n gives an agent no files, and does not say so.
+		// n8n silently drops files that a tool returns to an agent.
 		if (run.isTool) {
 			throw new InputError('Agents get no file contents', {
 				hint: "Use 'Get Many' with a filter and a limit.",

@@ -30,7 +30,7 @@ const cursor = text('cursor', {
 		'The cursor that an earlier Get Changes of this table returned. Leave empty to start.',
 });
 
-/** Where reading starts without a cursor. @throws {InputError} */
+/** Where to start reading without a cursor. @throws {InputError} */
 function startOf(run: RunContext<NameOf<typeof startFrom | typeof startDate>>, index: number) {
 	const start = startFrom.of(run, index);
 	return start === 'date' ? startDate.of(run, index) : start;

@@ -43,19 +43,19 @@ const options = [...importOptions(textOptions), importFile];
 
 type Run = RunContext<NameOf<typeof fields> | OptionOf<typeof options>>;
 
-/** What became of one file. */
+/** The result of one file. */
 interface FileReport {
 	json: IDataObject;
 	result: ImportResult;
-	/** Its name, and what became of its rows. */
+	/** The file's name and the result of its rows, in one sentence. */
 	summary: string;
-	/** The field for its rejected rows. */
+	/** The output field for its rejected rows. */
 	outputName: string;
-	/** Whether doing it again could write rows twice. */
+	/** Whether importing the file again could write rows twice. */
 	isFinal: boolean;
 }
 
-/** What the parameters say about an import. @throws {InputError} */
+/** The settings of an import. @throws {InputError} */
 function settingsOf(run: Run, index: number) {
 	const { mode, ...settings } = fileSettingsOf(run, index);
 	const kind = writesMatched(run, index, mode, upsertRules(run, index));
@@ -65,7 +65,7 @@ function settingsOf(run: Run, index: number) {
 
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Imports a file of an item. @throws {InputError} if none of its rows could be written */
+/** Imports one file of an item. @throws {InputError} if none of its rows could be written */
 async function importOne(run: Run, index: number, field: string): Promise<FileReport> {
 	const settings = settingsOf(run, index);
 	const { form } = settings;
@@ -139,7 +139,7 @@ async function writeRows(
 	});
 }
 
-/** What writing a file took, besides the outcomes of its rows. */
+/** What it took to write a file, besides the outcomes of its rows. */
 interface Effort extends IDataObject {
 	file: string;
 	linkedRecordsCreated?: number;
@@ -148,7 +148,7 @@ interface Effort extends IDataObject {
 	dryRun?: boolean;
 }
 
-/** What became of a file, for the output and in one sentence. */
+/** The result of a file, as output and as one sentence. */
 function reportOn(
 	{ kind: { mode }, outputName }: Settings,
 	result: ImportResult,
@@ -178,7 +178,7 @@ const plural = (count: number, word: string) => `${count} ${word}${count === 1 ?
 
 const areIs = (count: number) => (count === 1 ? 'is' : 'are');
 
-/** A file that broke off: what is certain about its rows, and how to go on. */
+/** The failure of a file whose import stopped: what is certain about its rows, and how to go on. */
 function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): Failure {
 	const { counts, confirmedThroughRow: through, writtenAfter, unknownAfter } = result;
 	const why = result.brokenOff!;
@@ -187,14 +187,14 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 	const unknownBefore = counts.unknown - unknownAfter;
 	const goOn = [
 		isAnyCertain &&
-			`To go on, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
+			`To continue, set ${startAtRow} in the options to ${through + 1}${isOnlyFile ? '' : ', for this file only'}.`,
 		unknownBefore > 0 &&
-			`${plural(unknownBefore, 'row')} before that may have been written or not, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
+			`${plural(unknownBefore, 'row')} before that may or may not have been written, and ${areIs(unknownBefore)} among the rejected rows${isFinal ? ': look for them before you import those' : ''}.`,
 		unknownAfter > 0 &&
-			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may have been written or not: look before you go on.`,
+			`${plural(unknownAfter, 'row')}${isAnyCertain ? ' after that' : ''} may or may not have been written: check before you go on.`,
 		isFinal &&
 			writtenAfter > 0 &&
-			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} written already, and would come twice.`,
+			`${plural(writtenAfter, 'row')} after that ${areIs(writtenAfter)} already written, and would be written twice.`,
 		isAnyCertain && !isFinal && 'It is safe to import the whole file again.',
 	].filter((sentence) => sentence !== false);
 	const isUnknown = isFinal || counts.unknown > 0;
@@ -215,7 +215,7 @@ function brokenOff({ json, result, isFinal }: FileReport, isOnlyFile: boolean): 
 	};
 }
 
-/** A file that is done, for the output and in one sentence. */
+/** The output of a finished file. */
 function toOutput(
 	run: Run,
 	{ json, result: { rejectedFile }, summary, outputName }: FileReport,
@@ -230,8 +230,8 @@ function toOutput(
 }
 
 /**
- * The failure of an item of which one file failed: with the rejected rows of all its files, and the
- * names of those that are done and those whose turn did not come.
+ * The failure of an item if one of its files failed. It has the rejected rows of all its files, and
+ * names the files that are done and those that were not attempted.
  */
 function itemFailure(
 	failure: Failure,
@@ -254,7 +254,7 @@ function itemFailure(
 		failure.hint,
 		before.length > 0 && `Imported before: ${nameList(before)}.`,
 		notImported.length > 0 && `Not imported: ${nameList(notImported)}.`,
-		isOutputLost && "The rejected rows come out only if 'On Error' is set to continue.",
+		isOutputLost && "The rejected rows are in the output only if 'On Error' is set to continue.",
 	];
 	return {
 		...failure,
@@ -273,7 +273,7 @@ function itemFailure(
 /**
  * Imports the files of one item.
  *
- * @param earlier what became of the files of items before it; gets those of this one
+ * @param earlier the results of the items before it; gets those of this one
  * @returns whether all of them succeeded
  */
 async function importItem(
@@ -287,7 +287,7 @@ async function importItem(
 	const fail = (failure: Failure, failed?: FileReport) => {
 		const others = fields.slice(done.length + 1).map((field) => fileNameOf(run, index, field));
 		const hasRejected = [...earlier, ...done, failed].some((file) => file?.result.rejectedFile);
-		// An error that stops the node leaves it no output; of a canceled execution there is none at all.
+		// An error that stops the node leaves no output, and neither does a canceled execution.
 		const isLost = hasRejected && !run.context.continueOnFail() && !run.client.cancellation;
 		const whole = itemFailure(failure, done, failed, others, isLost);
 		report.failed(index, whole);
@@ -300,7 +300,7 @@ async function importItem(
 			if (file.result.brokenOff) {
 				const isOnlyFile = fields.length === 1 && run.items.length === 1;
 				const { message, hint } = fail(brokenOff(file, isOnlyFile), file);
-				// Of a canceled execution n8n keeps no output and no error: only its log says this then.
+				// n8n keeps neither output nor error of a canceled execution, so only its log can say this.
 				run.context.logger.warn(`Import From File: ${[message, hint].filter(Boolean).join('. ')}`);
 				return false;
 			}
@@ -331,7 +331,7 @@ export const importFromFile = bulkOperation({
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, report) => {
-		// n8n gives an agent no files, and takes none from it.
+		// n8n takes no files from an agent, and hands it none.
 		if (run.isTool) {
 			throw new InputError("Agents can't hand over files", {
 				hint: "Use 'Create or Update Many'.",
@@ -347,7 +347,7 @@ export const importFromFile = bulkOperation({
 	},
 });
 
-/** One that can't be read is said when its item's turn comes. */
+/** An expression that can't be read is reported when it is the item's turn. */
 function isDryRun(run: RunContext<NameOf<typeof dryRun>>, index: number): boolean {
 	try {
 		return dryRun.of(run, index);

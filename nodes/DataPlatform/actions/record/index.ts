@@ -16,7 +16,7 @@ import { updateMany } from './updateMany';
 import { upsert } from './upsert';
 import { upsertMany } from './upsertMany';
 
-// In alphabetical order of their names, as n8n's lint wants
+// Sorted by name, because n8n's lint requires it
 export const record: Resource = {
 	value: 'record',
 	name: 'Record',

@@ -1,6 +1,6 @@
 /**
- * Parameters of the operations that write many records: some are each item's own, others hold for
- * all items of the run, because many items share a request.
+ * Parameters of the operations that write many records. Some belong to each item; the others apply
+ * to all items of the run, because many items share a request.
  */
 import type { Problem } from '../../bulk/plan';
 import type { ItemResults } from '../../execution/itemResults';
@@ -19,7 +19,7 @@ import { columnsToCreate } from '../../parameters/values';
 import { InputError } from '../../transport/errors';
 import { createPause } from '../../transport/turns';
 
-/** Reads an item's parameters; undefined, and a problem noted, where that fails. */
+/** Reads an item's parameters. If that fails, adds a problem and returns undefined. */
 export function readItem<T>(index: number, problems: Problem[], read: () => T): T | undefined {
 	try {
 		return read();
@@ -34,14 +34,16 @@ export function readItem<T>(index: number, problems: Problem[], read: () => T): 
 	}
 }
 
-/** Parameters whose expressions may differ from item to item, or are evaluated for one of them. */
+/**
+ * Parameters that may differ from item to item, or whose expressions are evaluated for only one.
+ */
 const OWN: ReadonlySet<string> = new Set([
 	columnsToCreate.name,
 	itemRecordId.name,
 	fieldsToSet.name,
 ]);
 
-/** The values that an item gives for shared parameters, as JSON. @throws {InputError} */
+/** The values of shared parameters for an item, as JSON. @throws {InputError} */
 function sharedValues(run: RunContext<TableParameter>, index: number, shared: Shown[]): string[] {
 	const at: Record<string, unknown> = { ...tableOf(run, index) };
 	return shared.map((shown) => {
@@ -53,11 +55,11 @@ function sharedValues(run: RunContext<TableParameter>, index: number, shared: Sh
 }
 
 /**
- * The item to read shared parameters from: the first that gives them all. They are the same for
- * all items, unless an expression says otherwise.
+ * The item to read shared parameters from: the first whose expressions all work. The values are the
+ * same for all items unless an expression makes them differ.
  *
  * @param problems gets the items whose own expressions fail
- * @throws {InputError} if two items disagree, or none gives them
+ * @throws {InputError} if two items differ, or the expressions fail for every item
  */
 export async function sharedSource(
 	run: RunContext<TableParameter>,
@@ -83,7 +85,7 @@ export async function sharedSource(
 				{
 					item: index,
 					field: label,
-					hint: 'It must be the same for all items of a run: split them by it first.',
+					hint: 'It must be the same for all items of a run. Split the items by it first.',
 				},
 			);
 		}
@@ -93,6 +95,6 @@ export async function sharedSource(
 	if (!problem) return 0;
 	throw new InputError(`Nothing was sent: ${problem.message}`, {
 		item: problem.index,
-		hint: 'Correct the expressions in the parameters and options that hold for all items.',
+		hint: 'Correct the expressions in the parameters and options that apply to all items.',
 	});
 }

@@ -14,7 +14,7 @@ const summaryField = fieldPart('getSummaryFields');
 const aggregations = names('aggregations', {
 	label: 'Aggregations',
 	loads: ofTable('getAggregations', '&field'),
-	description: 'What to compute; the list fits the type of the field',
+	description: 'What to compute. The list depends on the type of the field.',
 });
 
 const summaries = list('summaries', {
@@ -30,7 +30,7 @@ const summaries = list('summaries', {
 const isAggregation = (value: unknown): value is Aggregation =>
 	(AGGREGATIONS as readonly unknown[]).includes(value);
 
-/** @throws {InputError} if there is no entry, or one that names no field or nothing to compute */
+/** @throws {InputError} if there is no entry, or an entry lacks a field or an aggregation */
 function aggregationsByField(
 	entries: ReturnType<typeof summaries.of>,
 ): Record<string, Aggregation[]> {
@@ -42,16 +42,16 @@ function aggregationsByField(
 		const field = summaryField.in(entry, summaries);
 		if (field === '') throw wrong('A field to summarize has no name');
 		const chosen = aggregations.in(entry, summaries);
-		if (chosen.length === 0) throw wrong(`Nothing is chosen to compute of '${field}'`);
+		if (chosen.length === 0) throw wrong(`No aggregation is chosen for '${field}'`);
 		if (!chosen.every(isAggregation)) {
-			throw wrong(`Of '${field}' only ${AGGREGATIONS.join(', ')} can be computed`);
+			throw wrong(`'${field}' allows only ${AGGREGATIONS.join(', ')}`);
 		}
 		result.set(field, [...new Set([...(result.get(field) ?? []), ...chosen])]);
 	}
 	return Object.fromEntries(result);
 }
 
-/** A field that is called like the count is `field_count`, as such fields of records are. */
+/** A field called like the count becomes `field_count`, as in the output of records. */
 const withPrefixes = (fields: IDataObject): IDataObject =>
 	Object.fromEntries(
 		Object.entries(fields).map(([name, value]) => [

@@ -31,7 +31,9 @@ const hasNoData = ({ json, binary }: INodeExecutionData) =>
 const isEmptyRow = ({ values, id }: PlanInput) =>
 	isCleared(id) && isObject(values) && Object.values(values).every(isCleared);
 
-/** What each row is known by, whatever else is wrong with it, and the rows that nothing is known of. */
+/**
+ * The keys that identify each row, even if the row has other problems, and the rows without any.
+ */
 async function identify(
 	rows: Iterable<PlanInput>,
 	{ table, planning }: Writing,
@@ -52,7 +54,7 @@ async function identify(
 	return { records, unknown: problems.map(({ index }) => index) };
 }
 
-/** Removes what is missing from the input, after its items are written. */
+/** Removes the records that are missing from the input, once its items are written. */
 class MissingRecords implements Finish {
 	constructor(
 		private readonly sync: Sync,
@@ -102,20 +104,21 @@ async function prepareSync(
 	const [first] = [...unreadable.map(({ index }) => index), ...unknown].sort((a, b) => a - b);
 	if (first !== undefined) {
 		run.hintOnce(
-			`No record was removed: which one item ${first} stands for is not known, and it could be one of those that seem to be missing from the input.`,
+			`No record was removed: it is unknown which one item ${first} stands for, and it could be one of those that seem to be missing from the input.`,
 			'warning',
 		);
 		return nothing;
 	}
 	const sync = new Sync({ client: run.client, at, table }, keys, pipeline, options);
-	// What a link created is no item's record, and would be created again for the next one.
+	// A record that a link created belongs to no item. If it were removed, the next run would create
+	// it again.
 	for (const id of await pipeline.createdLinks(all)) sync.holds(id);
 	await sync.compare(records);
 	const despiteFailures = removeDespiteFailures.of(run, source);
 	return new MissingRecords(sync, report, shape, despiteFailures);
 }
 
-/** @throws {InputError} where an empty input may not remove anything */
+/** @throws {InputError} if the input is empty and may not remove anything */
 function requireAllowed(run: RunContext<SyncParameter>, source: number) {
 	if (allowEmptyInput.of(run, source)) return;
 	throw allowEmptyInput.error(

@@ -21,7 +21,7 @@ export const update = itemOperation({
 	description: 'Update one record by its ID',
 	fields: [...tableParameters, recordId, columnsToUpdate, updateMode, simple],
 	options: singleWriteOptions,
-	// What adds something would add it again in another attempt of the node.
+	// An update that appends values would append them again in another attempt of the node.
 	notIdempotent: true,
 	retriesUnknown: true,
 	concurrency: 4,

@@ -37,19 +37,19 @@ import { columnsToUpsert } from '../../parameters/values';
 import type { ApiClient } from '../../transport/client';
 import { InputError, ServiceError } from '../../transport/errors';
 
-/** What became of a record: written, or returned as it was. */
+/** The result for one record: written, or returned as it was. */
 interface Written {
 	outcome?: Outcome;
 	record?: Partial<PlatformRecord>;
 }
 
-/** How often a record may come or go between looking for it and writing it. */
+/** How often a record may appear or disappear between looking it up and writing it. */
 const MAX_TRIES = 3;
 
 const hasStatus = (error: unknown, status: number) =>
 	error instanceof ServiceError && error.status === status;
 
-/** Writes one record as the rules of matching say. */
+/** Writes one record according to the matching rules. */
 class MatchedUpsert {
 	constructor(
 		readonly client: ApiClient,
@@ -79,7 +79,7 @@ class MatchedUpsert {
 			(error: unknown) => error,
 		);
 		if (failure === undefined) return written;
-		// It was deleted since it was found, or created since it was missing.
+		// The record was deleted after it was found, or created after it was missing.
 		const isGone = updates.length === 1 && hasStatus(failure, 404);
 		const isTaken = creates.length > 0 && keys.length > 0 && hasStatus(failure, 400);
 		if ((isGone || isTaken) && tries < MAX_TRIES && (await this.hasChanged(record, before))) {
@@ -115,7 +115,11 @@ class MatchedUpsert {
 	}
 }
 
-/** What the rules say without a write. @throws {InputError} where they say that it is an error */
+/**
+ * The result of a rule that writes nothing.
+ *
+ * @throws {InputError} if the rule makes this an error
+ */
 function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOutcome): Written {
 	if (outcome === 'found') return { outcome, record };
 	if (outcome === 'skipped') return { outcome };
@@ -132,7 +136,7 @@ const latestChange = async (run: RunContext<never>, at: TableAddress): Promise<L
 		return lastChange instanceof ServiceError ? undefined : lastChange;
 	});
 
-/** Notes a record that this run wrote; how it was when this run wrote it before, if it did. */
+/** Notes a record that this run wrote, and returns its metadata from the previous write, if any. */
 function lastWritten(
 	run: RunContext<never>,
 	at: TableAddress,
@@ -152,7 +156,7 @@ export const upsert = itemOperation({
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
 	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
 	options: [...singleWriteOptions, matchingOptions(...upsertMatchOptions)],
-	// What is created because nothing matches may not be created twice.
+	// Another attempt could create the same record again.
 	notIdempotent: true,
 	retriesUnknown: true,
 	execute: async (run, index) => {

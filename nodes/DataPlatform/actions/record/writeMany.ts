@@ -1,5 +1,5 @@
 /**
- * What Create Many, Create or Update Many and Update Many have in common: plan, write, report.
+ * What Create Many, Create or Update Many and Update Many share: plan, write, report.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -32,7 +32,7 @@ import { InputError, type ServiceError } from '../../transport/errors';
 import { collect } from '../../transport/turns';
 import { readItem, sharedSource } from './sharedParameters';
 
-/** How many problems an error names one by one. */
+/** How many problems an error lists. */
 const PROBLEMS_SHOWN = 10;
 
 const listed = (items: string[]) => {
@@ -45,9 +45,9 @@ const COUNTED_FROM_0 =
 	"Items are counted from 0, as in n8n's own errors. Correct the items, or set 'On Error' in the node's settings to continue, so that the good ones are written.";
 
 /**
- * All problems of the input in one error; no item was sent.
+ * One error for all problems of the input. No item was sent.
  *
- * @param createdCount how many linked records were created before
+ * @param createdCount how many linked records had already been created
  */
 function inputError({ problems }: Plan, createdCount = 0): InputError {
 	const sorted = [...problems].sort((a, b) => a.index - b.index);
@@ -73,7 +73,7 @@ const toOutput = (
 	shape: RecordOutput,
 ): IDataObject => ({
 	outcome,
-	// A record that was not written holds what it held before, not what the item gives.
+	// A record that was not written still has its stored values, not those of the item.
 	...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
 	...(mergedInto !== undefined && { mergedInto }),
 	...(before && { before: before as IDataObject }),
@@ -99,7 +99,7 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 	};
 };
 
-/** What outcomes come to; a failure where one of them is. */
+/** The result of an item from the outcomes of its records; a failure if one of them failed. */
 export function toResult(
 	outcomes: ItemOutcome[],
 	record: PlannedRecord | undefined,
@@ -111,7 +111,7 @@ export function toResult(
 }
 
 /**
- * How many items came to each outcome, those of previous attempts of the node too.
+ * How many items have each outcome, including those from previous attempts of the node.
  *
  * @param withRemovals whether records are removed as well
  */
@@ -122,7 +122,7 @@ function totals(report: ItemResults, withRemovals: boolean): Record<Outcome, num
 	return counts as Record<Outcome, number>;
 }
 
-/** How many items share the record of a later one that succeeded, by outcome. */
+/** How many items were merged into a later item that succeeded, by outcome. */
 function mergedTotals(report: ItemResults): Counts {
 	const counts: Record<string, number> = {};
 	for (const { outcome, isMerged } of report.outcomes()) {
@@ -131,15 +131,15 @@ function mergedTotals(report: ItemResults): Counts {
 	return counts;
 }
 
-/** How the items of an operation are written. */
+/** How an operation writes its items. */
 export interface ItemWrites extends WriteKind {
-	/** The ID of an item's record, if the operation has it. @throws {InputError} */
+	/** The ID of an item's record, if the operation takes one. @throws {InputError} */
 	recordId?(index: number): string;
 }
 
 const OPTIONAL_RECORD_ID = itemRecordId.with({ required: false });
 
-/** The ID of each item's record; an empty one is the item's problem. */
+/** The ID of each item's record. An empty one is reported as a problem of that item. */
 export const recordIds = (run: RunContext<NameOf<typeof itemRecordId>>) => ({
 	recordId: (index: number) => OPTIONAL_RECORD_ID.of(run, index),
 });
@@ -147,7 +147,7 @@ export const recordIds = (run: RunContext<NameOf<typeof itemRecordId>>) => ({
 /**
  * The rows of items, in order.
  *
- * @param problems gets the items whose own expressions fail, and names those that have already
+ * @param problems gets the items whose own expressions fail; those already in it have no row
  */
 function* rowsOf(
 	indexes: Iterable<number>,
@@ -170,31 +170,31 @@ export interface Writing extends WriteSetup {
 	shape: RecordOutput;
 	/** The items that are still to be written. */
 	plan: Plan;
-	/** The rows of items that a previous attempt of the node has done. */
+	/** The rows of items that a previous attempt of the node finished. */
 	doneRows(): Iterable<PlanInput>;
 	/** The rows of the plan, before links were resolved. */
 	rows: PlanInput[];
 }
 
-/** What an operation does besides writing its items. */
+/** What an operation does in addition to writing its items. */
 export interface WriteExtension {
-	/** Whether the input holds nothing, so that its items are no rows. */
+	/** Whether the input is empty, so that its items are not rows. */
 	isEmpty(rows: PlanInput[]): boolean;
-	/** Called before anything is written; what it throws stops the run. */
+	/** Called before anything is written. An error that it throws stops the run. */
 	prepare(writing: Writing): Promise<Finish>;
 }
 
-/** What is done once each item has an outcome. */
+/** What to do once each item has an outcome. */
 export interface Finish {
 	onOutcomes(outcomes: ItemOutcome[]): void;
 	/**
-	 * @param stopped why items were not sent, where that is so
-	 * @returns what the summary says of it
+	 * @param stopped why items were not sent, if they were not
+	 * @returns what it adds to the summary
 	 */
 	finish(stopped: ServiceError | undefined): Promise<IDataObject>;
 }
 
-/** Reads the parameters that hold for all items, and what has to be known of the table. */
+/** Reads the parameters that apply to all items, and what must be known about the table. */
 async function setUp(run: RunContext<WriteManyParameter>, source: number, kind: ItemWrites) {
 	const settings = manySettings(run, source, kind);
 	const planning = planOptions(run, source, kind.mode, kind.duplicates, settings.importKey);
@@ -212,8 +212,8 @@ async function setUp(run: RunContext<WriteManyParameter>, source: number, kind: 
 type Setup = Awaited<ReturnType<typeof setUp>>;
 
 /**
- * The rows of items, those of open ones and of those that a previous attempt of the node has done; none
- * if the input holds nothing.
+ * The rows of open items and of those that a previous attempt of the node finished. None if the
+ * input is empty.
  */
 async function readRows(
 	run: RunContext<never>,
@@ -235,8 +235,8 @@ async function readRows(
 /**
  * Writes all items and reports on each.
  *
- * @param writesOf how items are written, given the one that shared parameters are read from
- * @throws {InputError} before anything is sent, if items have problems and the node is to stop
+ * @param writesOf how to write items, given the item that shared parameters are read from
+ * @throws {InputError} before anything is sent, if items have problems and the node stops on errors
  */
 export async function executeWriteMany(
 	run: RunContext<WriteManyParameter>,
@@ -285,7 +285,7 @@ export async function executeWriteMany(
 	run.context.addExecutionHints({ message, location: 'outputPane' });
 }
 
-/** What became of all items, and what the run took. */
+/** The outcomes of all items, and what the run took. */
 const summaryOf = <C>(
 	{ client }: RunContext<never>,
 	{ reached }: ItemResults,
@@ -321,13 +321,13 @@ const NAMES: Record<Outcome, string> = {
 	unknown: 'unknown',
 };
 
-/** How many items came to some of the outcomes. */
+/** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;
 
 /**
  * The counts of records in one sentence.
  *
- * @param merged those of the items that share the record of a later one
+ * @param merged the counts of items that were merged into a later one
  */
 export function countsText(
 	summary: Record<Outcome | 'requests' | 'waitedMs', number> & {

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../execution/itemResults';
 import { importKeyOf, isWritable } from '../../fields';
 import { isLink } from '../../parameters/links';
 
-/** A field with the limits that the platform states for it. */
+/** A field with the limits that the platform reports for it. */
 function fieldOutput(field: FieldDefinition): IDataObject {
 	const { name, header, type, metadata } = field;
 	const { description, required = false, min, max, maxLength, items } = metadata;
@@ -25,7 +25,7 @@ function fieldOutput(field: FieldDefinition): IDataObject {
 	});
 }
 
-/** A table as the node gives it: what a workflow needs to read it and to write to it. */
+/** A table as the node returns it: what a workflow needs to read it and to write to it. */
 export const tableOutput = (table: TableDefinition): IDataObject => ({
 	id: table.id,
 	internalName: table.internalName,

@@ -1,5 +1,5 @@
 /**
- * What starting a workflow takes: its address, and the body that it gets.
+ * The input for starting a workflow: its address and its body.
  */
 import type { IDataObject } from 'n8n-workflow';
 
@@ -50,7 +50,7 @@ const bodyJson = anyValue('bodyJson', {
 
 export const startParameters = [webhookUrl, bodySource, bodyFields, bodyJson];
 
-/** @throws {InputError} if it is no name: its value would be left out */
+/** @throws {InputError} if it is not a usable name: n8n would drop the value */
 function bodyFieldName(name: unknown, position: number): string {
 	if (typeof name === 'number' && Number.isFinite(name)) return String(name);
 	if (typeof name === 'string' && name.trim() !== '') return name;
@@ -62,10 +62,10 @@ function bodyFieldName(name: unknown, position: number): string {
 }
 
 /**
- * The values that are set one by one. One that an expression leaves empty is null, so that its name
- * is there.
+ * The values from the list of fields. A value that an expression leaves empty becomes null, so that
+ * its name is still sent.
  *
- * @throws {InputError} if one has no name, or two have the same
+ * @throws {InputError} if an entry has no name, or two have the same
  */
 function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 	const body = new Map<string, IDataObject[string]>();
@@ -82,7 +82,7 @@ function fieldsBody(entries: ReturnType<typeof bodyFields.of>): IDataObject {
 	return Object.fromEntries(body);
 }
 
-/** An object that is set as JSON. @throws {InputError} if it is none, or would lose digits */
+/** An object written as JSON. @throws {InputError} if it is not an object, or would lose digits */
 function jsonBody(given: unknown): IDataObject {
 	const json = typeof given === 'string' ? given : undefined;
 	const value = json === undefined ? given : parseJson(json);
@@ -91,20 +91,20 @@ function jsonBody(given: unknown): IDataObject {
 		const kind = value === undefined ? 'not valid JSON' : `${describeKind(value)}, not an object`;
 		throw bodyJson.error(
 			`${bodyJson} is ${isEmpty ? 'empty' : kind}`,
-			'The platform takes an object, such as {"firstname":"Ada"}.',
+			'The platform expects an object, such as {"firstname":"Ada"}.',
 		);
 	}
 	const inexact = json === undefined ? undefined : inexactNumbers(json).next().value;
 	if (!inexact) return value as IDataObject;
 	throw bodyJson.error(
 		`${bodyJson} has the number ${inexact.text}, which would lose digits`,
-		'Give it as text, in quotes.',
+		'Write it as text, in quotes.',
 	);
 }
 
 export type PayloadParameter = NameOf<typeof bodySource | typeof bodyFields | typeof bodyJson>;
 
-/** The body that the workflow gets. @throws {InputError} if it is no JSON object */
+/** The body for the workflow. @throws {InputError} if it is not a JSON object */
 export function payload(run: RunContext<PayloadParameter>, index: number): IDataObject {
 	switch (bodySource.of(run, index)) {
 		case 'fields':

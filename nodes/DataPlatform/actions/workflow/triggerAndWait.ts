@@ -1,6 +1,6 @@
 /**
- * Starts a workflow of the platform and puts the execution to wait until that workflow calls back:
- * its *Send Webhook* step posts to n8n's resume URL, which it gets with its payload.
+ * Starts a workflow of the platform and puts the execution to wait until that workflow calls back.
+ * Its *Send Webhook* step posts to n8n's resume URL, which the payload contains.
  */
 import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
@@ -39,7 +39,7 @@ const resumeUrlField = text('resumeUrlField', {
 		"The name of the resume URL in the payload. The platform's Send Webhook step must post to this URL: svc.workflow.payloadRequest.resumeUrl.",
 });
 
-/** More would overflow the dates of databases. */
+/** A longer wait would overflow the date columns of n8n's databases. */
 const MAX_WAIT_MS = 366 * UNIT_MS.days;
 
 /** @throws {InputError} */
@@ -50,7 +50,7 @@ function waitUntil(run: RunContext<NameOf<typeof waitAmount | typeof waitUnit>>)
 	return new Date(Date.now() + amount * unitMs);
 }
 
-/** @throws {InputError} if the body has a field of that name */
+/** @throws {InputError} if the body already has a field of that name */
 function withResumeUrl(
 	run: RunContext<NameOf<typeof resumeUrlField> | PayloadParameter>,
 	resumeUrl: string,
@@ -59,12 +59,12 @@ function withResumeUrl(
 	const body = payload(run, 0);
 	if (!Object.hasOwn(body, name)) return { ...body, [name]: resumeUrl };
 	throw resumeUrlField.error(
-		`The body has a field '${name}' already`,
+		`The body already has a field '${name}'`,
 		'Choose another name for the resume URL, or remove the field from the body.',
 	);
 }
 
-/** @throws {InputError} if an execution can't wait for one workflow */
+/** @throws {InputError} if the execution can't wait, or would wait for several workflows */
 function requireOneItem(run: RunContext<never>) {
 	if (run.isTool) {
 		throw new InputError("An agent's tool can't wait. Nothing was sent", {
@@ -96,18 +96,18 @@ export const triggerAndWait = bulkOperation({
 		const body = withResumeUrl(run, resumeUrl);
 		const url = webhookUrl.of(run, 0);
 		const response = await startWorkflow(run.client, url, body, {});
-		// For the editor, which shows where the execution can be continued.
+		// The editor shows this URL while the execution waits.
 		context.setMetadata({ resumeUrl });
 		await context.putExecutionToWait(until);
 		report.done(0, [{ json: { resumed: false, body: response.body as IDataObject } }]);
 	},
 });
 
-/** What the node shows while it waits. */
+/** The text on the node while it waits. */
 export const waitingTooltip =
 	"={{ 'The execution continues when the platform calls ' + $execution.resumeUrl }}";
 
-/** The node's `webhook`: what the platform posts to the resume URL is the output. */
+/** The node's `webhook`: outputs what the platform posts to the resume URL. */
 export async function resume(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const body = context.getBodyData();
 	return { workflowData: [[{ json: { resumed: true, body }, pairedItem: { item: 0 } }]] };

@@ -6,13 +6,13 @@ import { isCleared, lastValue, type FieldType } from '../fieldType';
 
 const BOOLEAN_WORDS: Record<string, boolean> = { true: true, false: false };
 
-/** What files have in their place. */
+/** Words for true and false in files. */
 const TEXT_WORDS: Record<string, boolean> = {
 	...BOOLEAN_WORDS,
 	...{ yes: true, no: false, y: true, n: false, on: true, off: false, '1': true, '0': false },
 };
 
-// n8n's own switch has no third state: a field that nobody touched would be written as false.
+// n8n's own switch has no third state: it would write false to a field that nobody touched.
 const YES_OR_NO = [
 	{ name: 'True', value: true },
 	{ name: 'False', value: false },
@@ -29,7 +29,7 @@ export const checkbox: FieldType = {
 	},
 	parse: (text) => ({ value: getOwn(TEXT_WORDS, text.trim().toLowerCase()) ?? text }),
 	equals: samePrimitive('boolean'),
-	// A checkbox without a value may be shown as false.
+	// The platform may show a checkbox without a value as false.
 	isEmpty: (stored) => (stored === false ? undefined : isCleared(stored)),
 	key: 'never',
 	merge: lastValue,

@@ -4,7 +4,7 @@ import { isObject } from '../../transport/json';
 import { fromJsonText, isJson, isPlainObject, parseJson, problem, show } from '../convert';
 import { isCleared, noChoices, type FieldType } from '../fieldType';
 
-/** The pictures that a `picture` field takes: file name endings and media types. */
+/** The pictures that a `picture` field accepts: file extensions and media types. */
 export const PICTURES: Record<string, string[]> = {
 	avif: ['image/avif'],
 	bmp: ['image/bmp', 'image/x-ms-bmp'],
@@ -22,7 +22,7 @@ const isFiles = (value: unknown) => Array.isArray(value) && value.every(isPlainO
 
 const list = (value: unknown): JsonValue[] => (Array.isArray(value) ? (value as JsonValue[]) : []);
 
-/** Whether there are as many stored files of each name as are to be added. */
+/** Whether as many files of each name are stored as are about to be added. */
 function holdsNames(stored: JsonValue[], added: JsonValue[]): boolean {
 	const left = stored.map((file) => isObject(file) && file.fileName);
 	return added.every((file) => {
@@ -52,8 +52,8 @@ export const files: FieldType = {
 		Array.isArray(value) &&
 		value.some((file) => isObject(file) && 'fileId' in file && !('filedata' in file)),
 	/**
-	 * Nobody reads files back to compare them. That one is still there which was to go, or that none
-	 * has the name of one to be added, is certain.
+	 * Only two answers are certain: a file that was to be removed is still there, or no file has the
+	 * name of an added one. Contents are not compared.
 	 */
 	equals: (stored, sent) => {
 		if (!isObject(sent)) return undefined;
@@ -68,7 +68,7 @@ export const files: FieldType = {
 	isEmpty: isCleared,
 	key: 'never',
 	merge: (earlier, later) => {
-		// A list, or nothing, takes the place of whatever was there.
+		// A list, or no value, replaces all files.
 		if (later === null || Array.isArray(later)) return later;
 		if (!isObject(later)) return undefined;
 		const added = list(later.add);
@@ -81,7 +81,7 @@ export const files: FieldType = {
 		}
 		return Array.isArray(earlier) && removed.length === 0 ? [...earlier, ...added] : undefined;
 	},
-	// Whether the file behind an address replaces the others is open in the contract.
+	// The contract does not say whether a file from a URL replaces the others.
 	appends: (sent) => typeof sent === 'string' || (isObject(sent) && list(sent.add).length > 0),
 	editor: { type: 'string', hint: 'web address', choices: noChoices },
 	comparison: 'presence',

@@ -9,7 +9,7 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 
 const isIds = (value: unknown): value is string[] => Array.isArray(value) && value.every(isId);
 
-/** The ID of a linked record that was read with its fields; any other value as it is. */
+/** The ID of a linked record that was read with its fields; any other value unchanged. */
 const withoutFields = (value: unknown): unknown =>
 	isPlainObject(value) && isId(value.id) ? value.id : value;
 
@@ -30,7 +30,7 @@ export const linkToOne: FieldType = {
 	isEmpty: isCleared,
 	key: 'never',
 	merge: lastValue,
-	// A link that is there already is not added again.
+	// The platform does not add a link that already exists.
 	appends: 'never',
 	editor: { type: 'string', hint: 'record ID', choices: noChoices },
 	comparison: 'text',
@@ -48,7 +48,7 @@ const changeOf = (value: JsonValue): Change => {
 	return { add: isIds(add) ? add : [], remove: isIds(remove) ? remove : [] };
 };
 
-/** Without those that another list has. */
+/** The IDs that another list lacks. */
 const except = (ids: string[], others: string[]) => {
 	const left = new Set(others);
 	return ids.filter((id) => !left.has(id));
@@ -71,7 +71,7 @@ export const linkToMany: FieldType = {
 	},
 	isOnlyRead: (value) =>
 		isPlainObject(value) && typeof value.count === 'number' && typeof value.url === 'string',
-	/** What is stored is read as a count: which records are linked, it does not say. */
+	/** The stored value is only a count: it does not say which records are linked. */
 	equals: (_stored, sent) => {
 		const { add, remove } = changeOf(sent);
 		return add.length + remove.length === 0 ? true : undefined;
@@ -79,7 +79,7 @@ export const linkToMany: FieldType = {
 	isEmpty: (stored) => isCleared(stored) || (isObject(stored) && stored.count === 0),
 	merge: (earlier, later) => {
 		if (later === null) return null;
-		// A change of what was just cleared would keep the links that are there.
+		// Sent as a change, it would keep the links that the earlier value cleared.
 		if (earlier === null) return undefined;
 		const [first, second] = [changeOf(earlier), changeOf(later)];
 		return {

@@ -4,7 +4,7 @@ import { sameTexts } from '../equality';
 import { isCleared, lastValue, noChoices, type FieldType } from '../fieldType';
 import { toText } from './text';
 
-/** A JSON list, or entries with a separator between them. */
+/** A JSON list, or entries with a separator. */
 export const parseList: FieldType['parse'] = (text, { listSeparator }) => {
 	const value = fromJsonText(text);
 	if (typeof value !== 'string' || listSeparator === '') return { value };

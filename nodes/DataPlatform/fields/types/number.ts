@@ -17,7 +17,7 @@ const numeric =
 		}
 		if (isText && !isExactNumber(value, result)) {
 			return problem(
-				`takes a number of at most 15 digits or so: ${show(value)} would become ${result}`,
+				`takes a number of about 15 digits at most: ${show(value)} would become ${result}`,
 			);
 		}
 		if (result < (min ?? -Infinity)) return problem(`must be at least ${min}, not ${result}`);
@@ -26,7 +26,7 @@ const numeric =
 		return { value: result === 0 ? 0 : result };
 	};
 
-/** A stored number; some services show decimals as text. */
+/** A stored number. Some services return decimals as text. */
 function toNumber(value: JsonValue): number | undefined {
 	if (typeof value === 'number') return value;
 	return typeof value === 'string' && NUMBER.test(value) && isExactNumber(value, Number(value))
@@ -34,20 +34,23 @@ function toNumber(value: JsonValue): number | undefined {
 		: undefined;
 }
 
-/** Whether two numbers are the same; undefined where one of them is no number. */
+/** Whether two numbers are the same; undefined if one of them is not a number. */
 export function sameNumber(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	const [held, given] = [toNumber(stored), toNumber(sent)];
 	return held === undefined || given === undefined ? undefined : held === given;
 }
 
-/** Whole groups of three digits only: 1,23 is no number with groups. */
+/** Groups must have exactly three digits: 1,23 is not a grouped number. */
 const GROUPED = {
 	point: /^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$/,
 	comma: /^[+-]?\d{1,3}(?:([. \u00a0\u202f'])\d{3})(?:\1\d{3})*(?:,\d*)?$/,
 };
 const COMMA = /^[+-]?(?:\d+(?:,\d+)?|,\d+)(?:e[+-]?\d+)?$|^[+-]?\d+,$/i;
 
-/** A number as files have it: where there are groups or a decimal comma, in no other form. */
+/**
+ * A number in the file's format. If that has digit groups or a decimal comma, no other format is
+ * accepted.
+ */
 const parseNumber: FieldType['parse'] = (given, { numbers }) => {
 	const text = given.trim();
 	if (numbers === 'point') {

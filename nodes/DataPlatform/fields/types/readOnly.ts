@@ -1,4 +1,6 @@
-/** What the platform fills in (`system_type`, `calculated`), and what only stands in a form. */
+/**
+ * Fields that the platform fills in (`system_type`, `calculated`), and fields without data.
+ */
 import { problem } from '../convert';
 import { unknownType } from './text';
 import type { FieldType } from '../fieldType';

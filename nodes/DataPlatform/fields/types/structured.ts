@@ -9,7 +9,7 @@ import { toDay } from './time';
 
 type Parts = Record<string, JsonValue | undefined>;
 
-/** An object, given as such or as JSON text, with the parts that it must have. */
+/** An object, given as such or as JSON text, with its required parts. */
 function withParts(
 	raw: unknown,
 	example: string,
@@ -23,7 +23,7 @@ function withParts(
 		: { problem: `takes an object such as ${example}, not ${show(raw)}` };
 }
 
-/** A day, which the platform writes with or without a midnight behind it. */
+/** Compares days. The platform may append a midnight to them. */
 const sameMoneyDate = (stored: JsonValue, sent: JsonValue) => {
 	const [held, given] = [toDay(stored), toDay(sent)];
 	return held === undefined || given === undefined ? undefined : held === given;
@@ -38,7 +38,7 @@ function toMoney(raw: unknown): Converted {
 		return typeof amount === 'string' &&
 			NUMBER.test(amount) &&
 			!isExactNumber(amount, Number(amount))
-			? problem(`takes a number of at most 15 digits or so as 'amount', not ${show(amount)}`)
+			? problem(`takes a number of about 15 digits at most as 'amount', not ${show(amount)}`)
 			: problem(`takes a number as 'amount', not ${show(amount)}`);
 	}
 	if (typeof currency !== 'string')
@@ -109,13 +109,13 @@ const withList =
 			: problem(`takes a list of objects as '${name}', not ${show(value[name])}`);
 	};
 
-/** A field that was emptied may be shown as an object without entries. */
+/** The platform may show an emptied field as an object without entries. */
 const isEmptyWithout = (name: string) => (stored: JsonValue | undefined) => {
 	if (isCleared(stored)) return true;
 	return isPlainObject(stored) && isCleared(getOwn(stored, name)) ? undefined : false;
 };
 
-/** The platform gives an entry its id where none is sent; an id that is sent counts. */
+/** Ignores an entry's ID if none was sent, because the platform assigns one. */
 const withoutNewId =
 	(equals: FieldType['equals']): FieldType['equals'] =>
 	(stored, sent) => {
@@ -138,8 +138,8 @@ export const checklist: FieldType = {
 };
 
 /**
- * Whether a chat is replaced or added to is open in the contract: only what is whole and the same is
- * certain, and messages may come twice if they are sent twice.
+ * The contract does not say whether a chat is replaced or appended to. So only an equal chat is
+ * certain, and messages sent twice may appear twice.
  */
 const sameChat = sameParts({ messages: sameEntries(sameParts({ text: sameText })) }, [
 	'lastChange',

@@ -1,4 +1,6 @@
-/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, and types that are not known. */
+/**
+ * `text`, `long_text`, `markdown`, `radio`, `dropdown`, and unknown types.
+ */
 import type { FieldDefinition } from '../../api/types';
 import { problem, show } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';
@@ -12,7 +14,7 @@ import {
 	type FieldType,
 } from '../fieldType';
 
-/** What is written as text as it is: a number so long that it is not exact any more is not. */
+/** A value that can be written as text; undefined for a number so large that it is not exact. */
 export function toText(value: unknown): string | undefined {
 	if (typeof value === 'string') return value;
 	if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
@@ -22,12 +24,12 @@ export function toText(value: unknown): string | undefined {
 
 const segmenter = new Intl.Segmenter();
 
-/** How much of a text is looked at, for each character that a field takes. */
+/** How many UTF-16 units to look at for each character that a field accepts. */
 const UNITS_PER_CHARACTER = 32;
 
 /**
- * Whether a text is too long however its characters are counted, which the contract does not say: an
- * emoji is one to a reader, and up to a dozen to a database. What is in doubt the platform decides.
+ * Whether a text is too long by any way of counting characters. The contract does not name one: to
+ * a reader an emoji is one character, to a database up to a dozen. In doubt, the platform decides.
  */
 function isTooLong(text: string, maxLength: number): boolean {
 	if (text.length <= maxLength) return false;
@@ -75,14 +77,14 @@ function choicesOf({ metadata: { items } }: FieldDefinition): EditorChoice[] | u
 		.map(({ value }) => ({ name: value, value }));
 }
 
-/** `radio`, `dropdown`: one of the choices in `metadata.items`, which the platform checks. */
+/** `radio`, `dropdown`: one of the choices in `metadata.items`. The platform checks it. */
 export const choice: FieldType = {
 	...text,
 	editor: { ...text.editor, choices: choicesOf },
 	comparison: 'choice',
 };
 
-/** A type that is not in the contract is written as text, and nothing else is known of it. */
+/** A type that is not in the contract: written as text, and otherwise unknown. */
 export const unknownType: FieldType = {
 	...text,
 	equals: sameOrUnknown,
@@ -90,10 +92,10 @@ export const unknownType: FieldType = {
 	comparison: 'any',
 };
 
-/** A field of which the platform does not say the type: it is read, and can be cleared. */
+/** A field whose type the platform does not report: it can be read and cleared. */
 export const untyped: FieldType = {
 	...unknownType,
-	convert: () => problem("can't be written: the platform does not say of which type it is"),
+	convert: () => problem("can't be written: the platform does not report its type"),
 	key: 'never',
 	editor: { ...text.editor, hint: 'unknown type' },
 };

@@ -6,26 +6,27 @@ import { isCleared, lastValue, noChoices, type Conversion, type FieldType } from
 
 const DATE = /^(\d{4}-\d{2}-\d{2})Z?$/;
 /**
- * Midnight where it was written: how date pickers and n8n's dates write a day. Read as an instant,
- * it could be the day before in the application's time zone. UTC's midnight is the day as well.
+ * Midnight in its own offset, which is how date pickers and n8n's dates write a day. As an instant
+ * it could be the day before in the application's time zone. Midnight in UTC counts as the day,
+ * too.
  */
 const MIDNIGHT = /^(\d{4}-\d{2}-\d{2})[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d{2}:?\d{2})?$/;
 const DATE_TIME =
 	/^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?$/;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** No time zone's offset ends elsewhere than on a quarter of an hour since 1972. */
+/** Since 1972, the offsets of all time zones are multiples of a quarter of an hour. */
 const OFFSET_STEP_MS = 15 * 60 * 1000;
 const WHOLE_OFFSETS_SINCE = Date.UTC(1973, 0);
 
 const isCalendarDate = (iso: string) => {
-	// Not split and mapped, which is felt where there are many.
+	// Not split and mapped, which would be slow for many values.
 	const [year, month, day] = [+iso.slice(0, 4), +iso.slice(5, 7), +iso.slice(8, 10)];
 	const date = new Date(Date.UTC(year, month - 1, day));
 	return date.getUTCMonth() === month - 1;
 };
 
-/** A point in time as text, whatever object holds it; empty where it holds none. */
+/** A point in time as text, whatever object holds it; empty if it is not one. */
 function timeText(value: unknown): string {
 	if (isDateTimeObject(value)) return value.toISO() ?? '';
 	if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
@@ -61,14 +62,14 @@ const toDateTime: Conversion = (value) => {
 };
 
 interface Time {
-	/** Milliseconds since 1970; of a time without a zone, as if it were UTC's. */
+	/** Milliseconds since 1970. A time without a zone counts as UTC. */
 	ms: number;
 	hasZone: boolean;
-	/** The digits behind the milliseconds, which few services keep. */
+	/** The digits after the milliseconds, which few services store. */
 	rest: string;
 }
 
-/** A time in text; undefined for any other value. */
+/** Parses a time; undefined for any other value. */
 function parseTime(value: JsonValue): Time | undefined {
 	if (typeof value !== 'string') return undefined;
 	const match = DATE_TIME.exec(value);
@@ -80,7 +81,7 @@ function parseTime(value: JsonValue): Time | undefined {
 	return { ms, hasZone: match[5] !== undefined, rest: withoutTrailingZeros(fraction.slice(3)) };
 }
 
-/** Whether some time zone could make one of two times the other. */
+/** Whether two times could be the same in some time zone. */
 const mayBeSame = (one: Time, other: Time) => {
 	const apart = Math.abs(one.ms - other.ms);
 	const isOld = Math.min(one.ms, other.ms) < WHOLE_OFFSETS_SINCE;
@@ -95,7 +96,7 @@ function sameTime(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	return held.hasZone ? false : undefined;
 }
 
-/** @param sent may be any time: its day depends on the application's time zone */
+/** @param sent any time: its day depends on the application's time zone */
 function sameDay(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	const day = toDay(stored);
 	if (day === undefined) return undefined;
@@ -103,22 +104,22 @@ function sameDay(stored: JsonValue, sent: JsonValue): boolean | undefined {
 	if (given !== undefined) return given === day;
 	const time = parseTime(sent);
 	if (!time) return undefined;
-	// In some zone it is still the day before, or already the next one.
+	// In some zone it is still the previous day, or already the next one.
 	const apart = time.ms - Date.parse(day);
 	return apart >= -DAY_MS && apart <= 2 * DAY_MS ? undefined : false;
 }
 
-/** A day or a time in ISO 8601, or in the form that the file has. */
+/** A day or a time in ISO 8601, or in the file's format. */
 const parseDay: FieldType['parse'] = (text, { readTime }) => ({ value: readTime?.(text) ?? text });
 
-/** A time; without a zone it gets that of the file. */
+/** A time. Without a zone, it gets the zone of the file. */
 const parseTimeText: FieldType['parse'] = (text, { readTime, withZone }) => {
 	const value = (readTime?.(text) ?? text).trim();
 	const isWithoutZone = DATE_TIME.exec(value)?.[5] === undefined && isTime(isoTime(value));
 	return withZone && isWithoutZone ? withZone(isoTime(value)) : { value };
 };
 
-/** A day alone as its midnight. */
+/** Turns a day without a time into its midnight. */
 const isoTime = (text: string) =>
 	/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T');
 

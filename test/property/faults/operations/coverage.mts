@@ -1,4 +1,6 @@
-/** How often each thing happened: a generator that never makes something is seen here. */
+/**
+ * Counts how often each thing happened, to notice what a generator never makes.
+ */
 import type { LoggedRequest } from '../../../../harness/sandboxAdmin.mts';
 import { FAULTS, faultsOf, isAmbiguous } from '../faults.mts';
 import { isWrite } from './requests.mts';
@@ -8,7 +10,7 @@ import type { OperationTrial } from './trial.mts';
 
 const KINDS = ['done', 'failed', 'unknown', 'notReached'] as const;
 
-/** Of a thousand schedules, in how many each must have been seen at least. */
+/** In how many of a thousand schedules each must have been seen at least. */
 const LEAST_PER_THOUSAND = 2;
 
 const EXPECTED = [
@@ -30,7 +32,7 @@ const EXPECTED = [
 	'merged',
 ];
 
-/** The faults that the requests for one item met, one after the other. */
+/** The faults that the requests for one item met, in order. */
 function rowsOf(writes: LoggedRequest[]): string[] {
 	const met = writes.map((request) => ({ request, names: faultsOf(request) }));
 	const seen: string[] = [];
@@ -96,7 +98,7 @@ export class OperationCoverage {
 		for (const name of seen) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
 	}
 
-	/** What was seen too seldom. */
+	/** What was seen too rarely. */
 	get missing(): string[] {
 		const least = Math.floor((this.#schedules / 1000) * LEAST_PER_THOUSAND);
 		return EXPECTED.filter((name) => (this.#counts.get(name) ?? 0) < least);

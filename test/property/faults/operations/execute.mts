@@ -16,7 +16,7 @@ import { KEY } from './table.mts';
 export interface Evidence extends Truth {
 	before: StoredRecord[];
 	result: ParsedResult;
-	/** What n8n shows beside the output. */
+	/** What n8n shows next to the output. */
 	hints: string[];
 }
 
@@ -48,7 +48,7 @@ function syncParameters({ removal }: Case) {
 	};
 }
 
-/** What an operation takes besides the table. */
+/** The parameters of an operation besides the table. */
 function parametersOf(testCase: Case): INodeParameters {
 	const { operation, isFull, matching, removal, options } = testCase;
 	const { ifFound, ifMissing, multipleMatches } = matching;
@@ -110,7 +110,7 @@ const resourceOf = (operation: Case['operation']) =>
 
 let fileServer: Promise<string> | undefined;
 
-/** A server that has every file that an item names by its address. */
+/** A server with every file that an item names by its URL. */
 const fileOrigin = () =>
 	(fileServer ??= startStubServer(({ target }) =>
 		fileResponse('x', Buffer.from(`content of ${target.slice(1)}`), 'text/plain'),

@@ -1,11 +1,13 @@
-/** What becomes of each item of a case if nothing goes wrong. */
+/**
+ * The expected outcome of each item of a case if nothing goes wrong.
+ */
 import type { StoredRecord } from '../../../../harness/sandboxAdmin.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, keyOf } from './table.mts';
 
-/** The outcomes that are right: a success with one of these, or an error. */
+/** The right outcomes: a success with one of these, or an error. */
 export interface Foreseen {
-	/** `none`: the operation does not say an outcome. */
+	/** `none`: the operation does not report an outcome. */
 	outcomes: Set<string>;
 	mayFail: boolean;
 }
@@ -16,7 +18,7 @@ const success = (...outcomes: string[]): Foreseen => ({
 });
 const FAILURE: Foreseen = { outcomes: new Set(), mayFail: true };
 
-/** The other items that mean the same record, in whatever form. */
+/** The other items for the same record, however its key is written. */
 export const sharers = ({ items }: Case, { index, id, identity }: CaseItem): CaseItem[] =>
 	items.filter(
 		(other) =>
@@ -24,7 +26,7 @@ export const sharers = ({ items }: Case, { index, id, identity }: CaseItem): Cas
 			(id === undefined ? identity !== undefined && other.identity === identity : other.id === id),
 	);
 
-/** The records that an item means, before the run. */
+/** The records that an item refers to, before the run. */
 export function matchesOf(
 	{ hasTwoMatchFields }: Case,
 	{ id, identity, group }: CaseItem,
@@ -41,7 +43,7 @@ const CREATES = ['create', 'createMany'];
 const UPDATES = ['update', 'updateMany'];
 const BY_ID_ONLY = ['update', 'delete', 'upload', 'remove'];
 
-/** The rules for what is found and what is missing; the import key alone needs none of them. */
+/** The rules for found and missing records. The import key alone needs none of them. */
 function rulesOf({ operation, matching }: Case): Case['matching'] {
 	const { multipleMatches } = matching;
 	if (operation === 'syncMany') return { ifFound: 'update', ifMissing: 'create', multipleMatches };
@@ -50,7 +52,7 @@ function rulesOf({ operation, matching }: Case): Case['matching'] {
 	return matching;
 }
 
-/** What the platform makes of a record that is created: it takes no second one with an import key. */
+/** The outcome of a create: the platform accepts no second record with an import key. */
 function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
 	const others = sharers(testCase, item).filter(({ index }) => index < item.index);
 	const isTaken = before.some((record) => keyOf(record) === item.identity);
@@ -60,7 +62,7 @@ function foreseenCreate(testCase: Case, item: CaseItem, before: StoredRecord[]):
 	return success('inserted', 'none');
 }
 
-/** The records of a sync's scope that none of its items means. */
+/** The records in a sync's scope that none of its items refers to. */
 export const missingFrom = (testCase: Case, before: StoredRecord[]): StoredRecord[] =>
 	before.filter(
 		(record) =>
@@ -68,7 +70,7 @@ export const missingFrom = (testCase: Case, before: StoredRecord[]): StoredRecor
 			!testCase.items.some((item) => matchesOf(testCase, item, [record]).length > 0),
 	);
 
-/** The outcome of one item by itself. */
+/** The outcome of one item on its own. */
 export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]): Foreseen {
 	const { operation, isFull, options } = testCase;
 	if (operation === 'deleteMany') {
@@ -98,6 +100,6 @@ export function foresee(testCase: Case, item: CaseItem, before: StoredRecord[]):
 	return success('updated');
 }
 
-/** Whether nobody can see from the record alone whether the item's files were written. */
+/** Whether the record alone can't show whether the item's files were written. */
 export const isFileHidden = (item: CaseItem, before: StoredRecord | undefined): boolean =>
 	(item.files?.names ?? []).some((name) => filesIn(before?.fields ?? null).includes(name));

@@ -1,4 +1,6 @@
-/** The requests of a run: which of them work on an item, and what they leave open. */
+/**
+ * The requests of a run: which of them concern an item, and what they leave open.
+ */
 import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
 import { FAULTS, faultsOf, hasEffect, isAmbiguous, type FaultName } from '../faults.mts';
 import type { Evidence } from './execute.mts';
@@ -11,7 +13,7 @@ const isDeletionIn = ({ method, path, query }: LoggedRequest, group: string, ids
 	method === 'DELETE' &&
 	(decodeURIComponent(query).includes(`group(eq)${group}`) || ids.has(path.split('/').at(-1)!));
 
-/** The requests that may have changed something for an item, in their order. */
+/** The requests that may have changed something for an item, in order. */
 export function writesOf({ before, history, requests }: Evidence, item: CaseItem): LoggedRequest[] {
 	const { trace, group, index } = item;
 	if (group !== undefined) {
@@ -30,8 +32,8 @@ export function writesOf({ before, history, requests }: Evidence, item: CaseItem
 }
 
 /**
- * Whether the platform may still apply it when the node looks. It had applied at once what a fault
- * struck after the write, and a look-up shows that; unless the platform refused it.
+ * Whether the platform may still apply it when the node looks. A fault after the write struck when
+ * it was already applied, which a look-up shows, unless the platform rejected it.
  *
  * @param versions what was written for the item
  */
@@ -46,10 +48,10 @@ export function isPending(request: LoggedRequest, versions: StoredVersion[]): bo
 	return isSlow && !isApplied;
 }
 
-/** The requests of which nobody can know from the response what they did. */
+/** The requests whose response leaves open what they did. */
 export const openOf = (writes: LoggedRequest[]): LoggedRequest[] => writes.filter(isAmbiguous);
 
-/** Whether a read failed that may have been a look-up, or told what the table was like before. */
+/** Whether a read failed that may have been a look-up, or that showed the table before the run. */
 export const isBlind = ({ requests }: Evidence): boolean =>
 	requests.some(
 		(request) =>
@@ -59,12 +61,12 @@ export const isBlind = ({ requests }: Evidence): boolean =>
 				hasEffect(request, 'ambiguous', 'ends', 'refuses')),
 	);
 
-/** What the run met, in all requests. */
+/** The faults that the run met, in all requests. */
 export const metFaults = ({ requests }: Evidence): FaultName[] => requests.flatMap(faultsOf);
 
 const HARMLESS = ['waits', 'nothing'];
 
-/** Operations of which a request may be sent again when nobody knows what became of it. */
+/** Operations whose requests may be sent again if the result is unknown. */
 const isRepeatable = ({ operation, matchOn, matching }: Case) => {
 	if (['update', 'delete', 'remove', 'updateMany'].includes(operation)) return true;
 	if (!['upsert', 'upsertMany'].includes(operation)) return false;
@@ -75,15 +77,15 @@ const isRepeatable = ({ operation, matchOn, matching }: Case) => {
 };
 
 /**
- * Whether all that went wrong could be mended by asking again, so that every item must come to what
- * it would have come to without a fault. Files and messages that are added are no such thing.
+ * Whether repeating could fix everything that went wrong, so that every item must have the same
+ * outcome as without a fault. That excludes appended files and messages.
  */
 export function isMendable(testCase: Case, evidence: Evidence): boolean {
 	const names = metFaults(evidence);
 	if (testCase.isHasty && names.length > 0) return false;
 	const effects = names.map((name) => FAULTS[name].effect);
 	if (effects.every((effect) => HARMLESS.includes(effect))) return true;
-	// What becomes of the messages and of a file's address that are there is open in the contract.
+	// The contract leaves open what happens to existing messages, and to a file with a URL.
 	const addsSomething = testCase.items.some(
 		({ files, messages }) => messages || (files && files.kind !== 'list'),
 	);

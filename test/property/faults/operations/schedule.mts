@@ -27,7 +27,7 @@ export const OPERATIONS = [...SINGLE, ...BULK] as const;
 export type Operation = (typeof OPERATIONS)[number];
 export type MatchOn = 'importKey' | 'fields' | 'recordId';
 
-/** What becomes of the files of a record: some are added, or others take the place of all. */
+/** What happens to the files of a record: some are added, or others replace all. */
 export interface FileChange {
 	kind: 'add' | 'list';
 	names: string[];
@@ -38,11 +38,11 @@ type FileChoice = 'add' | 'addTwo' | 'addSame' | 'list' | 'url';
 interface DrawnItem {
 	identity: number;
 	form: number;
-	/** Which record it names by ID; for 9 none. */
+	/** The record that it names by ID; 9 for none. */
 	target: number;
-	/** Writes what its record holds already. */
+	/** Writes what its record already has. */
 	isIdle: boolean;
-	/** Has no value at all but its record ID. */
+	/** Has no value except its record ID. */
 	isEmpty: boolean;
 	isRefused: boolean;
 	files: FileChoice | undefined;
@@ -50,18 +50,18 @@ interface DrawnItem {
 	hasCount: boolean;
 }
 
-/** Faults that strike requests for one item, or any write, one after the other. */
+/** Faults for requests of one item, or for any write, one after the other. */
 export interface FaultSequence {
 	/** The item, or -1 for any write. */
 	item: number;
-	/** In a sync, a record that is missing from the input, in place of an item. */
+	/** In a sync, affects a record that is missing from the input instead of an item. */
 	isOnMissing: boolean;
-	/** The first request that is struck. */
+	/** The first affected request. */
 	nth: number;
 	names: FaultName[];
 }
 
-/** As it is drawn; small changes to it are small changes to the case. */
+/** As it is drawn: small changes to it are small changes to the case. */
 export interface Drawn {
 	operation: Operation;
 	matchOn: MatchOn;
@@ -104,12 +104,12 @@ export interface CaseItem {
 	isIdle: boolean;
 	isEmpty: boolean;
 	isRefused: boolean;
-	/** What every request that writes it contains. */
+	/** Contained in every request that writes it. */
 	trace: { path: string } | { body: string };
 	data: INodeExecutionData;
 }
 
-/** A schedule made concrete: all that a run needs, and a person who reads it. */
+/** A concrete schedule: everything that a run and a human reader need. */
 export interface Case
 	extends Pick<
 		Drawn,
@@ -130,14 +130,14 @@ export interface Case
 	table: NewTable['table'];
 	records: Array<{ id: string; fields: Fields }>;
 	items: CaseItem[];
-	/** Whether requests are given up so soon that a busy machine alone makes them fail. */
+	/** Whether the timeout is so short that a busy machine alone makes requests fail. */
 	isHasty: boolean;
 	faults: string[];
 	otherWrite: OtherWrite | undefined;
 	rules: FaultRule[];
 }
 
-/** Where the platform fetches files that items name by their addresses. */
+/** Where the platform fetches the files that items name by URL. */
 export const FILE_SERVER = 'http://files.invalid';
 
 const weighted = <Value,>(...choices: Array<[number, Value]>): fc.Arbitrary<Value> =>
@@ -147,7 +147,7 @@ const weighted = <Value,>(...choices: Array<[number, Value]>): fc.Arbitrary<Valu
 
 const chance = (percent: number) => weighted([100 - percent, false], [percent, true]);
 
-/** A response that is lost after the write comes first in most sequences. */
+/** Most sequences start with a response that is lost after the write. */
 const lost = weighted<FaultName>(
 	[4, 'resetAfter'],
 	[3, 'html502After'],
@@ -308,12 +308,12 @@ const isById = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
 	['update', 'delete', 'upload', 'remove'].includes(operation) ||
 	(['upsert', 'upsertMany', 'updateMany'].includes(operation) && matchOn === 'recordId');
 
-/** Operations that find records by a key: only those have one in their items. */
+/** Operations that find records by a key: only their items have one. */
 const hasKeys = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
 	['create', 'createMany', 'syncMany'].includes(operation) ||
 	(['upsert', 'upsertMany', 'updateMany'].includes(operation) && matchOn !== 'recordId');
 
-/** Of two records with one key the second has none, where the key is the table's import key. */
+/** If the key is the table's import key, the second of two records with one key has none. */
 function recordsOf({ records, keyType }: Drawn, isKeyed: boolean): Case['records'] {
 	const taken = new Set<string>();
 	return records.map(({ identity, hasFile, hasTalk, isInGroup }, number) => {
@@ -352,10 +352,10 @@ function filesOf(
 	return {};
 }
 
-/** The text that an item writes, and no other one. */
+/** The text that only this item writes. */
 export const markText = (index: number) => `mark ${index};`;
 
-/** The values of an item: the ones that a record gets, and as the platform then stores them. */
+/** The values of an item: as sent, and as the platform then stores them. */
 function valuesOf(drawnItem: DrawnItem, index: number, { operation }: Pick<Case, 'operation'>) {
 	const { isRefused, hasMessages, hasCount } = drawnItem;
 	const texts = [`m${index}`, `n${index}`];
@@ -365,7 +365,7 @@ function valuesOf(drawnItem: DrawnItem, index: number, { operation }: Pick<Case,
 		...(hasCount && { count: index }),
 		...(isRefused && { state: REFUSED_STATE }),
 	};
-	// An upload brings its files in the item's binary data.
+	// An upload has its files in the item's binary data.
 	const isUpload = operation === 'upload';
 	return {
 		raw: {
@@ -398,7 +398,7 @@ function itemOf(
 ): CaseItem {
 	const { operation } = testCase;
 	const { keyType, items } = schedule;
-	// Their requests show the record only: two items about one could not be told apart.
+	// Their requests only show the record: two items about one could not be distinguished.
 	const isAlone = ['delete', 'remove'].includes(operation);
 	const isTaken =
 		isAlone &&
@@ -447,7 +447,7 @@ function itemOf(
 	const [known, ...more] = records.filter((record) =>
 		id === undefined ? JSON.stringify(record.fields[KEY]) === identity : record.id === id,
 	);
-	// What is idle has no mark, so only its ID or the text of its key shows it in a request.
+	// An idle item has no mark, so only its ID or the text of its key identifies it in a request.
 	const isTraceable = id !== undefined || keyType === 'text';
 	const isCreate = ['create', 'createMany'].includes(operation);
 	const isIdle =
@@ -486,7 +486,7 @@ function itemOf(
 	};
 }
 
-/** The id of the rule that marks the requests in which an item is. */
+/** The ID of the rule that marks an item's requests. */
 export const markOf = (index: number) => `item ${index}`;
 
 const WRITE_METHODS: Record<Operation, string[]> = {
@@ -503,7 +503,7 @@ const WRITE_METHODS: Record<Operation, string[]> = {
 	deleteMany: ['DELETE'],
 };
 
-/** Paths of requests that write, whatever their method. */
+/** Paths of write requests, whatever their method. */
 const WRITES = '/data$|/data/bulk$|/data/[\\da-f-]{36}$';
 const LOOK_UPS = {
 	lookUp: '/data/filter$',
@@ -511,7 +511,7 @@ const LOOK_UPS = {
 	get: '/data$|/data/[\\da-f-]{36}$',
 };
 
-/** One rule for each method: a rule counts the requests that it matches. */
+/** One rule for each method: a rule counts its matching requests. */
 function rulesOf(
 	{ item, isOnMissing, nth, names }: FaultSequence,
 	number: number,
@@ -565,7 +565,7 @@ function otherWriteOf(
 	if (!otherWriter) return undefined;
 	const { before, action, addsFile } = otherWriter;
 	const { id, identity, group } = items[otherWriter.item % items.length]!;
-	// In place of the records that are deleted, one more matches.
+	// One more record matches, in place of those that are deleted.
 	if (group !== undefined) return { before, action: 'insert', fields: { name: 'theirs', group } };
 	const record = records.find((entry) =>
 		id === undefined ? JSON.stringify(entry.fields[KEY]) === identity : entry.id === id,
@@ -578,13 +578,13 @@ function otherWriteOf(
 	return { before, action, id: record.id, fields: fields as never };
 }
 
-/** Operations that need no more than the right to write. */
+/** Operations that need no right but to write. */
 const isBlindPossible = ({ operation, matchOn }: Pick<Case, 'operation' | 'matchOn'>) =>
 	['create', 'createMany'].includes(operation) ||
 	(['upsert', 'upsertMany'].includes(operation) && matchOn === 'importKey') ||
 	operation === 'update';
 
-/** A drawn schedule in full. */
+/** The complete schedule. */
 export function toCase(schedule: Drawn): Case {
 	const { operation, settings } = schedule;
 	const isBulk = (BULK as readonly string[]).includes(operation);
@@ -594,11 +594,11 @@ export function toCase(schedule: Drawn): Case {
 	const matchOn =
 		operation === 'syncMany' && schedule.matchOn === 'recordId' ? 'fields' : schedule.matchOn;
 	const hasTwoMatchFields = schedule.hasTwoMatchFields && matchOn === 'fields';
-	// A record with one of the two values would keep another one from being created.
+	// A record with one of the two values would prevent the creation of another one.
 	const isKeyed = needsKey || (schedule.isKeyed && !hasTwoMatchFields);
 	const shared = { ...schedule, matchOn, isBulk, isKeyed, hasTwoMatchFields };
 	const records = recordsOf(schedule, isKeyed);
-	// Each group is deleted once: two deletions of one could not be told apart.
+	// Each group is deleted once: two deletions of one could not be distinguished.
 	const most = operation === 'deleteMany' ? GROUPS.length : Infinity;
 	const items = schedule.items
 		.slice(0, most)
@@ -633,7 +633,7 @@ export function toCase(schedule: Drawn): Case {
 		},
 		removal: schedule.removal,
 		onError: schedule.onError,
-		// n8n tries again only what stopped.
+		// n8n only tries a failed run again.
 		tries: isStop ? schedule.tries : 1,
 		canRead,
 		options: { ...schedule.options, ...(!canRead && { skipUnchanged: false }) },

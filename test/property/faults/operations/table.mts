@@ -1,14 +1,16 @@
-/** The table that single and bulk operations write to, and what items put into it. */
+/**
+ * The table that single and bulk operations write to, and the values that items put into it.
+ */
 import type { NewTable, StoredRecord } from '../../../../harness/sandboxAdmin.mts';
 import { TABLE } from '../constants.mts';
 
 export type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 export type Fields = Record<string, unknown>;
 
-/** The field that is matched on, and may be the import key. */
+/** The field to match on, which may be the import key. */
 export const KEY = 'code';
 
-/** A key as an item holds it. Which forms mean the same key, only the platform knows for certain. */
+/** A key in an item. Only the platform knows for certain which spellings mean the same key. */
 export interface KeyForm {
 	raw: Json;
 	/** As the platform stores it. */
@@ -18,7 +20,7 @@ export interface KeyForm {
 const forms = (stored: Json, ...raw: Json[]): KeyForm[] =>
 	raw.map((form) => ({ raw: form, stored }));
 
-/** By type: keys, each in one or several forms. The application is in Berlin. */
+/** Keys by type, each in one or several spellings. The application is in Berlin. */
 export const KEYS = {
 	// Text is compared exactly: these are different keys.
 	text: [
@@ -65,7 +67,7 @@ export function keyForm(type: KeyType, identity: number, form: number): KeyForm 
 	return choices[form % choices.length]!;
 }
 
-/** A choice that the platform refuses; the node does not check choices. */
+/** A choice that the platform rejects; the node does not check choices. */
 export const REFUSED_STATE = 'lost';
 
 const choices = ['new', 'open'].map((value) => ({ value }));
@@ -93,9 +95,9 @@ export const textFile = (filename: string) => ({
 	filedata: `data:text/plain;base64,${Buffer.from(`content of ${filename}`).toString('base64')}`,
 });
 
-/** The file that some records hold before. */
+/** The file that some records have before the run. */
 export const OLD_FILE = 'there.txt';
-/** The message that some records hold before. */
+/** The message that some records have before the run. */
 export const OLD_MESSAGE = 'hello';
 
 /** The names of the files in a version of a record. */

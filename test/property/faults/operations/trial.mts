@@ -1,4 +1,6 @@
-/** Whether the results of a run agree with what the platform stored, and say all that can be known. */
+/**
+ * Whether the results of a run agree with what the platform stored, and say all that can be known.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
 import type { ItemResult } from '../../matrix/parseResult.mts';
@@ -8,7 +10,7 @@ import { isBlind, isMendable, isPending, openOf, writesOf } from './requests.mts
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, messagesIn, OLD_FILE, type Fields } from './table.mts';
 
-/** Why nobody can know what became of an item. */
+/** Why the outcome of an item can't be known. */
 export type Reason =
 	| 'requests are given up so soon that they may be lost on a busy machine'
 	| 'it may still be applied'
@@ -29,7 +31,7 @@ const CREATES = ['create', 'createMany'];
 
 const instant = (time: unknown) => new Date(String(time)).toISOString();
 
-/** A state of a record, before the run or since. */
+/** A state of a record, before or since the run's start. */
 interface State {
 	id: string;
 	ver: number;
@@ -39,7 +41,7 @@ interface State {
 export class OperationTrial {
 	readonly testCase: Case;
 	readonly evidence: Evidence;
-	/** Of items whose outcome is unknown. */
+	/** For items with an unknown outcome. */
 	readonly reasons: Array<Reason | 'none'> = [];
 	readonly #writes: LoggedRequest[][];
 	readonly #states: State[];
@@ -62,7 +64,7 @@ export class OperationTrial {
 		return this.#touched.size > 0;
 	}
 
-	/** The records that an item means, before the run. */
+	/** The records that an item refers to, before the run. */
 	matches = (item: CaseItem) => matchesOf(this.testCase, item, this.evidence.before);
 
 	/** Whether an item leaves its own text in the record that it writes. */
@@ -82,7 +84,7 @@ export class OperationTrial {
 		);
 	}
 
-	/** Whether another writer changed or deleted a record that the item means. */
+	/** Whether another writer changed or deleted a record that the item refers to. */
 	isTouched(item: CaseItem): boolean {
 		const ids = [item.id, ...this.matches(item).map(({ id }) => id)];
 		return item.group !== undefined
@@ -90,7 +92,7 @@ export class OperationTrial {
 			: ids.some((id) => id !== undefined && this.#touched.has(id));
 	}
 
-	/** The items that become one record with this one, itself last. */
+	/** The items that are merged into one record with this one, which is the last. */
 	#parts(item: CaseItem): CaseItem[] {
 		const isPart = (other: CaseItem) => {
 			const result = this.evidence.result.items[other.index];
@@ -101,7 +103,7 @@ export class OperationTrial {
 		return this.testCase.isFull ? [item] : [...this.testCase.items.filter(isPart), item];
 	}
 
-	/** Whether a version holds all that an item writes. */
+	/** Whether a version has everything that an item writes. */
 	holds(item: CaseItem, fields: Fields | null): boolean {
 		if (fields === null) return false;
 		const parts = this.#parts(item);
@@ -133,7 +135,7 @@ export class OperationTrial {
 		return isSame && areFilesThere && areMessagesThere && isCleared;
 	}
 
-	/** Whether a version holds what an item gives and no later item of the same record does. */
+	/** Whether a version has what an item gives and no later item for the same record does. */
 	#holdsRest(item: CaseItem, fields: Fields | null): boolean {
 		const later = sharers(this.testCase, item).filter(({ index }) => index > item.index);
 		const isLater = (name: string) => later.some(({ stored }) => Object.hasOwn(stored, name));
@@ -148,7 +150,7 @@ export class OperationTrial {
 		);
 	}
 
-	/** Messages take the place of those that are there, or are added to them. */
+	/** Messages replace the existing ones, or are added to them. */
 	#holdsMessages(stored: string[], sent: string[]): boolean {
 		return this.#appendsMessages
 			? sent.every((text) => stored.includes(text))
@@ -159,11 +161,11 @@ export class OperationTrial {
 		return this.testCase.settings.chatWrites === 'append';
 	}
 
-	/** Why it can't be known what became of an item; undefined where it can. */
+	/** Why the outcome of an item can't be known; undefined if it can. */
 	reason(item: CaseItem): Reason | undefined {
 		const { testCase, evidence } = this;
 		const writes = this.writes(item);
-		// What a response does not mention is looked up, and what a filter deletes is counted.
+		// What a response leaves out is looked up, and what a filter deletes is counted.
 		if (writes.length > 0 && isBlind(evidence)) {
 			return 'looking it up failed';
 		}
@@ -194,7 +196,7 @@ export class OperationTrial {
 		}
 		const isCreate = CREATES.includes(testCase.operation);
 		const isKeyless = isCreate && (!testCase.isKeyed || sharers(testCase, item).length > 0);
-		// What is created because no record has its ID gets another one.
+		// A record that is created because none has the ID gets another ID.
 		if (isKeyless || (item.id !== undefined && this.matches(item).length === 0)) {
 			return 'nothing tells its record from others';
 		}
@@ -213,7 +215,7 @@ export class OperationTrial {
 		return (item.files?.names ?? []).some((name) => there.includes(name));
 	}
 
-	/** What is wrong; nothing if all agrees. */
+	/** What is wrong; empty if everything agrees. */
 	findErrors(): string[] {
 		const { result } = this.evidence;
 		this.reasons.length = 0;
@@ -232,7 +234,7 @@ export class OperationTrial {
 		return wrong;
 	}
 
-	/** What must hold whatever the outcomes are. */
+	/** What must be true whatever the outcomes are. */
 	#integrity(): string[] {
 		const { before, records, written } = this.evidence;
 		const { items, operation } = this.testCase;
@@ -267,7 +269,7 @@ export class OperationTrial {
 			const count = (list: typeof records) =>
 				list.filter((record) => matchesOf(this.testCase, item, [record]).length > 0).length;
 			const most = Math.max(1, count(before));
-			// An earlier item of the same record may still be created: nobody knows of it by then.
+			// An earlier item for the same record may still be created, which nobody can know yet.
 			const isOpen =
 				operation === 'upsert' &&
 				[item, ...sharers(this.testCase, item)].some(
@@ -280,14 +282,14 @@ export class OperationTrial {
 		return [...wrong];
 	}
 
-	/** What an item without a mark inserts, or writes beside another writer, looks like nobody's. */
+	/** An insert without a mark, or beside another writer, can't be attributed to an item. */
 	#mayBeUnmarked({ action, id, fields }: StoredVersion): boolean {
 		const isOne = (item: CaseItem) =>
 			!this.#hasMark(item) &&
 			(action === 'inserted'
 				? this.holds(item, fields)
 				: this.hasOtherWriter && this.#mayBeOf(item, id));
-		// An item keeps the mark of a later one of the same record, which was written before it.
+		// An item keeps the mark of a later one for the same record, which was written before it.
 		const isBefore = (item: CaseItem) =>
 			action === 'updated' && fields?.mark !== item.stored.mark && this.#holdsRest(item, fields);
 		return this.testCase.items.some((item) => isOne(item) || isBefore(item));
@@ -295,7 +297,7 @@ export class OperationTrial {
 
 	#isDeletedBetween = () => this.evidence.history.some(({ action }) => action === 'deleted');
 
-	/** The versions of a sync that marked or deleted what is missing from the input. */
+	/** The versions in which a sync marked or deleted records that are missing from the input. */
 	#removals(): StoredVersion[] {
 		if (this.testCase.operation !== 'syncMany') return [];
 		return this.evidence.written.filter(({ id, action, fields }) => {
@@ -333,7 +335,7 @@ export class OperationTrial {
 		return wrong;
 	}
 
-	/** Whether the outcome of an item depends on what becomes of others of its record. */
+	/** Whether the outcome of an item depends on other items for its record. */
 	#depends(item: CaseItem): boolean {
 		return sharers(this.testCase, item).length > 0;
 	}
@@ -341,12 +343,12 @@ export class OperationTrial {
 	#checkFailed(item: CaseItem, message: string): string[] {
 		const versions = this.versions(item);
 		if (item.group !== undefined) return this.#checkPart(item, message, versions.length);
-		// Without a mark, what others wrote to its record looks like its own.
+		// Without a mark, writes of others to its record look like its own.
 		if (!this.#hasMark(item) && this.#depends(item)) return [];
 		// Several records match it, and the message says how many of them were written.
 		const part = /(\d+) of (\d+) matching records were written/.exec(message);
 		if (part && versions.length <= Number(part[1])) return [];
-		// Whether it was written before another writer deleted it, nobody can see.
+		// Nobody can tell whether it was written before another writer deleted it.
 		const isGone = !this.evidence.records.some(({ id }) => versions.some((own) => own.id === id));
 		const isHidden = isGone && this.isTouched(item) && openOf(this.writes(item)).length > 0;
 		return versions.length > 0 && !isHidden ? ['the node wrote it'] : [];
@@ -383,7 +385,7 @@ export class OperationTrial {
 			this.testCase.isHasty ||
 			openOf(this.writes(item)).length > 0 ||
 			!this.testCase.canRead ||
-			// Without what was there before the run nobody knows what became of a record.
+			// Without the state before the run, the outcome of a record can't be known.
 			(outcome === 'none' && isBlind(this.evidence));
 		const isSame = foreseen.outcomes.has(outcome);
 		const isKind = SUCCESSES.includes(outcome) || outcome === 'none';
@@ -397,11 +399,11 @@ export class OperationTrial {
 		return wrong;
 	}
 
-	/** The record of a success: it held what the item holds, and the node did what is said. */
+	/** Checks the record of a success: it had the item's values, and the node did what it reports. */
 	#checkRecord(item: CaseItem, { id, ver, outcome, created, modified }: Output): string[] {
 		const { written, history, before } = this.evidence;
 		if (outcome === 'skipped') {
-			// Whether it was written before another writer deleted it, nobody can see.
+			// Nobody can tell whether it was written before another writer deleted it.
 			const isHidden = this.isTouched(item) && openOf(this.writes(item)).length > 0;
 			return this.versions(item).length > 0 && !isHidden ? ['it was written'] : [];
 		}
@@ -416,10 +418,10 @@ export class OperationTrial {
 		if (!state) return [`record ${String(id)} never was ${String(ver)}`];
 		const own = written.filter((version) => version.id === id);
 		if (outcome === 'found') return this.versions(item).length > 0 ? ['it was written'] : [];
-		// Items that mean one record write it one after the other: a look-up shows the last of them.
+		// Items for the same record write it one after the other: a look-up shows the last of them.
 		const states = this.#depends(item) ? this.#states.filter((entry) => entry.id === id) : [state];
 		const isHeld = states.some(({ fields }) => this.holds(item, fields));
-		// What another writer added since stands beside what took the place of all files.
+		// What another writer has added since comes on top of the files that replaced all others.
 		const isBeside = this.isTouched(item) && own.some(({ fields }) => this.holds(item, fields));
 		const isRest = states.some(({ fields }) => this.#holdsRest(item, fields));
 		if (!isHeld && !isBeside && !isRest) {
@@ -463,10 +465,11 @@ export class OperationTrial {
 		const wrong: string[] = [];
 		if (json.id !== item.id) wrong.push(`it names ${String(json.id)}`);
 		const isOwn = this.versions(item).some(({ action }) => action === 'deleted');
-		// If a response was lost, a 404 after it does not say who deleted the record, or whether it ever was.
+		// If a response was lost, a later 404 shows neither who deleted the record, nor that it
+		// existed.
 		const isOpen = this.testCase.isHasty || openOf(this.writes(item)).length > 0;
 		const isThere = this.evidence.records.some(({ id }) => id === item.id);
-		// The platform itself says that it is gone.
+		// The platform itself reports that it is gone.
 		const isLie = isOpen && this.writes(item).some(({ status }) => status === 404);
 		if ((isThere && !isLie) || !(isOwn || isOpen)) wrong.push('the node did not delete it');
 		return wrong;
@@ -483,10 +486,10 @@ export class OperationTrial {
 	#checkCounts(item: CaseItem, { matched, deletedCount, remaining }: Output): string[] {
 		const deleted = this.versions(item).length;
 		const wrong: string[] = [];
-		// The platform itself says that a record is gone, after an attempt of unknown result.
+		// The platform itself reports that a record is gone, after an ambiguous attempt.
 		const writes = this.writes(item);
 		if (openOf(writes).length > 0 && writes.some(({ status }) => status === 404)) return [];
-		// What another writer takes away counts as deleted.
+		// A record that another writer removes counts as deleted.
 		const slack = this.hasOtherWriter ? 1 : 0;
 		const count = Number(deletedCount);
 		if (count < deleted || count > deleted + slack) {
@@ -538,7 +541,7 @@ export class OperationTrial {
 		});
 	}
 
-	/** What a sync says about the records that were missing from its input. */
+	/** What a sync reports about the records that were missing from its input. */
 	#checkOthers(): string[] {
 		const { result, before, records } = this.evidence;
 		const { operation, removal } = this.testCase;

@@ -1,4 +1,6 @@
-/** Operations on files: what a record holds is known by name, size and bytes. */
+/**
+ * Operations on files. What a record has is known by name, size and bytes.
+ */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';
@@ -42,7 +44,7 @@ const inMemory = (name: string, bytes: Buffer, mimeType: string): IBinaryData =>
 
 const dataUrl = (bytes: Buffer, type: string) => `data:${type};base64,${bytes.toString('base64')}`;
 
-/** A table with one file in each record, in the field that is asked for. */
+/** A table with one file in each record, in the given field. */
 async function fill(slot: MatrixSandbox, field: 'papers' | 'photo') {
 	await slot.createTable(
 		indexes.map((index) => ({
@@ -70,7 +72,7 @@ const paths = () => indexes.map((index) => ({ path: idOf(index) }));
 
 const newName = (index: number) => `new ${index}.txt`;
 
-/** What became of a file that was to be there once. */
+/** The effect on a file that should exist once. */
 function uploaded(files: StoredFile[], index: number): Effect {
 	const found = files.filter(({ fileName }) => fileName === newName(index));
 	if (found.length > 1) return { wrong: `file ${index} is there ${found.length} times` };
@@ -113,7 +115,7 @@ async function toRecords(slot: MatrixSandbox, isReplacing: boolean): Promise<Pre
 		checkOutput(index, outputs, truth) {
 			const { id, ver, papers: files } = outputs[0]!.json;
 			const is = truth.records.find((record) => record.id === idOf(index))!;
-			// A previous attempt that arrives late replaces the files once more, by the same.
+			// A late previous attempt replaces the files once more, with the same ones.
 			const shown = (list: StoredFile[]) =>
 				list.map(({ fileId, fileName, fileSize }) => [
 					is.ver === ver && fileId,

@@ -1,4 +1,6 @@
-/** A scenario for each operation of the node: one that has none stops the run. */
+/**
+ * One scenario for each operation of the node. An operation without a scenario stops the run.
+ */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios } from './attachments.mts';
 import {
@@ -48,7 +50,7 @@ async function operations(): Promise<string[]> {
 		});
 }
 
-/** @throws {Error} where an operation has no scenario, or the other way round */
+/** @throws {Error} if an operation has no scenario, or a scenario no operation */
 export async function scenarios(): Promise<Scenario[]> {
 	const offered = await operations();
 	const known = new Map(all.map((scenario) => [scenario.operation, scenario]));

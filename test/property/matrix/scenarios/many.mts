@@ -19,7 +19,7 @@ import {
 
 const COUNT = 7;
 
-/** The item whose record some faults refuse. */
+/** The item whose record some faults reject. */
 const POISONED = 3;
 
 const code = (index: number) => `c${index}`;
@@ -123,8 +123,8 @@ export const upsertMany: Scenario = {
 };
 
 /**
- * Records found by other fields than the import key, in a table with one or without: a create is then
- * no upsert, and must not be repeated blindly.
+ * Records found by other fields than the import key, in a table with or without one: then a create
+ * is not an upsert, and must not be repeated blindly.
  */
 export const matchedUpsertMany: Scenario = {
 	operation: 'record: upsertMany',
@@ -192,7 +192,7 @@ export const updateMany: Scenario = {
 /** The records that are missing from the input of a sync. */
 const MISSING = [90, 91, 92].map(idOf);
 
-/** What a run says about the records that it had to remove, compared with what is stored. */
+/** Compares what a run reports about the records to remove with what is stored. */
 function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult, truth: Truth) {
 	const wrong: string[] = [];
 	const isRemoved = (id: string) => {
@@ -203,7 +203,7 @@ function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult,
 		const reported = others.filter((other) => other.id === id).map(({ outcome }) => outcome);
 		const text = `record ${id}, ${isRemoved(id) ? 'removed' : 'left'}, is reported as ${reported.join() || 'nothing'}`;
 		const isReported = reported.length === 1;
-		// Where nothing could be done at all, each item says why; an error names one record only.
+		// If nothing could be done at all, each item says why; an error names only one record.
 		const isNothingDone = stop !== undefined || items.every(({ kind }) => kind !== 'done');
 		if (!isReported && !isNothingDone) wrong.push(text);
 		const [outcome] = reported;
@@ -217,7 +217,7 @@ function checkRemovals(isDelete: boolean, { items, others, stop }: ParsedResult,
 	return wrong;
 }
 
-/** Records that are missing from the input are deleted, or fields of them set. */
+/** Records that are missing from the input are deleted, or get new field values. */
 export const syncMany: Scenario = {
 	operation: 'record: syncMany',
 	kind: 'harmless',
@@ -251,7 +251,7 @@ export const syncMany: Scenario = {
 	},
 };
 
-/** Lists as they are stored, and what items write in their place: equal, prefix, reordered, partly equal. */
+/** Stored lists, and what items write instead: equal, prefix, reordered, partly equal. */
 const LISTS: Array<[stored: string[], written: string[]]> = [
 	[
 		['a', 'b', 'c'],
@@ -277,7 +277,7 @@ const LISTS: Array<[stored: string[], written: string[]]> = [
 	[['a'], ['a', 'a']],
 ];
 
-/** With Skip Unchanged only what differs is sent: a list that is only similar differs. */
+/** With Skip Unchanged only differences are sent: a similar list is a difference. */
 export const similarLists: Scenario = {
 	operation: 'record: upsertMany',
 	variant: 'similar lists',
@@ -310,11 +310,11 @@ export const similarLists: Scenario = {
 	},
 };
 
-/** The first is there, the others are not. */
+/** The first one exists, the others don't. */
 const TEAMS = ['red', 'green', 'blue'];
 const teamId = idOf(500);
 
-/** The link that an item's record has: to the team that is there, or to a new one by any other ID. */
+/** The link in an item's record: to the existing team, or to a new one with any other ID. */
 function expectedTeam(index: number, { records }: Truth): unknown {
 	const teamOf = (other: number) =>
 		records.find(({ fields }) => fields.code === code(other))?.fields.team;
@@ -325,7 +325,7 @@ function expectedTeam(index: number, { records }: Truth): unknown {
 	return typeof team === 'string' && team !== teamId && isShared ? team : 'a new team';
 }
 
-/** Links are given by names, some of which are not there yet. */
+/** Links are given by names, some of which don't exist yet. */
 export const linksByName: Scenario = {
 	operation: 'record: upsertMany',
 	variant: 'links by name',
@@ -387,14 +387,14 @@ const touchedGroup = (groupOf: (index: number) => string | undefined): Touched =
 				[...before, ...history].filter(({ id, fields }) => id === version.id && fields).at(-1)
 					?.fields?.group;
 			const own = written.filter((version) => groupBefore(version) === groupOf(index)).length;
-			// What another writer took out of the group while it was deleted counts as deleted.
+			// A record that another writer moved out of the group during the deletion counts as deleted.
 			const isTrue = own <= deletedCount! && deletedCount! <= own + 1 && deletedCount! <= matched!;
 			return isTrue ? [] : [`${own} were deleted, reported ${deletedCount} of ${matched}`];
 		},
 	};
 };
 
-/** Deletes the records of one group for each item; with AND in one request, with OR one by one. */
+/** Deletes the records of one group for each item: with AND in one request, with OR one by one. */
 export const deleteMany: Scenario = {
 	operation: 'record: deleteMany',
 	kind: 'once',
@@ -412,7 +412,8 @@ export const deleteMany: Scenario = {
 			group,
 			operator: 'eq',
 		}));
-		// An expression that returns nothing: with each of these operators it would match others.
+		// An expression that returned nothing: with each of these operators it would match other
+		// records.
 		const operator = random.of('contains', 'startswith', 'neq', 'notin', 'notcontains');
 		if (random.happens(0.4)) items.splice(1, 0, { operator });
 		const left = (index: number, truth: Truth) =>
@@ -433,7 +434,7 @@ export const deleteMany: Scenario = {
 			},
 			items: itemsOf(items),
 			main: { method: 'DELETE', path: '/data/' },
-			// A request does not say which item it is for; any of them may be unclear then.
+			// A request does not show which item it is for, so any of them may be unclear then.
 			traces: items.map(() => ({ path: '/data/' })),
 			isRefused: (index) => items[index]?.group === undefined,
 			touched: touchedGroup((index) => items[index]?.group),

@@ -1,4 +1,6 @@
-/** Operations that only read. What is right is asked of the platform by another client before. */
+/**
+ * Operations that only read. Another client reads the expected values before.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf, type MatrixSandbox } from '../matrixSandbox.mts';
@@ -70,7 +72,7 @@ const simple = ({ id, created, modified, ver, fields }: Shown) => ({
 	ver,
 });
 
-/** What is left of a shown record whose fields the platform replaced by others. */
+/** The rest of a shown record whose fields the platform replaced. */
 const withoutFields = (shown: object) => {
 	const { id, created, modified, ver, event } = shown as Partial<Shown & { event: string }>;
 	return { id, created, modified, ver, event };

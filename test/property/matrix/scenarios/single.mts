@@ -15,7 +15,7 @@ const COUNT = 4;
 
 const code = (index: number) => `c${index}`;
 
-/** What an item is to leave behind. */
+/** The values that an item should leave. */
 export const newFields = (index: number) => ({
 	code: code(index),
 	name: `new ${index}`,
@@ -30,7 +30,7 @@ export const oldRecord = (index: number) => ({
 export const recordsWith = (index: number, { records }: Truth) =>
 	records.filter(({ fields }) => fields.code === code(index));
 
-/** What became of an item that writes the record with its code. */
+/** The effect of an item that writes the record with its code. */
 export function effectOn(index: number, truth: Truth, kept: object = {}): Effect {
 	const found = recordsWith(index, truth);
 	if (found.length > 1) return { wrong: `there are ${found.length} records of item ${index}` };
@@ -44,7 +44,7 @@ export function effectOn(index: number, truth: Truth, kept: object = {}): Effect
 
 const instant = (time: unknown) => new Date(String(time)).toISOString();
 
-/** A record in the output, compared with the stored one. */
+/** Compares a record in the output with the stored one. */
 export function checkRecord(index: number, json: Output['json'], truth: Truth): string[] {
 	const is = recordsWith(index, truth)[0];
 	if (!is) return ['there is no such record'];
@@ -72,7 +72,7 @@ const written = (index: number, outputs: Output[], truth: Truth) => [
 	...checkRecord(index, outputs[0]!.json, truth),
 ];
 
-/** What was there was updated, what was not was inserted; nothing is claimed that can't be known. */
+/** Existing records were updated, others inserted; nothing is claimed that can't be known. */
 function upserted(index: number, outputs: Output[], truth: Truth): string[] {
 	const was = truth.before.some(({ fields }) => fields.code === code(index));
 	const { outcome, ...record } = outputs[0]!.json;
@@ -134,7 +134,7 @@ export const upsert: Scenario = {
 	},
 };
 
-/** Each item brings a file with one row, so that what becomes of the row is what becomes of the item. */
+/** Each item has a file with one row, so that the outcome of the row is that of the item. */
 export const importFromFile: Scenario = {
 	operation: 'record: importFromFile',
 	kind: 'harmless',
@@ -174,12 +174,12 @@ export const importFromFile: Scenario = {
 				},
 			})),
 			main: { method: 'POST', path: '/data/bulk$' },
-			// As it stands in a bulk request, with and without Skip Unchanged.
+			// As in a bulk request, with and without Skip Unchanged.
 			traces: bodies(),
 			touched: {
 				idOf: (index) => (index % 2 ? undefined : idOf(index)),
 				values: newFields,
-				// The report of a file names no record: some version of one held what the row has.
+				// The report of a file names no record: some version of one had the row's values.
 				check: (index, item, { history, written: own }) => {
 					const isHeld = (states: typeof history) =>
 						states.some(({ fields }) =>
@@ -193,7 +193,7 @@ export const importFromFile: Scenario = {
 				},
 			},
 			effect: (index, truth) => effectOn(index, truth, index % 2 ? {} : { group: 'a' }),
-			// The row is the second one of a CSV file: the first is its header.
+			// In a CSV file it is the second row, because the first is the header.
 			saysDone: (_index, message) =>
 				message.includes(`is imported through row ${isCsv ? 2 : 1} only`),
 			checkOutput: (index, outputs) => {
@@ -207,7 +207,7 @@ export const importFromFile: Scenario = {
 	},
 };
 
-/** Found by another field than an import key: a create is then no upsert. */
+/** Found by another field than an import key: then a create is not an upsert. */
 export const matchedUpsert: Scenario = {
 	operation: 'record: upsert',
 	variant: 'matched',

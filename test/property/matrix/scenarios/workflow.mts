@@ -1,4 +1,6 @@
-/** Starting workflows of the platform: each start is a run in its log. */
+/**
+ * Starting workflows of the platform: each start is a run in its log.
+ */
 import { itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
 /** @param count how many items; an execution waits for one workflow at a time */
@@ -20,7 +22,7 @@ const starting = (operation: string, count: number): Scenario => ({
 				if (runs.length > 1) return { wrong: `workflow ${index} ran ${runs.length} times` };
 				return runs.length === 1 ? 'done' : 'none';
 			},
-			// A webhook's response is open: any 2xx is a success.
+			// The contract leaves a webhook's response open: any 2xx is a success.
 			checkOutput: (_index, outputs) =>
 				outputs.length === 1 && 'body' in outputs[0]!.json
 					? []

@@ -2,7 +2,7 @@
  * Real n8n with the packed package, and the sandbox on a file, killed with SIGKILL in the middle of
  * a sync of 5,000 items, of uploads, and of polls; then started again, and the
  * workflows run again: nothing may be there twice, nothing may be lost, and the node's outcomes must
- * be true. `npm run test:crash -- [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and
+ * be true. `npm run check -- crash [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and
  * the sandbox in turn. A seed repeats the moments of the kills, not what the processes are at then.
  */
 
@@ -43,7 +43,7 @@ const seed =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 
 console.log(
-	`${rounds} rounds from seed ${seed}: npm run test:crash -- --rounds ${rounds} --seed ${seed}`,
+	`${rounds} rounds from seed ${seed}: npm run check -- crash --rounds ${rounds} --seed ${seed}`,
 );
 const started = Date.now();
 const tally = new Tally();

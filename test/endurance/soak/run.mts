@@ -2,7 +2,7 @@
  * All kinds of work for a long time, through n8n's engine against the sandbox, which responds 429,
  * breaks connections and is slow now and then: the node's outcomes must be true, and memory, sockets
  * and files of its process and of the sandbox's must stay where they are.
- * `npm run soak -- [--minutes N] [--seed N]`.
+ * `npm run check -- soak [--minutes N] [--seed N]`.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -62,7 +62,7 @@ const faults: FaultRule[] = [
 }));
 
 console.log(
-	`${minutes} minutes from seed ${seed}: npm run soak -- --minutes ${minutes} --seed ${seed}`,
+	`${minutes} minutes from seed ${seed}: npm run check -- soak --minutes ${minutes} --seed ${seed}`,
 );
 const folder = await mkdtemp(join(tmpdir(), 'data-platform-soak-'));
 // On a file, so that what it stores does not count as its memory.

@@ -2,7 +2,7 @@
  * Import From File in a process that is killed with SIGKILL at random moments and started again at
  * the row that follows the last one that n8n's log names as confirmed: nothing may be lost, nothing
  * may be there twice, except what the docs say of Create. And with a disk that takes no more.
- * `npm run test:import -- [--rounds N] [--rows N] [--seed N]`. The package must be built.
+ * `npm run check -- import [--rounds N] [--rows N] [--seed N]`.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

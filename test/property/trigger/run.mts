@@ -1,7 +1,7 @@
 /**
  * Records change in a sandbox while the trigger polls it through n8n's engine, under the rules of
  * each of n8n's schedulers: polls fail, run at once, are dropped and killed, all at random. At the
- * end each change must have been emitted, and once. `npm run test:trigger -- [--seeds N] [--seed N]
+ * end each change must have been emitted, and once. `npm run check -- trigger [--seeds N] [--seed N]
  * [--scheduler memory|durablePolls|durableCursors]`. A seed repeats what is done, not the
  * moment in which the platform does it, so a failure may take more than one try to come back.
  */

@@ -91,7 +91,7 @@ function program(title: string, line: string[]): Check {
 }
 
 /** One of the programs of `npm run check`, with options. */
-const randomCheck = (title: string, name: keyof typeof PROGRAMS, ...options: string[]) =>
+const checkProgram = (title: string, name: keyof typeof PROGRAMS, ...options: string[]) =>
 	program(title, ['node', PROGRAMS[name], ...options]);
 
 /**
@@ -211,17 +211,17 @@ const OTHER_LICENCES = `:not(${[...PERMISSIVE, ...ACCEPTED].join(', ')})`;
 const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	// The longest first, so that none runs alone in the end.
-	matrix: randomCheck('Every operation under every fault', 'matrix', '--seed=1', '--each=1'),
+	matrix: checkProgram('Every operation under every fault', 'matrix', '--seed=1', '--each=1'),
 	integration: jest('integration'),
-	malformed: randomCheck('Malformed responses, at random', 'malformed', '--seed=1'),
-	trigger: randomCheck('The trigger, at random', 'trigger', '--seeds=500', '--seed=1'),
-	faults: randomCheck('Faults, at random', 'faults', '--seed=1'),
+	malformed: checkProgram('Malformed responses, at random', 'malformed', '--seed=1'),
+	trigger: checkProgram('The trigger, at random', 'trigger', '--seeds=500', '--seed=1'),
+	faults: checkProgram('Faults, at random', 'faults', '--seed=1'),
 	contract: jest('contract'),
 	bench: program('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
 	unit: jest('unit'),
 	types: command('Types', ['npm', 'run', '--silent', 'types']),
-	sync: randomCheck('Sync Many, at random', 'sync', '--seed=1'),
-	import: randomCheck(
+	sync: checkProgram('Sync Many, at random', 'sync', '--seed=1'),
+	import: checkProgram(
 		'Imports, killed and continued',
 		'import',
 		'--rounds=4',
@@ -249,10 +249,10 @@ const checks: Record<string, Check> = {
 	schedulers: nodeTest('e2e/schedulers'),
 	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	e2e: nodeTest('e2e/n8n'),
-	soak: randomCheck('Mixed load, for three minutes', 'soak', '--minutes=3', '--seed=1'),
+	soak: checkProgram('Mixed load, for three minutes', 'soak', '--minutes=3', '--seed=1'),
 	browser: nodeTest('e2e/browser'),
 	queue: alone(nodeTest('e2e/queue')),
-	crash: alone(randomCheck('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
+	crash: alone(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 };
 
 /** Checks that run only by name: they need n8n itself, or take minutes. */

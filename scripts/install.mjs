@@ -3,7 +3,7 @@
 // imports only Node's own modules.
 
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -88,28 +88,13 @@ function npmEnvironment() {
 	return { ...process.env, PATH: path.join(delimiter) };
 }
 
-/** Shows how many packages are unpacked: updates one line, or prints one every 10 s to a log. */
-function showProgress(required, started) {
-	const terminal = process.stderr.isTTY;
-	const show = () => {
-		const there = required.filter(([path]) => existsSync(join(root, path, 'package.json'))).length;
-		const seconds = Math.round((Date.now() - started) / 1000);
-		const line = `  ${there} of ${required.length} packages, ${seconds} s`;
-		process.stderr.write(terminal ? `\r${line} ` : `${line}\n`);
-	};
-	const timer = setInterval(show, terminal ? 500 : 10_000);
-	return () => {
-		clearInterval(timer);
-		if (terminal) process.stderr.write('\r\x1b[K');
-	};
-}
-
-/** Runs `npm ci` without showing its output. */
+/** Runs `npm ci`; returns its exit code, or why it could not be started. */
 async function runNpm(environment) {
-	const child = spawn('npm', ['ci', '--no-progress', '--loglevel=error'], {
+	const child = spawn('npm', ['ci', '--loglevel=error'], {
 		cwd: root,
 		env: environment,
-		stdio: ['ignore', 'pipe', 'pipe'],
+		// Standard output belongs to the program that is started afterwards.
+		stdio: ['ignore', process.stderr, process.stderr],
 		shell: process.platform === 'win32',
 	});
 	for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -119,14 +104,10 @@ async function runNpm(environment) {
 			process.exit(130);
 		});
 	}
-	let output = '';
-	child.stdout.on('data', (chunk) => (output += chunk));
-	child.stderr.on('data', (chunk) => (output += chunk));
-	const code = await new Promise((resolve) => {
+	return await new Promise((resolve) => {
 		child.on('error', (error) => resolve(error.message));
 		child.on('close', resolve);
 	});
-	return { code, output };
 }
 
 async function install() {
@@ -134,24 +115,14 @@ async function install() {
 	const required = requiredPackages();
 	if (isInstalled(required)) return;
 
-	const environment = npmEnvironment();
-	const npm = spawnSync('npm', ['--version'], {
-		env: environment,
-		encoding: 'utf8',
-		shell: process.platform === 'win32',
-	});
-	if (npm.status !== 0) fail('npm was not found. It comes with Node.js: https://nodejs.org');
-
 	const started = Date.now();
 	process.stderr.write(
 		`Installing ${required.length} development packages, once: about a minute or two…\n`,
 	);
-	const stopProgress = showProgress(required, started);
-	const { code, output } = await runNpm(environment);
-	stopProgress();
+	const code = await runNpm(npmEnvironment());
 	if (code !== 0) {
 		fail(
-			`${output.trim()}\n\nnpm ci failed (${code}). Check that the npm registry is reachable and try again.`,
+			`npm ci failed (${code}). Check that npm is there and that its registry is reachable, and try again.`,
 		);
 	}
 	const version = projectNodeVersion();

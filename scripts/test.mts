@@ -2,17 +2,17 @@
  * Runs the project's checks, as many at once as there are processors; their output comes one after
  * the other. The last line of it has the total.
  *
- *   npm test             everything that does not need n8n itself
- *   npm run test:e2e     n8n, its editor in a browser, its queue mode, and n8n's own scan of the
- *                        package
- *
- * Arguments name the checks to run, for example `node scripts/test.mts lint unit`.
+ *   npm test                 everything that does not need n8n itself
+ *   npm run test:e2e         n8n, its editor in a browser, its queue mode, and n8n's own scan of the
+ *                            package
+ *   npm test -- lint unit    the checks with these names; `all` stands for every check
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { execa } from 'execa';
+import { PROGRAMS } from './programs.mts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BIN = join(ROOT, 'node_modules', '.bin');
@@ -80,6 +80,20 @@ const command = (title: string, line: string[]): Check => ({
 	},
 });
 
+/** A command that is tried again if it fails. */
+function program(title: string, line: string[]): Check {
+	const { run } = command(title, line);
+	const runWithRetry: Check['run'] = async (print) => {
+		const result = await run(print);
+		return result.failed > 0 ? { ...result, again: run } : result;
+	};
+	return { title, run: runWithRetry };
+}
+
+/** One of the programs of `npm run check`, with options. */
+const checkProgram = (title: string, name: keyof typeof PROGRAMS, ...options: string[]) =>
+	program(title, ['node', PROGRAMS[name], ...options]);
+
 /**
  * The result of a run. One that failed without a failed test, or ran no test at all, has one failure
  * more.
@@ -141,18 +155,6 @@ const jest = (folder: string, paths = [`test/${folder}/`], options: string[] = [
 	},
 });
 
-/** A program whose output ends with a line `N passed, N failed`. */
-function program(title: string, line: string[]): Check {
-	const run: Check['run'] = async (print) => {
-		const { exitCode, stdout, all } = await runCommand(line, print);
-		const [, passed = '0', failed = '0'] =
-			[...stdout.matchAll(/^(?:\S+: )?(\d+) passed, (\d+) failed/gm)].at(-1) ?? [];
-		const result = resultOf(exitCode, { passed: Number(passed), failed: Number(failed) }, all);
-		return result.failed > 0 ? { ...result, again: run } : result;
-	};
-	return { title, run };
-}
-
 /** Node's own test runner, on a folder of `test/`, or some files. */
 const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Check => ({
 	title: `test/${folder}`,
@@ -172,44 +174,60 @@ const nodeTest = (folder: string, paths = [`test/${folder}/**/*.test.mts`]): Che
 
 const alone = (check: Check): Check => ({ ...check, isAlone: true });
 
-// Random tests have a fixed seed here, so that the gate does not fail by chance. Run by themselves
-// (`npm run test:faults`, `npm run test:trigger`) they choose one.
+/** Permissive licences: they require a notice at most. */
+const PERMISSIVE = [
+	'0BSD',
+	'Apache-2.0',
+	'BSD-2-Clause',
+	'BSD-3-Clause',
+	'BlueOak-1.0.0',
+	'CC-BY-4.0',
+	'CC0-1.0',
+	'ISC',
+	'MIT',
+	'MIT-0',
+	'Python-2.0',
+	'Unlicense',
+	'Apache-2.0 AND MIT',
+	'(AFL-2.1 OR BSD-3-Clause)',
+	'(MIT OR CC0-1.0)',
+].map((licence) => `[license="${licence}"]`);
+
+/** Other development packages that are accepted, as selectors of `npm query`. */
+const ACCEPTED = [
+	// An older way to state a licence.
+	':attr(licenses, [type=MIT])',
+	// n8n's own: users have n8n already.
+	':is([name^=n8n-], [name^="@n8n/"])[license="SEE LICENSE IN LICENSE.md"]',
+	'[name^="@n8n_io/"][license^=LicenseRef-n8n-]',
+	// libvips, which sharp loads, unchanged.
+	'[name^="@img/sharp-libvips-"][license="LGPL-3.0-or-later"]',
+];
+
+const OTHER_LICENCES = `:not(${[...PERMISSIVE, ...ACCEPTED].join(', ')})`;
+
+// Random tests have a fixed seed here, so that the gate does not fail by chance. `npm run check` lets
+// them choose one.
 const checks: Record<string, Check> = {
 	build: command('Build', ['npm', 'run', '--silent', 'build']),
 	// The longest first, so that none runs alone in the end.
-	matrix: program('Every operation under every fault', [
-		'node',
-		'test/property/matrix/run.mts',
-		'--seed=1',
-		'--each=1',
-	]),
+	matrix: checkProgram('Every operation under every fault', 'matrix', '--seed=1', '--each=1'),
 	integration: jest('integration'),
-	malformed: program('Malformed responses, at random', [
-		'node',
-		'test/property/malformed/run.mts',
-		'--seed=1',
-	]),
-	trigger: program('The trigger, at random', [
-		'node',
-		'test/property/trigger/run.mts',
-		'--seeds',
-		'500',
-		'--seed',
-		'1',
-	]),
-	faults: program('Faults, at random', ['node', 'test/property/faults/run.mts', '--seed=1']),
+	malformed: checkProgram('Malformed responses, at random', 'malformed', '--seed=1'),
+	trigger: checkProgram('The trigger, at random', 'trigger', '--seeds=500', '--seed=1'),
+	faults: checkProgram('Faults, at random', 'faults', '--seed=1'),
 	contract: jest('contract'),
 	bench: program('Every benchmark runs', ['node', 'bench/run.mts', '--smoke']),
 	unit: jest('unit'),
-	types: command('Types', ['node', 'scripts/types.mts']),
-	sync: program('Sync Many, at random', ['node', 'test/property/sync/run.mts', '--seed', '1']),
-	import: program('Imports, killed and continued', [
-		'node',
-		'test/property/import/run.mts',
+	types: command('Types', ['npm', 'run', '--silent', 'types']),
+	sync: checkProgram('Sync Many, at random', 'sync', '--seed=1'),
+	import: checkProgram(
+		'Imports, killed and continued',
+		'import',
 		'--rounds=4',
 		'--rows=20000',
 		'--seed=1',
-	]),
+	),
 	format: command('Format', ['prettier', '--check', '.']),
 	lint: command('Lint with the rules of n8n', ['n8n-node', 'lint']),
 	boundaries: command('Import boundaries', [
@@ -221,40 +239,24 @@ const checks: Record<string, Check> = {
 		'--config=.dependency-cruiser.cjs',
 	]),
 	package: jest('package'),
-	licences: program('Licences', ['node', 'scripts/licences.mts']),
+	licences: command('Licences', ['npm', 'query', OTHER_LICENCES, '--expect-result-count=0']),
 	openapi: command('Lint of the contract', [
 		'redocly',
 		'lint',
 		'contract/openapi.yaml',
 		'--config=contract/redocly.yaml',
 	]),
+	schedulers: nodeTest('e2e/schedulers'),
 	scan: program("n8n's scan of community packages", ['node', 'test/package/scan/scan.mts']),
 	e2e: nodeTest('e2e/n8n'),
-	schedulers: nodeTest('e2e/schedulers'),
+	soak: checkProgram('Mixed load, for three minutes', 'soak', '--minutes=3', '--seed=1'),
 	browser: nodeTest('e2e/browser'),
 	queue: alone(nodeTest('e2e/queue')),
-	crash: alone(
-		program('n8n and the sandbox, killed', [
-			'node',
-			'test/endurance/crash/run.mts',
-			'--rounds',
-			'2',
-			'--seed',
-			'1',
-		]),
-	),
-	soak: program('Mixed load, for three minutes', [
-		'node',
-		'test/endurance/soak/run.mts',
-		'--minutes',
-		'3',
-		'--seed',
-		'1',
-	]),
+	crash: alone(checkProgram('n8n and the sandbox, killed', 'crash', '--rounds=2', '--seed=1')),
 };
 
 /** Checks that run only by name: they need n8n itself, or take minutes. */
-const HEAVY = ['scan', 'e2e', 'schedulers', 'browser', 'queue', 'crash', 'soak'];
+const HEAVY = ['schedulers', 'scan', 'e2e', 'soak', 'browser', 'queue', 'crash'];
 
 type Row = Result & { title: string; seconds: number };
 
@@ -346,13 +348,13 @@ function showFailures(heading: string, rows: Row[]) {
 
 async function main() {
 	const asked = process.argv.slice(2);
-	const names =
-		asked.length > 0 ? asked : Object.keys(checks).filter((name) => !HEAVY.includes(name));
+	const all = Object.keys(checks);
+	let names = asked;
+	if (asked.length === 0) names = all.filter((name) => !HEAVY.includes(name));
+	if (asked.includes('all')) names = all;
 	const unknown = names.filter((name) => !checks[name]);
 	if (unknown.length > 0) {
-		console.error(
-			`No such check: ${unknown.join(', ')}. There are: ${Object.keys(checks).join(', ')}`,
-		);
+		console.error(`No such check: ${unknown.join(', ')}. There are: ${all.join(', ')}`);
 		process.exit(2);
 	}
 	const rows = await runAll(names.map((name) => checks[name]!));

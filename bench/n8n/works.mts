@@ -3,7 +3,7 @@ import { DATA_PATH, writeCsv } from '../benchTable.mts';
 import { FILE_LOCATION, recordPath, writeRandomFile } from '../fileTable.mts';
 import { MIB } from '../measure.mts';
 import type { Scale } from '../report/row.mts';
-import { dataTable, nocoDb } from './otherTables.mts';
+import { dataTable } from './dataTable.mts';
 import {
 	AUTOMATIC,
 	buildBodies,
@@ -84,7 +84,6 @@ const upsert: Work = {
 			},
 		},
 		"n8n's Data Table node": { most: 10_000, ...dataTable('upsert') },
-		"n8n's NocoDB node": { most: 1_000, ...nocoDb() },
 	},
 };
 

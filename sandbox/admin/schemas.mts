@@ -81,17 +81,3 @@ export const newWorkflowSchema = Type.Object(
 	closed,
 );
 export type NewWorkflow = Static<typeof newWorkflowSchema>;
-
-/** POST /sandbox/forms. */
-export const newFormSchema = Type.Object(
-	{
-		name: text,
-		app: text,
-		table: text,
-		fields: Type.Array(text, { minItems: 1 }),
-		/** The name of a token of type `form`. */
-		token: Type.Optional(text),
-	},
-	closed,
-);
-export type NewForm = Static<typeof newFormSchema>;

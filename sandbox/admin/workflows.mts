@@ -1,21 +1,19 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { bodyValidator } from '../api/validation.mts';
-import { findApp, findTable } from '../catalog/find.mts';
-import type { Form, JsonObject, Workflow } from '../state/model.mts';
+import type { JsonObject, Workflow } from '../state/model.mts';
 import { invalid, notFound } from '../api/errors.mts';
 import { describeRun } from '../workflows/engine.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
-import { newFormSchema, newWorkflowSchema, type NewForm, type NewWorkflow } from './schemas.mts';
+import { newWorkflowSchema, type NewWorkflow } from './schemas.mts';
 
 interface ById {
 	Params: { id: string };
 }
 
-/** /sandbox/workflows, /sandbox/runs and /sandbox/forms; docs/sandbox.md. */
+/** /sandbox/workflows and /sandbox/runs; docs/sandbox.md. */
 export function registerWorkflows(server: FastifyInstance, state: SandboxState): void {
 	const checkWorkflow = bodyValidator(newWorkflowSchema);
-	const checkForm = bodyValidator(newFormSchema);
 
 	server.get('/sandbox/workflows', (request) => ({
 		data: state.workflows.all().map((entry) => describeWorkflow(state, request, entry)),
@@ -51,16 +49,6 @@ export function registerWorkflows(server: FastifyInstance, state: SandboxState):
 	server.delete('/sandbox/runs', (_request, reply) => {
 		state.runs.clear();
 		return reply.status(204).send();
-	});
-
-	server.get('/sandbox/forms', (request) => ({
-		data: state.forms.all().map((form) => describeForm(state, request, form)),
-	}));
-	server.post('/sandbox/forms', (request, reply) => {
-		const form = formFrom(state, checkForm(request.body));
-		state.forms.put(form);
-		void reply.status(201);
-		return { data: describeForm(state, request, form) };
 	});
 }
 
@@ -105,23 +93,6 @@ function describeWorkflow(
 		timeLimitMs,
 		script,
 	};
-}
-
-function formFrom(state: SandboxState, input: NewForm): Form {
-	const table = findTable(state, input.table, findApp(state, input.app));
-	const token = state.tokens.all().find((entry) => entry.name === (input.token ?? 'form'));
-	if (token?.type !== 'form') throw invalid('A form needs the name of a token of type "form".');
-	const unknown = input.fields.find((name) => !table.fields.some((field) => field.name === name));
-	if (unknown) throw invalid(`Table '${table.internalName}' has no field '${unknown}'.`);
-	const id = randomBytes(8).toString('hex');
-	return { id, name: input.name, tableId: table.id, tokenId: token.id, fields: input.fields };
-}
-
-function describeForm(state: SandboxState, request: FastifyRequest, form: Form): JsonObject {
-	// A public form's token is public: it is part of the form's URL.
-	const value = state.tokens.get(form.tokenId)?.value ?? '';
-	const { id, name, fields } = form;
-	return { id, name, fields, url: `${originOf(request)}/forms/${id}?token=${value}` };
 }
 
 function originOf(request: FastifyRequest): string {

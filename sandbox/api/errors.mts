@@ -49,7 +49,7 @@ export function forbidden(message: string): ApiError {
 	return new ApiError(403, [{ type: 'exception', id: 'permissionDeniedException', message }]);
 }
 
-/** 404: no such application, table, record, file, form or trigger. */
+/** 404: no such application, table, record, file or trigger. */
 export function notFound(message: string): ApiError {
 	return new ApiError(404, [{ type: 'warning', id: 'notFoundException', message }]);
 }

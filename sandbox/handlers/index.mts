@@ -2,7 +2,6 @@ import type { Handler } from '../api/request.mts';
 import * as account from './account.mts';
 import * as bulk from './bulk.mts';
 import * as files from './files.mts';
-import * as forms from './forms.mts';
 import * as records from './records.mts';
 import * as structure from './structure.mts';
 import * as summary from './summary.mts';
@@ -16,7 +15,6 @@ const handlers: Readonly<Record<string, Handler>> = {
 	...bulk,
 	...files,
 	...webhooks,
-	...forms,
 };
 
 /** The handler of an operation in contract/openapi.yaml: the function with the operation's name. */

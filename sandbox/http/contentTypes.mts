@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalid, type ApiError } from '../api/errors.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 import { readJson } from './body.mts';
 
-/** Accepts JSON everywhere, and what browsers send to public forms; rejects other types. */
+/** Accepts JSON, and rejects other types. */
 export function registerContentTypes(server: FastifyInstance, state: SandboxState): void {
 	server.removeAllContentTypeParsers();
 	server.addContentTypeParser(
@@ -33,14 +32,6 @@ export function registerContentTypes(server: FastifyInstance, state: SandboxStat
 					throw Object.assign(new Error('A fault cut off the upload.'), { code: 'ECONNRESET' });
 				},
 			});
-		},
-	);
-	server.addContentTypeParser(
-		'application/x-www-form-urlencoded',
-		async (request: FastifyRequest, stream: IncomingMessage) => {
-			if (isEmpty(request)) return undefined;
-			if (!request.url.startsWith('/forms/')) throw notJson();
-			return Object.fromEntries(new URLSearchParams(await text(stream)));
 		},
 	);
 	server.addContentTypeParser('*', async (request: FastifyRequest) => {

@@ -103,8 +103,8 @@ function tokenOf(state: SandboxState, operation: Operation, request: FastifyRequ
 	if (operation.queryToken && typeof inQuery === 'string') {
 		const token = currentToken(state, inQuery);
 		// URLs end up in logs, so only tokens with few rights may be part of one.
-		if (token.type === 'short' || token.type === 'form') return token;
-		throw forbidden('A token in a URL must be a short token or a public form token.');
+		if (token.type === 'short') return token;
+		throw forbidden('A token in a URL must be a short token.');
 	}
 	return tokenFromHeader(state, request.headers.authorization);
 }

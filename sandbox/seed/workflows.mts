@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { findApp, findTable } from '../catalog/find.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
-/** A workflow that stores the contact in its payload, and a public form for contacts. */
+/** A workflow that stores the contact in its payload. */
 export function seedWorkflows(state: SandboxState): void {
 	const name = 'Contact from outside';
 	state.workflows.put({
@@ -20,12 +19,5 @@ export function seedWorkflows(state: SandboxState): void {
 		].join('\n'),
 		response: 'accepted',
 		timeLimitMs: 5000,
-	});
-	state.forms.put({
-		id: 'contact-us',
-		name: 'Contact us',
-		tableId: findTable(state, 'contacts', findApp(state, 'crm')).id,
-		tokenId: uuidOf('token form'),
-		fields: ['firstname', 'surname', 'age', 'email', 'newsletter'],
 	});
 }

@@ -178,13 +178,3 @@ export interface Run {
 	log: string[];
 	error: string | null;
 }
-
-export interface Form {
-	id: string;
-	name: string;
-	tableId: string;
-	/** The token in its URL. */
-	tokenId: string;
-	/** Names of its fields. */
-	fields: string[];
-}

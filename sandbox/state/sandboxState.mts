@@ -7,7 +7,7 @@ import { RateLimiter } from '../access/rateLimiter.mts';
 import { FaultRegistry } from '../faults/registry.mts';
 import { FileStore } from '../store/fileStore.mts';
 import { RequestLog } from './requestLog.mts';
-import type { App, Form, Role, Run, Table, Token, User, Workflow } from './model.mts';
+import type { App, Role, Run, Table, Token, User, Workflow } from './model.mts';
 import { defaultSettings, type Settings } from './settings.mts';
 
 /** All state of the sandbox; handlers get it with every request. */
@@ -22,7 +22,6 @@ export class SandboxState {
 	readonly tokens: Collection<Token>;
 	readonly workflows: Collection<Workflow>;
 	readonly runs: Collection<Run>;
-	readonly forms: Collection<Form>;
 	readonly requestLog: RequestLog;
 	readonly rateLimiter = new RateLimiter();
 	readonly faults = new FaultRegistry();
@@ -44,7 +43,6 @@ export class SandboxState {
 		this.tokens = new Collection(this.database, 'token');
 		this.workflows = new Collection(this.database, 'workflow');
 		this.runs = new Collection(this.database, 'run');
-		this.forms = new Collection(this.database, 'form');
 		this.#settings = new Collection(this.database, 'settings');
 		this.requestLog = new RequestLog(this.records.latestRequest());
 		this.#applySettings();
@@ -72,7 +70,7 @@ export class SandboxState {
 		void this.#terminateWorkers();
 		this.database.transaction(() => {
 			this.records.clear();
-			const documents = [this.apps, this.tables, this.workflows, this.runs, this.forms];
+			const documents = [this.apps, this.tables, this.workflows, this.runs];
 			const access = [this.roles, this.users, this.tokens];
 			for (const collection of [...documents, ...access, this.#settings]) collection.clear();
 		});

@@ -155,17 +155,10 @@ describe.each([
 	});
 });
 
-test('a webhook and a public form', async () => {
+test('a webhook', async () => {
 	const [workflow] = (await sandbox.admin.http.get('/workflows')).data.data;
 	expect((await client.post(workflow.webhookUrl, { surname: 'x' })).status).toBe(202);
 	expect((await guest.post(workflow.webhookUrl, {})).status).toBe(401);
-	const [form] = (await sandbox.admin.http.get('/forms')).data.data;
-	const token = { params: { token: 'demo-unknown' } };
-	const [url] = form.url.split('?');
-	expect((await guest.get(form.url)).status).toBe(200);
-	expect((await guest.get(url, token)).status).toBe(401);
-	expect((await guest.post(form.url, { surname: 'x' })).status).toBe(201);
-	expect((await guest.post(form.url, {})).status).toBe(400);
 });
 
 test('every operation of the contract has responded with success and with an error', () => {
@@ -178,7 +171,7 @@ test('every operation of the contract has responded with success and with an err
 
 test('every operation has an origin', () => {
 	const origins = new Set(operations.map(({ origin }) => origin));
-	expect([...origins].sort()).toEqual(['adopted', 'open', 'specified']);
+	expect([...origins].sort()).toEqual(['adopted', 'specified']);
 });
 
 /** A PNG of one red dot. */

@@ -14,15 +14,11 @@ import {
 	type TestResult,
 	type TestRunner,
 } from '@stryker-mutator/api/test-runner';
-import { changeAt, isEquivalent } from './change.mts';
 import { UnitTests } from './unitTests.mts';
 
 /** What the mutated source and this runner share. */
 const context: InstrumenterContext = {};
 Object.assign(globalThis, { [INSTRUMENTER_CONSTANTS.NAMESPACE]: context });
-
-// A mutant may leave a promise that nobody waits for: its test fails, the process goes on.
-process.on('unhandledRejection', () => undefined);
 
 /** What processes share, in their working directory: a copy of the repository. */
 const SHARED = '.mutants';
@@ -39,9 +35,6 @@ interface DryRun {
 const MAX_HITS_FACTOR = 4;
 const MIN_HITS = 1000;
 
-/** Tests that take so long are enough for a mutant that none of them can notice. */
-const EQUIVALENT_TESTS_MS = 200;
-
 class InProcessRunner implements TestRunner {
 	#tests?: UnitTests;
 	#hits?: DryRun['hits'];
@@ -56,6 +49,9 @@ class InProcessRunner implements TestRunner {
 
 	/** Stryker starts each process in a copy of the repository. */
 	async init() {
+		// A mutant may leave a promise that nobody waits for: its test fails, the process goes on. Not at
+		// the top of this file: Stryker's main process loads it too, and must fail when it fails.
+		process.on('unhandledRejection', () => undefined);
 		this.#tests = new UnitTests(process.cwd());
 		mkdirSync(SHARED, { recursive: true });
 		new Worker(new URL('watchdog.mts', import.meta.url), {
@@ -128,10 +124,7 @@ class InProcessRunner implements TestRunner {
 		const maxHits = Math.max(MIN_HITS, this.#hitsOf(activeMutant.id) * MAX_HITS_FACTOR);
 		context.hitLimit = maxHits;
 		context.activeMutant = activeMutant.id;
-		const { fileName, location, replacement } = activeMutant;
-		const isUnnoticeable = isEquivalent(changeAt(fileName, location, replacement));
-		const maxTestsMs = isUnnoticeable ? EQUIVALENT_TESTS_MS : Infinity;
-		for (const test of this.#tests!.fastestFirst(testFilter, maxTestsMs)) {
+		for (const test of this.#tests!.fastestFirst(testFilter)) {
 			nrOfTests += 1;
 			context.hitCount = 0;
 			Atomics.store(this.#watched, 1, this.#tests!.maxComputing(test));

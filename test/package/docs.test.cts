@@ -94,12 +94,17 @@ describe.each(PAGES)('%s', (page) => {
 
 	test('every command that it names exists', () => {
 		const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-		const checks = [...read('scripts/test.mts').matchAll(/^\t(\w+): /gm)].map(([, name]) => name!);
-		const commands = [...read(page).matchAll(/npm run ([\w:]+)|npm test -- ((?:[a-z0-9]+ ?)+)/g)];
-		const missing = commands.flatMap(([, script, names = '']) => [
-			...(script !== undefined && !scripts[script] ? [`npm run ${script}`] : []),
-			...names.split(' ').filter((name) => name !== '' && !checks.includes(name)),
-		]);
+		const keysOf = (path: string) =>
+			[...read(path).matchAll(/^\t(\w+): /gm)].map(([, name]) => name!);
+		const [checks, programs] = [keysOf('scripts/test.mts'), keysOf('scripts/programs.mts')];
+		const named = (pattern: RegExp) => [...read(page).matchAll(pattern)].map(([, name]) => name!);
+		const missing = [
+			...named(/npm run ([\w:]+)/g).filter((script) => !scripts[script]),
+			...named(/npm run check -- (\w+)/g).filter((name) => !programs.includes(name)),
+			...named(/npm test -- ((?:[a-z0-9]+ ?)+)/g)
+				.flatMap((names) => names.trim().split(' '))
+				.filter((name) => !['all', ...checks].includes(name)),
+		];
 		expect(missing).toEqual([]);
 	});
 });

@@ -1,6 +1,6 @@
 /**
  * The trigger under each scheduler of n8n, in a real n8n: nothing lost, nothing emitted twice. Each
- * situation prints how many changes were lost and emitted twice. `npm run test:schedulers`.
+ * situation prints how many changes were lost and emitted twice. `npm test -- schedulers`.
  */
 
 import assert from 'node:assert/strict';

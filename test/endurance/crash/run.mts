@@ -1,7 +1,7 @@
 /**
  * Kills real n8n with the packed package, and the sandbox with a database file, with SIGKILL during
  * a sync of 5,000 items, uploads, and polls. Then restarts them and runs the workflows again:
- * nothing may be doubled or lost, and the node's outcomes must be true. `npm run test:crash --
+ * nothing may be doubled or lost, and the node's outcomes must be true. `npm run check -- crash
  * [--rounds N] [--seed N] [--goods N]`. The rounds kill n8n and the sandbox in turn. A seed repeats
  * the moments of the kills, but not the state of the processes at that time.
  */
@@ -43,7 +43,7 @@ const seed =
 	values.seed === undefined ? Math.floor(Math.random() * 1e9) : whole('seed', values.seed);
 
 console.log(
-	`${rounds} rounds from seed ${seed}: npm run test:crash -- --rounds ${rounds} --seed ${seed}`,
+	`${rounds} rounds from seed ${seed}: npm run check -- crash --rounds ${rounds} --seed ${seed}`,
 );
 const started = Date.now();
 const tally = new Tally();

@@ -1,7 +1,7 @@
 /**
  * All kinds of work for a long time, through n8n's engine with the sandbox, which sometimes
  * responds 429, breaks connections or is slow. The node's outcomes must be true, and the memory,
- * sockets and files of its process and the sandbox's must not grow. `npm run soak -- [--minutes N]
+ * sockets and files of its process and the sandbox's must not grow. `npm run check -- soak [--minutes N]
  * [--seed N]`.
  */
 
@@ -62,7 +62,7 @@ const faults: FaultRule[] = [
 }));
 
 console.log(
-	`${minutes} minutes from seed ${seed}: npm run soak -- --minutes ${minutes} --seed ${seed}`,
+	`${minutes} minutes from seed ${seed}: npm run check -- soak --minutes ${minutes} --seed ${seed}`,
 );
 const folder = await mkdtemp(join(tmpdir(), 'data-platform-soak-'));
 // On a file, so that what it stores does not count as its memory.

@@ -1,6 +1,6 @@
 /**
  * Random items, options and faults against the sandbox, through n8n's engine: the node's
- * outcome for each item must agree with what is stored. `npm run test:faults -- [--schedules N] [--seed N]`.
+ * outcome for each item must agree with what is stored. `npm run check -- faults [--schedules N] [--seed N]`.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -160,7 +160,7 @@ async function runSchedule(slot: SandboxSlot, seed: number): Promise<void> {
 	}
 	failed.push(seed);
 	const only = values.only ? ` --only ${values.only}` : '';
-	const again = `npm run test:faults -- --schedules 1 --seed ${seed}${only}`;
+	const again = `npm run check -- faults --schedules 1 --seed ${seed}${only}`;
 	if (failed.length > SHRUNK) {
 		const wrong = last?.wrong.join('; ') ?? String(result.errorInstance);
 		console.log(`\nSeed ${seed} failed (${last?.title ?? 'no run'}): ${wrong}`);

@@ -1,8 +1,8 @@
 /**
  * Import From File in a process that is killed with SIGKILL at random moments, and restarted at the
  * row after the last one that n8n's log reports as confirmed: nothing may be lost or doubled,
- * except what the docs say about Create. Also tests a full disk. `npm run test:import -- [--rounds
- * N] [--rows N] [--seed N]`. The package must be built.
+ * except what the docs say about Create. Also tests a full disk. `npm run check -- import [--rounds
+ * N] [--rows N] [--seed N]`.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

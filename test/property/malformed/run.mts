@@ -2,7 +2,7 @@
  * Malformed responses, drawn at random, to every operation, the trigger's poll and the editor's lists,
  * through n8n's engine: nothing crashes or hangs, no outcome is wrong, and errors are messages for users.
  *
- *   npm run test:malformed -- [--responses N | --runs N] [--seed N] [--only TEXT] [--slots N]
+ *   npm run check -- malformed [--responses N | --runs N] [--seed N] [--only TEXT] [--slots N]
  *
  * The sandbox serves each request; its response is made malformed on the way back. `--only` takes a
  * part of `what / malformation`; a seed repeats what is drawn.
@@ -140,7 +140,7 @@ function complain(job: Job, problems: string[], evidence: string[] = []) {
 	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
 	for (const line of problems) console.log(`    ${line.slice(0, 1000)}`);
 	for (const line of evidence) console.log(`      ${line.slice(0, 400)}`);
-	console.log(`    npm run test:malformed -- --runs 1 --seed ${job.seed}`);
+	console.log(`    npm run check -- malformed --runs 1 --seed ${job.seed}`);
 }
 
 async function within(work: Promise<Verdict>): Promise<Verdict> {

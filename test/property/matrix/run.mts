@@ -2,7 +2,7 @@
  * Every operation of the node, and the trigger's poll, under every fault that the sandbox knows,
  * through n8n's engine against sandboxes: the node's outcomes must agree with the stored records.
  *
- *   npm run test:matrix -- [--only TEXT] [--seed N] [--each N] [--slots N] [--table FILE]
+ *   npm run check -- matrix [--only TEXT] [--seed N] [--each N] [--slots N] [--table FILE]
  *
  * `--only` takes a part of `resource: operation / fault / timing`; a seed repeats the choices of
  * every run. `--each` says how many of the five timings each operation meets each fault with; all
@@ -140,7 +140,7 @@ function complain(job: Job, problems: string[], evidence: string[]) {
 	console.log(`\n✗ ${job.title} (seed ${job.seed})`);
 	for (const problem of problems) console.log(`    ${problem}`);
 	for (const line of evidence) console.log(`      ${line}`);
-	console.log(`    npm run test:matrix -- --seed ${seed} --only '${job.title}'`);
+	console.log(`    npm run check -- matrix --seed ${seed} --only '${job.title}'`);
 }
 
 async function runSlot(slot: MatrixSandbox): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Sync Many with random tables, items, guards and faults, through n8n's engine: a removed record
- * was never in the input, and a record that should be gone but isn't is reported. `npm run
- * test:sync -- [--schedules N] [--seed N]`. The package must be built.
+ * was never in the input, and a record that should be gone but isn't is reported. `npm run check --
+ * sync [--schedules N] [--seed N]`.
  */
 import { parseArgs } from 'node:util';
 import type { IDataObject, INode } from 'n8n-workflow';
@@ -305,7 +305,7 @@ async function runSlot(slot: MatrixSandbox) {
 		counts.beside += Number(evidence.isOtherMet);
 		if (wrong.length === 0) continue;
 		failed.push(seed);
-		console.log(`\nSeed ${seed}: npm run test:sync -- --schedules 1 --seed ${seed}`);
+		console.log(`\nSeed ${seed}: npm run check -- sync --schedules 1 --seed ${seed}`);
 		for (const text of wrong) console.log(`  ${text}`);
 		if (failed.length > 3) continue;
 		console.log(`  ${JSON.stringify(schedule)}`);

@@ -1,7 +1,7 @@
 /**
  * Records change in a sandbox while the trigger polls it through n8n's engine, by the rules of each
  * of n8n's schedulers. Polls fail, run in parallel, are dropped and killed, all at random. In the
- * end, each change must have been emitted exactly once. `npm run test:trigger -- [--seeds N]
+ * end, each change must have been emitted exactly once. `npm run check -- trigger [--seeds N]
  * [--seed N] [--scheduler memory|durablePolls|durableCursors]`. A seed repeats the actions, but not
  * the exact moments at which the platform performs them, so it may take several runs to reproduce a
  * failure.

@@ -1,6 +1,4 @@
-/**
- * A client of a running n8n's internal REST API, which its editor uses, as a signed-in user.
- */
+/** A client of a running n8n's internal REST API, which its editor uses, as a signed-in user. */
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,4 @@
-/**
- * Processes that end together with everything that they started, and free ports for them.
- */
+/** Processes that end together with everything that they started, and free ports for them. */
 
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';

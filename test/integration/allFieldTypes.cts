@@ -1,6 +1,4 @@
-/**
- * The sandbox's deals, a table with a field of every type, written by the node.
- */
+/** The sandbox's deals, a table with a field of every type, written by the node. */
 import type { IDataObject, INode } from 'n8n-workflow';
 import {
 	automatic,

@@ -1,6 +1,4 @@
-/**
- * `npm run bench -- --profile`: when a worker has stopped, its profile is written.
- */
+/** `npm run bench -- --profile`: when a worker has stopped, its profile is written. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

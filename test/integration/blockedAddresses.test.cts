@@ -1,6 +1,4 @@
-/**
- * With `N8N_SSRF_PROTECTION_ENABLED`, n8n sends nothing to its own network.
- */
+/** With `N8N_SSRF_PROTECTION_ENABLED`, n8n sends nothing to its own network. */
 import { SsrfProtectionConfig } from '@n8n/config';
 import { Container } from '@n8n/di';
 import { checkCredential } from '../support/engine/engine.cts';

@@ -1,6 +1,4 @@
-/**
- * A platform whose times are whole seconds, so that equal times prove nothing.
- */
+/** A platform whose times are whole seconds, so that equal times prove nothing. */
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 

@@ -1,6 +1,4 @@
-/**
- * Operations that run item by item: several at a time, but those on one record in order.
- */
+/** Operations that run item by item: several at a time, but those on one record in order. */
 import type { IDataObject } from 'n8n-workflow';
 import { numbered, useHarness } from './fixtures.cts';
 import type { LoggedRequest } from '../../harness/sandboxAdmin.mts';

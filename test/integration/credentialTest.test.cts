@@ -1,6 +1,4 @@
-/**
- * What n8n shows when a user saves or tests a credential.
- */
+/** What n8n shows when a user saves or tests a credential. */
 import { checkCredential } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 import { useStubServer } from './useStubServer.cts';

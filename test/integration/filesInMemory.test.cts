@@ -1,6 +1,4 @@
-/**
- * n8n can keep files in memory, as text in its items, instead of in a store.
- */
+/** n8n can keep files in memory, as text in its items, instead of in a store. */
 import { gzipSync } from 'node:zlib';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';

@@ -1,6 +1,4 @@
-/**
- * Reading across links: the records linked to one record, and linked records in place of links.
- */
+/** Reading across links: the records linked to one record, and linked records in place of links. */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	automatic,

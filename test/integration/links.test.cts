@@ -1,6 +1,4 @@
-/**
- * Links by business key: the items have names, the platform gets record IDs.
- */
+/** Links by business key: the items have names, the platform gets record IDs. */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	automatic,

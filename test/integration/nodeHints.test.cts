@@ -1,6 +1,4 @@
-/**
- * When the editor shows which of the node's hints.
- */
+/** When the editor shows which of the node's hints. */
 import { NodeHelpers, Workflow, type IDataObject, type INode } from 'n8n-workflow';
 import { NODE_TYPE, nodeTypes } from '../support/engine/engine.cts';
 

@@ -1,6 +1,4 @@
-/**
- * An invalid value of an option is an error that names the option and says what to do.
- */
+/** An invalid value of an option is an error that names the option and says what to do. */
 import type { IDataObject } from 'n8n-workflow';
 import { expectErrorItem, numbered, useHarness, type Run } from './fixtures.cts';
 

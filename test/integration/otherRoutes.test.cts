@@ -1,6 +1,4 @@
-/**
- * Record IDs that mean something else in the platform's paths.
- */
+/** Record IDs that mean something else in the platform's paths. */
 import { numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 
 const harness = useHarness();

@@ -1,6 +1,4 @@
-/**
- * Sync Many: makes the table, or a part of it, match the input.
- */
+/** Sync Many: makes the table, or a part of it, match the input. */
 import type { IDataObject } from 'n8n-workflow';
 import { APP, numbered, outcomes, useHarness, type Run } from './fixtures.cts';
 import { useOtherWriter } from './otherWriter.cts';

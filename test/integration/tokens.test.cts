@@ -1,6 +1,4 @@
-/**
- * Where the token is sent, where it is not, and what errors say if it does not fit.
- */
+/** Where the token is sent, where it is not, and what errors say if it does not fit. */
 import type { IDataObject } from 'n8n-workflow';
 import { DataPlatformApi } from '../../credentials/DataPlatformApi.credentials';
 import { automatic, picked, runOperation, searchList } from '../support/engine/engine.cts';

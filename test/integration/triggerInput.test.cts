@@ -1,6 +1,4 @@
-/**
- * What the trigger's parameters may contain, and unusual budgets of n8n.
- */
+/** What the trigger's parameters may contain, and unusual budgets of n8n. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';

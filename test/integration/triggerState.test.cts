@@ -1,6 +1,4 @@
-/**
- * What the trigger stores with each of n8n's schedulers, and how it handles strange states.
- */
+/** What the trigger stores with each of n8n's schedulers, and how it handles strange states. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { picked } from '../support/engine/engine.cts';
 import { watch, type Watching, type WatchOptions } from '../support/engine/polls.cts';

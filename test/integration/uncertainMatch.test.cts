@@ -1,6 +1,4 @@
-/**
- * Two spellings of a match value that only the platform knows to be equal.
- */
+/** Two spellings of a match value that only the platform knows to be equal. */
 import type { IDataObject } from 'n8n-workflow';
 import { Container } from '@n8n/di';
 import { BinaryDataConfig, BinaryDataService } from 'n8n-core';

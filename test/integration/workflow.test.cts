@@ -1,6 +1,4 @@
-/**
- * Starting the platform's workflows, and what their scripts see and may do.
- */
+/** Starting the platform's workflows, and what their scripts see and may do. */
 import type { IDataObject } from 'n8n-workflow';
 import { runOperation, type Credential, type OperationRun } from '../support/engine/engine.cts';
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';

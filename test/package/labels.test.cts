@@ -1,6 +1,4 @@
-/**
- * A parameter's label is written down once, where the parameter is defined.
- */
+/** A parameter's label is written down once, where the parameter is defined. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { INodeProperties, INodePropertyCollection, INodeType } from 'n8n-workflow';

@@ -1,6 +1,4 @@
-/**
- * The tarball as npm publishes it: its content, and that it needs nothing but n8n-workflow.
- */
+/** The tarball as npm publishes it: its content, and that it needs nothing but n8n-workflow. */
 import { execFileSync } from 'node:child_process';
 import {
 	mkdirSync,

@@ -1,6 +1,4 @@
-/**
- * Random texts.
- */
+/** Random texts. */
 import fc from 'fast-check';
 
 const SURROGATES = { first: 0xd800, count: 0x800 };

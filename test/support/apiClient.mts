@@ -1,6 +1,4 @@
-/**
- * Reads what the platform returns over its API, without any of the nodes' code.
- */
+/** Reads what the platform returns over its API, without any of the nodes' code. */
 
 import type { RunningSandbox } from '../../harness/sandboxProcess.mts';
 

@@ -1,6 +1,4 @@
-/**
- * Workflows whose steps run one after the other.
- */
+/** Workflows whose steps run one after the other. */
 
 import { CREDENTIAL_NAME, CREDENTIAL_TYPE } from '../../harness/examples.mts';
 import type { WorkflowJson, WorkflowNode } from '../../harness/n8nApi.mts';

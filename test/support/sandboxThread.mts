@@ -1,6 +1,4 @@
-/**
- * Sandboxes in a thread of this process, which start faster than in their own processes.
- */
+/** Sandboxes in a thread of this process, which start faster than in their own processes. */
 import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import {

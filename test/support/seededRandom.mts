@@ -1,6 +1,4 @@
-/**
- * Random choices that are reproducible by a seed.
- */
+/** Random choices that are reproducible by a seed. */
 export class SeededRandom {
 	#state: number;
 

@@ -1,6 +1,4 @@
-/**
- * One sandbox per Jest process: its test files use it one after the other, and empty it first.
- */
+/** One sandbox per Jest process: its test files use it one after the other, and empty it first. */
 
 import { startSandbox, type RunningSandbox } from '../../harness/sandboxProcess.mts';
 

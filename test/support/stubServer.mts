@@ -1,6 +1,4 @@
-/**
- * A server other than the sandbox: another service, or a platform that breaks the contract.
- */
+/** A server other than the sandbox: another service, or a platform that breaks the contract. */
 import {
 	createServer,
 	type IncomingHttpHeaders,

@@ -1,6 +1,4 @@
-/**
- * Files in n8n's store: written piece by piece, opened, and named after their fields.
- */
+/** Files in n8n's store: written piece by piece, opened, and named after their fields. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IBinaryKeyData } from 'n8n-workflow';
 

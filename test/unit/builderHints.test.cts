@@ -1,6 +1,4 @@
-/**
- * Hints for n8n's AI belong to existing parameters, and not to the selectors.
- */
+/** Hints for n8n's AI belong to existing parameters, and not to the selectors. */
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { properties } from '../../nodes/DataPlatform/actions';
 import { HINTS } from '../../nodes/DataPlatform/parameters/builderHints';

@@ -1,6 +1,4 @@
-/**
- * How the order of changes is read: the requests, and what their pages mean.
- */
+/** How the order of changes is read: the requests, and what their pages mean. */
 import { ChangePages, readChanges, startFromNow } from '../../nodes/DataPlatform/changes/reader.ts';
 import {
 	LIMITS,

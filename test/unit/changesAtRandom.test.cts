@@ -1,6 +1,4 @@
-/**
- * Random changes on a fake platform (changesTable.cts), with ties in another order than ours.
- */
+/** Random changes on a fake platform (changesTable.cts), with ties in another order than ours. */
 import fc from 'fast-check';
 import { LIMITS } from '../../nodes/DataPlatform/changes/tracker.ts';
 import { Follower, ORDERS, Table, type Order } from './changesTable.cts';

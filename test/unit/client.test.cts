@@ -1,6 +1,4 @@
-/**
- * One request and its response: URLs, bodies, bytes, tokens, waits.
- */
+/** One request and its response: URLs, bodies, bytes, tokens, waits. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';

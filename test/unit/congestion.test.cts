@@ -1,6 +1,4 @@
-/**
- * How large batches are, and how many requests run at once.
- */
+/** How large batches are, and how many requests run at once. */
 import { prepareRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import {
 	CongestionControl,

@@ -1,6 +1,4 @@
-/**
- * The text of a cursor: what it contains, what is rejected, how long it gets.
- */
+/** The text of a cursor: what it contains, what is rejected, how long it gets. */
 import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import {

@@ -1,6 +1,4 @@
-/**
- * Field types beyond the tables of whole values (values.test): parts, limits, shapes.
- */
+/** Field types beyond the tables of whole values (values.test): parts, limits, shapes. */
 import type { FieldMetadata, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
 import {
 	fromJsonText,

@@ -1,6 +1,4 @@
-/**
- * The set of IDs that readers keep is as exact as a Set.
- */
+/** The set of IDs that readers keep is as exact as a Set. */
 import fc from 'fast-check';
 
 import { IdSet } from '../../nodes/DataPlatform/api/idSet.ts';

@@ -1,6 +1,4 @@
-/**
- * Finds the first row of a key.
- */
+/** Finds the first row of a key. */
 import fc from 'fast-check';
 
 import { KeyIndex } from '../../nodes/DataPlatform/rows/keyIndex.ts';

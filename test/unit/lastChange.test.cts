@@ -1,6 +1,4 @@
-/**
- * When records were written, on clocks of any precision.
- */
+/** When records were written, on clocks of any precision. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import {
 	isFirstVersion,

@@ -1,6 +1,4 @@
-/**
- * The options about links: values to look up, linked records to read.
- */
+/** The options about links: values to look up, linked records to read. */
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import type { TableDefinition } from '../../nodes/DataPlatform/api/types.ts';

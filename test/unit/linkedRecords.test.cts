@@ -1,6 +1,4 @@
-/**
- * Reading linked records, on tables in memory: what is returned, and by which requests.
- */
+/** Reading linked records, on tables in memory: what is returned, and by which requests. */
 import {
 	LinkedRecords,
 	MAX_LINK_REQUESTS,

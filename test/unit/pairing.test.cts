@@ -1,6 +1,4 @@
-/**
- * Which record of a response belongs to which item.
- */
+/** Which record of a response belongs to which item. */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { alignByContent, pairByPosition } from '../../nodes/DataPlatform/bulk/pairing.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';

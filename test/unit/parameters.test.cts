@@ -1,6 +1,4 @@
-/**
- * Parameters: their entries in the editor, how their values are read, and what is rejected.
- */
+/** Parameters: their entries in the editor, how their values are read, and what is rejected. */
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import {

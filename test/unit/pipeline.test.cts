@@ -1,6 +1,4 @@
-/**
- * From rows to outcomes, portion by portion, on tables in memory.
- */
+/** From rows to outcomes, portion by portion, on tables in memory. */
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { LinkResolver, type LinkRule } from '../../nodes/DataPlatform/bulk/links.ts';

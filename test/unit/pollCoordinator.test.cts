@@ -1,6 +1,4 @@
-/**
- * What the polls of one node know about each other in one process of n8n.
- */
+/** What the polls of one node know about each other in one process of n8n. */
 import { PollCoordinator } from '../../nodes/DataPlatform/trigger/coordinator.ts';
 import type { SavedState } from '../../nodes/DataPlatform/trigger/savedState.ts';
 

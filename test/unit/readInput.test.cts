@@ -1,6 +1,4 @@
-/**
- * Which records are read, where changes start, and the shape of a record in the output.
- */
+/** Which records are read, where changes start, and the shape of a record in the output. */
 import { Readable } from 'node:stream';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 

@@ -1,6 +1,4 @@
-/**
- * Files of rows in any format, and their rows in portions.
- */
+/** Files of rows in any format, and their rows in portions. */
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

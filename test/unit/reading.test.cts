@@ -1,6 +1,4 @@
-/**
- * Reading page by page: what is requested when, and what happens if it ends early.
- */
+/** Reading page by page: what is requested when, and what happens if it ends early. */
 import { readPage, readRecords } from '../../nodes/DataPlatform/api/records.ts';
 import type { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { httpResponse, fakePlatform, type Serve } from './stubPlatform.cts';

@@ -1,6 +1,4 @@
-/**
- * Resolving items that no response confirms, on a fake platform.
- */
+/** Resolving items that no response confirms, on a fake platform. */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import { OutcomeResolver } from '../../nodes/DataPlatform/bulk/reconcile.ts';
 import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';

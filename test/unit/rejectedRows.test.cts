@@ -1,6 +1,4 @@
-/**
- * The file of rejected rows: its lines, and how they are recognized when they come back.
- */
+/** The file of rejected rows: its lines, and how they are recognized when they come back. */
 import {
 	addedColumns,
 	RejectedLines,

@@ -1,6 +1,4 @@
-/**
- * The counts in a bulk response, and whether they match its list.
- */
+/** The counts in a bulk response, and whether they match its list. */
 import {
 	contradictsItself,
 	countsAll,

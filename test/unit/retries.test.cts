@@ -1,6 +1,4 @@
-/**
- * One request that is sent again: what counts as a retry, how long it waits, what it remembers.
- */
+/** One request that is sent again: what counts as a retry, how long it waits, what it remembers. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ApiRequest } from '../../nodes/DataPlatform/transport/client.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';

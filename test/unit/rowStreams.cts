@@ -1,6 +1,4 @@
-/**
- * Input and output of the readers of row files.
- */
+/** Input and output of the readers of row files. */
 
 export async function* asPieces<T>(...pieces: T[]): AsyncGenerator<T> {
 	yield* pieces;

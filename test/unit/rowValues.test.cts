@@ -1,6 +1,4 @@
-/**
- * From the rows of a file to the input of the plan.
- */
+/** From the rows of a file to the input of the plan. */
 import type { IDataObject } from 'n8n-workflow';
 
 import { RowReader } from '../../nodes/DataPlatform/execution/rowValues.ts';

@@ -1,6 +1,4 @@
-/**
- * Writing one record: the requests, and the outcome after an ambiguous failure.
- */
+/** Writing one record: the requests, and the outcome after an ambiguous failure. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import {

@@ -1,6 +1,4 @@
-/**
- * What follows from the result of a step.
- */
+/** What follows from the result of a step. */
 import type { PreparedRecord } from '../../nodes/DataPlatform/bulk/batches.ts';
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import {

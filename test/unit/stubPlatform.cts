@@ -1,6 +1,4 @@
-/**
- * A connection to a fake platform, for what a real one can't be made to do.
- */
+/** A connection to a fake platform, for what a real one can't be made to do. */
 import type { IHttpRequestOptions, IN8nHttpFullResponse, Logger } from 'n8n-workflow';
 import {
 	ApiClient,

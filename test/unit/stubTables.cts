@@ -1,6 +1,4 @@
-/**
- * Tables in memory behind the fake platform: looked up, listed and written as on the service.
- */
+/** Tables in memory behind the fake platform: looked up, listed and written as on the service. */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type {
 	FieldValues,

@@ -1,6 +1,4 @@
-/**
- * Records that are missing from an input, and what happens to them, on a table in memory.
- */
+/** Records that are missing from an input, and what happens to them, on a table in memory. */
 import type { Group } from '../../nodes/DataPlatform/api/filters.ts';
 import type { FieldValues, PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import type { LinkTarget } from '../../nodes/DataPlatform/api/linkedRecords.ts';

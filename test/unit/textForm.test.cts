@@ -1,6 +1,4 @@
-/**
- * The meaning of a file's text: numbers, dates, local times, lists.
- */
+/** The meaning of a file's text: numbers, dates, local times, lists. */
 import type { FieldMetadata } from '../../nodes/DataPlatform/api/types.ts';
 import type { TextForm } from '../../nodes/DataPlatform/fields/fieldType.ts';
 import { typeOf } from '../../nodes/DataPlatform/fields/index.ts';

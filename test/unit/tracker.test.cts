@@ -1,6 +1,4 @@
-/**
- * What a poll emits and what it stores, as tables of states before and after.
- */
+/** What a poll emits and what it stores, as tables of states before and after. */
 import { createHash } from 'node:crypto';
 import type { PlatformRecord } from '../../nodes/DataPlatform/api/types.ts';
 import {

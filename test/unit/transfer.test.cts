@@ -1,6 +1,4 @@
-/**
- * Files that are uploaded, removed and downloaded: the requests, and what each failure means.
- */
+/** Files that are uploaded, removed and downloaded: the requests, and what each failure means. */
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';

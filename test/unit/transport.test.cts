@@ -1,6 +1,4 @@
-/**
- * The parts of a request: tokens, URLs, JSON, responses, and when it is retried.
- */
+/** The parts of a request: tokens, URLs, JSON, responses, and when it is retried. */
 import type { IDataObject } from 'n8n-workflow';
 import {
 	allowedOrigins,

@@ -1,6 +1,4 @@
-/**
- * The webhook trigger: who may call it, in which order it works, and what it remembers.
- */
+/** The webhook trigger: who may call it, in which order it works, and what it remembers. */
 import crypto = require('node:crypto');
 import type { IDataObject } from 'n8n-workflow';
 import { receive } from '../../nodes/DataPlatform/trigger/receive.ts';

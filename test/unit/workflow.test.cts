@@ -1,6 +1,4 @@
-/**
- * Trigger and Wait as a tool of an agent: n8n can't make an agent wait.
- */
+/** Trigger and Wait as a tool of an agent: n8n can't make an agent wait. */
 import { runNode } from './fakeNode.cts';
 import { httpResponse } from './stubPlatform.cts';
 

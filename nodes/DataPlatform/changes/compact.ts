@@ -1,6 +1,4 @@
-/**
- * IDs and numbers as short text of letters, digits, `-`, `_`, `*`, `~` and `.` only.
- */
+/** IDs and numbers as short text of letters, digits, `-`, `_`, `*`, `~` and `.` only. */
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;

@@ -1,6 +1,4 @@
-/**
- * Finds the known name that a mistyped one means.
- */
+/** Finds the known name that a mistyped one means. */
 
 /** Names that differ in more than this share of their letters are not suggested. */
 const CLOSE_ENOUGH = 0.4;

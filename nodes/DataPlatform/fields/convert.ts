@@ -1,6 +1,4 @@
-/**
- * Helpers for the conversions of several field types.
- */
+/** Helpers for the conversions of several field types. */
 import type { JsonValue } from '../api/types';
 import { isObject, parseExactJson } from '../transport/json';
 import { detached } from '../transport/text';

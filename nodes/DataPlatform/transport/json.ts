@@ -1,6 +1,4 @@
-/**
- * Deeper than any real data. Code that later processes an item can't recurse without a limit.
- */
+/** Deeper than any real data. Code that later processes an item can't recurse without a limit. */
 const MAX_DEPTH = 500;
 
 const QUOTE = 34;

@@ -1,6 +1,4 @@
-/**
- * Runs work with the same key one after the other, in the order of the calls.
- */
+/** Runs work with the same key one after the other, in the order of the calls. */
 export class Turns {
 	private readonly last = new Map<string, Promise<unknown>>();
 

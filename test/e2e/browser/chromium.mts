@@ -1,6 +1,4 @@
-/**
- * A real browser that connects only to this machine.
- */
+/** A real browser that connects only to this machine. */
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

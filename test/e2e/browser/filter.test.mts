@@ -1,6 +1,4 @@
-/**
- * Filling in the parameters as a user: a filter with a group, a record from the list.
- */
+/** Filling in the parameters as a user: a filter with a group, a record from the list. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * A user in n8n's editor who follows a text step by step, and looks for signs of trouble.
- */
+/** A user in n8n's editor who follows a text step by step, and looks for signs of trouble. */
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';

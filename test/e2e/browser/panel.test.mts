@@ -1,6 +1,4 @@
-/**
- * n8n's editor as a user sees it: the example, the node's panel, the credential.
- */
+/** n8n's editor as a user sees it: the example, the node's panel, the credential. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * The benchmark in real n8n: each of its workflows does its work, and is measured.
- */
+/** The benchmark in real n8n: each of its workflows does its work, and is measured. */
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,6 +1,4 @@
-/**
- * The trigger in an active workflow of a real n8n, which is killed and restarted.
- */
+/** The trigger in an active workflow of a real n8n, which is killed and restarted. */
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

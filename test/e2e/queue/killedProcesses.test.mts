@@ -1,6 +1,4 @@
-/**
- * Queue mode if a process ends in mid-job: a worker or main, killed or asked to stop.
- */
+/** Queue mode if a process ends in mid-job: a worker or main, killed or asked to stop. */
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,6 +1,4 @@
-/**
- * What the tests of queue mode share: tables, a source of items, nodes, and independent checks.
- */
+/** What the tests of queue mode share: tables, a source of items, nodes, and independent checks. */
 
 import type { RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import type { JsonObject } from '../../../harness/n8nApi.mts';

@@ -1,6 +1,4 @@
-/**
- * A running n8n in queue mode with its owner signed in, and the functions that the tests need.
- */
+/** A running n8n in queue mode with its owner signed in, and the functions that the tests need. */
 
 import axios from 'axios';
 import {

@@ -1,6 +1,4 @@
-/**
- * What must be true after a round, according to what the sandbox has stored.
- */
+/** What must be true after a round, according to what the sandbox has stored. */
 
 import { type Execution, type ExecutionItem, outputItems } from '../../../harness/n8nApi.mts';
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';

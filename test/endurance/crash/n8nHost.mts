@@ -1,6 +1,4 @@
-/**
- * The n8n of a crash test: starts its workflows, kills it and restarts it.
- */
+/** The n8n of a crash test: starts its workflows, kills it and restarts it. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningN8n, startN8n } from '../../../harness/n8nProcess.mts';

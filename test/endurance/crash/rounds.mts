@@ -1,6 +1,4 @@
-/**
- * The rounds of a crash test: start, kill, restart, run again, check.
- */
+/** The rounds of a crash test: start, kill, restart, run again, check. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Execution, describeFailure } from '../../../harness/n8nApi.mts';

@@ -1,6 +1,4 @@
-/**
- * The sandbox of a crash test, killed and restarted on the same file and port.
- */
+/** The sandbox of a crash test, killed and restarted on the same file and port. */
 
 import { startSandbox, type RunningSandbox } from '../../../harness/sandboxProcess.mts';
 import {

@@ -1,6 +1,4 @@
-/**
- * Whether a folder contains a secret, in plain text or in base64.
- */
+/** Whether a folder contains a secret, in plain text or in base64. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * The source of the workflows' data: the rows and files of a round, over HTTP.
- */
+/** The source of the workflows' data: the rows and files of a round, over HTTP. */
 
 import { createHash } from 'node:crypto';
 import { StubServer, fileResponse, jsonResponse } from '../../support/stubServer.mts';

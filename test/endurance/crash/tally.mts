@@ -1,6 +1,4 @@
-/**
- * Counts checks and observations.
- */
+/** Counts checks and observations. */
 
 const SHOWN = 5;
 

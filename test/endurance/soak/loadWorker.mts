@@ -1,6 +1,4 @@
-/**
- * One worker of the load: its own table, the node that runs on it, and the truth about it.
- */
+/** One worker of the load: its own table, the node that runs on it, and the truth about it. */
 
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';

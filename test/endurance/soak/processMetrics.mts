@@ -1,6 +1,4 @@
-/**
- * The memory and the open descriptors of a process.
- */
+/** The memory and the open descriptors of a process. */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 

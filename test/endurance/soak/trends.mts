@@ -1,6 +1,4 @@
-/**
- * Whether the measurements grow.
- */
+/** Whether the measurements grow. */
 
 /** One moment of a soak: the node's process and the sandbox's. */
 export interface Sample {

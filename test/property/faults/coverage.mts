@@ -1,6 +1,4 @@
-/**
- * Counts how often each thing happened, to notice what a generator never makes.
- */
+/** Counts how often each thing happened, to notice what a generator never makes. */
 import { OUTCOMES, type Evidence } from './execute.mts';
 import type { LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { FAULT_NAMES, faultsOf, isAmbiguous } from './faults.mts';

@@ -1,6 +1,4 @@
-/**
- * The faults that a schedule may use: what each does, and what it may excuse.
- */
+/** The faults that a schedule may use: what each does, and what it may excuse. */
 import fc from 'fast-check';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import { POISON } from './constants.mts';

@@ -1,6 +1,4 @@
-/**
- * What the contract leaves open about the platform, chosen at random for every run.
- */
+/** What the contract leaves open about the platform, chosen at random for every run. */
 import fc from 'fast-check';
 import type { SeededRandom } from '../../support/seededRandom.mts';
 

@@ -1,6 +1,4 @@
-/**
- * A sandbox for one schedule at a time: prepares it, and returns the truth afterwards.
- */
+/** A sandbox for one schedule at a time: prepares it, and returns the truth afterwards. */
 import {
 	createSandboxAdmin,
 	type FaultRule,

@@ -1,6 +1,4 @@
-/**
- * The tables that schedules write to, and their possible values.
- */
+/** The tables that schedules write to, and their possible values. */
 import fc from 'fast-check';
 import type { NewTable } from '../../../harness/sandboxAdmin.mts';
 import { POISON, TABLE } from './constants.mts';

@@ -1,6 +1,4 @@
-/**
- * What another writer changed while the node ran, and what then must be true about the items.
- */
+/** What another writer changed while the node ran, and what then must be true about the items. */
 import type { StoredRecord } from '../../../harness/sandboxAdmin.mts';
 import type { Evidence, ItemResult, Outcome } from './execute.mts';
 import { ReferenceModel, sameFields } from './referenceModel.mts';

@@ -1,6 +1,4 @@
-/**
- * Responses that no platform should send, made at random from the right ones.
- */
+/** Responses that no platform should send, made at random from the right ones. */
 import fc from 'fast-check';
 
 /** A response on its way: the bytes of its body, and how they are sent. */

@@ -1,6 +1,4 @@
-/**
- * A sandbox behind a gateway that makes its responses malformed.
- */
+/** A sandbox behind a gateway that makes its responses malformed. */
 import type { FaultCase } from '../matrix/faultCases.mts';
 import type { FaultRule, LoggedRequest } from '../../../harness/sandboxAdmin.mts';
 import type { ConnectedSandbox } from '../../../harness/sandboxProcess.mts';

@@ -1,6 +1,4 @@
-/**
- * What must be true after everything was emitted.
- */
+/** What must be true after everything was emitted. */
 import type { StoredVersion } from '../../../harness/sandboxAdmin.mts';
 import type { Truth } from '../faults/sandboxSlot.mts';
 import { watchesDeletions, type Plan } from './plan.mts';

@@ -1,6 +1,4 @@
-/**
- * What a seed determines: options, limits, and the amount of activity.
- */
+/** What a seed determines: options, limits, and the amount of activity. */
 import type { FaultRule } from '../../../harness/sandboxAdmin.mts';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { POLL_LIMITS, type PollLimits } from './engine.mts';

@@ -1,6 +1,4 @@
-/**
- * The platform in a simulation: a table in a sandbox, users who write to it, and trouble.
- */
+/** The platform in a simulation: a table in a sandbox, users who write to it, and trouble. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SandboxSlot, type Truth } from '../faults/sandboxSlot.mts';
 import { APP, TABLE } from '../faults/constants.mts';

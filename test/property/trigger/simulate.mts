@@ -1,6 +1,4 @@
-/**
- * One seed: records are written while n8n polls, independently and at the same time.
- */
+/** One seed: records are written while n8n polls, independently and at the same time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SeededRandom } from '../../support/seededRandom.mts';
 import { problemsOf } from './check.mts';

@@ -1,6 +1,4 @@
-/**
- * Checks the parameters that a test sets: a misspelt one would have no effect.
- */
+/** Checks the parameters that a test sets: a misspelt one would have no effect. */
 import type {
 	INodeParameters,
 	INodeProperties,

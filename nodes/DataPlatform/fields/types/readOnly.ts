@@ -1,6 +1,4 @@
-/**
- * Fields that the platform fills in (`system_type`, `calculated`), and fields without data.
- */
+/** Fields that the platform fills in (`system_type`, `calculated`), and fields without data. */
 import { problem } from '../convert';
 import { unknownType } from './text';
 import type { FieldType } from '../fieldType';

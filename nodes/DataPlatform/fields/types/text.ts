@@ -1,6 +1,4 @@
-/**
- * `text`, `long_text`, `markdown`, `radio`, `dropdown`, and unknown types.
- */
+/** `text`, `long_text`, `markdown`, `radio`, `dropdown`, and unknown types. */
 import type { FieldDefinition } from '../../api/types';
 import { problem, show } from '../convert';
 import { sameOrUnknown, sameText } from '../equality';

@@ -1,6 +1,4 @@
-/**
- * Counts how often each thing happened, to notice what a generator never makes.
- */
+/** Counts how often each thing happened, to notice what a generator never makes. */
 import type { LoggedRequest } from '../../../../harness/sandboxAdmin.mts';
 import { FAULTS, faultsOf, isAmbiguous } from '../faults.mts';
 import { isWrite } from './requests.mts';

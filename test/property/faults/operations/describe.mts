@@ -1,6 +1,4 @@
-/**
- * Describes a failing schedule for a human reader.
- */
+/** Describes a failing schedule for a human reader. */
 import type { OperationTrial } from './trial.mts';
 
 const lines = (entries: unknown[]) => entries.map((entry) => `    ${JSON.stringify(entry)}`);

@@ -1,6 +1,4 @@
-/**
- * The expected outcome of each item of a case if nothing goes wrong.
- */
+/** The expected outcome of each item of a case if nothing goes wrong. */
 import type { StoredRecord } from '../../../../harness/sandboxAdmin.mts';
 import type { Case, CaseItem } from './schedule.mts';
 import { filesIn, keyOf } from './table.mts';

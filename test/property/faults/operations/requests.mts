@@ -1,6 +1,4 @@
-/**
- * The requests of a run: which of them concern an item, and what they leave open.
- */
+/** The requests of a run: which of them concern an item, and what they leave open. */
 import type { LoggedRequest, StoredVersion } from '../../../../harness/sandboxAdmin.mts';
 import { FAULTS, faultsOf, hasEffect, isAmbiguous, type FaultName } from '../faults.mts';
 import type { Evidence } from './execute.mts';

@@ -1,6 +1,4 @@
-/**
- * The table that single and bulk operations write to, and the values that items put into it.
- */
+/** The table that single and bulk operations write to, and the values that items put into it. */
 import type { NewTable, StoredRecord } from '../../../../harness/sandboxAdmin.mts';
 import { TABLE } from '../constants.mts';
 

@@ -1,6 +1,4 @@
-/**
- * Operations on files. What a record has is known by name, size and bytes.
- */
+/** Operations on files. What a record has is known by name, size and bytes. */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { IBinaryData, INodeExecutionData } from 'n8n-workflow';

@@ -1,6 +1,4 @@
-/**
- * One scenario for each operation of the node. An operation without a scenario stops the run.
- */
+/** One scenario for each operation of the node. An operation without a scenario stops the run. */
 import { NODE_TYPE, nodeTypes, prepare } from '../../../support/engine/outsideJest.mts';
 import { attachmentScenarios } from './attachments.mts';
 import {

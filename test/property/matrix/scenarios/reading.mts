@@ -1,6 +1,4 @@
-/**
- * Operations that only read. Another client reads the expected values before.
- */
+/** Operations that only read. Another client reads the expected values before. */
 import { isDeepStrictEqual } from 'node:util';
 import { picked } from '../../../support/engine/outsideJest.mts';
 import { APP, TABLE, idOf, type MatrixSandbox } from '../matrixSandbox.mts';

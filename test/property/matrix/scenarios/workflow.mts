@@ -1,6 +1,4 @@
-/**
- * Starting workflows of the platform: each start is a run in its log.
- */
+/** Starting workflows of the platform: each start is a run in its log. */
 import { itemsOf, type Prepared, type Scenario } from './scenario.mts';
 
 /** @param count how many items; an execution waits for one workflow at a time */

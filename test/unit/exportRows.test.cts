@@ -3,12 +3,12 @@ import {
 	csvHeader,
 	csvRecord,
 	exportColumns,
-	type CsvForm,
+	type CsvFormat,
 } from '../../nodes/DataPlatform/rows/exportRows.ts';
 import type { FieldDefinition, JsonValue } from '../../nodes/DataPlatform/api/types.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 
-const FORM: CsvForm = { delimiter: ',', byteOrderMark: false, formulaGuard: true };
+const FORM: CsvFormat = { delimiter: ',', byteOrderMark: false, formulaGuard: true };
 
 const withHeader = (name: string, header: string, type?: string): FieldDefinition => ({
 	...fieldOf(name, type),
@@ -113,12 +113,12 @@ describe('cells', () => {
 		],
 	])('%j is %j with the guard, else %j', (value, guarded, plain) => {
 		const record = storedOf({ id: 'r1', fields: value === undefined ? {} : { a: value } });
-		const line = (form: CsvForm) => csvRecord(record, [column!], form);
+		const line = (form: CsvFormat) => csvRecord(record, [column!], form);
 		expect(line(FORM)).toBe(`${guarded}\r\n`);
 		expect(line({ ...FORM, formulaGuard: false })).toBe(`${plain}\r\n`);
 	});
 
-	test.each<[Partial<CsvForm>, string]>([
+	test.each<[Partial<CsvFormat>, string]>([
 		[{}, "a,'=b\r\n"],
 		[{ formulaGuard: false }, 'a,=b\r\n'],
 		[{ byteOrderMark: true }, "\ufeffa,'=b\r\n"],

@@ -4,7 +4,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import type { TableDefinition } from '../../nodes/DataPlatform/api/types.ts';
 import {
 	inclusionsOf,
-	noticeOmissions,
+	warnAboutOmissions,
 } from '../../nodes/DataPlatform/parameters/linkedRecords.ts';
 import { linkRules } from '../../nodes/DataPlatform/parameters/links.ts';
 import { asItems, columns, fakeRun, locator, runNode, TABLE, type Given } from './fakeNode.cts';
@@ -543,8 +543,8 @@ describe('Include Linked Records', () => {
 
 	test('of more than the requests that it may take, the rest is left', async () => {
 		const { run: context, seen } = await fakeRun({});
-		noticeOmissions(context, { isCut: false, isUnread: true } as never);
-		noticeOmissions(context, { isCut: false, isUnread: true } as never);
+		warnAboutOmissions(context, { isCut: false, isUnread: true } as never);
+		warnAboutOmissions(context, { isCut: false, isUnread: true } as never);
 		expect(seen.hints).toEqual([
 			{
 				message:

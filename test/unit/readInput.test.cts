@@ -8,7 +8,7 @@ import {
 	createEditorClient,
 } from '../../nodes/DataPlatform/execution/createClient.ts';
 import { changeOutput, selectionValues } from '../../nodes/DataPlatform/parameters/changes.ts';
-import { noticeShift, queryHint } from '../../nodes/DataPlatform/parameters/reading.ts';
+import { warnAboutShift, queryHint } from '../../nodes/DataPlatform/parameters/reading.ts';
 import {
 	prefixedName,
 	recordOutput,
@@ -162,7 +162,7 @@ describe('which records are read', () => {
 
 	test('a table that changes while it is read is noticed', async () => {
 		const { run, seen } = await fakeRun({});
-		noticeShift(run, 5);
+		warnAboutShift(run, 5);
 		expect(seen.hints).toEqual([
 			{
 				message:

@@ -8,12 +8,12 @@ import {
 	openRows,
 	portionsOf,
 	type FileRow,
-	type RowFileForm,
+	type FileFormat,
 } from '../../nodes/DataPlatform/rows/readRows.ts';
 import { decodeText } from '../../nodes/DataPlatform/rows/text.ts';
 import { asPieces, collect, thenFails } from './rowStreams.cts';
 
-const open = async (pieces: string[], form: Partial<RowFileForm> = {}) =>
+const open = async (pieces: string[], form: Partial<FileFormat> = {}) =>
 	await openRows(asPieces(...pieces), { formulaGuard: false, ...form });
 
 /** What a row holds. */
@@ -44,7 +44,7 @@ describe('a file on disk', () => {
 });
 
 describe('opening', () => {
-	test.each<[string, string[], Partial<RowFileForm>, string[], string, unknown[]]>([
+	test.each<[string, string[], Partial<FileFormat>, string[], string, unknown[]]>([
 		['the delimiter is found', ['a;b\n1;2\n'], {}, ['a', 'b'], ';', [['1', '2']]],
 		['the delimiter is given', ['a;b\n1,2'], { delimiter: ',' }, ['a;b'], ',', [['1', '2']]],
 		['only a header', ['a,b'], {}, ['a', 'b'], ',', []],
@@ -87,7 +87,7 @@ describe('opening', () => {
 		expect(read.rows.map(contentOf)).toEqual(rows);
 	});
 
-	test.each<[string, string[], Partial<RowFileForm>, unknown[]]>([
+	test.each<[string, string[], Partial<FileFormat>, unknown[]]>([
 		['objects', ['{"a":1}\n{"a":2}'], {}, [{ a: 1 }, { a: 2 }]],
 		['a piece at a time', ['', ' \n', '{"a"', ':1}\n{"a":', '2}'], {}, [{ a: 1 }, { a: 2 }]],
 		[
@@ -133,7 +133,7 @@ describe('opening', () => {
 	const NO_HEADER = 'Its first row must name the columns.';
 	const NO_OBJECT = 'It must have one JSON object per line.';
 
-	test.each<[string, string[], Partial<RowFileForm>, string, unknown]>([
+	test.each<[string, string[], Partial<FileFormat>, string, unknown]>([
 		['no text', [], {}, 'The file is empty', NO_HEADER],
 		['blank lines', ['\n', '\r\n'], {}, 'The file is empty', NO_HEADER],
 		['no text', [], { format: 'ndjson' }, 'The file is empty', NO_OBJECT],

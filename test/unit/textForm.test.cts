@@ -1,6 +1,6 @@
 /** The meaning of a file's text: numbers, dates, local times, lists. */
 import type { FieldMetadata } from '../../nodes/DataPlatform/api/types.ts';
-import type { TextForm } from '../../nodes/DataPlatform/fields/fieldType.ts';
+import type { CellFormat } from '../../nodes/DataPlatform/fields/fieldType.ts';
 import { typeOf } from '../../nodes/DataPlatform/fields/index.ts';
 import { timeReader, zoneReader } from '../../nodes/DataPlatform/fields/textForm.ts';
 import { fieldOf } from './fixtures.cts';
@@ -8,7 +8,7 @@ import { fieldOf } from './fixtures.cts';
 const parse = (
 	type: string,
 	text: string,
-	form: Partial<TextForm> = {},
+	form: Partial<CellFormat> = {},
 	metadata: FieldMetadata = {},
 ) =>
 	typeOf(fieldOf('f', type, metadata)).parse(text, {
@@ -18,7 +18,7 @@ const parse = (
 	});
 
 describe('a number', () => {
-	test.each<[form: TextForm['numbers'], text: string, value: string]>([
+	test.each<[form: CellFormat['numbers'], text: string, value: string]>([
 		['plain', ' 1234.5 ', '1234.5'],
 		['plain', '1,234', '1,234'],
 		['point', '1,234.5', '1234.5'],

@@ -6,7 +6,7 @@ import type { FieldDefinition, TableDefinition } from '../api/types';
 import { closestName } from '../fields/closestName';
 import { keyFields, type PlanInput, type PlanOptions } from '../bulk/plan';
 import { isWritable, typeOf } from '../fields';
-import type { TextForm } from '../fields/fieldType';
+import type { CellFormat } from '../fields/fieldType';
 import { unguarded } from '../rows/csv';
 import { isCsvRow, type FileRow } from '../rows/readRows';
 import { addedColumns, withoutAdded, type Rejection } from '../rows/rejectedRows';
@@ -29,7 +29,7 @@ export interface RowReading {
 	planning: PlanOptions;
 	/** Whether a row names its record by ID. */
 	hasId: boolean;
-	form: TextForm;
+	form: CellFormat;
 	formulaGuard: boolean;
 }
 

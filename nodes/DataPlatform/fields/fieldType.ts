@@ -12,7 +12,7 @@ import type { FieldDefinition, JsonValue } from '../api/types';
 export type Converted = { value: JsonValue } | { problem: string };
 
 /** The format of values in a text file. */
-export interface TextForm {
+export interface CellFormat {
 	/** `plain`: 1234.5 · `point`: 1,234.5 · `comma`: 1.234,5 */
 	numbers: 'plain' | 'point' | 'comma';
 	/** Reads dates and times that are not in ISO 8601. */
@@ -39,7 +39,7 @@ export interface FieldType {
 	writtenBy: 'clients' | 'platform' | 'nobody';
 	convert: Conversion;
 	/** Reads text from a file into a value that `convert` takes. Never gets an empty text. */
-	parse: (text: string, form: TextForm) => { value: unknown } | { problem: string };
+	parse: (text: string, form: CellFormat) => { value: unknown } | { problem: string };
 	/** Whether a value is one that the platform returns for the field but does not accept. */
 	isOnlyRead?: (value: unknown) => boolean;
 	/**

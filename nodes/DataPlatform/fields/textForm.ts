@@ -23,7 +23,7 @@ const TOKENS: Array<[token: string, pattern: string]> = [
 	['a', '(?<half>[AaPp]\\.?[Mm]\\.?)'],
 ];
 
-const wrongForm = (form: string, why: string) =>
+const wrongFormat = (form: string, why: string) =>
 	new InputError(`${show(form)} ${why}`, {
 		hint: 'Use yyyy, MM, dd, HH, mm, ss, SSS (M, d, H without leading zeros; hh and a for AM and PM), such as dd.MM.yyyy HH:mm.',
 	});
@@ -35,7 +35,7 @@ function pattern(form: string): RegExp {
 		const token = TOKENS.find(([name]) => form.startsWith(name, at));
 		if (!token) {
 			if (/[A-Za-z]/.test(form[at]!) && form[at] !== 'T') {
-				throw wrongForm(form, `has '${form[at]}', which has no meaning`);
+				throw wrongFormat(form, `has '${form[at]}', which has no meaning`);
 			}
 			source += form[at]!.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');
 			at += 1;
@@ -43,15 +43,18 @@ function pattern(form: string): RegExp {
 		}
 		const [name, expression] = token;
 		const part = /<(\w+)>/.exec(expression)![1]!;
-		if (parts.has(part)) throw wrongForm(form, `names the ${part} twice`);
+		if (parts.has(part)) throw wrongFormat(form, `names the ${part} twice`);
 		parts.add(part);
 		source += expression;
 		at += name.length;
 	}
 	const missing = ['year', 'month', 'day'].find((part) => !parts.has(part));
-	if (missing) throw wrongForm(form, `has no ${missing}`);
+	if (missing) throw wrongFormat(form, `has no ${missing}`);
 	if (form.includes('h') !== parts.has('half')) {
-		throw wrongForm(form, "has hours from 1 to 12 without AM and PM ('a'), or the other way round");
+		throw wrongFormat(
+			form,
+			"has hours from 1 to 12 without AM and PM ('a'), or the other way round",
+		);
 	}
 	return new RegExp(`^${source}$`);
 }
@@ -66,7 +69,7 @@ function hourOf({ hour, half }: Record<string, string | undefined>): string {
 }
 
 /** The part of a format before its hours. */
-function dayFormOf(form: string): string {
+function dateFormatOf(form: string): string {
 	let end = form.search(/[Hh]/);
 	if (end < 0) return form;
 	while (/[\sT,]/.test(form[end - 1] ?? '')) end -= 1;
@@ -82,7 +85,7 @@ function dayFormOf(form: string): string {
 export function timeReader(form: string): (text: string) => string | undefined {
 	const wholeForm = form.trim();
 	const whole = pattern(wholeForm);
-	const dayForm = dayFormOf(wholeForm);
+	const dayForm = dateFormatOf(wholeForm);
 	let day: RegExp | undefined;
 	try {
 		day = dayForm === wholeForm ? undefined : pattern(dayForm);

@@ -159,7 +159,7 @@ export async function inclusionsOf(
 }
 
 /** Warns the user, once per run, that linked records were left out. */
-export function noticeOmissions(run: RunContext<never>, linked: LinkedRecords) {
+export function warnAboutOmissions(run: RunContext<never>, linked: LinkedRecords) {
 	if (linked.isCut) {
 		run.hintOnce(
 			`Some links have more linked records than ${limit} under ${linkedRecords}: only the first of each are in the output.`,
@@ -187,7 +187,7 @@ export async function linkedReader(run: RunContext<LinkedParameter>, index: numb
 	return async (records: PlatformRecord[]): Promise<PlatformRecord[]> => {
 		if (inclusions.length === 0) return records;
 		const whole = await linked.include(records, inclusions);
-		noticeOmissions(run, linked);
+		warnAboutOmissions(run, linked);
 		return whole;
 	};
 }

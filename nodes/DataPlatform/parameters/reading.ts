@@ -115,7 +115,7 @@ export async function withQueryHint<T>(
 }
 
 /** Warns the user that the order of the table changed while it was read. */
-export function noticeShift(run: RunContext<never>, count: number) {
+export function warnAboutShift(run: RunContext<never>, count: number) {
 	run.context.addExecutionHints({
 		message: `The table changed while it was read. All ${count} records are in the output once, but one that moved in the sort order meanwhile may be missing.`,
 		type: 'warning',

@@ -15,12 +15,12 @@ import {
 import { notText, withLabel } from '../execution/parameterValues';
 import type { ColumnEntry } from '../execution/rowValues';
 import type { RunContext } from '../execution/run';
-import type { TextForm } from '../fields/fieldType';
+import type { CellFormat } from '../fields/fieldType';
 import { timeReader, zoneReader } from '../fields/textForm';
 import { safeFileName } from '../files/uploadValidation';
 import type { Delimiter } from '../rows/csv';
-import type { CsvForm } from '../rows/exportRows';
-import type { RowFileForm } from '../rows/readRows';
+import type { CsvFormat } from '../rows/exportRows';
+import type { FileFormat } from '../rows/readRows';
 import type { Encoding } from '../rows/text';
 import { inputDataFieldName } from './files';
 import { rowMatchingParameters } from './matching';
@@ -99,10 +99,10 @@ export const exportFile = new OptionGroup(
 );
 
 /** How to write CSV. @throws {InputError} */
-export const csvFormOf = (
+export const readCsvFormat = (
 	run: RunContext<NameOf<typeof csvOptions>>,
 	index: number,
-): CsvForm & { hasHeaders: boolean } => ({
+): CsvFormat & { hasHeaders: boolean } => ({
 	delimiter: exportDelimiter.of(run, index),
 	byteOrderMark: byteOrderMark.of(run, index),
 	formulaGuard: formulaGuard.of(run, index),
@@ -259,10 +259,10 @@ export const importFile = new OptionGroup(
 );
 
 /** How to read a file. @throws {InputError} */
-function readFormOf(
+function readFileFormat(
 	run: RunContext<NameOf<typeof importFormat | typeof readOptions>>,
 	index: number,
-): RowFileForm & { encoding: Encoding } {
+): FileFormat & { encoding: Encoding } {
 	const format = importFormat.of(run, index);
 	const delimiter = importDelimiter.of(run, index);
 	return {
@@ -316,7 +316,7 @@ const timeZone = text('timeZone', {
 export const textOptions = [dateFormat, listSeparator, numberFormat, timeZone];
 
 /** @throws {InputError} */
-function textFormOf(run: RunContext<NameOf<typeof textOptions>>, index: number): TextForm {
+function readCellFormat(run: RunContext<NameOf<typeof textOptions>>, index: number): CellFormat {
 	const date = dateFormat.of(run, index);
 	const zone = timeZone.of(run, index);
 	// Not trimmed, because it may be a space.
@@ -350,7 +350,7 @@ export const fileSettingsOf = (run: RunContext<ImportParameter>, index: number) 
 	mode: importMode.of(run, index),
 	outputName: rejectedRowsField.of(run, index),
 	mapping: mappingOf(run, index),
-	form: readFormOf(run, index),
-	texts: textFormOf(run, index),
+	form: readFileFormat(run, index),
+	texts: readCellFormat(run, index),
 	range: rowRangeOf(run, index),
 });

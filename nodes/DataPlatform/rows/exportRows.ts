@@ -11,7 +11,7 @@ export interface ExportColumn {
 	value: (record: PlatformRecord) => JsonValue | undefined;
 }
 
-export interface CsvForm {
+export interface CsvFormat {
 	delimiter: Delimiter;
 	byteOrderMark: boolean;
 	/** Whether text that a spreadsheet would take for a formula gets an apostrophe. */
@@ -71,7 +71,7 @@ function cellText(value: FieldValues[string] | undefined, hasGuard: boolean): st
 }
 
 /** The first line of a CSV file. */
-export const csvHeader = (columns: ExportColumn[], form: CsvForm): string =>
+export const csvHeader = (columns: ExportColumn[], form: CsvFormat): string =>
 	(form.byteOrderMark ? '\ufeff' : '') +
 	csvLine(
 		columns.map(({ title }) => cellText(title, form.formulaGuard)),
@@ -79,7 +79,11 @@ export const csvHeader = (columns: ExportColumn[], form: CsvForm): string =>
 	);
 
 /** A record's line in a CSV file. */
-export const csvRecord = (record: PlatformRecord, columns: ExportColumn[], form: CsvForm): string =>
+export const csvRecord = (
+	record: PlatformRecord,
+	columns: ExportColumn[],
+	form: CsvFormat,
+): string =>
 	csvLine(
 		columns.map(({ value }) => cellText(value(record), form.formulaGuard)),
 		form.delimiter,

@@ -13,7 +13,7 @@ export const isCsvRow = (row: FileRow): row is CsvRow => 'cells' in row;
 
 export type RowFormat = 'csv' | 'ndjson';
 
-export interface RowFileForm {
+export interface FileFormat {
 	/** If not set, detected by the first character. */
 	format?: RowFormat;
 	/** If not set, detected in the first row. */
@@ -95,7 +95,7 @@ function headerOf({ cells, problem }: CsvRow, hasGuard: boolean): string[] {
  *
  * @throws {InputError} if it is empty, or its header can't be read
  */
-export async function openRows(text: AsyncGenerator<string>, form: RowFileForm): Promise<RowFile> {
+export async function openRows(text: AsyncGenerator<string>, form: FileFormat): Promise<RowFile> {
 	const { format: found, pieces } = await detect(text);
 	const format = form.format ?? found;
 	const notes: CsvNotes = {};

@@ -10,13 +10,13 @@ import { linkedReader, linkedRecords, linkedTo } from '../../parameters/linkedRe
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
-	noticeShift,
+	warnAboutShift,
 	recordQueryOf,
 	savedView,
 	sort,
 } from '../../parameters/reading';
 import { requestSettings } from '../../parameters/requests';
-import { csvFormOf, exportFile, exportFileName, exportFormat } from '../../parameters/rowFiles';
+import { readCsvFormat, exportFile, exportFileName, exportFormat } from '../../parameters/rowFiles';
 import { tableOf, tableParameters } from '../../parameters/table';
 import { csvHeader, csvRecord, exportColumns } from '../../rows/exportRows';
 import { ndjsonLine } from '../../rows/ndjson';
@@ -44,7 +44,7 @@ export const exportToFile = itemOperation({
 		const outputName = outputField.of(run, index);
 		const query = await recordQueryOf(run, index);
 		const withLinked = await linkedReader(run, index);
-		const form = csvFormOf(run, index);
+		const form = readCsvFormat(run, index);
 		const table = await run.definition(at);
 		const columns = exportColumns(
 			table,
@@ -69,7 +69,7 @@ export const exportToFile = itemOperation({
 		}
 		const name = exportFileName(run, index, table, format);
 		const file = await storeFile(run, pieces(), name, MIMETYPES[format]);
-		if (notes.hasShifted) noticeShift(run, count);
+		if (notes.hasShifted) warnAboutShift(run, count);
 		return withFiles({ records: count, fileName: file.fileName ?? name }, { [outputName]: file });
 	},
 });

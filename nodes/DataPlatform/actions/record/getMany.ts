@@ -8,7 +8,7 @@ import { limitWith, linkedReader, linkedRecords, linkedTo } from '../../paramete
 import { itemOperation } from '../../parameters/operation';
 import {
 	fieldsToLoad,
-	noticeShift,
+	warnAboutShift,
 	outputOf,
 	recordQueryOf,
 	savedView,
@@ -56,7 +56,7 @@ export const getMany = itemOperation({
 		for await (const page of pages) {
 			for (const record of await withLinked(page)) records.push(toOutput(record));
 		}
-		if (notes.hasShifted) noticeShift(run, records.length);
+		if (notes.hasShifted) warnAboutShift(run, records.length);
 		if (maximum !== all || records.length < all) return records;
 		return [...records.slice(0, MAX_AGENT_RECORDS), { notice: MORE_RECORDS }];
 	},

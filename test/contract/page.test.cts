@@ -108,7 +108,7 @@ inBrowser('in a browser', () => {
 		await page.getByRole('button', { name: `Copy ${sandbox.baseUrl}/webhooks/` }).waitFor();
 	});
 
-	test('says what to do where there is nothing yet', async () => {
+	test('says what to do if there is nothing yet', async () => {
 		await page.goto(`${sandbox.baseUrl}/#/records/geo/airports`);
 		await page.getByText('Application Geography, Table Airports').first().waitFor();
 		await page.getByText('No records yet. In n8n').waitFor();

@@ -188,7 +188,7 @@ test('an upsert whose every attempt fails is resolved by a look-up', async () =>
 	expect(await harness.values('number')).toEqual(['1', '2']);
 });
 
-test('where the look-up fails too, nobody claims to know', async () => {
+test('if the look-up fails too, the outcome is unknown', async () => {
 	await harness.faults(first({ kind: 'resetAfter' }), {
 		match: { path: '/data/filter$' },
 		fault: { kind: 'status', status: 403 },
@@ -213,7 +213,7 @@ test('the next batches are written after an ambiguous one', async () => {
 	expect(await harness.values('number')).toEqual(['3', '4']);
 });
 
-test('a platform that cannot be reached: nothing was sent, and that is said', async () => {
+test('a platform that cannot be reached: the error says that nothing was sent', async () => {
 	const result = await harness.run('createMany', {
 		items: numbered(2),
 		credential: { baseUrl: 'http://127.0.0.1:9' },

@@ -134,7 +134,7 @@ describe.each(ways)('%s', (_, operation, path, way) => {
 		expect(await isMet()).toBe(true);
 	});
 
-	test('a timeout after the write, which nobody can tell from one before it', async () => {
+	test('a timeout after the write, which looks the same as one before it', async () => {
 		await harness.faults(rule({ kind: 'hang', afterWrite: true }));
 		const result = await write({ options: { timeout: 0.25 } });
 		expect(result.error).toBeUndefined();
@@ -206,7 +206,7 @@ describe('beside another writer', () => {
 	});
 });
 
-test('items without such values are repeated as ever, in batches of their own', async () => {
+test('items without such values are retried as usual, in separate batches', async () => {
 	await harness.faults({
 		match: { path: 'bulk$' },
 		when: { nth: [1, 2, 4] },
@@ -310,7 +310,7 @@ describe('Import From File', () => {
 		expect((await files()).flat()).toEqual(['a.txt']);
 	});
 
-	test('that broke off is not said to be safe to repeat, and Retry On Fail leaves it', async () => {
+	test('that broke off does not claim to be safe to repeat, and Retry On Fail leaves it alone', async () => {
 		await fill({ code: 'a' });
 		await harness.faults({
 			match: { path: 'bulk$', bodyContains: '"b"' },

@@ -43,7 +43,7 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(1);
 	});
 
-	test('too large for the platform, refused while it is on its way', async () => {
+	test('too large for the platform, rejected during the upload', async () => {
 		await harness.sandbox.admin.settings({ maxBodyBytes: 1_000_000 });
 		const { error } = await harness.upload([await stored('large', randomBytes(LARGE))], {
 			options: { maxRetryWait: 1 },
@@ -157,7 +157,7 @@ describe('an upload', () => {
 		expect(await harness.writes()).toHaveLength(2);
 	});
 
-	test('in place of what is there may be repeated', async () => {
+	test('that replaces the existing files may be repeated', async () => {
 		await upload('old');
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });
 		const { error } = await upload('new', { parameters: { existingFiles: 'replace' } });
@@ -166,7 +166,7 @@ describe('an upload', () => {
 	});
 
 	test.each([401, 403, 413])(
-		'in place of what is there, lost and then refused with %i',
+		'that replaces the existing files, lost and then rejected with %i',
 		async (status) => {
 			await upload('old');
 			const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
@@ -179,7 +179,7 @@ describe('an upload', () => {
 		},
 	);
 
-	test.each([401, 403])('removing, lost and then refused with %i', async (status) => {
+	test.each([401, 403])('removing, lost and then rejected with %i', async (status) => {
 		await upload('old');
 		const rules = [{ kind: 'resetAfter' }, { kind: 'status', status }];
 		await faults(
@@ -202,7 +202,7 @@ describe('an upload', () => {
 		expect(await harness.records()).toHaveLength(2);
 	});
 
-	test('asked to wait: the body is made again', async () => {
+	test('asked to wait: the body is built again', async () => {
 		await faults({
 			when: { first: 2 },
 			match: write,
@@ -238,7 +238,7 @@ describe('an upload', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('of a file that is gone from the store, second of three', async () => {
+	test('of a file that is missing in the store, second of three', async () => {
 		const binaryData = Container.get(BinaryDataService);
 		const files = await Promise.all(
 			['a', 'b', 'c'].map(async (name) => await stored(name, randomBytes(LARGE / 4))),
@@ -301,13 +301,13 @@ describe('a download', () => {
 		expect(item!.binary).toBeUndefined();
 	});
 
-	test('that ends with nothing while it should have bytes', async () => {
+	test('that is empty although it should have bytes', async () => {
 		await faults({ match: fetching, fault: { kind: 'empty' } });
 		const { error } = await harness.run('download', { options: { maxRetryWait: 0 } });
 		expect(error!.message).toContain('Received 0 of 300000 bytes');
 	});
 
-	test('that is refused', async () => {
+	test('that is rejected', async () => {
 		await faults({ match: fetching, fault: { kind: 'status', status: 404 } });
 		const { error } = await harness.run('download');
 		expect(error!.message).toMatch(/^'a\.bin' could not be downloaded: /);
@@ -320,7 +320,7 @@ describe('a download', () => {
 		expect(error!.message).toContain('redirect');
 	});
 
-	test('of a file that is not there', async () => {
+	test('of a file that does not exist', async () => {
 		const { error } = await harness.run('download', { parameters: { fileId: 'nothing' } });
 		expect(error!.message).toBe(
 			`Record '${harness.id}' has no file 'nothing' in the field 'papers'`,
@@ -355,7 +355,7 @@ describe('a download', () => {
 });
 
 describe('a removal', () => {
-	test('of which the response is lost', async () => {
+	test('whose response is lost', async () => {
 		await upload();
 		const [file] = await harness.files();
 		await faults({ when: { first: 1 }, match: write, fault: { kind: 'resetAfter' } });

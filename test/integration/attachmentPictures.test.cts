@@ -39,7 +39,7 @@ describe('pictures', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('a thumbnail, with the name that its type has', async () => {
+	test('a thumbnail, named after its type', async () => {
 		await harness.upload([await stored('photo.png', await picture(), 'image/png')], {
 			parameters: { fileField: 'photo' },
 		});

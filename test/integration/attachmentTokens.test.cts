@@ -48,7 +48,7 @@ describe('a file at another host', () => {
 		expect(JSON.stringify(elsewhere.requests)).not.toContain(harness.sandbox.tokens.role);
 	});
 
-	test('that refuses', async () => {
+	test('that rejects the request', async () => {
 		elsewhere.respond = () => ({ status: 401 });
 		const { error } = await download(5);
 		expect(error!.message).toContain(`from ${new URL(elsewhere.origin).host}, without the token`);
@@ -69,7 +69,7 @@ describe('a file at another host', () => {
 		[302, false],
 		[404, true],
 	])(
-		'that refuses at length (%i, without an end %s) leaves no connection open',
+		'that rejects with a long body (%i, endless %s) leaves no connection open',
 		async (status, stalls) => {
 			elsewhere.respond = () => ({ status, body: 'x'.repeat(30_000_000), stalls });
 			const start = Date.now();
@@ -103,7 +103,7 @@ describe('a file at another host', () => {
 		expect(elsewhere.requests).toHaveLength(1);
 	});
 
-	test('that refuses, and falls silent', async () => {
+	test('that rejects, and falls silent', async () => {
 		elsewhere.respond = () => ({ status: 500, body: 'th', stalls: true });
 		const { error } = await download(5, { timeout: 1, maxRetryWait: 0 });
 		expect(error!.message).toContain('failed (500)');

@@ -6,7 +6,7 @@ const harness = useAttachmentHarness();
 
 const upload = (...files: Awaited<ReturnType<typeof stored>>[]) => harness.upload(files);
 
-describe('which files of the item', () => {
+describe('the files of the item', () => {
 	const item = async (): Promise<INodeExecutionData> => ({
 		json: {},
 		binary: {
@@ -30,7 +30,7 @@ describe('which files of the item', () => {
 		expect(await harness.names()).toEqual(names);
 	});
 
-	test('one that is not there', async () => {
+	test('a missing file', async () => {
 		const { error } = await harness.run('upload', {
 			input: [await item()],
 			parameters: { inputDataFieldName: 'one,four' },
@@ -92,7 +92,7 @@ describe('which files of the item', () => {
 	});
 });
 
-describe('what becomes of the files that are there', () => {
+describe('existing files', () => {
 	beforeEach(async () => {
 		await upload(await stored('a', 'a'), await stored('b', 'b'));
 	});
@@ -109,7 +109,7 @@ describe('what becomes of the files that are there', () => {
 		expect(await harness.names()).toEqual(['c']);
 	});
 
-	test('skipped where they are the same', async () => {
+	test('skipped if they are the same', async () => {
 		const files = [await stored('a', 'x'), await stored('b', 'longer'), await stored('c', 'c')];
 		const { json } = await harness.upload(files, { options: { skipExisting: true } });
 		expect(json()[0]!.uploaded).toEqual(['b', 'c']);
@@ -120,7 +120,7 @@ describe('what becomes of the files that are there', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('replaced, with the same left in place', async () => {
+	test('replaced, except those that are the same', async () => {
 		const [kept] = await harness.files();
 		const run = { parameters: { existingFiles: 'replace' }, options: { skipExisting: true } };
 		await harness.upload([await stored('a', 'a'), await stored('c', 'c')], run);
@@ -243,10 +243,10 @@ test('the list of fields offers those for files', async () => {
 	expect(fields.map(({ value }) => value)).toEqual(['', 'papers', 'scans', 'photo']);
 });
 
-describe('two files of one name and size', () => {
+describe('two files with the same name and size', () => {
 	const twins = async () => [await stored('a.txt', 'one'), await stored('a.txt', 'two')] as const;
 
-	test('are two files where existing ones are skipped', async () => {
+	test('are two files even if existing ones are skipped', async () => {
 		const [one, two] = await twins();
 		await upload(one);
 		await harness.upload([one, two], { options: { skipExisting: true } });
@@ -256,7 +256,7 @@ describe('two files of one name and size', () => {
 	});
 });
 
-describe('what a download leaves as it is', () => {
+describe('what a download leaves unchanged', () => {
 	test("the item's other files, whatever their names", async () => {
 		await upload(
 			await stored('1.txt', '1'),

@@ -18,7 +18,7 @@ async function expectOwnIds(output: IDataObject[], input: IDataObject[]) {
 	);
 }
 
-describe('25 items, item 12 refused', () => {
+describe('25 items, item 12 rejected', () => {
 	const rejections = [
 		['with its batch (400)', { batchFailure: 'wholeBatch400' }],
 		['with its batch (422)', { batchFailure: 'wholeBatch422' }],
@@ -63,7 +63,7 @@ describe('25 items, item 12 refused', () => {
 		expect(result.output('Data Platform', 0)).toHaveLength(24);
 	});
 
-	test('without going on, the error says through which item everything is confirmed', async () => {
+	test('if the run stops, the error says up to which item everything is confirmed', async () => {
 		await harness.settings({ batchFailure: 'wholeBatch400' });
 		const result = await harness.run('upsertMany', { items });
 		expect(result.error?.context?.itemIndex).toBe(12);
@@ -73,7 +73,7 @@ describe('25 items, item 12 refused', () => {
 		expect(await harness.values('number')).toEqual(good);
 	});
 
-	test('without going on, later batches are not sent', async () => {
+	test('if the run stops, later batches are not sent', async () => {
 		const options = { batchSize: 10, parallelRequests: 1 };
 		const result = await harness.run('upsertMany', { items, options });
 		expect(result.error?.context?.itemIndex).toBe(12);
@@ -82,7 +82,7 @@ describe('25 items, item 12 refused', () => {
 	});
 });
 
-test('several bad records are each found', async () => {
+test('each of several bad records is found', async () => {
 	await harness.settings({ batchFailure: 'wholeBatch422', recordIndex: false });
 	const bad = new Set([0, 5, 6, 24]);
 	const mixed = numbered(25).map((order, index) =>
@@ -133,7 +133,7 @@ describe('413', () => {
 		expect(sizes).toEqual(Array.from({ length: 8 }, () => 10));
 	});
 
-	test('by bytes: a record that is too large alone fails alone', async () => {
+	test('by bytes: only a record that is too large on its own fails', async () => {
 		await harness.settings({ maxBodyBytes: 5000 });
 		const items = numbered(6, { comment: 'x'.repeat(500) });
 		items[2] = { ...items[2], comment: 'x'.repeat(6000) };
@@ -143,7 +143,7 @@ describe('413', () => {
 	});
 });
 
-test('batches are cut by count and by bytes, a large record goes alone', async () => {
+test('batches are limited by count and by bytes; a large record is sent alone', async () => {
 	const items = numbered(10, { comment: 'x'.repeat(1000) });
 	items[4] = { ...items[4], comment: 'x'.repeat(200_000) };
 	await harness.run('createMany', { items, options: { batchSize: 3, maxBatchSizeMiB: 0.1 } });

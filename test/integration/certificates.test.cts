@@ -161,13 +161,13 @@ async function run(
 }
 
 describe.each(uses)('%s', (_, use) => {
-	test('goes on where the certificate is good', async () => {
+	test('works if the certificate is valid', async () => {
 		const server = servers.get('good')!;
 		expect((await use(server, false)).error).toBeUndefined();
 		expect(server.requests.length).toBeGreaterThan(0);
 	});
 
-	test.each(bad)('is refused where it is %s', async (kind, problem) => {
+	test.each(bad)('is rejected if it is %s', async (kind, problem) => {
 		const server = servers.get(kind)!;
 		const start = Date.now();
 		const { error, run: whole } = await use(server, false);
@@ -179,19 +179,22 @@ describe.each(uses)('%s', (_, use) => {
 		expect(Date.now() - start).toBeLessThan(5_000);
 	});
 
-	test.each(bad)('goes on where it is %s and the credential says so', async (kind) => {
+	test.each(bad)('works if it is %s and the credential allows it', async (kind) => {
 		const server = servers.get(kind)!;
 		expect((await use(server, true)).error).toBeUndefined();
 		expect(server.requests.length).toBeGreaterThan(0);
 	});
 });
 
-test.each(bad)("the credential's test goes on where it is %s and is told to", async (kind) => {
-	const server = servers.get(kind)!;
-	const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
-	await checkCredential(credential);
-	expect(server.requests).toHaveLength(1);
-});
+test.each(bad)(
+	"the credential's test works if it is %s and the credential allows it",
+	async (kind) => {
+		const server = servers.get(kind)!;
+		const credential = { baseUrl: server.origin, token, ignoreSslIssues: true };
+		await checkCredential(credential);
+		expect(server.requests).toHaveLength(1);
+	},
+);
 
 test.each(bad)(
 	"the editor's lists, the trigger and the credential's test say that it is %s",

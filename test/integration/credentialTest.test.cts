@@ -30,7 +30,7 @@ test('a token of each type that works', async () => {
 	}
 });
 
-test('an address that was pasted with its path', async () => {
+test('a URL that was pasted with its path', async () => {
 	expect(await check({ baseUrl: `${sandbox.baseUrl}/api/v2/` })).toMatchObject({ status: 'OK' });
 });
 

@@ -55,7 +55,7 @@ test('more matches than the maximum: nothing is deleted', async () => {
 	expect(enough.json()).toMatchObject([{ deletedCount: 3 }]);
 });
 
-test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is refused', async (maximum) => {
+test.each([0, -1, 1.5, '', 'all', null])('the maximum %j is rejected', async (maximum) => {
 	const result = await deleteMany({ ...where(open), maxRecordsToDelete: maximum });
 	expect(result.error?.message).toContain(
 		"'Max Records to Delete' must be a whole number at least 1",
@@ -176,7 +176,7 @@ describe('a response that gets lost', () => {
 		expect(await harness.values('number')).toEqual(['4']);
 	});
 
-	test('a platform that refuses them all is asked once', async () => {
+	test('a platform that rejects them all gets one request', async () => {
 		await harness.faults({ match: onDelete, fault: { kind: 'status', status: 403 } });
 		const result = await deleteMany({ ...where(open, dear), matchType: 'or' });
 		expect(result.error?.message).toContain('0 of 4 records were deleted');
@@ -184,7 +184,7 @@ describe('a response that gets lost', () => {
 		expect(deletes).toHaveLength(1);
 	});
 
-	test('a refusal on the way says how many are gone', async () => {
+	test('an error halfway says how many were deleted', async () => {
 		await harness.faults({
 			match: onDelete,
 			when: { nth: [3] },
@@ -201,7 +201,7 @@ test.each([
 	[{ ...open, field: 'state)' }, "has no field 'state)'"],
 	[{ ...open, operator: 'neq)x,price(gt' }, "unknown operator, 'neq)x,price(gt'"],
 	[{ ...open, operator: 'constructor' }, "unknown operator, 'constructor'"],
-])('a condition that is more than one is refused: %j', async (condition, message) => {
+])('a condition that is really several is rejected: %j', async (condition, message) => {
 	const result = await deleteMany(where(condition));
 	expect(result.error?.message).toContain(message);
 	expect(await harness.writes()).toEqual([]);
@@ -222,7 +222,7 @@ test.each([
 	expect(await harness.records()).toHaveLength(5);
 });
 
-describe('what an expression or an agent leaves empty is never all', () => {
+describe('a value that an expression or an agent leaves empty never means all', () => {
 	const NOTHING = [
 		'={{ $json.missing }}',
 		'={{ null }}',
@@ -351,7 +351,7 @@ describe('what an expression or an agent leaves empty is never all', () => {
 	);
 });
 
-test('values between commas in a tree are several', async () => {
+test('values between commas in a tree are separate', async () => {
 	const tree = (operator: string, value: unknown) => ({
 		filterMode: 'json',
 		filterTree: JSON.stringify([{ field: 'state', operator, value }]),
@@ -391,7 +391,7 @@ test.each([
 	else expect(read.error?.message).toContain(message);
 });
 
-describe('while another writer is at work', () => {
+describe('with another writer', () => {
 	const other = useOtherWriter(harness);
 	const api = () => harness.sandbox.client();
 	const at = `/apps/${APP}/tables/orders/data`;
@@ -415,7 +415,7 @@ describe('while another writer is at work', () => {
 		{ deleted: true, matched, deletedCount, remaining },
 	];
 
-	test('records that are added meanwhile are not counted as left over', async () => {
+	test('records that are added in the meantime are not counted as remaining', async () => {
 		let counts = 0;
 		other.before((target) => {
 			counts += Number(target === 'POST /data/count/filter');
@@ -445,14 +445,14 @@ describe('while another writer is at work', () => {
 		expect(await harness.values('number')).toEqual(left === 3 ? ['2', '4'] : ['2', '4', '5']);
 	});
 
-	test('record by record: one that is gone already is no failure and not counted', async () => {
+	test('record by record: one that is already gone is neither a failure nor counted', async () => {
 		const gone = await find('5');
 		other.before((target) => (target.endsWith(gone) ? remove('5') : undefined));
 		expect(await run(any)).toEqual(done(4, 3, 0));
 		expect(await harness.values('number')).toEqual(['4']);
 	});
 
-	test('record by record: one that is there and cannot be found all the same is a failure', async () => {
+	test('record by record: one that exists but cannot be found is a failure', async () => {
 		const id = await find('5');
 		await harness.faults({
 			match: { method: 'DELETE', path: `${id}$` },
@@ -463,7 +463,7 @@ describe('while another writer is at work', () => {
 		expect(await harness.values('number')).toEqual(['4', '5']);
 	});
 
-	test('record by record: what ceases to match on the way stays', async () => {
+	test('record by record: a record that no longer matches by then stays', async () => {
 		await harness.fill('orders', ...numbered(70, { state: 'open' }));
 		// Sorted like the node does: records created in the same millisecond are sorted by their random
 		// IDs.

@@ -36,7 +36,7 @@ describe('lists', () => {
 		expect((await searchList(credential, 'searchApplications', {}, 'zzz')).results).toEqual([]);
 	});
 
-	test('tables of the chosen application, of all where none is chosen', async () => {
+	test('tables of the chosen application, or of all if none is chosen', async () => {
 		const { results } = await searchList(credential, 'searchTables', chosen('crm'));
 		expect(results.map(({ value }) => value)).toEqual(['companies', 'contacts', 'deals']);
 		const all = await searchList(credential, 'searchTables', chosen(''));
@@ -87,7 +87,7 @@ describe('options', () => {
 		expect(sorts).toEqual(['', 'created', 'id', 'modified', ...own.slice(1)]);
 	});
 
-	test('what is chosen once may be empty: the editor marks no value that the list has', async () => {
+	test('lists to choose one entry from have an empty value, so that the editor does not mark it', async () => {
 		const single = [
 			...['getChoice', 'getField', 'getFileFields', 'getFilterFields', 'getIncomingLinks'],
 			...['getLinkedFields', 'getSavedViews', 'getSortFields', 'getSummaryFields'],
@@ -120,7 +120,7 @@ describe('options', () => {
 		'getSavedViews',
 		'getSortFields',
 		'getSummaryFields',
-	])('%s says that a table has to be chosen', async (method) => {
+	])('%s says that a table must be chosen', async (method) => {
 		expect(await loadOptions(credential, method, chosen('crm'))).toEqual([
 			{ name: 'Choose a Table First', value: '' },
 		]);

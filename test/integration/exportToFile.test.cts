@@ -20,7 +20,7 @@ async function exported(run: Run = {}) {
 
 const lines = (text: string) => text.split('\r\n').slice(0, -1);
 
-test('a table as CSV: its columns, then a line for each record', async () => {
+test('a table as CSV: its columns, then one line per record', async () => {
 	const stored = await harness.fill(
 		'orders',
 		{ number: '1', buyer: 'Smith, "Ann"', price: 9.5, state: 'open', tags: ['a', 'b'] },
@@ -58,7 +58,7 @@ test('NDJSON has the records as Get Many returns them', async () => {
 	expect(values).toEqual(json());
 });
 
-test('filter, order, fields, the form of CSV', async () => {
+test('filter, order, fields, the format of CSV', async () => {
 	await harness.fill('orders', ...numbered(3, { state: 'open' }), { number: '4', buyer: '-1' });
 	const { text } = await exported({
 		parameters: {
@@ -87,7 +87,7 @@ test('filter, order, fields, the form of CSV', async () => {
 	expect(form.output('Data Platform')[0]!.binary!.table!.fileName).toBe('orders.csv');
 });
 
-test('an empty table is a header alone, or an empty file', async () => {
+test('an empty table is only a header, or an empty file', async () => {
 	expect(lines((await exported()).text)).toEqual([
 		'id,number,buyer,price,state,comment,tags,channels,related,label,created,modified,ver',
 	]);
@@ -154,7 +154,7 @@ test('canceled in the middle: no file, and nothing more is read', async () => {
 	expect(await harness.requests()).toHaveLength(sent);
 });
 
-test('a store that takes no more', async () => {
+test('a store that is full', async () => {
 	await harness.fill('notes', { text: 'x' });
 	const store = jest
 		.spyOn(Container.get(BinaryDataService), 'store')

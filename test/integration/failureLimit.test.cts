@@ -59,7 +59,7 @@ test('the error that stops the node says so in words and for programs', async ()
 	});
 });
 
-test('fewer fail: all others are written, also where the node stops at an error', async () => {
+test('fewer fail: all others are written, even if the node stops at an error', async () => {
 	await reject();
 	const given = items(400, (index) => index % 20 === 0);
 	const result = await run('upsertMany', given, { maxFailedShare: 10 });
@@ -117,7 +117,7 @@ test.each(['matching on fields', 'updates'])('%s', async (what) => {
 	expect(count(all, 'failed')).toBe(250);
 });
 
-test.each([-1, 101, 'some', ''])('a share of %j is refused', async (maxFailedShare) => {
+test.each([-1, 101, 'some', ''])('a share of %j is rejected', async (maxFailedShare) => {
 	const result = await run('upsertMany', numbered(2), { maxFailedShare });
 	expect(result.error?.message).toMatch(/'Max Failures \(%\)' must be a number from 0 to 100/);
 	expect(await harness.writes()).toEqual([]);

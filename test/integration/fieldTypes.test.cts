@@ -116,7 +116,7 @@ describe.each(['defined', 'automatic'] as const)('%s', (mode) => {
 		expect(await harness.writeAndRead(mode, 'people', given())).toMatchObject({ count });
 	});
 
-	test('people: added to and taken from those that are linked', async () => {
+	test('people: added to and removed from the linked ones', async () => {
 		const created = await harness.create(mode, 'people', harness.people.slice(0, 3));
 		const { id } = created.json()[0]!;
 		const change = {
@@ -181,7 +181,7 @@ describe('clearing', () => {
 		['automatic', ''],
 		['automatic', null],
 		['automatic', []],
-	])('%s: %j empties a field of every type, if that is wanted', async (mode, empty) => {
+	])('%s: %j clears a field of every type, if the option is set', async (mode, empty) => {
 		const id = await full();
 		expect(await emptied(id, empty, 'leave', mode)).toEqual(CLEARABLE);
 		expect(await emptied(id, empty, 'clear', mode)).toEqual([]);
@@ -223,7 +223,7 @@ describe("the workflow's time zone", () => {
 		);
 	});
 
-	test('does not change what an item brings', async () => {
+	test('does not change the values of an item', async () => {
 		const item = { due: '2026-11-21', meeting: '2026-07-01T12:00:00' };
 		for (const timezone of ZONES) {
 			const { json } = await harness.run({ items: [{ ...newDeal(), ...item }], timezone });

@@ -86,7 +86,7 @@ test.each<[string, IDataObject, Run]>([
 	if (!isMapped) expect(outcomes(result)).toEqual(['updated', 'failed', 'updated']);
 });
 
-test('what is cleared by hand is cleared', async () => {
+test('a field that the user clears is cleared', async () => {
 	const result = await update([{ id: ids[1], name: null }], { options: { emptyValues: 'clear' } });
 	expect(outcomes(result)).toEqual(['updated']);
 	expect((await stored())[1]).toEqual({});

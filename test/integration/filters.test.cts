@@ -51,7 +51,7 @@ describe('awkward values', () => {
 	});
 
 	test.each(AWKWARD.map((value, index) => [value, String(100 + index)]))(
-		'%j is found by what it is',
+		'%j matches only itself',
 		async (value, number) => {
 			expect(await found(condition('buyer', 'exactly', value))).toEqual([number]);
 			expect(await found(condition('buyer', 'in', [value]))).toEqual([number]);
@@ -136,7 +136,7 @@ describe('operators', () => {
 		expect(await found({ ...any, matchType: 'and' })).toEqual([]);
 	});
 
-	test('go with a saved view, and with fields to load', async () => {
+	test('can be combined with a saved view, and with fields to load', async () => {
 		const [, open] = await loadOptions(harness.credential, 'getSavedViews', {
 			application: picked(APP),
 			table: picked('orders'),
@@ -166,7 +166,7 @@ describe('operators', () => {
 		expect(refused.error?.message).toContain("can't be combined with a saved view");
 	});
 
-	test('count and summarize what they match', async () => {
+	test('work with Count and Summarize', async () => {
 		const summary = { field: 'price', aggregations: ['sum', 'min', 'max', 'avg'] };
 		const parameters = { ...condition('price', 'notempty'), summaries: { summary: [summary] } };
 		const counted = await harness.run('count', { parameters: condition('buyer', 'eq', 'Hare') });
@@ -247,7 +247,7 @@ describe('choices of a dropdown', () => {
 	});
 
 	test.each([' open', 'open ', 'open\n', '\u00a0open'])(
-		'a choice with white space around it, which the platform would take for another: %j',
+		'a choice with white space around it, which the platform would treat as another one: %j',
 		async (value) => {
 			const result = await harness.run('deleteMany', {
 				parameters: tree({ field: 'state', operator: 'notin', value: [value] }),
@@ -269,7 +269,7 @@ describe('choices of a dropdown', () => {
 		expect(await harness.records()).toHaveLength(3);
 	});
 
-	test('parts of a choice, another case, and tables that the token may not describe', async () => {
+	test('parts of a choice, another case, and tables whose definition the token may not read', async () => {
 		expect(await found(chosen('contains', { value: 'ope' }))).toEqual(['1']);
 		const count = async (value: string) =>
 			(await harness.run('count', { parameters: chosen('eq', { value }) })).error;

@@ -50,7 +50,7 @@ const add = async (...numbers: string[]) => {
 	}
 };
 
-describe('where it starts', () => {
+describe('the start', () => {
 	test('from the beginning: every record as created, and then what changes', async () => {
 		await harness.fill('orders', ...numbered(3));
 		const first = await pageOf();
@@ -87,7 +87,7 @@ describe('where it starts', () => {
 		expect(unreadable.error?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
 
-	test('without a cursor a notice says where it starts; with one there is none', async () => {
+	test('without a cursor, a notice says where it starts; with one, there is none', async () => {
 		const first = await getChanges();
 		expect(first.hints).toEqual([expect.stringContaining('Without a cursor')]);
 		expect((await getChanges({ cursor: first.json()[0]!.cursor })).hints).toEqual([]);
@@ -154,7 +154,7 @@ describe('page after page', () => {
 		expect(pages.map(({ changes }) => changes.length)).toEqual([10, 0]);
 	});
 
-	test('pages of any size hold all together', async () => {
+	test('pages of any size are complete together', async () => {
 		await harness.fill('orders', ...numbered(23));
 		for (const pageSize of [1, '5', 22, 23, 24, 10_000]) {
 			const changes = (await drain({ pageSize })).flatMap((page) => page.changes);
@@ -183,8 +183,8 @@ describe('page after page', () => {
 	});
 });
 
-describe('what is returned', () => {
-	test('the form of records that Simplify and the fields say, as in the trigger', async () => {
+describe('the output', () => {
+	test('records as Simplify and the fields say, as in the trigger', async () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox', price: 3 });
 		const simple = (await pageOf()).changes[0]!;
 		expect(simple).toMatchObject({ event: 'created', number: '1', buyer: 'Fox', ver: 0 });
@@ -233,7 +233,7 @@ describe('what is returned', () => {
 	});
 });
 
-describe('what is refused before anything is read', () => {
+describe('rejected before anything is read', () => {
 	const filter = (value: string) => ({
 		filterMode: 'conditions',
 		conditions: { condition: [{ field: 'number', operator: 'eq', value }] },
@@ -286,7 +286,7 @@ describe('what is refused before anything is read', () => {
 	});
 });
 
-describe('with times that do not distinguish what is written in five seconds', () => {
+describe('with a clock that has a resolution of five seconds', () => {
 	test.each(['beginning', 'now'])('no change is lost, from %s', async (startFrom) => {
 		await harness.fill('orders', ...numbered(1));
 		await harness.settings({ timePrecisionMs: 5000 });

@@ -57,7 +57,7 @@ afterEach(() => {
 	expect(([] as unknown as IDataObject).polluted).toBeUndefined();
 });
 
-describe('fields that are called like what every object has', () => {
+describe('fields named like the properties of every object', () => {
 	beforeEach(async () => await make());
 
 	test('are written and read back', async () => {
@@ -109,7 +109,7 @@ describe('fields that are called like what every object has', () => {
 		expect(outcomes(again)).toEqual(['unchanged']);
 	});
 
-	test('are not missed where the record has no value for them', async () => {
+	test('are not missed if the record has no value for them', async () => {
 		await make({ fields: { constructor: 'c1' } as never });
 		const parameters = { simple: false };
 		const options = { fieldsToLoad: ['toString', 'valueOf'], savedView: '' };
@@ -157,7 +157,7 @@ describe('fields that are called like what every object has', () => {
 	});
 });
 
-describe('ids and import keys that are called so', () => {
+describe('IDs and import keys with such names', () => {
 	const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'];
 
 	test('are matched by their import key', async () => {
@@ -241,7 +241,7 @@ describe('ids and import keys that are called so', () => {
 	});
 });
 
-describe('__proto__ in what goes out', () => {
+describe('__proto__ in requests', () => {
 	const hostile = json(
 		'{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":1}}}',
 	);
@@ -274,7 +274,7 @@ describe('__proto__ in what goes out', () => {
 	});
 });
 
-describe('__proto__ in what comes back', () => {
+describe('__proto__ in responses', () => {
 	const field = '"__proto__":{"polluted":true}';
 	const responses = {
 		record: `{"data":{"id":"r1","ver":1,"fields":{"a":1,${field}},${field}}}`,

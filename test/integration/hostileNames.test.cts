@@ -142,7 +142,7 @@ const segments = (target: string) => {
 };
 
 describe.each(places)('%s', (_, parameters, before, after) => {
-	test('is asked for by its name, whatever that holds', async () => {
+	test('is requested by its name, whatever it contains', async () => {
 		platform.respond = () => ({ status: 404, body: '{"errors":[]}' });
 		for (const name of names) {
 			platform.requests.length = 0;
@@ -155,7 +155,7 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 		}
 	});
 
-	test.each(impossible)('is not asked for as %j', async (name, error) => {
+	test.each(impossible)('is not requested as %j', async (name, error) => {
 		const result = await run(parameters(name));
 		expect(result.error?.message).toContain(error);
 		expect(result.error?.message).toContain('Nothing was sent');
@@ -163,7 +163,7 @@ describe.each(places)('%s', (_, parameters, before, after) => {
 		expect(platform.requests).toEqual([]);
 	});
 
-	test.each(['', '   ', '\n'])('is missing where an expression gives %j', async (name) => {
+	test.each(['', '   ', '\n'])('is missing if an expression returns %j', async (name) => {
 		const result = await run(parameters(`={{ ${JSON.stringify(name)} }}`));
 		expect(result.error?.message).toContain('is empty');
 		expect(platform.requests).toEqual([]);
@@ -188,7 +188,7 @@ describe('a file name from the platform', () => {
 		});
 	};
 
-	test('is fetched by its id, whatever that holds', async () => {
+	test('is fetched by its ID, whatever it contains', async () => {
 		for (const fileId of names) {
 			platform.requests.length = 0;
 			const result = await download({ fileId, fileName: 'a.txt' });
@@ -252,7 +252,7 @@ describe('in a query', () => {
 		}
 	});
 
-	test('a filter beside a saved view that no address can hold is refused in words', async () => {
+	test('a filter with a saved view that no URL can hold is rejected with a message', async () => {
 		const list = Array.from({ length: 1500 }, (_, index) => `value ${index}`);
 		for (const value of ['x'.repeat(8000), '漢'.repeat(1000), list]) {
 			const operator = Array.isArray(value) ? 'in' : 'eq';
@@ -269,7 +269,7 @@ describe('in a query', () => {
 		}
 	});
 
-	test('half a character is refused', async () => {
+	test('half a character is rejected', async () => {
 		const result = await run({ ...reading, options: { savedView: 'a\ud83d' } });
 		expect(result.error?.message).toContain('"a\\ud83d" contains half of a character');
 		expect(platform.requests).toEqual([]);

@@ -124,7 +124,7 @@ describe('a webhook URL', () => {
 	});
 
 	test.each(['http://127.0.0.1:S', 'http://127.1:S/any/path?x#y', ' http://2130706433:S '])(
-		'elsewhere is called where the credential lists %j',
+		'elsewhere is called if the credential lists %j',
 		async (webhookOrigins) => {
 			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
 			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
@@ -134,7 +134,7 @@ describe('a webhook URL', () => {
 	);
 
 	test.each(['*', 'null', '127.0.0.1:S', 'http://*:S', 'http://user@127.0.0.1:S', '//127.0.0.1:S'])(
-		'elsewhere is not called where the credential lists %j',
+		'elsewhere is not called if the credential lists %j',
 		async (webhookOrigins) => {
 			const allowed = { webhookOrigins: withPorts(webhookOrigins) };
 			const result = await trigger(withPorts('http://127.0.0.1:S/hooks'), allowed);
@@ -163,7 +163,7 @@ describe('a base URL', () => {
 		'http://127.0.0.1:P/?@127.0.0.1:S#x',
 		'http://127.0.0.1:P\\@127.0.0.1:S',
 		'\thttp:\\\\127.1:P\\ \n',
-	])('%j is taken without what follows the host', async (baseUrl) => {
+	])('%j is used without what follows the host', async (baseUrl) => {
 		const result = await ask(baseUrl);
 		expect(result.json()).toEqual([{ count: 3 }]);
 		const targets = platform.requests.map(({ target }) => target);
@@ -185,7 +185,7 @@ describe('a base URL', () => {
 		'/api/v2',
 		'https://',
 		'javascript:1',
-	])('%j is refused', async (baseUrl) => {
+	])('%j is rejected', async (baseUrl) => {
 		const { error } = await ask(baseUrl);
 		expect(error?.message).toContain('The base URL');
 		expect(`${JSON.stringify(error)} ${error?.stack}`).not.toContain('s3cret-word');

@@ -25,7 +25,7 @@ const upsert = (ignoreSslIssues: boolean, token = sandbox.tokens.role, name = 'F
 		},
 	);
 
-test('is refused unless the user accepts the certificate', async () => {
+test('is rejected unless the user accepts the certificate', async () => {
 	expect(sandbox.baseUrl).toMatch(/^https:/);
 	const refused = await upsert(false);
 	expect(refused.error?.message).toContain("The platform's certificate was not accepted");
@@ -45,7 +45,7 @@ test('a rejected token is reported in plain words, and never shown', async () =>
 	}
 });
 
-test('a token without the right writes nothing and says so', async () => {
+test('a token without the right writes nothing, and the error says so', async () => {
 	const { error } = await upsert(true, sandbox.tokens.readonly, 'Gum Sample');
 	expect(error?.message).toContain('The token has no right to do this');
 	const names = (await sandbox.admin.records('crm', 'companies')).map(({ fields }) => fields.name);

@@ -63,7 +63,7 @@ test('rows are created and updated by the import key, and counted', async () => 
 	]);
 });
 
-test('bad rows are in a file of their own with their reasons, good ones are written', async () => {
+test('bad rows are in a separate file with the reasons, good ones are written', async () => {
 	const { json, rejected, hints } = await imported(
 		[
 			'number,buyer,price',
@@ -94,14 +94,14 @@ test('bad rows are in a file of their own with their reasons, good ones are writ
 	expect(await harness.records()).toHaveLength(2);
 });
 
-test('what the platform itself rejects is rejected as well', async () => {
+test('rows that the platform rejects are in it, too', async () => {
 	await harness.fill('orders', { number: '1', buyer: 'a' });
 	const { json, rejected } = await imported('number,buyer,state\n1,a,lost\n2,b,open\n', {});
 	expect(json).toMatchObject({ rows: 2, inserted: 1, failed: 1, rejected: 1 });
 	expect(lines(rejected)[1]).toMatch(/^1,a,lost,.*,2$/);
 });
 
-test('rejected rows are corrected and imported again as they are', async () => {
+test('rejected rows can be corrected and imported again without further changes', async () => {
 	const first = await imported('number,buyer,price\n1,a,one\n2,b,2\n');
 	const corrected = first.rejected!.replace('1,a,one', '1,a,1');
 	const again = await imported(corrected);
@@ -138,24 +138,27 @@ test.each<[string, string, (line: string) => unknown]>([
 		'{"number":"1","price":"X","buyer":"a"}\n{"number":"2","price":"Y","buyer":"b","comment":"n,}\\"1"}\n{"number":"3","price":"Z","buyer":"c"}\n',
 		(text) => Object.keys(JSON.parse(text.split('\n')[0]!) as object),
 	],
-])('rows of %s are rejected again and again until they are right', async (_, text, columnsOf) => {
-	const options = { unknownFields: 'ignore' };
-	const first = await imported(text, { options });
-	expect(first.json).toMatchObject({ rejected: 3 });
-	const second = await imported(first.rejected!.replace('X', '1'), { options });
-	expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
-	const third = await imported(second.rejected!, { options });
-	expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
-	expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
-	expect(third.rejected).toHaveLength(second.rejected!.length);
-	const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
-	expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
-	expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
-		['1', 1, 'a'],
-		['2', 2, 'b'],
-		['3', 3, 'c'],
-	]);
-});
+])(
+	'rows of %s can be rejected again and again until they are right',
+	async (_, text, columnsOf) => {
+		const options = { unknownFields: 'ignore' };
+		const first = await imported(text, { options });
+		expect(first.json).toMatchObject({ rejected: 3 });
+		const second = await imported(first.rejected!.replace('X', '1'), { options });
+		expect(second.json).toMatchObject({ rows: 3, inserted: 1, rejected: 2 });
+		const third = await imported(second.rejected!, { options });
+		expect(third.json).toMatchObject({ rows: 2, rejected: 2 });
+		expect(columnsOf(third.rejected!)).toEqual(columnsOf(second.rejected!));
+		expect(third.rejected).toHaveLength(second.rejected!.length);
+		const last = await imported(third.rejected!.replace('Y', '2').replace('Z', '3'), { options });
+		expect(last.json).toMatchObject({ rows: 2, inserted: 2, rejected: 0 });
+		expect(await fieldsOf('number', 'price', 'buyer')).toEqual([
+			['1', 1, 'a'],
+			['2', 2, 'b'],
+			['3', 3, 'c'],
+		]);
+	},
+);
 
 describe('columns', () => {
 	test.each<[string, string, IDataObject, IDataObject]>([
@@ -272,7 +275,7 @@ describe('how the file is stored and encoded', () => {
 		await waitUntil('no file is open', () => openFiles() === 0);
 	});
 
-	test('several files of an item, each with a report', async () => {
+	test('several files of an item have one report each', async () => {
 		const binary = {
 			b: await stored('b.csv', 'number,buyer\n2,b\n'),
 			a: await stored('a.ndjson', '{"number":"1","buyer":"a"}\n'),
@@ -338,7 +341,7 @@ describe('text becomes values', () => {
 		]);
 	});
 
-	test('dates of a form and a zone', async () => {
+	test('dates in a format and a zone', async () => {
 		await harness.sandbox.admin.createTable({
 			app: 'shop',
 			table: {
@@ -397,7 +400,7 @@ describe('text becomes values', () => {
 });
 
 describe('options of many-record writes', () => {
-	test('the same again is unchanged, and a dry run writes nothing', async () => {
+	test('a repeated import is unchanged, and a dry run writes nothing', async () => {
 		const text = `number,buyer\n${numbered(5)
 			.map(({ number, buyer }) => `${number as string},${buyer as string}`)
 			.join('\n')}\n`;
@@ -457,7 +460,7 @@ describe('options of many-record writes', () => {
 		]);
 	});
 
-	test('a key that comes again thousands of rows later', async () => {
+	test('a key that is repeated thousands of rows later', async () => {
 		const rows = Array.from({ length: 12_000 }, (_, at) => `n${at},b`);
 		rows.push('n0,late');
 		const { json, rejected } = await imported(`number,buyer\n${rows.join('\n')}\n`, {
@@ -477,7 +480,7 @@ describe('options of many-record writes', () => {
 		expect(await fieldsOf('number')).toEqual([['2'], ['3']]);
 	});
 
-	test('a part of the rows before a place that is damaged', async () => {
+	test('a part of the rows, before a damaged place', async () => {
 		const { json, error } = await imported('number,buyer\n1,a\n2,b\n3,"c\n', {
 			options: { endAtRow: 3 },
 		});
@@ -486,12 +489,12 @@ describe('options of many-record writes', () => {
 	});
 });
 
-describe('an import that breaks off', () => {
+describe('an import that stops early', () => {
 	const rows = (count: number) =>
 		`number,buyer\n${Array.from({ length: count }, (_, at) => `${at + 1},b`).join('\n')}\n`;
 	const down = { match: { method: 'POST', path: '/bulk' }, fault: { kind: 'status', status: 401 } };
 
-	test('says through which row all is written, and goes on there', async () => {
+	test('says up to which row everything is written, and continues there', async () => {
 		await harness.faults({ ...down, when: { nth: [8, 9, 10, 11, 12] } });
 		const text = rows(12_000);
 		const { error } = await imported(text, { parameters: { importMode: 'create' } });
@@ -515,7 +518,7 @@ describe('an import that breaks off', () => {
 	});
 
 	test.each(['create', 'upsert'])(
-		'where the platform reads but takes no write: %s',
+		'if the platform answers reads but no writes: %s',
 		async (importMode) => {
 			await harness.faults({
 				match: { method: 'POST', path: '/data/bulk' },
@@ -534,7 +537,7 @@ describe('an import that breaks off', () => {
 		},
 	);
 
-	test('after rows of unknown outcome, which are among the rejected ones', async () => {
+	test('after rows with an unknown outcome, which are among the rejected ones', async () => {
 		const bulk = { method: 'POST', path: '/data/bulk' };
 		await harness.faults(
 			{ match: bulk, fault: { kind: 'status', status: 500 }, when: { nth: [2] } },
@@ -557,7 +560,7 @@ describe('an import that breaks off', () => {
 		expect(json.message).not.toContain('after that');
 	});
 
-	test('in the first request: no row is certain', async () => {
+	test('in the first request: no row is confirmed', async () => {
 		await harness.faults({ ...down, fault: { kind: 'status', status: 500 } });
 		const { error } = await imported(rows(30), {
 			parameters: { importMode: 'create' },
@@ -571,7 +574,7 @@ describe('an import that breaks off', () => {
 		expect(count).toBe(unknown);
 	});
 
-	test('a row of unknown outcome never lies before the confirmed one', async () => {
+	test('a row with an unknown outcome never comes before the confirmed one', async () => {
 		await harness.faults({
 			match: { method: 'POST', path: '/data/bulk' },
 			fault: { kind: 'status', status: 500 },
@@ -586,7 +589,7 @@ describe('an import that breaks off', () => {
 		expect(lines(rejected)).toHaveLength(101);
 	});
 
-	test('with On Error continued, the rejected rows come along', async () => {
+	test('with On Error set to continue, the rejected rows are in the output', async () => {
 		await harness.faults({ ...down, when: { nth: [9, 10, 11, 12, 13, 14] } });
 		const text = rows(12_000).replace('\n5,b\n', '\n5\n');
 		const { item } = await imported(text, { onError: 'continueRegularOutput' });
@@ -614,7 +617,7 @@ describe('an import that breaks off', () => {
 		expect(error!.message).toContain('2 rows were rejected');
 	});
 
-	test('where the store takes no more of the rejected rows', async () => {
+	test('if the store rejects more of the rejected rows', async () => {
 		const input = [{ json: {}, binary: { data: await stored('o.csv', 'number,buyer\n1\n') } }];
 		const store = jest
 			.spyOn(Container.get(BinaryDataService), 'store')
@@ -624,7 +627,7 @@ describe('an import that breaks off', () => {
 		expect(result.error!.message).toContain('no space left on device');
 	});
 
-	test("n8n's Retry On Fail doubles nothing", async () => {
+	test("n8n's Retry On Fail creates no duplicates", async () => {
 		await harness.faults({ ...down, when: { nth: [4] } });
 		const text = rows(3000);
 		const { error } = await imported(text, {
@@ -673,7 +676,7 @@ describe('an import that is canceled', () => {
 	}
 
 	test.each(['create', 'upsert', 'update'])(
-		'%s: at once, with a true report',
+		'%s: immediately, with a true report',
 		async (importMode) => {
 			if (importMode === 'update') await harness.fill('orders', ...numbered(6000));
 			const bulk = { match: { path: '/data/bulk$' }, when: { nth: [4] } };
@@ -711,7 +714,7 @@ describe('an import that is canceled', () => {
 		},
 	);
 
-	test('also while it sends nothing, because all rows are rejected', async () => {
+	test('even while it sends nothing because all rows are rejected', async () => {
 		const count = 300_000;
 		const log = warnings();
 		const { run } = await imported(`number,buyer\n${'1\n'.repeat(count)}`, {
@@ -726,7 +729,7 @@ describe('an import that is canceled', () => {
 	});
 });
 
-test('lines that are rejected keep their own text, however deep and long their numbers', async () => {
+test('rejected lines keep their own text, however deep they are and however long their numbers', async () => {
 	const deep = `{"number":"1","buyer":"a","comment":${'['.repeat(5000)}${']'.repeat(5000)}}`;
 	const long = '{"number":"2","price":12345678901234567890,"buyer":"b"}';
 	const { json, rejected } = await imported(`${deep}\n${long}\n{}\n{"number":"4","buyer":"d"}\n`);
@@ -764,7 +767,7 @@ test('a key that would lose digits finds no other record', async () => {
 	expect(await fieldsOf('number', 'buyer')).toEqual([['1', 'old']]);
 });
 
-test('what was exported is imported: nothing changes', async () => {
+test('importing an export changes nothing', async () => {
 	await harness.fill(
 		'orders',
 		{ number: '1', buyer: '=1', price: 1.5, tags: ['a', 'b;c'], comment: 'x\r\n"y"\n,' },

@@ -60,7 +60,7 @@ describe.each(cases)('%s (%s)', (_, operation, item, error, field) => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('fails alone where the run goes on', async () => {
+	test('fails alone if the run continues', async () => {
 		const result = await harness.run(operation, { ...goingOn, input: around(item) });
 		expect(outcomes(result)).toEqual(['inserted', 'failed', 'inserted']);
 		const details = { outcome: 'failed', ...(field && { field }) };
@@ -106,17 +106,20 @@ test.each<[operation: string, option: string, label: string]>([
 		],
 	),
 	['upsertMany', 'duplicates', 'Duplicates in the Input'],
-])('%s: an expression in %s that gives no choice is an error', async (operation, option, label) => {
-	for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
-		const result = await harness.run(operation, {
-			items: [{ number: '1', buyer: 'x', nope: 'lost' }],
-			parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
-			options: { [option]: value },
-		});
-		expect(result.error?.message).toContain(`'${label}' must be one of `);
-	}
-	expect(await harness.writes()).toEqual([]);
-});
+])(
+	'%s: an expression in %s that returns none of the choices is an error',
+	async (operation, option, label) => {
+		for (const value of ['={{ undefined }}', '={{ null }}', 'other']) {
+			const result = await harness.run(operation, {
+				items: [{ number: '1', buyer: 'x', nope: 'lost' }],
+				parameters: operation.startsWith('update') ? { recordId: 'r' } : {},
+				options: { [option]: value },
+			});
+			expect(result.error?.message).toContain(`'${label}' must be one of `);
+		}
+		expect(await harness.writes()).toEqual([]);
+	},
+);
 
 test('no items at all: nothing happens', async () => {
 	for (const operation of ['createMany', 'upsertMany', 'updateMany', 'deleteMany']) {
@@ -137,7 +140,7 @@ test('a table without an import key cannot be upserted into', async () => {
 	expect(await harness.writes()).toEqual([]);
 });
 
-test('a text of 10 MB is written, alone in its request', async () => {
+test('a text of 10 MB is written in a request of its own', async () => {
 	const comment = 'x'.repeat(10 * 1024 * 1024);
 	const items = numbered(3);
 	items[1] = { ...items[1], comment };
@@ -147,7 +150,7 @@ test('a text of 10 MB is written, alone in its request', async () => {
 	expect((await harness.records())[1]?.fields.comment).toBe(comment);
 });
 
-test('a text of 10 MB in a field of numbers is refused in few words', async () => {
+test('a text of 10 MB in a number field is rejected with a short message', async () => {
 	const items = [{ number: '1', buyer: 'x', price: `${'1'.repeat(10 * 1024 * 1024)}x` }];
 	const result = await harness.run('createMany', { ...goingOn, items });
 	expectErrorItem(result.output('Data Platform')[0]!, 0, `'price' takes a number, not "1111`);
@@ -192,7 +195,7 @@ test.each(['', '   ', null])('the record id %j is missing', async (id) => {
 	expect(await harness.writes()).toEqual([]);
 });
 
-test('items that name different tables are not written into the first one', async () => {
+test('items for different tables are not all written to the first one', async () => {
 	const items = [
 		{ table: 'orders', buyer: 'x' },
 		{ table: 'notes', buyer: 'y' },
@@ -221,7 +224,7 @@ test('values set by hand are taken from each item, by its own expression', async
 });
 
 describe.each(['={{ $json.missing }}', '={{ "" }}', '={{ "false" }}', '={{ null }}'])(
-	'a switch that an expression sets to %j is refused before anything is sent',
+	'a switch that an expression sets to %j is rejected before anything is sent',
 	(value) => {
 		test.each([
 			['createMany', 'dryRun', 'Dry Run'],

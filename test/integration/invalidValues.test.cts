@@ -72,7 +72,7 @@ describe('wrong values', () => {
 		},
 	);
 
-	test.each(WRONG)('%s: %j goes to the error output alone', async (field, given, message) => {
+	test.each(WRONG)('%s: only %j goes to the error output', async (field, given, message) => {
 		const items = three(field, given);
 		for (const operation of ['create', 'createMany']) {
 			const fresher = items.map((item) => ({ ...item, number: newDeal().number }));

@@ -63,7 +63,7 @@ describe.each(['create', 'upsert', 'createMany', 'upsertMany'])('%s', (operation
 		expect(pairedIndexes(result.output('Data Platform'))).toEqual([0, 1, 2]);
 	});
 
-	test('it stops the run where the run is to stop, naming the item', async () => {
+	test('it stops the run if the node stops on errors, and the error names the item', async () => {
 		const run = { items, parameters: { columns: failingColumns } };
 		const result = await harness.run(operation, run);
 		expect(result.error?.message).toMatch(/Missing|node/);
@@ -109,7 +109,7 @@ describe.each(['update', 'updateMany'])('%s', (operation) => {
 			{ ...byRecord('=https://h/apps/shop/tables/orders/data/{{ $json.id }}'), mode: 'url' },
 		],
 		['text', '={{ $json.id }}'],
-	])('takes a record ID that is %s, as another operation leaves it', async (_, recordId) => {
+	])('accepts a record ID that is %s, left over from another operation', async (_, recordId) => {
 		const updates = (await existing()).map((item) => ({ ...item, buyer: 'New' }));
 		const run = { items: updates, parameters: { columns: mapped, recordId } };
 		const result = await harness.run(operation, run);
@@ -150,7 +150,7 @@ describe('parameters that all items share', () => {
 		expect(await harness.writes()).toEqual([]);
 	});
 
-	test('an expression that gives every item the same is fine', async () => {
+	test('an expression with the same value for every item is allowed', async () => {
 		const options = { batchSize: '={{ 1 + 1 }}', emptyValues: "={{ 'leave' }}" };
 		const result = await harness.run('upsertMany', { items: numbered(3), options });
 		expect(outcomes(result)).toEqual(['inserted', 'inserted', 'inserted']);
@@ -161,7 +161,7 @@ describe('automatic mapping', () => {
 	const write = async (item: IDataObject, run: Run = {}) =>
 		await harness.run('createMany', { ...continuing, items: [item], ...run });
 
-	test('values beside a record’s fields are written too', async () => {
+	test('values next to a record’s fields are written too', async () => {
 		await write({ buyer: 'Ada', fields: { number: '1' } });
 		expect((await harness.records())[0]?.fields).toMatchObject({ number: '1', buyer: 'Ada' });
 	});
@@ -218,13 +218,13 @@ describe('a summary', () => {
 		expect(pairedIndexes(errors)).toEqual([2]);
 	});
 
-	test('is all that there is where the node has one output', async () => {
+	test('is the only item if the node has one output', async () => {
 		const result = await harness.run('createMany', { ...run, ...continuing });
 		expect(result.json()).toEqual([expect.objectContaining({ inserted: 2, failed: 1 })]);
 	});
 });
 
-test('Create or Update on a table without an import key names what can be done there', async () => {
+test('Create or Update on a table without an import key says what to do', async () => {
 	const result = await harness.run('upsert', { table: 'notes', items: [{ text: 'a' }] });
 	expect(result.error?.message).toBe("Table 'Notes' has no import key field");
 	expect(result.error?.description).not.toContain('in the options');
@@ -243,7 +243,7 @@ describe('numbers of the whole run', () => {
 		expect(await harness.requests()).toEqual([]);
 	});
 
-	test('a timeout of a hundred days does not end at once', async () => {
+	test('a timeout of a hundred days does not expire immediately', async () => {
 		const options = { timeout: 100 * 24 * 3600 };
 		const result = await harness.run('createMany', { items: numbered(1), options });
 		expect(outcomes(result)).toEqual(['inserted']);

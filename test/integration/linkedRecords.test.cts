@@ -97,7 +97,7 @@ describe('linked to', () => {
 		expect((await run('count', { parameters, options })).json()).toEqual([{ count: 1 }]);
 	});
 
-	test('what is empty or wrong is an error: it never means all', async () => {
+	test('an empty or wrong value is an error: it never means all', async () => {
 		const error = async (linkField: string, recordId: string, more: Run = {}) => {
 			const given = await run('getAll', { ...more, options: linkedTo(linkField, recordId) });
 			return given.error?.message;
@@ -121,7 +121,7 @@ describe('linked to', () => {
 		expect(await dataRequests()).toHaveLength(2);
 	});
 
-	test('the list of links that lead to the table', async () => {
+	test('the list of links that point to the table', async () => {
 		const credential = { baseUrl: sandbox.baseUrl, token: sandbox.tokens.role };
 		const list = async (table: string, application = 'crm') =>
 			(
@@ -181,7 +181,7 @@ describe('include linked records', () => {
 		expect(await dataRequests()).toHaveLength(3);
 	});
 
-	test('many records: their linked records are read once, with the whole small table', async () => {
+	test('many records: their linked records are read once, by reading the whole small table', async () => {
 		const link = { field: 'company', include: 'fields', linkedFields: ['size'] };
 		const records = (await run('getAll', { options: include(link) })).json();
 		expect(records).toHaveLength(40);
@@ -196,7 +196,7 @@ describe('include linked records', () => {
 		expect(await dataRequests()).toHaveLength(4);
 	});
 
-	test('bounded, with a notice where it was cut', async () => {
+	test('limited, with a notice if something was cut', async () => {
 		const link = { field: 'people', limit: 1, include: 'fields', linkedFields: ['email'] };
 		const result = await run('getAll', {
 			table: 'deals',
@@ -209,7 +209,7 @@ describe('include linked records', () => {
 		expect(result.hints).toEqual([expect.stringContaining("more linked records than 'Limit'")]);
 	});
 
-	test('what was read can be written back', async () => {
+	test('the output can be written back', async () => {
 		const link = { field: '*', include: 'fields', linkedFields: ['name', 'email'] };
 		const links = [
 			{ ...link, field: 'company', linkedFields: ['name'] },

@@ -170,14 +170,14 @@ describe('a link to one record', () => {
 		expect((await person('a'))?.company).toBe((await companyIds()).Birch);
 	});
 
-	test('an entry for a field counts more than one for all', async () => {
+	test('an entry for a field wins over one for all fields', async () => {
 		const { Acorn } = await companyIds();
 		const links = [byName, { field: 'company', valueType: 'recordIds' }];
 		await run('createMany', { links, items: [{ email: 'a', company: Acorn, clients: ['Birch'] }] });
 		expect(await person('a')).toMatchObject({ company: Acorn });
 	});
 
-	test('what was read holds its ID, and is linked by it', async () => {
+	test('a linked record that was read is linked by its ID', async () => {
 		const { Acorn } = await companyIds();
 		await run('createMany', { items: [{ email: 'a', company: { id: Acorn, name: 'Birch' } }] });
 		expect((await person('a'))?.company).toBe(Acorn);
@@ -214,7 +214,7 @@ describe('a link to many records', () => {
 		expect((await person('b'))?.clients).toEqual([Birch, dogwood]);
 	});
 
-	test('what is not found and needs no removing is left out', async () => {
+	test('an unknown name that only would be removed is left out', async () => {
 		await run('upsertMany', { items: [{ email: 'a', clients: ['Acorn'] }] });
 		const result = await run('upsertMany', {
 			links: [orCreate],
@@ -226,7 +226,7 @@ describe('a link to many records', () => {
 		expect(Object.keys(ids)).toHaveLength(4);
 	});
 
-	test('a value that is no such thing is an error', async () => {
+	test('an invalid value is an error', async () => {
 		const result = await run('upsertMany', {
 			...goingOn,
 			items: [
@@ -277,7 +277,7 @@ describe('not found', () => {
 		expect(await stored()).toEqual([]);
 	});
 
-	test('case and spaces count, and the error names the record that is close', async () => {
+	test('case and spaces matter, and the error names the closest record', async () => {
 		const result = await run('createMany', {
 			...goingOn,
 			links: [orCreate],
@@ -289,7 +289,7 @@ describe('not found', () => {
 		expect(await stored('companies')).toHaveLength(4);
 	});
 
-	test('what is close to a name is neither left empty nor taken for removed', async () => {
+	test('a near match is neither left empty nor treated as removed', async () => {
 		const values = ['acorn', { add: ['acorn'] }, { remove: ['acorn'] }];
 		const result = await run('createMany', {
 			...goingOn,
@@ -337,7 +337,7 @@ describe('not found', () => {
 		const recordId = { __rl: true, mode: 'id', value: '={{ $json.id }}' };
 		const parameters = operation === 'update' ? { recordId } : {};
 
-		test('one request looks up what all items link to', async () => {
+		test('one request looks up the links of all items', async () => {
 			const people = Array.from({ length: 12 }, (_, index) => ({ email: `p${index}` }));
 			const made = operation === 'update' ? await run('createMany', { items: people }) : undefined;
 			const items = people.map((person, index) => ({
@@ -384,7 +384,7 @@ describe('not found', () => {
 		});
 	});
 
-	test('an item finds what one before it created in the same table, even if it was missed before', async () => {
+	test('an item finds a record that a previous item created in the same table, even after a failed look-up', async () => {
 		const result = await run('create', {
 			...goingOn,
 			table: 'companies',
@@ -400,7 +400,7 @@ describe('not found', () => {
 		expect(last?.fields.parent).toBe(ids.Later);
 	});
 
-	test('created in single operations too, once in a run', async () => {
+	test('created in single operations too, once per run', async () => {
 		const items = ['a', 'b'].map((email) => ({ email, company: 'New' }));
 		const result = await run('create', { links: [orCreate], items });
 		expect(result.error).toBeUndefined();
@@ -458,7 +458,7 @@ describe('not found', () => {
 		expect(Object.keys(await companyIds())).not.toContain('New');
 	});
 
-	test('not created where an item without a record stops the node', async () => {
+	test('not created if an item without a record stops the node', async () => {
 		await run('createMany', { items: [{ email: 'a' }] });
 		const result = await run('upsertMany', {
 			links: [orCreate],
@@ -473,7 +473,7 @@ describe('not found', () => {
 		expect((await person('a'))?.company).toBeUndefined();
 	});
 
-	test('one that the platform refuses is the error of a matched item, and of no other', async () => {
+	test('one that the platform rejects is an error of the matched item only', async () => {
 		const long = 'x'.repeat(50);
 		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
 		const options = { ifFound: 'skip' };
@@ -499,7 +499,7 @@ describe('not found', () => {
 		expectErrorItem(result.output('Data Platform')[1]!, 1, '"New", which differs only in case');
 	});
 
-	test('one that the platform refuses is the error of its items', async () => {
+	test('one that the platform rejects is an error of its items', async () => {
 		const long = 'x'.repeat(50);
 		const items = [long, 'New', long].map((company, index) => ({ email: `p${index}`, company }));
 		const result = await run('upsertMany', { ...goingOn, links: [orCreate], items });
@@ -507,7 +507,7 @@ describe('not found', () => {
 		expectErrorItem(result.output('Data Platform')[2]!, 2, /could not be created|at most 40/);
 	});
 
-	test('a dry run says what would be created, and writes nothing', async () => {
+	test('a dry run reports what would be created, and writes nothing', async () => {
 		const result = await run('upsertMany', {
 			links: [orCreate],
 			items: [{ email: 'a', company: 'New', clients: ['Acorn'] }],
@@ -527,7 +527,7 @@ describe('not found', () => {
 });
 
 describe('what can go wrong with the linked table', () => {
-	test('two matches are an error that names both', async () => {
+	test('two matches are an error that names both records', async () => {
 		const links = [{ field: 'company', valueType: 'field', linkedField: 'city' }];
 		const result = await run('createMany', {
 			...goingOn,
@@ -602,7 +602,7 @@ describe('what can go wrong with the linked table', () => {
 		expectErrorItem(result.output('Data Platform')[0]!, 0, "it also requires 'title'");
 	});
 
-	test('by another field than the import key none is created', async () => {
+	test('none is created by another field than the import key', async () => {
 		const links = [
 			{ field: 'company', valueType: 'field', linkedField: 'city', ifNotFound: 'create' },
 		];
@@ -697,7 +697,7 @@ describe('what can go wrong with the linked table', () => {
 		expect(Object.keys(await companyIds()).sort()).toEqual(['One', 'yy']);
 	});
 
-	test('10,000 distinct values take few look-ups', async () => {
+	test('10,000 different values take few look-ups', async () => {
 		const names = Array.from({ length: 10_000 }, (_, index) => `company ${index}`);
 		const records = names.map((name) => ({ fields: { name } }));
 		await sandbox.admin.createTable({ app: APP, table: companies, records });
@@ -793,7 +793,7 @@ describe('the option', () => {
 		return fields;
 	};
 
-	test('the mapper offers linked records as a list, where there are few', async () => {
+	test('the mapper offers linked records as a list if there are few', async () => {
 		const company = async (link: unknown) => {
 			const { type, options } = (await columns(link)).find(({ id }) => id === 'company')!;
 			return { type, values: options?.map(({ value }) => value).sort() };
@@ -806,7 +806,7 @@ describe('the option', () => {
 		expect(await company([])).toEqual({ type: 'string', values: undefined });
 	});
 
-	test('the mapper says what each link field takes, where no list of records does', async () => {
+	test('the mapper says what each link field takes if it has no list', async () => {
 		const labels = async (link: unknown) =>
 			(await columns(link)).map(({ displayName }) => displayName);
 		expect(await labels([])).toEqual(

@@ -19,7 +19,7 @@ const notes = async (): Promise<IDataObject[]> =>
 	(await harness.records('notes')).map(({ fields, ver }) => ({ ...fields, ver }));
 
 describe('create or update many, matched on fields', () => {
-	test('updates what is there, creates what is missing, and says which', async () => {
+	test('updates existing records, creates missing ones, and reports which', async () => {
 		const [a] = await harness.fill('notes', { text: 'a', rank: 1 }, { text: 'b', rank: 1 });
 		const result = await onNotes('upsertMany', {
 			items: [
@@ -72,7 +72,7 @@ describe('create or update many, matched on fields', () => {
 		expect((await notes()).map(({ ver }) => ver)).toEqual(Array(2 * values.length).fill(0));
 	});
 
-	test('an item without a value to match on is an error of its own', async () => {
+	test('an item without a value to match on fails alone', async () => {
 		await harness.fill('notes', { text: 'a' }, { text: 'b' });
 		const items = [
 			{ rank: 1 },
@@ -109,7 +109,7 @@ describe('create or update many, matched on fields', () => {
 		['a field that the table has not', ['nothing'], "no field 'nothing' to match on"],
 		['a calculated field', ['label'], 'read-only'],
 		['a list', ['tags'], "its type is 'chips'"],
-	])('%s is refused before anything is sent', async (_, matchFields, message) => {
+	])('%s is rejected before anything is sent', async (_, matchFields, message) => {
 		const result = await harness.run('upsertMany', {
 			...goingOn,
 			items: numbered(1),
@@ -161,7 +161,7 @@ describe('several matches', () => {
 	test.each([
 		['error', 'failed'],
 		['first', 'updated'],
-	])('of thousands no more are read than matter (%s)', async (multipleMatches, outcome) => {
+	])('of thousands, only those that matter are read (%s)', async (multipleMatches, outcome) => {
 		await harness.fill(
 			'notes',
 			...Array.from({ length: 6000 }, () => ({ text: 'shared', rank: 1 })),
@@ -200,7 +200,7 @@ describe('several matches', () => {
 		expect(stored.map(({ fields }) => fields.rank)).toEqual([9, 9, 9]);
 	});
 
-	test('of which one is refused are an error that says how many were written', async () => {
+	test('one of which is rejected are an error that says how many were written', async () => {
 		const [, second] = await inOrder();
 		await harness.faults({
 			match: { path: '/data/bulk$' },
@@ -213,7 +213,7 @@ describe('several matches', () => {
 		expect((await inOrder())[1]!.id).toBe(second!.id);
 	});
 
-	test('are all returned where found ones are left alone', async () => {
+	test('are all returned if found ones are left alone', async () => {
 		const result = await run('all', { ifFound: 'skip' });
 		expect(outcomes(result)).toEqual(['found', 'found', 'found']);
 		expect(await harness.writes()).toEqual([]);
@@ -230,7 +230,7 @@ describe('if found, if missing', () => {
 		return await onNotes('upsertMany', { items, parameters: byText, options, ...more });
 	};
 
-	test('get or create: what is there is returned as it is stored', async () => {
+	test('get or create: an existing record is returned as stored', async () => {
 		const result = await run({ ifFound: 'skip' });
 		expect(outcomes(result)).toEqual(['found', 'inserted']);
 		const [stored] = await harness.records('notes');
@@ -278,7 +278,7 @@ describe('if found, if missing', () => {
 			"'If Missing' must be one of 'create', 'skip', 'error', it is empty",
 		],
 		['multipleMatches', '={{ null }}', "'Multiple Matches' must be one of"],
-	])('what an expression gives is checked: %s %s', async (name, value, message) => {
+	])('the value of an expression is checked: %s %s', async (name, value, message) => {
 		const result = await run({ [name]: value });
 		expect(String(result.json()[0]!.error)).toContain(message);
 		expect(await harness.writes()).toEqual([]);
@@ -307,7 +307,7 @@ describe('on the import key, as the platform itself does it', () => {
 		},
 	);
 
-	test('items with only the key are told apart by whether there is a record, without a write', async () => {
+	test('items with only the key are distinguished by whether a record exists, without a write', async () => {
 		await harness.fill('orders', ...numbered(2));
 		const items = numbered(4).map(({ number }) => ({ number }));
 		const options = { ifFound: 'skip', ifMissing: 'skip' };
@@ -390,7 +390,7 @@ describe('update many, matched on fields', () => {
 		expect(await notes()).toHaveLength(1);
 	});
 
-	test('by the import key; other fields are cleared where that is chosen', async () => {
+	test('by the import key; other fields are cleared if the option is set', async () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox', price: 5 });
 		const result = await harness.run('updateMany', {
 			items: [{ number: '1', buyer: 'Owl' }],
@@ -444,14 +444,14 @@ describe('with other options', () => {
 	});
 });
 
-describe('while others write', () => {
+describe('with other writers', () => {
 	const creates = 'POST /data/bulk';
 	const updates = 'PATCH /data/bulk';
 	const other = () => harness.sandbox.client();
 	const data = (table: string) => `/apps/shop/tables/${table}/data`;
 	const remove = (id: string) => other().delete(`${data('notes')}/${id}`);
 
-	test('what was deleted after it was matched is created', async () => {
+	test('a record that was deleted after it was matched is created', async () => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		otherWriter.before((target) => (target === updates ? remove(stored!.id) : undefined));
 		const run = (options: IDataObject) =>
@@ -468,7 +468,7 @@ describe('while others write', () => {
 		expect(result.json()[0]).toMatchObject({ id: created!.id });
 	});
 
-	test('what was deleted and came back is looked for again, not created beside it', async () => {
+	test('a record that was deleted and came back is looked up again, not created a second time', async () => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		let isDone = false;
 		otherWriter.before(async (target) => {
@@ -486,7 +486,7 @@ describe('while others write', () => {
 		expect(await notes()).toEqual([{ text: 'a', rank: 2, ver: 1 }]);
 	});
 
-	test('what goes away each time it is found is an error, not created', async () => {
+	test('a record that disappears each time it is found is an error, and not created', async () => {
 		await harness.fill('notes', { text: 'a', rank: 1 });
 		let isBack = false;
 		otherWriter.before(async (target) => {
@@ -510,7 +510,7 @@ describe('while others write', () => {
 	test.each([
 		['skip', ['skipped']],
 		['error', ['notFound']],
-	])('or left, where missing ones are (%s)', async (ifMissing, expected) => {
+	])('or skipped, if missing ones are (%s)', async (ifMissing, expected) => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		otherWriter.before((target) => (target === updates ? remove(stored!.id) : undefined));
 		const result = await onNotes('upsertMany', {
@@ -524,7 +524,7 @@ describe('while others write', () => {
 	});
 
 	test.each(['continueRegularOutput', 'stopWorkflow'] as const)(
-		'get or create finds what was created meanwhile (%s)',
+		'get or create finds a record that was created in the meantime (%s)',
 		async (onError) => {
 			let isDone = false;
 			otherWriter.before((target) => {
@@ -563,7 +563,7 @@ describe('while others write', () => {
 		expect(await notes()).toHaveLength(2);
 	});
 
-	test('a second try of the node creates nothing twice', async () => {
+	test('a second attempt of the node creates nothing twice', async () => {
 		await harness.faults({
 			match: { method: 'POST', path: '/data/bulk$' },
 			when: { first: 1 },
@@ -621,7 +621,7 @@ describe('create or update, one record for each item', () => {
 		expect(await harness.values('number')).toEqual(['1', '9']);
 	});
 
-	test('without the right to read nothing is claimed', async () => {
+	test('without the right to read, the outcome is unknown', async () => {
 		await harness.faults({
 			match: { method: 'GET', path: '/data$' },
 			fault: { kind: 'status', status: 403 },
@@ -678,7 +678,7 @@ describe('create or update, one record for each item', () => {
 	test.each([
 		['skip', 'skipped'],
 		['error', 'notFound'],
-	])('a missing one is left (%s)', async (ifMissing, outcome) => {
+	])('a missing one is skipped (%s)', async (ifMissing, outcome) => {
 		const result = await onNotes('upsert', {
 			items: [{ text: 'a' }],
 			parameters: byText,
@@ -702,7 +702,7 @@ describe('create or update, one record for each item', () => {
 		expect(outcomes(await run('first'))).toEqual(['unchanged']);
 	});
 
-	test('what is deleted after it was found is created, what is created meanwhile is found', async () => {
+	test('a record deleted after it was found is created, one created in the meantime is found', async () => {
 		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
 		let isDone = false;
 		const once = (act: () => Promise<unknown>) => {
@@ -745,14 +745,14 @@ describe('create or update, one record for each item', () => {
 		retry: { maxTries: 3, waitBetweenTries: 1 },
 	};
 
-	test('a create whose response is lost is looked for, and not sent twice', async () => {
+	test('a create whose response is lost is looked up, and not sent twice', async () => {
 		await harness.faults(lost);
 		const result = await onNotes('upsert', tried);
 		expect(result.json()).toMatchObject([{ outcome: 'inserted', text: 'a' }]);
 		expect(await notes()).toHaveLength(1);
 	});
 
-	test('nor is one that can’t be looked for, by a second try of the node either', async () => {
+	test('nor is one that can’t be looked up, even by a second attempt of the node', async () => {
 		await harness.faults(lost, {
 			match: { path: '/data/filter$' },
 			when: { nth: [2, 3, 4] },
@@ -778,24 +778,27 @@ test('10,000 items, matched on two fields', async () => {
 	expect((await harness.requests()).length).toBeLessThan(70);
 }, 60_000);
 
-describe.each([['html'], ['empty']])('a gateway’s 404 (%s) is no word of the platform', (kind) => {
-	test.each<[string, IDataObject, IDataObject]>([
-		['upsert', {}, {}],
-		['upsert', { ifMissing: 'skip' }, {}],
-		['upsertMany', { ifFound: 'skip' }, {}],
-		['updateMany', { ifMissing: 'skip' }, { skipUnchanged: true }],
-	])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
-		const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
-		await harness.faults({
-			match: { method: 'GET', path: '/data/[^/]+$' },
-			fault: { kind, status: 404 },
+describe.each([['html'], ['empty']])(
+	'a gateway’s 404 (%s) does not come from the platform',
+	(kind) => {
+		test.each<[string, IDataObject, IDataObject]>([
+			['upsert', {}, {}],
+			['upsert', { ifMissing: 'skip' }, {}],
+			['upsertMany', { ifFound: 'skip' }, {}],
+			['updateMany', { ifMissing: 'skip' }, { skipUnchanged: true }],
+		])('%s %j creates nothing and skips nothing', async (operation, rules, more) => {
+			const [stored] = await harness.fill('notes', { text: 'a', rank: 1 });
+			await harness.faults({
+				match: { method: 'GET', path: '/data/[^/]+$' },
+				fault: { kind, status: 404 },
+			});
+			const result = await onNotes(operation, {
+				items: [{ id: stored!.id, text: 'b' }],
+				parameters: { matchOn: 'recordId' },
+				options: { ...rules, ...more },
+			});
+			expect(outcomes(result)).toEqual(['failed']);
+			expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
 		});
-		const result = await onNotes(operation, {
-			items: [{ id: stored!.id, text: 'b' }],
-			parameters: { matchOn: 'recordId' },
-			options: { ...rules, ...more },
-		});
-		expect(outcomes(result)).toEqual(['failed']);
-		expect(await notes()).toEqual([{ text: 'a', rank: 1, ver: 0 }]);
-	});
-});
+	},
+);

@@ -205,7 +205,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		else expect(values).toEqual(entry.afterStopping);
 	});
 
-	test('goes on, with the error in its place', async () => {
+	test('continues, with an error item in its place', async () => {
 		const result = await run('continueRegularOutput');
 		expect(result.error).toBeUndefined();
 		const items = result.output('Data Platform');
@@ -217,7 +217,7 @@ describe.each(cases.map((entry) => [`${entry.operation}`, entry] as const))('%s'
 		expect(await harness.values('buyer')).toEqual(entry.afterGoingOn);
 	});
 
-	test('goes on, with the error on the other output', async () => {
+	test('continues, with the error on the other output', async () => {
 		const result = await run('continueErrorOutput');
 		const [good, bad] = [0, 1].map((output) => result.output('Data Platform', output));
 		expect(pairedIndexes(bad!)).toEqual([1]);
@@ -245,7 +245,7 @@ test.each([
 	['createMany', {}, { output: 'abc' }, "'Output'"],
 	['upsertMany', {}, { output: 5 }, "'Output'"],
 ])(
-	'%s: a choice that is none of the list is an error, before anything is sent: %j %j',
+	'%s: a choice that is not in the list is an error before anything is sent: %j %j',
 	async (operation, parameters, options, label) => {
 		const { error } = await harness.run(operation, {
 			items: [{ id: 'x', number: '1', buyer: 'a' }],

@@ -40,7 +40,7 @@ async function outputs(table: string, values: IDataObject, simple: boolean) {
 }
 
 describe('simplified', () => {
-	test('the fields stand at the top level after every operation', async () => {
+	test('the fields are at the top level after every operation', async () => {
 		await harness.fill('orders', { number: '1', buyer: 'Fox' });
 		const results = await outputs('orders', { number: '1', buyer: 'Fox' }, true);
 		for (const [operation, json] of Object.entries(results)) {
@@ -55,7 +55,7 @@ describe('simplified', () => {
 		expect(results.trigger.event).toBe('created');
 	});
 
-	test('what the error output gives holds the fields of the item too', async () => {
+	test('an item of the error output also has the fields of the input item', async () => {
 		const result = await harness.run('createMany', {
 			items: [{ number: '1', buyer: 'x', state: 'lost' }],
 			onError: 'continueErrorOutput',
@@ -77,7 +77,7 @@ test('without Simplify the fields are nested after every operation', async () =>
 	}
 });
 
-describe("a field that is called like one of the node's own keys", () => {
+describe("a field with the name of one of the node's own keys", () => {
 	const names = ['error', 'event', 'outcome', 'before', 'uploaded', 'field_event'];
 	const values = Object.fromEntries(names.map((name) => [name, `my ${name}`]));
 	const prefixed = Object.fromEntries(names.map((name) => [`field_${name}`, `my ${name}`]));
@@ -129,7 +129,7 @@ describe("a field that is called like one of the node's own keys", () => {
 		});
 	});
 
-	test("takes its own name in an item that is not one of the node's", async () => {
+	test('has its own name in an item that does not come from the node', async () => {
 		const items = [{ key: 'k', event: 'a', field_event: 'b', outcome: 'updated', error: 'none' }];
 		await harness.run('upsertMany', { table: 'odd', items });
 		expect((await harness.records('odd'))[0]!.fields).toEqual({ ...values, ...items[0] });
@@ -146,7 +146,7 @@ test('an item of the error output can be corrected and sent again', async () => 
 	expect(outcomes(await harness.run('createMany', { items }))).toEqual(['inserted']);
 });
 
-test('a dry run shows what would change beside the fields', async () => {
+test('a dry run shows what would change next to the fields', async () => {
 	await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const items = [{ number: '1', buyer: 'Hare' }, ...numbered(2).slice(1)];
 	const dryRun = await harness.run('upsertMany', { items, options: { dryRun: true } });

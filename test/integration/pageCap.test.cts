@@ -47,7 +47,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		return numbers(result.json());
 	};
 
-	test('Get Many gives all, as many as are wanted, and the portion that is wanted', async () => {
+	test('Get Many returns all records, the requested number, and the requested portion', async () => {
 		await fill();
 		const { client } = harness.sandbox;
 		const [view] = (await client().get(`${path}/orders`)).data.data.settings.userFilters as Array<{
@@ -108,7 +108,7 @@ describe.each(caps)('of %d and %d records', (maxListedRecords, maxFilteredRecord
 		expect((await watching.poll())?.map(({ json }) => json.event)).toEqual(['deleted']);
 	});
 
-	test('Match On finds what is there: nothing is written twice', async () => {
+	test('Match On finds existing records: nothing is written twice', async () => {
 		const records = Array.from({ length: SIZE }, (_, index) => ({ text: `note ${index}` }));
 		await harness.fill('notes', ...records);
 		const items = records.map((record) => ({ ...record, rank: 1 }));

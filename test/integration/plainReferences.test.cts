@@ -242,7 +242,7 @@ beforeAll(prepare);
 
 const RUNS = Number(process.env.PROPERTY_RUNS ?? 1000);
 
-test('an expression gives what n8n gives', () => {
+test('an expression has the same value as in n8n', () => {
 	let plain = 0;
 	fc.assert(
 		fc.property(
@@ -258,7 +258,7 @@ test('an expression gives what n8n gives', () => {
 	expect(plain).toBeGreaterThan(RUNS / 4);
 });
 
-test('mapped fields have what n8n gives, each its own', () => {
+test('mapped fields have the same values as in n8n', () => {
 	const values = fc.dictionary(name, fc.oneof(expression.filter(isSteady), leaf), { maxKeys: 5 });
 	fc.assert(
 		fc.property(values, fc.array(json, { minLength: 1, maxLength: 4 }), (mapped, items) => {
@@ -269,7 +269,7 @@ test('mapped fields have what n8n gives, each its own', () => {
 	);
 });
 
-test('the entries of a list have what n8n gives', () => {
+test('the entries of a list have the same values as in n8n', () => {
 	const entries = fc.array(fc.record({ field: name, value: expression.filter(isSteady) }), {
 		maxLength: 3,
 	});

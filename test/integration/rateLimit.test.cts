@@ -59,7 +59,7 @@ describe('429 on every third request', () => {
 	});
 });
 
-test('a run that gives up has an outcome for each item, and says through which item all is confirmed', async () => {
+test('a run that gives up has an outcome for each item, and says up to which item everything is confirmed', async () => {
 	const refusal = {
 		match: { path: '/data/bulk$' },
 		when: { nth: [2] },
@@ -192,7 +192,7 @@ describe('asked to wait though the write was applied', () => {
 		expect((await harness.values('number')).sort()).toEqual(['1', '2', '3', '4']);
 	});
 
-	test('what is rejected otherwise needs no more than one look-up', async () => {
+	test('an item rejected for another reason needs only one look-up', async () => {
 		await harness.faults(
 			{
 				match: { path: 'bulk$' },

@@ -31,7 +31,7 @@ describe('get many records', () => {
 		expect((await harness.requests()).map(({ records }) => records)).toEqual([7, 50]);
 	});
 
-	test('in portions, by offset: each record once, in the order chosen', async () => {
+	test('in portions, by offset: each record once, in the chosen order', async () => {
 		await harness.fill('orders', ...numbered(2345));
 		const portion = async (offset: number, more: IDataObject = {}) =>
 			numbers(await getMany({ returnAll: false, limit: 1000, ...more }, { offset }));
@@ -132,7 +132,7 @@ describe('get many records', () => {
 	});
 });
 
-describe('get many records while another writer is at work', () => {
+describe('get many records with another writer', () => {
 	const other = useOtherWriter(harness);
 	const at = `/apps/${APP}/tables/orders/data`;
 	const api = () => harness.sandbox.client();
@@ -209,7 +209,7 @@ describe('get many records while another writer is at work', () => {
 	});
 });
 
-describe('what an expression leaves empty when reading', () => {
+describe('empty expressions when reading', () => {
 	const nothing = '={{ $json.missing }}';
 	const located = (value: string, mode = 'id') => ({ __rl: true, mode, value });
 	const condition = (entry: IDataObject) => ({
@@ -252,7 +252,7 @@ describe('what an expression leaves empty when reading', () => {
 	test.each([
 		[{ savedView: '={{ {} }}' }, "'Saved View Name or ID' must be text"],
 		[{ fieldsToLoad: '={{ [{}] }}' }, "'Output Field Names or IDs' must be text"],
-	])('%j is refused in words', async (options, message) => {
+	])('%j is rejected with a message', async (options, message) => {
 		const result = await harness.run('getAll', { options });
 		expect(result.error?.message).toContain(message);
 		expect(await harness.requests()).toEqual([]);
@@ -279,7 +279,7 @@ describe('what an expression leaves empty when reading', () => {
 			{ returnAll: false, limit: '={{ NaN }}' },
 			"'Limit' must be a whole number at least 1, not NaN",
 		],
-	])('%j are refused in words', async (parameters, message) => {
+	])('%j are rejected with a message', async (parameters, message) => {
 		const result = await harness.run('getAll', { parameters });
 		expect(result.error?.message).toBe(message);
 		expect(await harness.requests()).toEqual([]);
@@ -372,7 +372,7 @@ describe('a pasted address', () => {
 	});
 });
 
-test('a simplified record keeps its names apart from what n8n and the platform use', async () => {
+test('a simplified record distinguishes its fields from names that n8n and the platform use', async () => {
 	const [record] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 	const get = (simple: boolean) =>
 		harness.run('get', { parameters: { recordId: record!.id, simple }, options: {} });
@@ -429,7 +429,7 @@ describe('applications and tables', () => {
 		});
 	});
 
-	test('a table: with limits, links and views, and none of what the platform does not say', async () => {
+	test('a table: with limits, links and views, and nothing that the platform does not report', async () => {
 		const result = await runOperation(harness.credential, {
 			parameters: {
 				resource: 'table',
@@ -485,7 +485,7 @@ describe('applications and tables', () => {
 	});
 
 	test.each(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const)(
-		'applications: %s when the second request is refused',
+		'applications: %s if the second request is rejected',
 		async (onError) => {
 			const status = { kind: 'status', status: 403 };
 			await harness.faults({ match: { path: '/apps$' }, when: { nth: [2] }, fault: status });

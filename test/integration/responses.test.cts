@@ -64,7 +64,7 @@ describe('silent skips', () => {
 	});
 });
 
-test('updates in another order are still those of their items', async () => {
+test('updates in another order still belong to their items', async () => {
 	const stored = await harness.fill('orders', ...numbered(4));
 	await harness.faults(onBulk({ kind: 'reorderRecords' }));
 	const items = stored.map(({ id }, index) => ({ id, buyer: index === 1 ? 'Buyer 2' : 'changed' }));
@@ -153,7 +153,7 @@ describe('errors that do not say which record they mean', () => {
 	});
 });
 
-describe('a response that is no JSON', () => {
+describe('a response that is not JSON', () => {
 	test.each(['createMany', 'upsertMany', 'create', 'upsert'])('%s', async (operation) => {
 		await harness.faults({
 			match: { path: '/data(/bulk)?$', method: 'POST' },
@@ -175,7 +175,7 @@ describe('a response that is no JSON', () => {
 		expect(result.error?.message).toContain("The platform's response could not be read (text/html");
 	});
 
-	test('a redirect is not followed, and the token stays at home', async () => {
+	test('a redirect is not followed, and does not get the token', async () => {
 		await harness.faults({ fault: { kind: 'redirect', location: 'http://127.0.0.1:9/elsewhere' } });
 		const result = await harness.run('getAll');
 		expect(result.error?.message).toContain(
@@ -184,7 +184,7 @@ describe('a response that is no JSON', () => {
 	});
 });
 
-describe('a table with a field that does not say of which type it is', () => {
+describe('a table with a field whose type is not reported', () => {
 	const platform = useStubServer();
 	const record = { id: 'r1', created: 'c', modified: 'c', ver: 0, fields: { name: 'x', mute: 5 } };
 

@@ -117,7 +117,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 		expect([...stored].sort()).toEqual(['a', 'b', 'bad']);
 	});
 
-	test('an item without JSON does not get in the way', async () => {
+	test('an item without JSON has no effect', async () => {
 		const run = {
 			table: 'notes',
 			input: [{ json: { text: 'a' } }, {} as never, { json: { text: 'b' } }],
@@ -142,7 +142,7 @@ describe.each(['create', 'createMany'])('%s without an import key', (operation) 
 	});
 });
 
-test('a create whose response was lost is not sent again by the second try', async () => {
+test('a create whose response was lost is not sent again by the second attempt', async () => {
 	await harness.faults({ match: { path: '/data/bulk$' }, fault: { kind: 'resetAfter' } });
 	const result = await harness.run('createMany', { table: 'notes', items: texts('a', 'b'), retry });
 	expect(result.error?.message).toContain('Unknown whether this record was written');
@@ -165,7 +165,7 @@ test('the summary of a second try counts what the first has written', async () =
 	expect((await harness.values('text', 'notes')).sort()).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test('a delete does not look in vain for what the first try has deleted', async () => {
+test('a delete does not look for records that the first attempt deleted', async () => {
 	const stored = await harness.fill('orders', ...numbered(3));
 	await harness.faults({
 		match: { method: 'DELETE', path: stored[1]!.id },
@@ -271,7 +271,7 @@ describe('Delete Many', () => {
 	});
 });
 
-describe('what is kept for another try', () => {
+describe('what is kept for another attempt', () => {
 	const kept = async (run: Run) => {
 		const result = await harness.run('createMany', { items: firstBad, ...run });
 		const { contextData } = result.run.data.executionData!;

@@ -152,7 +152,7 @@ async function imported(file: string | Buffer, options: IDataObject = {}) {
 
 const numbersInTable = async () => (await harness.values('number')).map(String).sort();
 
-test.each([1, 2])('keys that come again, however far apart, seed %d', async (seed) => {
+test.each([1, 2])('keys that are repeated, however far apart, seed %d', async (seed) => {
 	const random = new SeededRandom(2000 + seed);
 	const keys = Array.from({ length: 11_000 }, (_, index) => `n${index}`);
 	const first = new Map<number, number>();
@@ -183,7 +183,7 @@ test.each([1, 2])('keys that come again, however far apart, seed %d', async (see
 	expect([...first.values()].every((at) => byNumber.get(keys[at]) === String(at))).toBe(true);
 });
 
-test.each(SEEDS)('bytes that are no text, at a random place, seed %d', async (seed) => {
+test.each(SEEDS)('bytes that are not text, at a random place, seed %d', async (seed) => {
 	const random = new SeededRandom(3000 + seed);
 	const lines = Array.from({ length: 400 }, (_, index) => `n${index},Büyer ${index}\n`);
 	const broken = random.between(0, lines.length - 1);
@@ -312,7 +312,7 @@ test.each(SEEDS)('a gzip file that is damaged anywhere imports no row, seed %d',
 	expect(await harness.writes()).toEqual([]);
 });
 
-test.each(['', '"'])('a cell of 50 MB, quoted with %j, takes none with it', async (quote) => {
+test.each(['', '"'])('a cell of 50 MB, quoted with %j, affects no other row', async (quote) => {
 	const long = Buffer.alloc(50 * 1024 * 1024, 'x');
 	const result = await imported(
 		Buffer.concat([

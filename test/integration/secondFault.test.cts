@@ -98,7 +98,7 @@ describe.each(pairs)('%s', (_, lost, refused) => {
 	});
 });
 
-describe('what was not applied stays refused', () => {
+describe('what was not applied stays rejected', () => {
 	const before: Fault = { kind: 'resetBefore' };
 	const refused: Fault = { kind: 'status', status: 403 };
 

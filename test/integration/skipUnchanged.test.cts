@@ -61,11 +61,11 @@ describe('skip unchanged', () => {
 			return { outcomes: outcomes(result), ver: record!.ver, fields: record!.fields };
 		};
 
-		test('is skipped where it would change nothing', async () => {
+		test('is skipped if it would change nothing', async () => {
 			expect(await run(old)).toEqual({ outcomes: ['unchanged'], ver: 0, fields: old });
 		});
 
-		test('is sent where it clears a field, whether or not it names the import key', async () => {
+		test('is sent if it clears a field, whether or not it names the import key', async () => {
 			const named = { number: '1', buyer: 'Fox', price: 5 };
 			expect(await run(named)).toEqual({ outcomes: ['updated'], ver: 1, fields: named });
 			expect(await run({ buyer: 'Fox' })).toEqual({
@@ -179,7 +179,7 @@ describe('duplicates in the input', () => {
 		expectErrorItem(result.output('Data Platform')[0]!, 0, 'Merged into item 2');
 	});
 
-	test('are errors where that is asked for', async () => {
+	test('are errors if the option is set', async () => {
 		const options = { duplicates: 'error' };
 		const result = await harness.run('upsertMany', { ...goingOn, items, options });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed']);
@@ -264,11 +264,14 @@ describe('skip unchanged beside another writer', () => {
 			['', undefined],
 			[', and the response is lost', { kind: 'resetAfter' }],
 			[', and the response leaves the record out', { kind: 'fewerRecords' }],
-		])('what was not sent because it was the same is sent if it changed%s', async (_, fault) => {
-			const { json, records } = await run(operation, update({ comment: 'theirs' }), { fault });
-			expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
-			expect(records).toMatchObject([{ fields: holdsAll }]);
-		});
+		])(
+			'a value that was left out because it was the same is sent if it changed%s',
+			async (_, fault) => {
+				const { json, records } = await run(operation, update({ comment: 'theirs' }), { fault });
+				expect(json).toMatchObject({ outcome: 'updated', ver: records[0]!.ver });
+				expect(records).toMatchObject([{ fields: holdsAll }]);
+			},
+		);
 
 		test('also if the other writer made the same change', async () => {
 			const { json, records } = await run(operation, update({ price: 6, comment: 'theirs' }));
@@ -276,14 +279,14 @@ describe('skip unchanged beside another writer', () => {
 			expect(records).toMatchObject([{ fields: holdsAll }]);
 		});
 
-		test('a change of another field leaves it, and nothing is written in vain', async () => {
+		test('a change of another field leaves it alone, and nothing is written needlessly', async () => {
 			const { json, records } = await run(operation, update({ tags: ['c'] }));
 			expect(json).toMatchObject({ outcome: 'updated' });
 			expect(records).toMatchObject([{ ver: 2, fields: { ...holdsAll, tags: ['c'] } }]);
 		});
 	});
 
-	test('a record that another one has taken the place of holds the whole item', async () => {
+	test('a record that replaced another one gets the whole item', async () => {
 		const { json, records, id } = await run('upsertMany', async (old) => {
 			await send('DELETE', `${data}/${old}`);
 			await send('POST', data, { fields: { number: '1', buyer: 'Owl' } });

@@ -53,7 +53,7 @@ test('an item with a wrong value: its field, and that nothing is done', async ()
 	});
 });
 
-test('a write of unknown result', async () => {
+test('a write with an unknown outcome', async () => {
 	await harness.faults({
 		match: { method: 'POST', path: '/data$' },
 		when: { nth: [2] },
@@ -72,7 +72,7 @@ test('a write of unknown result', async () => {
 	});
 });
 
-test('a record that is not there: its status', async () => {
+test('a missing record: its status', async () => {
 	const details = await stoppedBy('get', {
 		parameters: { recordId: picked('5f0c9f0e-3b1a-4f43-9a51-0a9c1df7a1b2') },
 	});
@@ -85,7 +85,7 @@ test('a token that the platform does not accept', async () => {
 	expect(details).toMatchObject({ item: 0, outcome: 'failed', status: 401, done: 0 });
 });
 
-test('an address that the token may not be sent to', async () => {
+test('a URL that the token may not be sent to', async () => {
 	const credential = { baseUrl: 'http://platform.example.com' };
 	const details = await stoppedBy('createMany', { items: numbered(2), credential });
 	expect(details).toMatchObject({ item: 0, outcome: 'failed', done: 0 });

@@ -76,7 +76,7 @@ test('Leave neither reads the scope nor removes anything', async () => {
 	expect(await harness.records()).toHaveLength(5);
 });
 
-test('fields are set where Delete would delete; what holds them already is left out', async () => {
+test('fields are set instead of deleting; records that already have the values are left out', async () => {
 	await harness.fill('orders', order(1), order(2), order(3, { state: 'sent' }));
 	const result = await sync([order(1)], { parameters: marking });
 	expect(report(result)).toEqual(['unchanged 1', 'marked 2']);
@@ -101,7 +101,7 @@ test('only records that the filter names can be missing', async () => {
 	expect(await harness.values('number')).toEqual(['1', '3']);
 });
 
-test('an item whose record lies outside the filter is written all the same', async () => {
+test('an item whose record is outside the filter is written anyway', async () => {
 	await harness.fill('orders', order(1, { state: 'sent' }), order(2, { state: 'open' }));
 	const result = await sync([order(1, { price: 2 })], {
 		parameters: { ...deleting, ...where('state', 'eq', 'open') },
@@ -162,7 +162,7 @@ describe('guards', () => {
 		['maxShareToRemove', 101],
 		['maxShareToRemove', 'half'],
 		['maxShareToRemove', null],
-	])('%s: %j is refused', async (name, value) => {
+	])('%s: %j is rejected', async (name, value) => {
 		const result = await sync([order(1)], { parameters: { ...deleting, [name]: value } });
 		expect(result.error?.message).toMatch(/must be a (whole )?number (at least|from) 0/);
 		expect(await harness.writes()).toEqual([]);
@@ -186,7 +186,7 @@ describe('guards', () => {
 });
 
 describe('an item that fails', () => {
-	test('without its key, nothing is removed, whatever is set', async () => {
+	test('without its key, nothing is removed, whatever the options are', async () => {
 		const result = await sync([order(1), { buyer: 'x' }, order(3)], {
 			onError: 'continueRegularOutput',
 			parameters: { ...deleting, removeDespiteFailures: true },
@@ -198,7 +198,7 @@ describe('an item that fails', () => {
 		expect(await harness.records()).toHaveLength(5);
 	});
 
-	test('with its key: what is missing is reported, and left unless it is to be removed anyway', async () => {
+	test('with its key: missing records are reported, and left unless the option is set', async () => {
 		const items = [order(1), order(2, { price: -1 }), order(3)];
 		const left = await sync(items, { onError: 'continueRegularOutput' });
 		expect(report(left)).toEqual(['unchanged 1', 'failed', 'unchanged 3', 'failed', 'failed']);
@@ -255,7 +255,7 @@ test('a summary counts the records that were removed', async () => {
 	]);
 });
 
-test('a list that lacks a record right before it is removed: it is reported as not removed', async () => {
+test('a list that lacks a record just before its removal: it is reported as not removed', async () => {
 	await harness.faults({
 		match: { path: '/filter$', bodyContains: '"5"' },
 		fault: { kind: 'fewerRecords', count: 1 },
@@ -296,7 +296,7 @@ describe('another writer, between the comparison and the removal', () => {
 			}),
 		).at(-1);
 
-	test('makes a record one of the input: it stays', async () => {
+	test('changes a record to one of the input: it stays', async () => {
 		meanwhile(async () => {
 			await api().delete(`${at}/${await find('4')}`);
 			await change('5', { number: '4' });
@@ -324,7 +324,7 @@ describe('another writer, between the comparison and the removal', () => {
 	});
 });
 
-test('a token that may not delete: nothing more is tried, each record is reported', async () => {
+test('a token that may not delete: no further attempts, each record is reported', async () => {
 	await harness.faults({ match: { method: 'DELETE' }, fault: { kind: 'status', status: 403 } });
 	const result = await sync([order(1)], { onError: 'continueRegularOutput' });
 	expect(report(result)).toEqual(['unchanged 1', 'failed', 'failed', 'failed', 'failed']);
@@ -356,7 +356,7 @@ test('a response 404 to the deletion of a record that is there is a failure', as
 	expect(report(result).at(-1)).toBe('failed');
 });
 
-test('Retry On Fail: the second try reports what the first one removed', async () => {
+test('Retry On Fail: the second attempt reports what the first one removed', async () => {
 	await harness.faults({
 		match: { method: 'DELETE' },
 		when: { nth: [2] },
@@ -411,7 +411,7 @@ test.each([
 		],
 		'twice',
 	],
-])('fields to set %j are refused before anything is written', async (entry, message) => {
+])('fields to set %j are rejected before anything is written', async (entry, message) => {
 	const result = await sync([order(8)], {
 		parameters: { ...marking, fieldsToSet: { entry } },
 	});
@@ -443,7 +443,7 @@ test('the filter must be the same for all items', async () => {
 	expect(await harness.requests()).toEqual([]);
 });
 
-test('items that fail because they are duplicates are known by their key', async () => {
+test('items that fail because they are duplicates are identified by their key', async () => {
 	const result = await sync([order(1), order(1), order(2)], {
 		parameters: { ...deleting, removeDespiteFailures: true },
 		options: { duplicates: 'error' },

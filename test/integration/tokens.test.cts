@@ -77,7 +77,7 @@ describe('the token stays where it belongs', () => {
 		'http://user:pass@127.0.0.1/hooks/1',
 		'//127.0.0.1/hooks/1',
 		'javascript:1',
-	])('a webhook URL such as %s is refused', async (webhookUrl) => {
+	])('a webhook URL such as %s is rejected', async (webhookUrl) => {
 		const result = await run({
 			resource: 'workflow',
 			operation: 'trigger',
@@ -89,7 +89,7 @@ describe('the token stays where it belongs', () => {
 	});
 
 	test.each(['http://platform.example.com', 'https://user:pass@example.com', 'platform', ''])(
-		'a base URL such as %j is refused before anything is sent',
+		'a base URL such as %j is rejected before anything is sent',
 		async (baseUrl) => {
 			const result = await run({ ...contacts, operation: 'getAll' }, { baseUrl });
 			expect(result.error?.message).toContain('The base URL');
@@ -111,7 +111,7 @@ describe('the credential elsewhere in n8n', () => {
 		return (await authenticate(credential, options as never)) as unknown as IDataObject;
 	};
 
-	test.each(['url', 'uri'])('gets its token for the platform, given as %s', async (name) => {
+	test.each(['url', 'uri'])('gets its token for the platform, with the URL as %s', async (name) => {
 		const options = await attach({ [name]: `${sandbox.baseUrl}/api/v2/ping`, headers: { a: '1' } });
 		expect(options.headers).toEqual({ a: '1', authorization: 'Bearer demo' });
 		expect(options.sendCredentialsOnCrossOriginRedirect).toBe(false);
@@ -126,7 +126,7 @@ describe('the credential elsewhere in n8n', () => {
 	});
 });
 
-describe('what is said about a token that does not fit', () => {
+describe('the error for a token that does not fit', () => {
 	const items = [{ surname: 'Sample', email: 'sample@example.com' }];
 
 	test('an expired JWT: when it expired', async () => {
@@ -173,7 +173,7 @@ describe('what is said about a token that does not fit', () => {
 	});
 });
 
-test('no token is in anything that a failing run leaves behind', async () => {
+test('nothing that a failing run leaves behind contains a token', async () => {
 	const secret = 'sample-secret-that-must-not-be-seen';
 	const faults: Array<[IDataObject, message: string]> = [
 		[{ kind: 'status', status: 500, body: { errors: [{ message: 'no' }] } }, '500'],
@@ -197,7 +197,7 @@ test('no token is in anything that a failing run leaves behind', async () => {
 	}
 });
 
-describe('a server that echoes what it was sent', () => {
+describe('a server that echoes the request', () => {
 	const secret = 'made-up/secret+that=is-echoed';
 	const forms = [secret, secret.replaceAll('/', '\\/'), encodeURIComponent(secret)];
 	const credential = () => ({ baseUrl: stranger.origin, token: secret });
@@ -248,7 +248,7 @@ describe('a server that echoes what it was sent', () => {
 		).toBe(true);
 	});
 
-	test('what it says beside the token is kept', async () => {
+	test('the rest of its response is kept', async () => {
 		stranger.respond = () => ({ status: 400, body: `{"errors":[{"message":"not ${secret}!"}]}` });
 		const { error } = await run({ ...contacts, operation: 'getAll' }, credential());
 		expect(error?.message).toContain('not [token]!');
@@ -256,7 +256,7 @@ describe('a server that echoes what it was sent', () => {
 });
 
 test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '  '])(
-	'%j is no token: it is not sent in part',
+	'%j is not a token: no part of it is sent',
 	async (token) => {
 		const { error } = await run(
 			{ ...contacts, operation: 'getAll' },
@@ -268,7 +268,7 @@ test.each(['two words', 'Bearer abc', 'a\nb', 'a\u0000b', 'tök', 'a–b', '', '
 	},
 );
 
-test("no token is in what n8n stores of the trigger, nor in a poll's error", async () => {
+test("neither what n8n stores for the trigger nor a poll's error contains a token", async () => {
 	const token = sandbox.tokens.role;
 	const parameters = { application: picked('crm'), table: picked('contacts') } as never;
 	const watching = await watch({ baseUrl: sandbox.baseUrl, token }, parameters);

@@ -60,8 +60,8 @@ const failureOf = async (watching: Watching, mode: 'trigger' | 'manual' = 'trigg
 		| undefined;
 };
 
-describe('where it begins', () => {
-	test('now: nothing that is there, one item for each change', async () => {
+describe('the start', () => {
+	test('now: no existing record, one item for each change', async () => {
 		await create('1', '2');
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
@@ -122,7 +122,7 @@ describe('where it begins', () => {
 		}
 	});
 
-	test('a date that is not one is refused', async () => {
+	test('an invalid date is rejected', async () => {
 		const watching = await start({ startFrom: 'date', startDate: 'soon' });
 		expect((await failureOf(watching))?.message).toBe(`'Date' must be a date, not "soon"`);
 	});
@@ -158,7 +158,7 @@ describe('what it watches', () => {
 		expect([await emitted(created), await emitted(updated)]).toEqual([null, ['updated 1']]);
 	});
 
-	test('the fields to load stand in the item, and no other', async () => {
+	test('the item has the fields to load, and no others', async () => {
 		const watching = await start({
 			startFrom: 'beginning',
 			options: { fieldsToLoad: ['number'], watchedFields: ['state'] },
@@ -188,7 +188,7 @@ describe('what it watches', () => {
 		expect(await emitted(watching)).toEqual(['updated 1']);
 	});
 
-	test('at most so many per poll, the rest in the next', async () => {
+	test('at most this many per poll, the rest in the next one', async () => {
 		const watching = await start({ startFrom: 'beginning', options: { maxRecordsPerPoll: 2 } });
 		await create('1', '2', '3', '4', '5');
 		expect(await emitted(watching)).toEqual(['created 1', 'created 2']);
@@ -203,7 +203,7 @@ describe('what it watches', () => {
 		expect(await emitted(watching)).toEqual(['created 1']);
 	});
 
-	test('no table is an error in plain words', async () => {
+	test('a missing table is a clear error', async () => {
 		expect((await failureOf(await start({ table: picked('') })))?.message).toBe("'Table' is empty");
 	});
 });
@@ -228,7 +228,7 @@ describe('a test from the editor', () => {
 });
 
 describe('what is stored', () => {
-	test('the same settings go on where they were', async () => {
+	test('the same settings continue where they were', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
@@ -239,7 +239,7 @@ describe('what is stored', () => {
 		expect(await emitted(again)).toEqual(['created 1']);
 	});
 
-	test('another filter begins anew', async () => {
+	test('another filter starts over', async () => {
 		const watching = await start();
 		await watching.poll();
 		await create('1');
@@ -253,7 +253,7 @@ describe('what is stored', () => {
 		expect(await emitted(other)).toEqual(['created 2']);
 	});
 
-	test('another group of conditions begins anew', async () => {
+	test('another group of conditions starts over', async () => {
 		const condition = [{ field: 'number', operator: 'notempty' }];
 		const withGroup = (matchType: string) => ({
 			filterMode: 'conditions',

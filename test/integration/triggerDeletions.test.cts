@@ -62,8 +62,8 @@ const emitted = async (watching: Watching) =>
 const failureOf = async (watching: Watching) =>
 	(await watching.poll().catch((error: unknown) => error)) as Error & { description: string };
 
-describe('what is emitted', () => {
-	test('an item with event and id for each record that is gone, once', async () => {
+describe('emitted', () => {
+	test('an item with event and ID for each deleted record, once', async () => {
 		await harness.fill('orders', ...numbered(4));
 		const watching = await start();
 		expect(await watching.poll()).toBeNull();
@@ -150,7 +150,7 @@ describe('what is emitted', () => {
 		expect(await emitted(watching)).toEqual(['deleted 1']);
 	});
 
-	test('a test in the editor shows the form, and leaves the state alone', async () => {
+	test('a test in the editor shows the shape, and leaves the state alone', async () => {
 		await harness.fill('orders', ...numbered(1));
 		const watching = await start({ triggerOn: 'deleted' });
 		const id = await idOf('1');
@@ -161,7 +161,7 @@ describe('what is emitted', () => {
 	});
 });
 
-describe('when it looks', () => {
+describe('when it checks', () => {
 	test('no sooner than the interval says; in between a poll is one request, or none', async () => {
 		// At two times: otherwise the last moment would be read again.
 		await harness.fill('orders', ...numbered(1));
@@ -178,7 +178,7 @@ describe('when it looks', () => {
 		}
 	});
 
-	test('at once where an interval has passed while n8n was stopped', async () => {
+	test('immediately if an interval has passed while n8n was stopped', async () => {
 		await harness.fill('orders', ...numbered(2));
 		const watching = await start({ options: { deletionCheckInterval: 60 } });
 		await watching.poll();
@@ -205,7 +205,7 @@ describe('when it looks', () => {
 	});
 });
 
-describe('what is never taken for a deletion', () => {
+describe('never treated as a deletion', () => {
 	const fault = (rest: string, kind: IDataObject) =>
 		harness.faults({ match: { method: 'GET', path: `/data${rest}` }, fault: kind } as never);
 
@@ -262,7 +262,7 @@ describe('what is never taken for a deletion', () => {
 	});
 });
 
-test('a table that is gone fails; back with other records, the old ones are deleted', async () => {
+test('a missing table fails; when it is back with other records, the old ones are deleted', async () => {
 	await harness.fill('orders', ...numbered(5));
 	const watching = await start();
 	await watching.poll();
@@ -290,7 +290,7 @@ test.each([999, 1000, 1001, 2001])('the first and the last of %d records', async
 });
 
 describe('what is stored', () => {
-	test('a table that is too large is refused at activation, which says what to use instead', async () => {
+	test('a table that is too large is rejected at activation, with what to use instead', async () => {
 		const records = Array.from({ length: 50_001 }, () => ({ text: 'x' }));
 		await harness.fill('notes', ...records);
 		const watching = await start({ table: picked('notes') });
@@ -378,7 +378,7 @@ describe('what is stored', () => {
 		['ids', 5],
 		['checkedAt', 'soon'],
 		['ids', null],
-	])('a damaged %s starts anew', async (key, value) => {
+	])('a damaged %s starts over', async (key, value) => {
 		await harness.fill('orders', ...numbered(2));
 		const watching = await start();
 		await watching.poll();

@@ -102,7 +102,7 @@ test.each<[string, IDataObject, string]>([
 	['Saved View', option('savedView', '={{ "" }}'), "'Saved View Name or ID' is empty"],
 	['Saved View', option('savedView', '={{ [] }}'), "'Saved View Name or ID' must be text"],
 	['Table', { table: picked('..') }, 'Nothing was sent'],
-])('%s: what makes no sense is named, and nothing is lost', async (_, parameters, message) => {
+])('%s: an invalid value is named, and nothing is lost', async (_, parameters, message) => {
 	await createTwo();
 	const watching = await start(parameters);
 	await expect(watching.poll()).rejects.toThrow(message);

@@ -109,7 +109,7 @@ describe('durable polls', () => {
 		expect(await emitted(await start({}, { ...options, staticData }))).toBeNull();
 	});
 
-	test('a slow platform ends a poll in words before n8n abandons it', async () => {
+	test('with a slow platform, a poll ends with a message before n8n abandons it', async () => {
 		const activation = await start();
 		await activation.poll();
 		await create('1');
@@ -136,7 +136,7 @@ describe('strange states', () => {
 		['that is text', 'state'],
 		['that is a list', [1]],
 		['that is null', null],
-	])('a state %s starts anew', async (_, watched) => {
+	])('a state %s starts over', async (_, watched) => {
 		await create('0');
 		const staticData = JSON.stringify({ 'node:Trigger': { watch: watched } });
 		const watching = await start({}, { staticData });
@@ -157,7 +157,7 @@ describe('strange states', () => {
 		['digests', { a: 1 }],
 		['cursor', 'now'],
 		['cursorReadAt', 'now'],
-	])('a damaged %s starts anew', async (part, value) => {
+	])('a damaged %s starts over', async (part, value) => {
 		const first = await start();
 		await first.poll();
 		const data = filled(first);
@@ -188,7 +188,7 @@ describe('strange states', () => {
 		expect(await emitted(later)).toEqual(['2']);
 	});
 
-	test('where nothing can be stored at all, the poll says so', async () => {
+	test('if nothing can be stored at all, the poll says so', async () => {
 		const staticData = JSON.stringify({ 'node:Trigger': null, global: null });
 		const watching = await start({}, { staticData });
 		await expect(watching.poll()).rejects.toThrow('The static data that n8n stores for this');

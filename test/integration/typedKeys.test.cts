@@ -78,7 +78,7 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 		expect(await stored()).toMatchObject([{ name: 'y' }, { name: 'y' }]);
 	});
 
-	test('a response that is lost is made up for by a look-up', async () => {
+	test('a look-up makes up for a lost response', async () => {
 		await run(twice);
 		await harness.faults({ ...onBulk, when: { nth: [1] }, fault: { kind: 'resetAfter' } });
 		const result = await run(changed, { options: { maxRetryWait: 0 } });
@@ -92,7 +92,7 @@ describe.each(KEYS)('%s: %j', (...[type, one, other, again, metadata]) => {
 		expect(await stored()).toMatchObject([{ name: 'z' }, { name: 'x' }]);
 	});
 
-	test('a dry run sees what is there', async () => {
+	test('a dry run sees existing records', async () => {
 		await run(twice);
 		const result = await run([...changed, { code: one, name: 'x' }].slice(1), {
 			options: { dryRun: true },
@@ -145,19 +145,16 @@ describe.each(TYPICAL)('both spellings in one input, %s: %j', (...[type, one, ot
 		expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
 	});
 
-	test.each([{}, { skipUnchanged: true }])(
-		'update the record that is there (%j)',
-		async (options) => {
-			await run([{ code: one, name: 'n' }]);
-			const [first, second, third, fourth] = outcomes(await run(items, { options }));
-			expect([first, second, third, fourth]).toEqual(['updated', 'updated', 'inserted', 'updated']);
-			expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
-		},
-	);
+	test.each([{}, { skipUnchanged: true }])('update the existing record (%j)', async (options) => {
+		await run([{ code: one, name: 'n' }]);
+		const [first, second, third, fourth] = outcomes(await run(items, { options }));
+		expect([first, second, third, fourth]).toEqual(['updated', 'updated', 'inserted', 'updated']);
+		expect((await stored()).filter(({ name }) => name === 'm')).toMatchObject([whole]);
+	});
 });
 
 test.each(['money_with_currency', 'checkbox', 'chips', 'url_link', 'checklist', 'chat', 'file'])(
-	'%s is refused as import key before anything is sent',
+	'%s is rejected as import key before anything is sent',
 	async (type) => {
 		await make(type);
 		const { error } = await run([{ code: true, name: 'x' }], { onError: undefined });
@@ -166,7 +163,7 @@ test.each(['money_with_currency', 'checkbox', 'chips', 'url_link', 'checklist', 
 	},
 );
 
-test('another import key field than the marked one is refused before anything is sent', async () => {
+test('another import key field than the marked one is rejected before anything is sent', async () => {
 	await make('number');
 	const options = { importKey: 'name' };
 	const { error } = await run([{ code: 1, name: 'x' }], { onError: undefined, options });
@@ -263,7 +260,7 @@ describe('items with the same key', () => {
 	});
 });
 
-test('two forms of one key are written in their order, whatever Parallel Requests says', async () => {
+test('two spellings of one key are written in order, whatever Parallel Requests says', async () => {
 	await make('date');
 	const day = '2026-01-02';
 	const items = Array.from({ length: 6 }, (_, count) => ({
@@ -342,7 +339,7 @@ describe('what can not be proven to be the same', () => {
 		expect((await paths())[2]).toBe('bulk');
 	});
 
-	test('an item that the service skips is not unchanged on faith', async () => {
+	test('an item that the service skips does not count as unchanged without proof', async () => {
 		const [order] = await harness.fill('orders', { number: '1', buyer: 'Fox' });
 		await run([{ code: 1, links: { add: [order!.id] } }]);
 		const [other] = await harness.fill('orders', { number: '2', buyer: 'Owl' });

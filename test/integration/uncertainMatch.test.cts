@@ -67,7 +67,7 @@ test('with the uncertain forms first, too', async () => {
 	expect(await stored()).toEqual([{ k: '2026-10-25', n: 0 }]);
 });
 
-describe('what comes between two items of one form counts in its turn', () => {
+describe('items between two of the same spelling count in order', () => {
 	const [day, noon, morning] = forms as [string, string, string];
 	const orders = [
 		[day, noon, day],
@@ -178,7 +178,7 @@ test('only those that may be the same are created one by one', async () => {
 	expect(writes).toEqual(['POST 2', 'POST 1', 'PATCH 1']);
 });
 
-test('nothing is created beside one of which it is unknown whether it was', async () => {
+test('nothing is created next to a record that may or may not have been created', async () => {
 	await harness.faults({
 		match: { method: 'POST', path: 'bulk$' },
 		when: { nth: [1] },

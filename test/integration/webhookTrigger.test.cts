@@ -33,7 +33,7 @@ const update = (id: string, buyer: string) =>
 	harness.sandbox.client().patch(path(`/${id}`), { fields: { buyer } });
 const remove = (id: string) => harness.sandbox.client().delete(path(`/${id}`));
 
-describe('who may call', () => {
+describe('callers', () => {
 	test.each([
 		['without the header', {}],
 		['with another secret', { authorization: 'Bearer a long random tex' }],
@@ -62,7 +62,7 @@ describe('who may call', () => {
 	});
 
 	test.each([`bearer ${SECRET}`, `BEARER   ${SECRET}  `, ` Bearer ${SECRET}`])(
-		'whoever sends %j',
+		'anyone who sends %j',
 		async (authorization) => {
 			const workflow = await start();
 			const recordId = await create('1');
@@ -70,7 +70,7 @@ describe('who may call', () => {
 		},
 	);
 
-	test('nobody at all, while the credential has no secret', async () => {
+	test('no one at all while the credential has no secret', async () => {
 		const workflow = await listen({ ...harness.credential }, { table: picked('orders') } as never);
 		const { status } = await workflow.receive({ recordId: 'x' }, { authorization: 'Bearer ' });
 		expect(status).toBe(401);
@@ -80,7 +80,7 @@ describe('who may call', () => {
 	});
 
 	test.each(['geheimes Wört', 'two\nlines', '秘密'])(
-		'nobody, with a secret that no header can hold: %j',
+		'no one, with a secret that no header can contain: %j',
 		async (webhookSecret) => {
 			const credential = { ...harness.credential, webhookSecret };
 			const workflow = await listen(credential, { table: picked('orders') } as never);
@@ -93,7 +93,7 @@ describe('who may call', () => {
 	});
 });
 
-describe('what it takes', () => {
+describe('accepted requests', () => {
 	test.each([
 		['nothing', undefined],
 		['null', null],
@@ -140,7 +140,7 @@ describe('what it takes', () => {
 	});
 });
 
-describe('what it emits', () => {
+describe('emitted items', () => {
 	test('the record as it is now, created, then updated, then deleted', async () => {
 		const workflow = await start();
 		const id = await create('1');
@@ -219,7 +219,7 @@ describe('what it emits', () => {
 		expect((await again.receive({ recordId: id }, authorized)).items).toEqual(gone);
 	});
 
-	test('a call in the editor counts for nothing', async () => {
+	test('a call in the editor is not remembered', async () => {
 		const workflow = await start();
 		const body = { recordId: await create('1') };
 		expect((await workflow.receive(body, authorized, 'manual')).items).toHaveLength(1);
@@ -227,7 +227,7 @@ describe('what it emits', () => {
 		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
 	});
 
-	test('a table that is not there is a failure, no deletion', async () => {
+	test('a missing table is a failure, not a deletion', async () => {
 		const workflow = await start({ table: picked('nowhere') });
 		await expect(workflow.receive({ recordId: 'x' }, authorized)).rejects.toMatchObject({
 			httpCode: '404',
@@ -239,7 +239,7 @@ describe('what it emits', () => {
 		[{ kind: 'empty', status: 404 }],
 		[{ kind: 'status', status: 404, body: { message: 'no route' } }],
 		[{ kind: 'status', status: 404, body: { errors: [] } }],
-	] as const)('a gateway’s 404 is a failure, no deletion: %j', async (fault) => {
+	] as const)('a gateway’s 404 is a failure, not a deletion: %j', async (fault) => {
 		const workflow = await start();
 		const body = { recordId: await create('1') };
 		await harness.faults({ match: { path: '/data/[^/]+$' }, fault });
@@ -266,7 +266,7 @@ describe('what it emits', () => {
 		expect((await workflow.receive(body, authorized)).items).toHaveLength(1);
 	});
 
-	test('static data that is no object counts as none, and versions are remembered', async () => {
+	test('static data that is not an object is ignored, and versions are remembered', async () => {
 		const staticData = JSON.stringify({ 'node:Trigger': null });
 		const workflow = await start({}, { staticData, workflowId: 'before it broke' });
 		const body = { recordId: await create('1') };
@@ -275,7 +275,7 @@ describe('what it emits', () => {
 		expect((await (await start({}, later)).receive(body, authorized)).items).toBeUndefined();
 	});
 
-	test('what is stored is bounded, and a damaged one does no harm', async () => {
+	test('the stored state is bounded, and a damaged one does no harm', async () => {
 		const emitted = [['x'], 'y', null, ...Array.from({ length: 3000 }, (_, at) => [`${at}`, 1, 1])];
 		const first = await start();
 		await first.receive({ recordId: await create('1') }, authorized);
@@ -300,7 +300,7 @@ describe('what it emits', () => {
 		['null', null],
 		['an object', {}],
 		['versions that are no list', { source: 'x', versions: 'y' }],
-	])('%s in place of what was stored counts as nothing', async (_, emitted) => {
+	])('%s instead of the stored state is ignored', async (_, emitted) => {
 		const staticData = JSON.stringify({ 'node:Trigger': { emitted } });
 		const workflow = await start({}, { staticData });
 		const body = { recordId: await create('1') };

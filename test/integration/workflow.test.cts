@@ -108,7 +108,7 @@ describe('the body', () => {
 		['5', "'JSON' is a number, not an object"],
 		['null', "'JSON' is null, not an object"],
 		['{broken', "'JSON' is not valid JSON"],
-	])('that is %s is refused, and nothing is sent', async (bodyJson, message) => {
+	])('that is %s is rejected, and nothing is sent', async (bodyJson, message) => {
 		const result = await start(await workflow(ECHO), {
 			parameters: { bodySource: 'json', bodyJson },
 		});
@@ -117,7 +117,7 @@ describe('the body', () => {
 		expect(await runs()).toEqual([]);
 	});
 
-	test('with a number that would lose digits is refused, and nothing is sent', async () => {
+	test('with a number that would lose digits is rejected, and nothing is sent', async () => {
 		const result = await start(await workflow(ECHO), {
 			parameters: { bodySource: 'json', bodyJson: '{"id": 9007199254740993}' },
 		});
@@ -136,7 +136,7 @@ describe('the response', () => {
 		expect(result.json()).toEqual([{ body }]);
 	});
 
-	test('is given whole when asked for', async () => {
+	test('is complete if the option is set', async () => {
 		const [output] = (
 			await start(await workflow(ECHO, { response: 'accepted' }), {
 				options: { fullResponse: true },
@@ -167,7 +167,7 @@ describe('the response', () => {
 	});
 
 	test.each(['Authorization', 'host', 'two words', 'new\nline'])(
-		'refuses %j as the name of the correlation header',
+		'rejects %j as the name of the correlation header',
 		async (correlationHeader) => {
 			const result = await start(await workflow(ECHO), { options: { correlationHeader } });
 			expect(result.error?.message).toContain('Correlation ID Header');
@@ -271,7 +271,7 @@ describe('Run As', () => {
 		['me', { runAs: 'me', configuredBy: 'guest@example.com' }, 'role'],
 		['the caller', { runAs: 'caller' }, 'readonly'],
 		['a token', { runAs: 'token', token: 'readonly' }, 'role'],
-	] as const)('%s refuses what it should', async (_name, settings, token) => {
+	] as const)('%s rejects what it should', async (_name, settings, token) => {
 		const url = await workflow(writes, settings);
 		const credential = { token: sandbox.tokens[token] };
 		const result = await start(url, { items: [{ firstname: 'Ada' }], credential });
@@ -331,7 +331,7 @@ describe('parameters that an expression gives', () => {
 		expect(await runs()).toEqual([]);
 	});
 
-	test('a body field without a name is the trouble of its item', async () => {
+	test('a body field without a name is an error of its item', async () => {
 		const items = [{ name: 'a' }, {}, { name: 'c' }];
 		const parameters = fields({ name: '={{ $json.name }}', value: 1 });
 		const result = await start(await workflow(ECHO), {
@@ -370,7 +370,7 @@ describe('parameters that an expression gives', () => {
 		},
 	);
 
-	test('two body fields of one name are an error', async () => {
+	test('two body fields with the same name are an error', async () => {
 		const parameters = fields({ name: 'a', value: 1 }, { name: 'a', value: 2 });
 		const result = await start(await workflow(ECHO), { parameters });
 		expect(result.error?.message).toContain("'a' is set twice");
@@ -442,7 +442,7 @@ describe('Trigger and Wait', () => {
 		expect(await runs()).toHaveLength(1);
 	});
 
-	test("a start that was refused is tried again by n8n's Retry On Fail, and waited for", async () => {
+	test("a rejected start is retried by n8n's Retry On Fail, and waited for", async () => {
 		const url = await workflow(ECHO);
 		await sandbox.admin.faults([
 			{ when: { first: 1 }, fault: { kind: 'status', status: 403, body: { errors: [{}] } } },

@@ -5,7 +5,7 @@ import { numbered, outcomes, useHarness } from './fixtures.cts';
 const harness = useHarness();
 
 describe.each([true, false])('Get Many, then Update Many, with Simplify %s', (simple) => {
-	test('writes what can be written, and names what was left out', async () => {
+	test('writes what can be written, and names the rest', async () => {
 		await harness.fill('orders', ...numbered(2, { tags: ['a'], price: 1 }));
 		const before = await harness.records();
 		const read = await harness.run('getAll', { parameters: { returnAll: true, simple } });
@@ -121,7 +121,7 @@ describe('a table with a field called fields', () => {
 		]);
 	});
 
-	test('what a write returned without Simplify is written back, its error too', async () => {
+	test('the output of a write without Simplify is written back, including its error', async () => {
 		await of();
 		const simple = false;
 		const items = [{ code: '1', fields: link }];
@@ -137,7 +137,7 @@ describe('a table with a field called fields', () => {
 		expect((await harness.records(table)).map(({ fields }) => fields)).toEqual(items);
 	});
 
-	test('a value of the field is not taken for a record', async () => {
+	test('a value of the field is not mistaken for a record', async () => {
 		await of();
 		// Neither with the record's own properties next to it, nor with field names in it.
 		for (const item of [

@@ -50,7 +50,7 @@ test('every picture is on a page', () => {
 	expect(pictures.filter((picture) => !names.has(picture))).toEqual([]);
 });
 
-test('where the nodes and the credential lead for help there is a heading', () => {
+test('the help links of the nodes and the credential lead to a heading', () => {
 	const sources = globSync(['nodes/**/*.json', 'credentials/*.ts'], { cwd: root });
 	const anchors = sources.flatMap((path) =>
 		[...read(path).matchAll(/n8n-nodes-data-platform#([\w-]+)/g)].map(([, anchor]) => anchor!),
@@ -60,7 +60,7 @@ test('where the nodes and the credential lead for help there is a heading', () =
 	expect(anchors.filter((anchor) => !headings.includes(anchor))).toEqual([]);
 });
 
-test('every badge shows a workflow that there is', () => {
+test('every badge shows an existing workflow', () => {
 	const badges = [...read('README.md').matchAll(/workflows\/([\w.-]+)\/badge\.svg/g)];
 	expect(badges.length).toBeGreaterThan(0);
 	const workflows = globSync('.github/workflows/*', { cwd: root }).map((path) => basename(path));

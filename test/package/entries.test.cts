@@ -50,7 +50,7 @@ function findings(texts: string[]): string[] {
 
 const isResource = (entry: string) => entry.includes('"name": "resource"');
 
-test('keep the rules, but for reasons', () => {
+test('keep the rules, with reasons for exceptions', () => {
 	expect(entries.length).toBeGreaterThan(50);
 	const others = entries.filter((entry) => !isResource(entry));
 	expect([...new Set(findings(others))].toSorted()).toEqual([
@@ -66,7 +66,7 @@ test('keep the rules, but for reasons', () => {
 	]);
 });
 
-test('resources stand in the order of use: n8n describes an operation by the first that has it', () => {
+test('resources are in the order of use: n8n describes an operation by the first that has it', () => {
 	const [resource, ...others] = entries.filter(isResource);
 	expect(others).toEqual([]);
 	expect(findings([resource!])).toEqual(['options-type-unsorted-items: options: [']);

@@ -95,7 +95,7 @@ test.each<[string, string[]]>([
 	expect(occurrences('a.ts', source)).toEqual(found);
 });
 
-test('no label is typed again', () => {
+test('no label is repeated', () => {
 	expect(labels.size).toBeGreaterThan(100);
 	expect(sources.length).toBeGreaterThan(100);
 	const found = sources.flatMap((file) =>

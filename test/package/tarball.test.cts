@@ -43,7 +43,7 @@ const runThere = (code: string) =>
 		stdio: ['ignore', 'pipe', 'pipe'],
 	});
 
-test('holds dist, README, LICENSE and package.json, and no more than is run or shown', () => {
+test('contains dist, README, LICENSE and package.json, and nothing that is not used', () => {
 	expect(readdirSync(unpacked).sort()).toEqual(['LICENSE', 'README.md', 'dist', 'package.json']);
 	const files = readdirSync(join(unpacked, 'dist'), { recursive: true, encoding: 'utf8' })
 		.map((file) => join(unpacked, 'dist', file))
@@ -53,7 +53,7 @@ test('holds dist, README, LICENSE and package.json, and no more than is run or s
 	expect(bytes).toBeLessThan(MOST_UNPACKED);
 });
 
-test('loads with n8n-workflow alone, every file of it', () => {
+test('every file of it loads with only n8n-workflow', () => {
 	const printed = runThere(`
 		const { n8n } = require('./package.json');
 		const { basename } = require('node:path');
@@ -94,6 +94,6 @@ test.each(SUSPICIOUS)('has nothing that looks like malware: %s', (pattern) => {
 	expect(hits).toEqual([]);
 });
 
-test('is alone there: what the repository has for development is not found', () => {
+test('finds none of the development packages', () => {
 	expect(() => runThere("require('axios')")).toThrow(/Cannot find module 'axios'/);
 });

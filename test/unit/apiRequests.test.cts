@@ -102,7 +102,7 @@ describe('a record', () => {
 		['it has no fields', 'x', { id: 'x' }],
 		['it is another', uuid, record(uuid.replace('0', '1'))],
 		['it is no list', 'x', [record('x')]],
-	])('is not read where %s', async (_, id, data) => {
+	])('is not read if %s', async (_, id, data) => {
 		const { result } = await call(read(id), ok(data));
 		expect(result).toBeInstanceOf(ServiceError);
 		expect(result).toMatchObject({
@@ -113,7 +113,7 @@ describe('a record', () => {
 		});
 	});
 
-	test.each([`x${uuid}`, `${uuid}x`])('%s is no UUID', async (id) => {
+	test.each([`x${uuid}`, `${uuid}x`])('%s is not a UUID', async (id) => {
 		expect((await call(read(id), ok(record('other')))).result).toMatchObject({ id: 'other' });
 	});
 
@@ -238,13 +238,16 @@ describe('a page of records', () => {
 		expect(result).toMatchObject([{ fields: { a: 1 } }]);
 	});
 
-	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])('%j is none', async (data) => {
-		expect((await call(page({}), ok(data))).result).toMatchObject({
-			message: 'The response contains no list of records',
-			delivery: 'notApplied',
-			status: 200,
-		});
-	});
+	test.each([[{}], [null], [[{ id: 'x' }]], [[record('x'), null]]])(
+		'%j is not one',
+		async (data) => {
+			expect((await call(page({}), ok(data))).result).toMatchObject({
+				message: 'The response contains no list of records',
+				delivery: 'notApplied',
+				status: 200,
+			});
+		},
+	);
 
 	test('the newest change is that of one record', async () => {
 		const latest = (client: ApiClient) => readLatestChange(client, at);
@@ -314,13 +317,13 @@ describe('counting', () => {
 		});
 	});
 
-	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is no count', async (given) => {
+	test.each([[-1], [1.5], ['1'], [undefined], [2 ** 53]])('%j is not a count', async (given) => {
 		expect((await call(count(), ok({ count: given }))).result).toMatchObject({
 			message: 'The response contains no count',
 			status: 200,
 		});
 	});
-	test('a response without data is none', async () => {
+	test('a response without data is invalid', async () => {
 		expect((await call(count(), httpResponse(200, {}))).result).toMatchObject({
 			message: 'The response contains no count',
 		});
@@ -341,7 +344,7 @@ describe('counting', () => {
 		expect(requests).toEqual([`POST /people/data/summary ${body}`]);
 	});
 
-	test('a summary that lacks one of the fields is none', async () => {
+	test('a summary that lacks one of the fields is invalid', async () => {
 		const run = (client: ApiClient) =>
 			summarizeRecords(client, at, anything, { age: ['min'], size: ['max'] });
 		const data = { count: 2, fields: { age: { min: 1 } } };
@@ -357,7 +360,7 @@ describe('counting', () => {
 		[{ count: 'two', fields: { age: {} } }],
 		[{ fields: { age: {} } }],
 		[undefined],
-	])('%j is no summary', async (data) => {
+	])('%j is not a summary', async (data) => {
 		expect((await call(summary(anything), ok(data))).result).toMatchObject({
 			message: 'The response contains no summary',
 			status: 200,
@@ -447,7 +450,7 @@ describe('writing one record', () => {
 		expect(result).toMatchObject(expected);
 	});
 
-	test('the record in the response to an update must be the one that was meant', async () => {
+	test('the record in the response to an update must be the requested one', async () => {
 		const id = '01234567-89ab-cdef-0123-456789abcdef';
 		const run = (client: ApiClient) => tryUpdateRecord(client, at, { ...part, id }, {});
 		const other = await call(run, ok(record(id.replace('0', '1'))));
@@ -491,7 +494,7 @@ describe('writing one record', () => {
 		expect(deleted).toMatchObject({ result: undefined, hasThrown: false });
 	});
 
-	test('a body in place of 204 is no deletion: only the platform’s 404 after it shows one', async () => {
+	test('a body instead of 204 is not a deletion: only the platform’s 404 after it proves one', async () => {
 		const body = httpResponse(200, { data: { id: 'x' } });
 		const after = async (second: ReturnType<typeof no>) => {
 			const { connection } = fakePlatform((_, count) => (count === 1 ? body : second), {
@@ -726,7 +729,7 @@ describe('starting a workflow', () => {
 		expect(requests).toEqual(['POST /run?x=1 {"a":1}']);
 	});
 
-	test('is not repeated where it may have started', async () => {
+	test('is not repeated if it may have started', async () => {
 		const { result, requests } = await call(start(url), lost());
 		expect(result).toMatchObject({
 			message: expect.stringMatching(/^Unknown whether the workflow started: The connection broke/),
@@ -741,7 +744,7 @@ describe('starting a workflow', () => {
 		expect((await call(start(url), no(403))).result).toMatchObject({ hint: expect.anything() });
 	});
 
-	test('where no workflow listens', async () => {
+	test('if no workflow listens', async () => {
 		expect((await call(start(url), no(404))).result).toMatchObject({
 			message: 'No workflow of the platform listens at this webhook URL',
 			delivery: 'rejected',
@@ -750,7 +753,7 @@ describe('starting a workflow', () => {
 		});
 	});
 
-	test('an address without encryption is refused before anything is sent', async () => {
+	test('a URL without encryption is rejected before anything is sent', async () => {
 		const { result, requests } = await call(start('http://hooks.example.com/run'));
 		expect(result).toMatchObject({
 			name: 'OriginError',

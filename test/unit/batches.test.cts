@@ -47,12 +47,12 @@ test('counts bytes, not characters', () => {
 	expect(sizesOf([wide, wide], limits)).toEqual([1, 1]);
 });
 
-test('a record larger than the limit goes alone, its neighbours together', () => {
+test('a record larger than the limit is sent alone, its neighbors together', () => {
 	const [small, huge] = [recordsOf(2), recordsOf(1, 10_000)];
 	expect(sizesOf([...small, ...huge, ...small], { records: 100, bytes: 1000 })).toEqual([2, 1, 2]);
 });
 
-test('records of two kinds go apart, in their order', () => {
+test('records of two kinds are sent separately, in order', () => {
 	const isApart = ({ record }: PreparedRecord) => [1, 2, 5].includes(record.index);
 	const unsent = new UnsentRecords(recordsOf(6).values(), isApart);
 	const limits = { records: 10, bytes: large };

@@ -54,13 +54,13 @@ describe('a file that grows', () => {
 		expect(seen.stored).toEqual([{ name: 'rows.csv', mimetype: 'text/csv', text: 'a\nä\n' }]);
 	});
 
-	test('is not stored where nothing was written', async () => {
+	test('is not stored if nothing was written', async () => {
 		const { file, seen } = await growing();
 		expect(await file.end()).toBeUndefined();
 		expect(seen.stored).toEqual([]);
 	});
 
-	test('goes to the store while it is made', async () => {
+	test('goes to the store while it is produced', async () => {
 		const received: string[] = [];
 		const { file } = await growing({
 			receive: (piece) => void received.push(Buffer.from(piece).toString()),
@@ -86,7 +86,7 @@ describe('a file that grows', () => {
 		expect(seen.stored[0]!.text).toHaveLength(count * MIB + 1);
 	});
 
-	test('that the store does not take is an error, for whoever waits and whoever writes more', async () => {
+	test('that the store rejects is an error, for waiting and for later writers', async () => {
 		const { open, opened } = gate();
 		const { file } = await growing({
 			receive: async () => {
@@ -107,7 +107,7 @@ describe('a file that grows', () => {
 		await expect(file.end()).rejects.toMatchObject(failure);
 	});
 
-	test('of which nothing comes for long keeps the store waiting with empty pieces', async () => {
+	test('without data for a long time keeps the store waiting with empty pieces', async () => {
 		const sizes: number[] = [];
 		const { file, seen } = await growing({ receive: (piece) => void sizes.push(piece.length) });
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
@@ -132,7 +132,7 @@ describe('a file that grows', () => {
 	});
 });
 
-describe('a file that is made', () => {
+describe('a file that is produced', () => {
 	const made = (failure?: Error) => {
 		const state = { isEnded: false };
 		async function* pieces() {
@@ -154,14 +154,14 @@ describe('a file that is made', () => {
 		expect(seen.stored).toEqual([{ name: 'x.csv', mimetype: 'text/csv', text: 'ab' }]);
 	});
 
-	test('fails as its making does', async () => {
+	test('fails if its producer does', async () => {
 		const { run } = await fakeRun({});
 		const failure = new Error('no more records');
 		const { pieces } = made(failure);
 		await expect(storeFile(run, pieces, 'x.csv', 'text/csv')).rejects.toBe(failure);
 	});
 
-	test('is not made to its end where the store takes no more', async () => {
+	test('is not produced to its end if the store rejects more', async () => {
 		const { run } = await fakeRun(
 			{},
 			{
@@ -178,7 +178,7 @@ describe('a file that is made', () => {
 		expect(state.isEnded).toBe(true);
 	});
 
-	test('may be anything that gives pieces', async () => {
+	test('may be anything that yields pieces', async () => {
 		const { run } = await fakeRun(
 			{},
 			{
@@ -247,7 +247,7 @@ describe('a file of an item', () => {
 		});
 	});
 
-	test('is read from memory where n8n keeps it there', async () => {
+	test('is read from memory if n8n keeps it there', async () => {
 		const { read, close } = await opened({ data: Buffer.from('abc').toString('base64') });
 		expect(await text(read())).toEqual({ text: 'abc', count: 1 });
 		expect(await text(read())).toEqual({ text: 'abc', count: 1 });
@@ -304,7 +304,7 @@ describe('the fields of an item with files', () => {
 		expect(await fieldsOf(names, binary)).toEqual(chosen);
 	});
 
-	test('that are named count where the item has no files at all: n8n says so', async () => {
+	test('with names are required if the item has no files at all: n8n reports it', async () => {
 		expect(await fieldsOf('a')).toEqual(['a']);
 	});
 

@@ -16,13 +16,13 @@ function* parameters(list: INodeProperties[]): Generator<INodeProperties> {
 
 const all = [...parameters(properties)];
 
-test.each(Object.keys(HINTS))("'%s' has its hint wherever it stands", (name) => {
+test.each(Object.keys(HINTS))("'%s' has its hint wherever it occurs", (name) => {
 	const named = all.filter((property) => property.name === name);
 	expect(named.length).toBeGreaterThan(0);
 	for (const { builderHint } of named) expect(builderHint?.propertyHint).toBe(HINTS[name]);
 });
 
-test("a record's ID is given as its parameter wants it", () => {
+test("a record's ID has the format of its parameter", () => {
 	const ids = all.filter(({ name }) => name === 'recordId');
 	expect(new Set(ids.map(({ type }) => type))).toEqual(new Set(['resourceLocator', 'string']));
 	for (const { type, builderHint } of ids) {

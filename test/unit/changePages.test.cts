@@ -211,7 +211,7 @@ describe('pages from a time on', () => {
 		expect((await read(pages, 6, 0)).map(([, reached]) => reached)).toEqual([6, 7, Infinity]);
 	});
 
-	test('where records moved up, it goes back until the pages meet', async () => {
+	test('if records moved up, it goes back until the pages overlap', async () => {
 		const all = list(1, 2, 3, 3, 3, 3, 4);
 		const given = (requests: number) => (requests === 1 ? all : all.slice(2));
 		const { pages, requests } = pagesOf(given, { page: 4, pageOverlap: 1 });
@@ -224,7 +224,7 @@ describe('pages from a time on', () => {
 		expect(requests).toEqual(['0 4', '3 4', '0 4', '3 4']);
 	});
 
-	test('where many are of one time, each that was read at it shows that the pages meet', async () => {
+	test('if many have the same time, each one that was read shows that the pages overlap', async () => {
 		const all = list(3, 3, 3, 3, 3, 3, 3, 3, 3);
 		const orders = [all, all, [...all.slice(3), ...all.slice(0, 3)]];
 		const given = (requests: number) => orders[requests - 1] ?? orders.at(-1)!;
@@ -285,7 +285,7 @@ describe('one poll', () => {
 		expect((await poll([list(1, 2)], before)).requests).toEqual(['-0 1000', '-1 2']);
 	});
 
-	test('that reads nothing but what was emitted is one request, cut or not', async () => {
+	test('that only reads emitted changes is one request, cut or not', async () => {
 		const emitted = Object.fromEntries(count(50).map(({ id }, at) => [id, [1, at + 1] as const]));
 		const before = state({ watermark, emitted: emitted as unknown as ChangeState['emitted'] });
 		const given: Parameters<typeof pagesOf> = [count(50), { largest: 50 }];
@@ -309,7 +309,7 @@ describe('one poll', () => {
 		expect(requests).toEqual(['-0 52', '-2 2']);
 	});
 
-	test('reads a page where that is not enough, and none where it was a page', async () => {
+	test('reads a page if that is not enough, and none if it was a page', async () => {
 		const more = await poll([count(9), { expected: 2, page: 20 }], state({ watermark }));
 		expect(more.requests).toEqual(['-0 2', '-0 20', '-8 2']);
 		const page = await poll([count(9), { expected: 4, ...small }], state({ watermark }));
@@ -341,7 +341,7 @@ describe('one poll', () => {
 		expect(held.requests).toEqual(['-0 4', '0 4']);
 	});
 
-	test('what is not wanted does not count, and loses its fields', async () => {
+	test('unwanted changes do not count, and lose their fields', async () => {
 		const records = count(6).map((record, at) => changed(record.id, at + 10, at < 4 ? 1 : at + 10));
 		const only = { kinds: new Set<ChangeKind>(['created']), maximum: 1 };
 		const before = state({ watermark: { time: 5, id: '' } });
@@ -356,7 +356,7 @@ describe('one poll', () => {
 		expect(digested.records.every(({ fields }) => 'name' in fields)).toBe(true);
 	});
 
-	test('without time left, what is known for certain', async () => {
+	test('without time left, the certain changes', async () => {
 		const { ids, isWhole, requests } = await poll([count(30), small], state(), {}, () => false);
 		expect({ ids, isWhole, requests }).toEqual({
 			...{ ids: ['r1', 'r2', 'r3'], isWhole: false, requests: ['-0 4', '0 4'] },
@@ -369,7 +369,7 @@ describe('one poll', () => {
 		expect({ ids, isWhole }).toEqual({ ids: ['r1', 'r2', 'r3', 'r4', 'r5', 'r6'], isWhole: false });
 	});
 
-	test('what changed again behind that for which there is room does not take its place', async () => {
+	test('a record that changed again after those that fit does not take its place', async () => {
 		const before = list(1, 2, 3, 3, 3);
 		const after = [...before.slice(1), changed('r1', 20, 1)];
 		const given = (requests: number) => (requests <= 2 ? before : after);
@@ -387,7 +387,7 @@ describe('one poll', () => {
 	});
 });
 
-describe('the state of watching that begins now', () => {
+describe('the state when watching starts now', () => {
 	const start = async (given: Parameters<typeof pagesOf>, latest?: number, overlapMs = 5) =>
 		await startFromNow(
 			pagesOf(...given).pages,

@@ -12,7 +12,7 @@ const small = (more: Partial<typeof LIMITS> = {}) => ({
 
 const kinds = (...names: ChangeKind[]) => new Set(names);
 
-describe('what is emitted', () => {
+describe('emitted', () => {
 	test('a new record as created, its later versions as updated, each once', async () => {
 		const table = new Table();
 		const follower = new Follower(table);
@@ -29,7 +29,7 @@ describe('what is emitted', () => {
 		expect(await follower.poll()).toEqual(['u1/4']);
 	});
 
-	test('nothing that was there when watching began', async () => {
+	test('nothing that existed when watching started', async () => {
 		const table = new Table();
 		for (let count = 0; count < 12; count += 1) table.create();
 		const follower = new Follower(table, {}, small());
@@ -105,7 +105,7 @@ describe('what is emitted', () => {
 		expect(await follower.poll()).toEqual(['c1/1']);
 	});
 
-	test('the time of change counts where there is no version', async () => {
+	test('the time of change counts if there is no version', async () => {
 		const table = new Table();
 		const follower = new Follower(table);
 		const withoutVersion = (modified: number) =>
@@ -285,7 +285,7 @@ describe('a clock that does not distinguish what is written in one second', () =
 		},
 	);
 
-	test('where more than can be remembered changed in it, all of them count as emitted', async () => {
+	test('if more changed in it than can be remembered, all of them count as emitted', async () => {
 		const limits = small({ maxTracked: 20 });
 		const table = new Table('asText', limits);
 		write(table, 60);

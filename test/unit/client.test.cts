@@ -47,7 +47,7 @@ describe('what goes out', () => {
 		expect(sent[0]!.url).toBe(`https://platform.example.com/x${search}`);
 	});
 
-	test('half of a character is refused before anything is sent', async () => {
+	test('half of a character is rejected before anything is sent', async () => {
 		const { connection, sent } = fakePlatform(good);
 		await expect(connection.tryRequest({ ...get, query: { a: '\ud800' } })).rejects.toThrow(
 			InputError,
@@ -169,12 +169,12 @@ describe('the token', () => {
 		expect(failure.hint).toEqual(hint);
 	});
 
-	test('what to do after another refusal has nothing to do with it', async () => {
+	test('the hint after another rejection is a different one', async () => {
 		const { client } = tokenClient(httpResponse(413, ''));
 		expect(asFailure(await client.tryRequest(get)).hint).toEqual({ code: 'sendSmallerRequests' });
 	});
 
-	test('is in no part of what comes back', async () => {
+	test('is in no part of the result', async () => {
 		const body = { data: 's3cret-token' };
 		const { client } = tokenClient(httpResponse(200, body, { 'x-echo': 'Bearer s3cret-token' }));
 		const { text, body: read, headers } = await client.request(get);
@@ -221,7 +221,7 @@ describe('a failure', () => {
 	});
 
 	test.each(['read', 'idempotent'] as const)(
-		'is not tried again where nothing may be waited for: %s',
+		'is not retried if nothing may be waited for: %s',
 		async (retryMode) => {
 			const retried = jest.fn();
 			const { sent, log, stats } = await send({ ...get, retryMode, onRetry: retried }, () =>
@@ -280,7 +280,7 @@ describe('waiting', () => {
 		return await running;
 	}
 
-	test('that would pass the limit is not begun, and the error says what was to come', async () => {
+	test('that would exceed the limit is not started, and the error says so', async () => {
 		const response = httpResponse(
 			429,
 			{ errors: [{ id: 'limit', message: 'slow down' }] },
@@ -302,7 +302,7 @@ describe('waiting', () => {
 		expect([sent.length, log]).toEqual([1, []]);
 	});
 
-	test('what may still be applied may be so at the end of the budget', async () => {
+	test('what is still pending may be applied at the end of the budget', async () => {
 		const { connection } = fakePlatform(() => httpResponse(504, ''), {
 			retryBudgetMs: 100,
 			retryBudgetHint: 'Give it more time.',
@@ -345,7 +345,7 @@ describe('waiting', () => {
 		expect(connection.stats.waitedMs).toBe(10_000);
 	});
 
-	test('after a failure holds nobody else', async () => {
+	test('after a failure delays no other request', async () => {
 		const { connection, sent } = fakePlatform((_, count) =>
 			count === 1 ? httpResponse(500, '') : good(),
 		);
@@ -381,7 +381,7 @@ describe('waiting', () => {
 		expect(asFailure(await running)).toMatchObject({ delivery: 'ambiguous', status: 502 });
 	});
 
-	test('ends within half a second where a sleeper cannot be woken', async () => {
+	test('ends within half a second if a sleep cannot be interrupted', async () => {
 		const aborted = { aborted: false };
 		const client = new ApiClient(
 			{
@@ -421,7 +421,7 @@ test.each(['ECONNREFUSED', 'EPROTO'])(
 	},
 );
 
-test('a failure that is the only one has none before it', async () => {
+test('a single failure has no previous attempt', async () => {
 	const { result } = await send(post, () => networkError('ECONNRESET'));
 	expect(asFailure(result)).toMatchObject({ delivery: 'ambiguous', previousAttempt: undefined });
 });
@@ -456,7 +456,7 @@ describe('bytes that are received', () => {
 		return { result, stored, seen, sent };
 	}
 
-	test('arrive whole, with what the platform says of them', async () => {
+	test('arrive completely, with what the platform says about them', async () => {
 		const headers = { 'content-type': 'text/plain', 'content-length': '5' };
 		const { result, stored, seen, sent } = await receive([
 			() => withBytes(200, bytesOf('ab', 'cde'), headers),
@@ -570,7 +570,7 @@ describe('bytes that are received', () => {
 		expect(stored).toEqual(['abc']);
 	});
 
-	test('that cannot be stored are a failure of the request, which lets go of the connection', async () => {
+	test('that cannot be stored are a failure of the request, which closes the connection', async () => {
 		const full = async () =>
 			await Promise.reject(new ServiceError('full', { delivery: 'rejected' }));
 		const { result, sent } = await receive([() => withBytes(200, bytesOf('ab'))], {
@@ -609,7 +609,7 @@ describe('bytes that are received', () => {
 	});
 });
 
-describe('a body that is made while it is sent', () => {
+describe('a body that is produced while it is sent', () => {
 	const bodyOf = (isWhole: boolean, bytes = 2) => {
 		const made = { count: 0, closed: 0 };
 		const stream = async () => {
@@ -672,14 +672,14 @@ describe('a body that is made while it is sent', () => {
 });
 
 describe('a response as text', () => {
-	test('is its beginning, where it is long', async () => {
+	test('is its beginning if it is long', async () => {
 		const chunk = 'x'.repeat(40_000);
 		expect(await readText(bytesOf(chunk, chunk, chunk))).toHaveLength(80_000);
 		expect(await readText(bytesOf('x'.repeat(65_536), 'y', 'z'))).toBe(`${'x'.repeat(65_536)}y`);
 		expect(await readText(bytesOf())).toBe('');
 	});
 
-	test('is what arrived, where it broke off', async () => {
+	test('is what arrived if it broke off', async () => {
 		async function* broken() {
 			yield Buffer.from('be');
 			yield Buffer.from('gun');

@@ -43,12 +43,12 @@ test.each([
 	);
 });
 
-test.each(['.', '..', ''])('%j stands for no name, however it is encoded', (id) => {
+test.each(['.', '..', ''])('%j is never a valid name, however it is encoded', (id) => {
 	expect(() => paths.record({ table: 'contacts' }, id)).toThrow('cannot be the name or ID');
 	expect(() => paths.records({ table: id })).toThrow('Nothing was sent');
 });
 
-test('a record is read, whatever is beside it', () => {
+test('a record is read, whatever is next to it', () => {
 	const record = { id: 'r1', created: 'c', modified: 'm', ver: 3, fields: { a: 1 }, extra: true };
 	expect(toRecord(record)).toEqual({
 		id: 'r1',
@@ -66,7 +66,7 @@ test('a record is read, whatever is beside it', () => {
 	});
 });
 
-test.each([undefined, null, 'r1', [], {}, { id: 5 }, { id: '' }])('%j is no record', (value) => {
+test.each([undefined, null, 'r1', [], {}, { id: 5 }, { id: '' }])('%j is not a record', (value) => {
 	expect(toRecord(value)).toBeUndefined();
 	expect(toMetadata(value)).toBeUndefined();
 });
@@ -75,7 +75,7 @@ test.each([null, [], 'x', 1])('a record with %j in place of its fields is none',
 	expect(toRecord({ id: 'r1', fields })).toBeUndefined();
 });
 
-test('a list with an entry that cannot be read is no list', () => {
+test('a list with an entry that cannot be read is not a list', () => {
 	expect(toList([{ id: 'r1', fields: {} }], toWholeRecord)).toHaveLength(1);
 	for (const wrong of [[{ id: 'r1' }], [null], [5], {}, null, 'x']) {
 		expect(toList(wrong, toWholeRecord)).toBeUndefined();
@@ -143,7 +143,7 @@ describe('a table', () => {
 		expect(age).toMatchObject({ name: 'age', header: 'age', metadata: { min: 0, max: undefined } });
 	});
 
-	test('has names even where the service gives few', () => {
+	test('has names even if the service returns few', () => {
 		expect(toTable({ id: 't1' })).toMatchObject({ internalName: 't1', header: 't1', fields: [] });
 		expect(toTable({ id: 't1', name: 'N' })).toMatchObject({ internalName: 't1', header: 'N' });
 		// Nothing can be addressed by its short ID.
@@ -191,7 +191,7 @@ describe('a table', () => {
 		[{ isReadOnly: true }],
 		[{ calculated: true }],
 		[{ isCalculated: true }],
-	])('a field with %j is not written', (metadata) => {
+	])('a field with %j is read-only', (metadata) => {
 		const table = toTable({ id: 't', items: [{ name: 'a', type: 'text', metadata }] });
 		expect(isWritable(table!.fields[0]!)).toBe(false);
 	});

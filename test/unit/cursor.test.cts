@@ -78,7 +78,7 @@ test('its length is bounded: about 29 characters a record, 6 a hash', () => {
 	expect(longest).toBeLessThan(180_000);
 });
 
-describe('what is refused', () => {
+describe('rejected', () => {
 	const cursor = toCursor(stateWith(3, 2), SOURCE);
 	const errorOf = (text: string, source = SOURCE) => {
 		try {
@@ -123,7 +123,7 @@ describe('what is refused', () => {
 	});
 });
 
-describe('what is said about a cursor that is refused', () => {
+describe('the error for a rejected cursor', () => {
 	const cursor = toCursor(stateWith(1), SOURCE);
 	const body = `2${cursor.slice(1, cursor.lastIndexOf('.'))}`;
 	const checksum = createHash('sha256').update(body).digest('base64url').slice(0, 11);

@@ -62,7 +62,7 @@ describe('a record', () => {
 		expect(toMetadata(value)).toEqual(expected);
 	});
 
-	test('a list of which one entry is not readable is none', () => {
+	test('a list with one unreadable entry is not a list', () => {
 		expect(toList([{ id: 'a' }, { id: 'b' }], toMetadata)).toHaveLength(2);
 		expect(toList([{ id: 'a' }, {}], toMetadata)).toBeUndefined();
 		expect(toList([], toMetadata)).toEqual([]);
@@ -75,7 +75,7 @@ describe('a field of a table', () => {
 	const fieldOf = (item: unknown): FieldDefinition | undefined =>
 		toTable({ id: 't', items: [item] })?.fields[0];
 
-	test('that says nothing but its name and type', () => {
+	test('with only a name and a type', () => {
 		expect(fieldOf({ name: 'a', type: 'text' })).toEqual({
 			name: 'a',
 			header: 'a',
@@ -138,7 +138,7 @@ describe('a field of a table', () => {
 		expect(isMarked({ metadata: { [mark]: 1 } })).toBe(false);
 	});
 
-	test('what its metadata says counts more than what stands beside it', () => {
+	test('its metadata wins over what is next to it', () => {
 		const item = { name: 'a', type: 'text', required: true, metadata: { required: false } };
 		expect(fieldOf(item)?.metadata.required).toBe(false);
 	});
@@ -148,11 +148,11 @@ describe('a field of a table', () => {
 		['a type that is no text', { name: 'a', type: 5 }, 'unknown'],
 		['metadata that is no object', { name: 'a', type: 'number', metadata: 'x' }, 'unknown'],
 		['metadata that is null', { name: 'a', type: 'number', metadata: null }, 'number'],
-	])('that has %s is not taken for text', (_, item, type) => {
+	])('that has %s is not treated as text', (_, item, type) => {
 		expect(fieldOf(item)?.type).toBe(type);
 	});
 
-	test('of which a bound is no number has none', () => {
+	test('whose bound is not a number has none', () => {
 		const metadata = { min: '1', max: null, maxLength: true, items: 'a,b', filterableFields: 'a' };
 		const read = fieldOf({ name: 'a', type: 'number', metadata })!.metadata;
 		expect([read.min, read.max, read.maxLength, read.items, read.filterableFields]).toEqual([
@@ -192,7 +192,7 @@ describe('a table', () => {
 		expect(toTable(value)).toEqual({ id: 't', internalName, header, fields: [], savedViews: [] });
 	});
 
-	test.each([[null], [[]], ['x'], [{}], [{ id: '' }], [{ id: 5 }]])('%j is none', (value) => {
+	test.each([[null], [[]], ['x'], [{}], [{ id: '' }], [{ id: 5 }]])('%j is not one', (value) => {
 		expect(toTable(value)).toBeUndefined();
 	});
 
@@ -200,7 +200,7 @@ describe('a table', () => {
 		expect(toTable({ id: 't', items })).toBeUndefined();
 	});
 
-	test('its saved views, of which each has an id', () => {
+	test('its saved views, each with an ID', () => {
 		const userFilters = [
 			{ id: 'v', name: 'Mine', description: 'd', visibility: 'all' },
 			{ id: 'w' },
@@ -216,7 +216,7 @@ describe('a table', () => {
 	});
 
 	test.each([[null], ['x'], [{}], [{ userFilters: { id: 'v' } }]])(
-		'without saved views where its settings are %j',
+		'without saved views if its settings are %j',
 		(settings) => {
 			expect(toTable({ id: 't', settings })?.savedViews).toEqual([]);
 		},
@@ -224,7 +224,7 @@ describe('a table', () => {
 });
 
 describe('the files in a field', () => {
-	test('each with what the platform says of it', () => {
+	test('each with its metadata', () => {
 		const file = {
 			fileId: 'f',
 			fileName: 'a.txt',

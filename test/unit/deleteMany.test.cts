@@ -92,7 +92,7 @@ const afterDeletion =
 		return reply?.() ?? httpResponse(204, '');
 	};
 
-describe('another try', () => {
+describe('another attempt', () => {
 	test.each([
 		[{ deletedBefore: 2, maximum: 4 }, 2],
 		[{ deletedBefore: 1, maximum: 3 }, 1],
@@ -143,7 +143,7 @@ describe('nothing is deleted', () => {
 		expect(lines).toEqual([]);
 	});
 
-	test('where more records match than the maximum', async () => {
+	test('if more records match than the maximum', async () => {
 		const { result, lines } = await run({ maximum: 2 });
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({
@@ -159,13 +159,13 @@ describe('nothing is deleted', () => {
 		expect(lines).toEqual(['POST /count/filter']);
 	});
 
-	test.each([[plain], [withComma]])('where nothing matches', async (filter) => {
+	test.each([[plain], [withComma]])('if nothing matches', async (filter) => {
 		const { result, lines } = await run({ ids: [], filter });
 		expect(result).toEqual({ matched: 0, deleted: 0, remaining: 0 });
 		expect(lines).toEqual(['POST /count/filter']);
 	});
 
-	test('where nothing matches any more once the records are read', async () => {
+	test('if nothing matches any more after the records are read', async () => {
 		const on: Matching['on'] = (line, table) => {
 			if (line === 'POST /filter') table.ids = [];
 			return undefined;
@@ -184,7 +184,7 @@ describe('by one request', () => {
 		expect(deletions).toEqual(['DELETE /bulk?limit=3&filter=age(gte)18']);
 	});
 
-	test('all records, where that is allowed', async () => {
+	test('all records, if that is allowed', async () => {
 		const { result, lines } = await run({ filter: nothing, allowAll: true });
 		expect(result).toEqual({ matched: 3, deleted: 3, remaining: 0 });
 		expect(lines).toEqual([
@@ -298,7 +298,7 @@ describe('by one request', () => {
 	});
 });
 
-describe('one by one, where the filter can’t go along with the deletion', () => {
+describe('one by one, if the filter can’t be part of the deletion', () => {
 	const filter = withComma;
 
 	test('each record that matches', async () => {
@@ -326,7 +326,7 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		]);
 	});
 
-	test('what ceased to match meanwhile stays, what was added is not deleted in its place', async () => {
+	test('a record that no longer matches stays, and an added one is not deleted instead', async () => {
 		const ids = Array.from({ length: 62 }, (_, index) => `r${index}`);
 		const on: Matching['on'] = (_, table, count) => {
 			// After the first page was read, one record of the second no longer matches.
@@ -357,7 +357,7 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		expect(lines.at(-1)).toBe('POST /count/filter');
 	});
 
-	test('no more than were counted, where a page is longer than was asked for', async () => {
+	test('no more than were counted, if a page is longer than requested', async () => {
 		const { result, left } = await run({
 			filter: withComma,
 			ids: ['a', 'b', 'c', 'd', 'e'],
@@ -455,7 +455,7 @@ describe('one by one, where the filter can’t go along with the deletion', () =
 		expect(result).toMatchObject(expected);
 	});
 
-	test('of one record: the count says so', async () => {
+	test('of one record: the count shows it', async () => {
 		const on: Matching['on'] = (line) => (line === 'DELETE /a' ? no(403) : undefined);
 		const { result } = await run({ filter, ids: ['a'], on });
 		expect((result as Error).message).toMatch(/; 0 of 1 record were deleted$/);

@@ -84,7 +84,7 @@ class Table {
 const remove = (table: Table, ...ids: string[]) => ids.forEach((id) => table.ids.delete(id));
 
 describe('what counts as deleted', () => {
-	test('what the list lacks and the platform does not have', async () => {
+	test('records that the list lacks and the platform does not have', async () => {
 		const table = new Table(5);
 		const watched = [...table.ids];
 		expect(await table.find(watched)).toEqual([]);
@@ -92,7 +92,7 @@ describe('what counts as deleted', () => {
 		expect(await table.find(watched)).toEqual(['id-1', 'id-4']);
 	});
 
-	test('all of them, where the table is empty', async () => {
+	test('all of them, if the table is empty', async () => {
 		const table = new Table(8);
 		const watched = [...table.ids];
 		table.ids.clear();
@@ -117,7 +117,7 @@ describe('what counts as deleted', () => {
 		expect(table.requests.length).toBeLessThan(130);
 	});
 
-	test('no record that came back under its id before it was asked for', async () => {
+	test('no record that came back under its ID before it was looked up', async () => {
 		const table = new Table(3);
 		const watched = [...table.ids];
 		table.ids.clear();
@@ -151,7 +151,7 @@ describe('what counts as deleted', () => {
 	});
 });
 
-describe('what says nothing of a record', () => {
+describe('what says nothing about a record', () => {
 	const html = { ...httpResponse(404, {}), body: '<html>Not Found</html>' };
 
 	test.each([
@@ -177,7 +177,7 @@ describe('what says nothing of a record', () => {
 		expect(await table.find(watched)).toEqual(['id-1']);
 	});
 
-	test('a table that goes away while its records are asked for', async () => {
+	test('a table that disappears while its records are looked up', async () => {
 		const table = new Table(4);
 		const watched = [...table.ids];
 		table.listed = () => ['id-0'];
@@ -201,7 +201,7 @@ describe('bounds', () => {
 		expect(await table.find(watched, { maxShare: 50 })).toHaveLength(20);
 	});
 
-	test('few records are deleted whatever their share is', async () => {
+	test('few records are deleted, whatever their share', async () => {
 		const table = new Table(10);
 		const watched = [...table.ids];
 		table.ids.clear();
@@ -227,7 +227,7 @@ describe('bounds', () => {
 		expect(new Set(found).size).toBe(800);
 	});
 
-	test('no time: nothing is taken for deleted', async () => {
+	test('no time: no record is treated as deleted', async () => {
 		const table = new Table(2500);
 		const watched = [...table.ids];
 		remove(table, 'id-2400');
@@ -235,7 +235,7 @@ describe('bounds', () => {
 		await expect(table.find(watched)).rejects.toThrow('no time to read the whole list');
 	});
 
-	test('a table that is too large is refused, by its count and by its list', async () => {
+	test('a table that is too large is rejected, by its count and by its list', async () => {
 		const table = new Table(3);
 		table.count = () => MAX_WATCHED + 1;
 		await expect(readWatchedIds(table.check)).rejects.toThrow(
@@ -249,13 +249,13 @@ describe('bounds', () => {
 	});
 });
 
-describe('where watching begins', () => {
+describe('when watching starts', () => {
 	test('every record, each page once', async () => {
 		const table = new Table(2500);
 		expect(await readWatchedIds(table.check)).toEqual(table.ids);
 	});
 
-	test('a list that is not whole is read again, and refused in the end', async () => {
+	test('an incomplete list is read again, and rejected in the end', async () => {
 		const table = new Table(50);
 		let lists = 0;
 		table.listed = () => {
@@ -354,7 +354,7 @@ describe('what a check requests', () => {
 		]);
 	});
 
-	test('of each record all fields, where none is short', async () => {
+	test('of each record all fields, if none is short', async () => {
 		const { check, requests } = tableWith(['long_text'], ['a']);
 		await readWatchedIds(check());
 		expect(requests[2]).toBe(`GET ${LIST}?limit=1000`);
@@ -390,7 +390,7 @@ describe('what a check requests', () => {
 		await expect(readWatchedIds(check(empty))).rejects.toThrow('lacks at least 499');
 	});
 
-	test('new records are returned only where they are asked for', async () => {
+	test('new records are returned only if requested', async () => {
 		const { check, requests } = tableWith(['file'], ['a', 'b']);
 		const watched = new Set(['b']);
 		expect(await findDeletions(check(), watched, all)).toMatchObject({ added: ['a'] });
@@ -405,7 +405,7 @@ describe('what a check requests', () => {
 		expect(requests).toEqual(['GET /tables/things?', `GET ${LIST}?limit=1000`]);
 	});
 
-	test('where a record went away meanwhile, the count is asked for once more', async () => {
+	test('if a record disappears in the meantime, the count is read again', async () => {
 		const table = new Table(50);
 		table.before = (path) => {
 			if (path === '/data') remove(table, 'id-7');
@@ -418,7 +418,7 @@ describe('what a check requests', () => {
 		expect(whole.requests.filter((path) => path === '/data/count')).toHaveLength(1);
 	});
 
-	test('a list that is never whole is read three times', async () => {
+	test('a list that is never complete is read three times', async () => {
 		const table = new Table(50);
 		table.listed = () => [...table.ids].slice(20);
 		await expect(readWatchedIds(table.check)).rejects.toThrow(
@@ -439,7 +439,7 @@ describe('at the bounds', () => {
 		return table;
 	};
 
-	test('as many records may be there that a list lacks, and one more is no list', async () => {
+	test('a list may lack this many existing records, and no more', async () => {
 		const table = inTable(300, 100);
 		expect(await table.find(table.ids)).toEqual([]);
 		const more = inTable(300, 101);
@@ -471,7 +471,7 @@ describe('at the bounds', () => {
 		});
 	});
 
-	test('a connection that fails is no record that is gone', async () => {
+	test('a failed connection does not mean that a record was deleted', async () => {
 		const table = new Table(3);
 		const watched = [...table.ids];
 		remove(table, 'id-1');

@@ -85,12 +85,12 @@ describe('an item that adds a file', () => {
 		});
 	});
 
-	test('to a new record is looked for as any other', () => {
+	test('to a new record is looked up like any other', () => {
 		const { hint, isFinal } = judge(item, [], {}, context('create'));
 		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingManyAgain' }, undefined]);
 	});
 
-	test('and one that adds none is safe to repeat', () => {
+	test('and one that adds no file is safe to repeat', () => {
 		const plain = { ...sendableOf({ id: 'r1', fields: { n: 1 } }), previousAttempt: timedOut };
 		const found = [at({ n: 2 })];
 		const outcome = judge(plain, found, {}, context('update'));

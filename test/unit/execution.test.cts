@@ -118,7 +118,7 @@ test.each<[Parameters<typeof hintText>[0], string | undefined]>([
 	expect(hintText(hint)).toBe(text);
 });
 
-describe('a second try of the node', () => {
+describe('a second attempt of the node', () => {
 	const tryOf = (
 		store: IDataObject,
 		{
@@ -166,7 +166,7 @@ describe('a second try of the node', () => {
 		expect(restored(store, more)).toEqual([isKnown, false]);
 	});
 
-	test('knows nothing after a success, nor where nothing was done', () => {
+	test('knows nothing after a success, nor if nothing was done', () => {
 		const store: IDataObject = {};
 		saved(store);
 		saved(store, false);
@@ -210,7 +210,7 @@ describe('a second try of the node', () => {
 		expect(second.otherProgress()).toEqual([deleted]);
 	});
 
-	test('does what may have been done again only where that does no harm', () => {
+	test('repeats what may have been done only if that does no harm', () => {
 		const store: IDataObject = {};
 		const first = new ItemResults(2);
 		first.failed(0, unknown);

@@ -79,7 +79,7 @@ describe('columns', () => {
 		expect(titles(fields, names, chosen)).toEqual(expected);
 	});
 
-	test('a value that the record does not have is none of its prototype', () => {
+	test('a value that the record does not have does not come from its prototype', () => {
 		const columns = exportColumns(tableOf(fieldOf('constructor')), [], nameOf, prefixed);
 		expect(columns[1]!.value(storedOf({ id: 'r1', fields: {} }))).toBeUndefined();
 	});

@@ -65,7 +65,7 @@ describe('what is sent', () => {
 	});
 });
 
-describe('a value as the platform shows it', () => {
+describe('a value as the platform returns it', () => {
 	const file = { fileId: 'f', fileName: 'a.txt' };
 	test.each<[string, unknown, boolean]>([
 		['files that are there', [file], true],
@@ -107,7 +107,7 @@ describe('a value as the platform shows it', () => {
 	});
 });
 
-describe('what is held', () => {
+describe('stored values', () => {
 	type Row = [type: string, stored: JsonValue, sent: JsonValue, holds: boolean | undefined];
 	test.each<Row>([
 		['text', 'a', 5, undefined],
@@ -204,14 +204,14 @@ describe('what is held', () => {
 		expect(holdsValue(fieldOf('f', 'date'), stored, sent)).toBe(holds);
 	});
 
-	test('without a definition, only the same is certain', () => {
+	test('without a definition, only the same value is certain', () => {
 		expect(holdsValue(undefined, 'a', 'a')).toBe(true);
 		expect(holdsValue(undefined, 'a', 'b')).toBeUndefined();
 		expect(holdsValue(undefined, undefined, undefined)).toBe(true);
 	});
 });
 
-describe('the form of an import key', () => {
+describe('the stored format of an import key', () => {
 	test.each<[type: string, value: JsonValue, form: object | undefined]>([
 		['text', 'a', { text: 'a', isCertain: true }],
 		['text', 5, { text: '5', isCertain: true }],
@@ -280,7 +280,7 @@ describe('what a field is', () => {
 		expect(items.map(({ value }) => value)).toEqual(['c', 'a', 'b']);
 	});
 
-	test('no list to choose from where there are no choices', () => {
+	test('no list to choose from if there are no choices', () => {
 		expect(choices('dropdown', {})).toBeUndefined();
 		expect(choices('dropdown', { items: [] })).toBeUndefined();
 		expect(choices('text', { items: [{ value: 'a' }] })).toBeUndefined();
@@ -340,7 +340,7 @@ describe('values in JSON', () => {
 		expect(fromJsonText(text)).toEqual(value);
 	});
 
-	test('a value of 60 characters is shown whole', () => {
+	test('a value of 60 characters is shown completely', () => {
 		expect(show('a'.repeat(58))).toBe(`"${'a'.repeat(58)}"`);
 		expect(show('a'.repeat(59))).toBe(`"${'a'.repeat(56)}…`);
 	});

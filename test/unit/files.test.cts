@@ -105,7 +105,7 @@ describe('a body with files in it', () => {
 		}
 	});
 
-	test('chunks whose memory is used again by their source', async () => {
+	test('chunks whose memory is reused by their source', async () => {
 		const whole = randomBytes(100);
 		async function* reusing() {
 			const memory = Buffer.alloc(7);
@@ -137,7 +137,7 @@ describe('a body with files in it', () => {
 		expect(stream.isFullySent()).toBe(false);
 	});
 
-	test('nothing in the record is taken for a file', async () => {
+	test('nothing in the record is mistaken for a file', async () => {
 		const body = (files: JsonValue[]) =>
 			({
 				fields: { title: '\u00000\u0000 {"', papers: files, note: 'data:;base64,' },
@@ -147,7 +147,7 @@ describe('a body with files in it', () => {
 		expect(files[0]!.toString()).toBe('x');
 	});
 
-	test('files are opened when their turn comes, and all are let go', async () => {
+	test('files are opened when it is their turn, and all are closed', async () => {
 		const opened: Readable[] = [];
 		const content = async () => {
 			const stream = Readable.from([Buffer.alloc(1000)], { objectMode: false });
@@ -191,14 +191,14 @@ describe('a body with files in it', () => {
 		});
 	});
 
-	test('a body that is let go is not made any more', async () => {
+	test('a closed body is not produced any further', async () => {
 		const content = async () => asStream([Buffer.alloc(10)]);
 		const stream = await streamBody(inField, [upload(content, 10)]);
 		stream.close();
 		expect((stream.body as unknown as Readable).destroyed).toBe(true);
 	});
 
-	test('a failure that nobody reads ends nothing', async () => {
+	test('a failure without a reader ends nothing', async () => {
 		async function* failing() {
 			yield Buffer.alloc(1);
 			throw new Error('nobody listens');
@@ -208,7 +208,7 @@ describe('a body with files in it', () => {
 	});
 });
 
-describe('bytes on their way in', () => {
+describe('incoming bytes', () => {
 	let finished: AbortController;
 	beforeEach(() => {
 		finished = new AbortController();
@@ -247,7 +247,7 @@ describe('bytes on their way in', () => {
 		expect(onSilence).toHaveBeenCalledTimes(1);
 	});
 
-	test('silence is what lasts longer than it may', async () => {
+	test('only a pause that is too long counts as silence', async () => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
 		async function* silent() {
 			yield Buffer.alloc(1);
@@ -270,7 +270,7 @@ describe('bytes on their way in', () => {
 		jest.useRealTimers();
 	});
 
-	test('a slow reader is no silence', async () => {
+	test('a slow reader does not count as silence', async () => {
 		const chunks = Array.from({ length: 40 }, () => Buffer.alloc(1));
 		const patient = withStallTimeout(asStream(chunks), expectation(40));
 		const reading = patient[Symbol.asyncIterator]();
@@ -446,12 +446,12 @@ describe('the guard', () => {
 		['a.png', 'application/pdf'],
 		['a', 'application/octet-stream'],
 		['.png', 'text/plain'],
-	])('refuses %s of the type %s as a picture', (name, type) => {
+	])('rejects %s of the type %s as a picture', (name, type) => {
 		expect(() => guardUpload(field('picture'), picture(name, type), 0)).toThrow(`'${name}'`);
 	});
 });
 
-test('a file in the field stands for one of two uploads of its name and size', () => {
+test('a file in the field accounts for one of two uploads with its name and size', () => {
 	const upload = { name: 'a.txt', mimetype: 'text/plain', bytes: 3, content: new Uint8Array(3) };
 	const file = { fileId: '1', fileName: 'a.txt', fileSize: 3, mimetype: 'text/plain' };
 	const uploads = [upload, { ...upload }];

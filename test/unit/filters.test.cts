@@ -75,7 +75,7 @@ describe('as a body', () => {
 
 	const odd = (count: number) => Array.from({ length: count }, (_, index) => `${index},`);
 
-	test('as many values with commas as a filter may have conditions are sent', () => {
+	test('as many values with commas are sent as a filter may have conditions', () => {
 		const most = and(condition('a', 'in', [...odd(397), ...odd(397), 'b']));
 		expect(toBody(most).filter[0]).toMatchObject({ filter: { length: 398 } });
 		const own = and(...odd(500).map((value) => condition('a', 'eq', value)));
@@ -127,7 +127,7 @@ describe('as a body', () => {
 		},
 	);
 
-	test('a missing value is an empty one', () => {
+	test('a missing value counts as empty', () => {
 		expect(toBody(and(condition('a', 'eq'))).filter).toEqual([
 			{ field: 'a', operator: 'eq', value: '' },
 		]);
@@ -185,8 +185,8 @@ test('a filter is empty when no group in it has a condition', () => {
 	expect(isEmptyFilter(and(or(condition('a', 'empty'))))).toBe(false);
 });
 
-describe('a tree that a user wrote', () => {
-	test('is read in both forms', () => {
+describe('a tree written by a user', () => {
+	test('is read in both formats', () => {
 		const list = [{ field: 'a', operator: 'eq', value: 5 }];
 		expect(parseTree(list)).toEqual(and(condition('a', 'eq', '5')));
 		expect(parseTree({ filter: list, filterOperator: 'or' })).toEqual(
@@ -258,7 +258,7 @@ describe('a tree that a user wrote', () => {
 		['a list in a condition', [{ ...gte, filter: [gte] }], "'field' at 'filter[0]'"],
 		['a condition in a condition', [{ ...gte, and: gte }], "'and' at 'filter[0]'"],
 		['the same in a group', [{ filter: [{ ...gte, or: [] }] }], "'or' at 'filter[0][0]'"],
-	])('what is not known is never ignored: %s', (_, tree, member) => {
+	])('unknown members are rejected: %s', (_, tree, member) => {
 		expect(() => parseTree(tree)).toThrow(`The filter tree has an unknown member ${member}`);
 	});
 
@@ -268,7 +268,7 @@ describe('a tree that a user wrote', () => {
 		}
 	});
 
-	test('may name no condition at all, but a group in it must', () => {
+	test('may have no condition, but a group in it must have one', () => {
 		expect(parseTree([])).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: undefined })).toEqual(and());
 		expect(parseTree({ filter: [], filterOperator: 'or' })).toEqual(or());
@@ -321,7 +321,7 @@ describe('a tree that a user wrote', () => {
 	});
 });
 
-describe('a query that can be misread by nobody', () => {
+describe('a query that no parser can misread', () => {
 	test('holds plain values only', () => {
 		const plain = and(condition('a', 'eq', "O'Brien & x"), and(condition('b', 'in', ['1', '2'])));
 		expect(asPlainQuery(plain)).toBe("a(eq)O'Brien & x,b(in)(1,2)");
@@ -348,7 +348,7 @@ describe('a query that can be misread by nobody', () => {
 	});
 });
 
-test('what deletes takes no condition that restricts nothing', () => {
+test('deletions reject conditions that restrict nothing', () => {
 	for (const filter of [
 		and(condition('a', 'contains', ' ')),
 		and(condition('a', 'neq', '\n')),
@@ -564,7 +564,7 @@ describe('errors of a filter', () => {
 		);
 	});
 
-	test('groups as deep as they may lie in each other, and one deeper', () => {
+	test('groups nested to the limit, and one level deeper', () => {
 		const nested = (depth: number) => {
 			let tree: object = { field: 'a', operator: 'empty' };
 			for (let at = 0; at < depth; at += 1) tree = { filter: [tree] };
@@ -585,7 +585,7 @@ describe('errors of a filter', () => {
 		['no value', and(condition('a', 'neq')), 'a'],
 		['no field', and(condition(' ', 'eq', 'x')), ' '],
 		['an empty group', and(and()), undefined],
-	])('what deletes must restrict: %s', (_, filter, field) => {
+	])('deletions must restrict something: %s', (_, filter, field) => {
 		expect(() => requireRestrictive(filter)).toThrow(
 			expect.objectContaining({
 				name: 'InputError',

@@ -54,7 +54,7 @@ const CONTINUE = { onError: 'continueRegularOutput' } as const;
 const ROUTED = { onError: 'continueErrorOutput' } as const;
 
 describe('the output', () => {
-	test('has an item for each, paired, with what failed among them', async () => {
+	test('has one item each, paired, including failures', async () => {
 		const { output } = await write(
 			'record: createMany',
 			[{ name: 'A' }, { name: TOO_LONG }, { name: 'C' }],
@@ -72,7 +72,7 @@ describe('the output', () => {
 		expect(output[1]!.json.message).toBe('Check the item and run it again.');
 	});
 
-	test('marks what failed for n8n 1, where it has an output of its own', async () => {
+	test('marks failures for n8n 1 if they have a separate output', async () => {
 		const { output } = await write('record: createMany', [{ name: TOO_LONG }, { name: 'B' }], {
 			node: ROUTED,
 		});
@@ -95,7 +95,7 @@ describe('the output', () => {
 		]);
 	});
 
-	test('may be a summary, and what failed in an output of its own', async () => {
+	test('may be a summary, with failures in a separate output', async () => {
 		const { output } = await write('record: createMany', [{ name: 'A' }, { name: TOO_LONG }], {
 			parameters: summary,
 			node: ROUTED,
@@ -147,7 +147,7 @@ describe('the error that stops the node', () => {
 		});
 	});
 
-	test('of the input is none of the API', () => {
+	test('about the input is not an API error', () => {
 		const error = toNodeError(node, { message: 'no ECONNRESET', hint: 'do' }, 1);
 		expect(error).toMatchObject({
 			...{ name: 'NodeOperationError', message: 'no ECONNRESET', description: 'do' },
@@ -192,7 +192,7 @@ describe('the error that stops the node', () => {
 		expect(error?.description).toContain(`Stopped, because ${details!.stopMessage as string}.`);
 	});
 
-	test('is of the item that failed by itself', () => {
+	test('is about the item that failed by itself', () => {
 		const results = new ItemResults(3);
 		results.failed(1, { message: 'derived', isDerived: true });
 		expect(results.primaryFailure()).toEqual({
@@ -204,7 +204,7 @@ describe('the error that stops the node', () => {
 		expect(results.firstFailure()).toMatchObject({ index: 1 });
 	});
 
-	test('may be of no item', () => {
+	test('may be about no item', () => {
 		const results = new ItemResults(1);
 		results.done(0, [{ json: {} }]);
 		expect(results.firstFailure()).toBeUndefined();
@@ -248,7 +248,7 @@ test.each<[string, unknown, object]>([
 	expect(Object.keys(failure.details!)).toEqual(Object.keys((expected as typeof failure).details!));
 });
 
-describe('a second try of the node', () => {
+describe('a second attempt of the node', () => {
 	const RETRY: Partial<INode> = { retryOnFail: true };
 	const options = { batchSize: 1, parallelRequests: 1 };
 
@@ -269,7 +269,7 @@ describe('a second try of the node', () => {
 		expect(tables.tables.people!.map(({ fields }) => fields.name)).toEqual(['Ada', 'A']);
 	});
 
-	test('of another run begins anew', async () => {
+	test('of another run starts over', async () => {
 		const store: IDataObject = {};
 		const items = [{ name: 'A' }, { name: TOO_LONG }];
 		const given = { store, node: RETRY, parameters: { options: { ...options } } };
@@ -369,7 +369,7 @@ describe('a second try of the node', () => {
 });
 
 describe('a record that is created or updated', () => {
-	test('is one or the other, as far as is known', async () => {
+	test('is one or the other, as far as known', async () => {
 		const items = [
 			{ name: 'New' },
 			{ name: 'New' },
@@ -402,7 +402,7 @@ describe('a record that is created or updated', () => {
 		expect(json.map(({ outcome }) => outcome)).toEqual(['updated', 'unchanged']);
 	});
 
-	test('has no outcome where the table’s latest change can’t be read', async () => {
+	test('has no outcome if the table’s latest change can’t be read', async () => {
 		const { json, error } = await write('record: upsert', [{ name: 'New' }], {
 			respond: (request) =>
 				request === 'GET people' ? httpResponse(403, { errors: [{ message: 'no' }] }) : undefined,

@@ -931,7 +931,7 @@ test('of many reasons that may be an item’s only some are named', () => {
 	expect(message!.length).toBeLessThan(1200);
 });
 
-describe('an item of which the response says nothing, and the record holds something else', () => {
+describe('an item that the response leaves out, with a record that has other values', () => {
 	const outcome = (last: LastChange, record = other) =>
 		judge(sent, [record], silent, { ...context('update'), lastChangeBefore: last }).outcome;
 
@@ -1081,7 +1081,7 @@ describe('without a last change', () => {
 		expect(resolve('upsert', sameNew)).toBe('unknown');
 		expect(resolve('update', sameTouched)).toBe('unknown');
 	});
-	test('but what was not there before is', () => {
+	test('but what did not exist before does', () => {
 		expect(resolve('create', sameNew, { ...lost, before: null })).toBe('inserted');
 	});
 });

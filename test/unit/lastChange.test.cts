@@ -110,7 +110,7 @@ describe('the newest change is read', () => {
 		expect([last.areOthersLater, requests]).toEqual([areOthersLater, count]);
 	});
 
-	test('is not needed where the token may not read', async () => {
+	test('is not needed if the token may not read', async () => {
 		const { connection } = fakePlatform(() => httpResponse(403, {}));
 		expect(await readLastChange(connection, { table: 'people' }, people)).toBeUndefined();
 	});

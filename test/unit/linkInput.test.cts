@@ -188,14 +188,14 @@ describe('Link Values', () => {
 			"'Field Name or ID' under 'Link Values' must be text, not an object",
 			'Correct the expression in it.',
 		],
-	])('%j is refused', async (entries, message, hint) => {
+	])('%j is rejected', async (entries, message, hint) => {
 		const { run: context } = await fakeRun({ options: { linkValues: { link: entries as never } } });
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(
 			expect.objectContaining({ message, hint, field: 'Link Values' }),
 		);
 	});
 
-	test('a linked field that is no name is refused', async () => {
+	test('a linked field that is not a name is rejected', async () => {
 		const link = [{ field: '*', valueType: 'field', linkedField: { a: 1 } }];
 		const { run: context } = await fakeRun({ options: { linkValues: { link } } });
 		expect(() => linkRules(context, 0, definitions.people)).toThrow(
@@ -210,7 +210,7 @@ describe('Link Values', () => {
 		expect([...linkRules(context, 0, definitions.companies).keys()]).toEqual(['staff']);
 	});
 
-	test('an entry that is no list is one entry', async () => {
+	test('an entry that is not a list counts as one entry', async () => {
 		const { run: context } = await fakeRun({
 			options: { linkValues: { link: { field: 'boss' } } },
 		});
@@ -219,7 +219,7 @@ describe('Link Values', () => {
 		);
 	});
 
-	test('of a table without links are refused', async () => {
+	test('of a table without links are rejected', async () => {
 		const { run: context } = await fakeRun({
 			options: { linkValues: { link: [{ field: 'company' }] } },
 		});
@@ -259,7 +259,7 @@ describe('Link Values', () => {
 		expect(requests).toEqual([]);
 	});
 
-	test('a linked table that is nowhere is an error', async () => {
+	test('a linked table that does not exist is an error', async () => {
 		const { error } = await create(
 			[any()],
 			{ company: 'Acorn' },
@@ -401,7 +401,7 @@ describe('linked records that are created', () => {
 		]);
 	});
 
-	test('are an error where they can’t be', async () => {
+	test('are an error if they can’t be created', async () => {
 		const name = 'x'.repeat(41);
 		const { error, requests } = await create(creating, { company: name });
 		expect(error?.message).toBe(
@@ -411,7 +411,7 @@ describe('linked records that are created', () => {
 		expect(requests).not.toContain('POST people/data');
 	});
 
-	test('are not created where their record is not', async () => {
+	test('are not created if their record is not', async () => {
 		const options = {
 			linkValues: { link: creating },
 			ifMissing: 'skip',
@@ -468,7 +468,7 @@ describe('Linked To', () => {
 			"Table 'Companies' has no link field 'x.y'",
 			CHOOSE,
 		],
-	])('%j is refused', async (record, message, hint) => {
+	])('%j is rejected', async (record, message, hint) => {
 		const { error, requests } = await run('record: getAll', linkedTo(record));
 		expect(error).toMatchObject({ message, description: hint });
 		expect(error?.context.details).toMatchObject({ field: 'Linked To' });
@@ -577,7 +577,7 @@ describe('Include Linked Records', () => {
 		]);
 	});
 
-	test('of all links, where none is named', async () => {
+	test('of all links, if none is named', async () => {
 		const { error, json } = await run('record: get', {
 			parameters: {
 				...including({ limit: 5 }),
@@ -645,13 +645,13 @@ describe('Include Linked Records', () => {
 			"'Limit' under 'Include Linked Records' must be a whole number from 1 to 1000, not 1.5",
 			'Include Linked Records',
 		],
-	])('%j is refused', async (entries, message, field) => {
+	])('%j is rejected', async (entries, message, field) => {
 		const { error } = await get(...entries);
 		expect(error?.message).toBe(message);
 		expect(error?.context.details).toMatchObject({ field });
 	});
 
-	test('of a link of which the platform does not say where to are refused', async () => {
+	test('of a link whose target is not reported are rejected', async () => {
 		const { error } = await get({ field: 'lost' });
 		expect(error?.message).toContain("does not say which table 'lost' links to");
 		expect(error?.description).toBe('Give record IDs, or leave the field out.');

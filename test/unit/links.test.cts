@@ -127,7 +127,7 @@ describe('values of links become ids', () => {
 	});
 
 	test.each([null, 'text', 5, [1]])(
-		'values that are no object stay as they are: %j',
+		'values that are not an object stay as they are: %j',
 		async (values) => {
 			expect(await resolved(values)).toEqual(values);
 		},
@@ -199,7 +199,7 @@ describe('what is not found', () => {
 		expect(await resolved(given)).toContain(message);
 	});
 
-	test('what is wrong with a link leaves the item without it, and keeps its other problems', async () => {
+	test('an item with a wrong link loses the link, and keeps its other problems', async () => {
 		const { resolver } = setUp();
 		const problems = [{ field: 'name', message: 'too long' }];
 		const rows = [{ index: 3, values: { name: 'x', company: 'Nobody' }, id: 'r', problems }];
@@ -325,7 +325,7 @@ describe('requests', () => {
 		expect(stub.requests).toHaveLength(3);
 	});
 
-	test('looking ahead asks for what items name, and for no table where they name nothing', async () => {
+	test('looking ahead requests what items name, and no table if they name nothing', async () => {
 		const asked: string[] = [];
 		const targetOf = async ({ name }: FieldDefinition) => {
 			asked.push(name);
@@ -352,7 +352,7 @@ describe('requests', () => {
 		expect(row!.values).toEqual({ company: 'x', clients: { add: ['y'], remove: ['z'] } });
 	});
 
-	test('what fails while looking ahead is said when an item needs it', async () => {
+	test('a failure while looking ahead is reported when an item needs the value', async () => {
 		let isDown = true;
 		const respond = () => (isDown ? httpResponse(401, {}) : undefined);
 		const { resolver, resolve, rules } = setUp({ respond });
@@ -418,7 +418,7 @@ describe('creating what is missing', () => {
 		]);
 	});
 
-	test('one that is refused does not keep others from being created', async () => {
+	test('one that is rejected does not prevent others from being created', async () => {
 		const names = ['x'.repeat(41), ...Array.from({ length: 50 }, (_, index) => `New ${index}`)];
 		const { resolver, plan } = await create(names.map((company) => ({ company })));
 		// More requests than may run at once.
@@ -471,7 +471,7 @@ describe('creating what is missing', () => {
 		expect(stub.requests).toHaveLength(sent);
 	});
 
-	test('nothing is sent where nothing is missing', async () => {
+	test('nothing is sent if nothing is missing', async () => {
 		const { stub, resolver, plan } = await create([{ company: 'Acorn' }]);
 		const sent = stub.requests.length;
 		await resolver.createMissing(plan, people, options);
@@ -479,7 +479,7 @@ describe('creating what is missing', () => {
 		expect(stub.requests).toHaveLength(sent);
 	});
 
-	test('one that is refused is the problem of its records, now and later', async () => {
+	test('one that is rejected is a problem of its records, now and later', async () => {
 		const long = 'x'.repeat(41);
 		const { resolver, plan, resolve } = await create([
 			{ company: long, clients: [long] },
@@ -499,7 +499,7 @@ describe('creating what is missing', () => {
 		expect(again!.problems![0]!.message).toContain('could not be created');
 	});
 
-	test('a record that is there by then is linked, and not counted', async () => {
+	test('a record that exists by then is linked, and not counted', async () => {
 		const { stub, resolver, plan } = await create([{ company: 'New' }]);
 		stub.tables.companies!.push({
 			id: 'other',
@@ -522,7 +522,7 @@ describe('creating what is missing', () => {
 	});
 
 	test.each([true, false])(
-		'one that an item creates itself, where that counts: %s',
+		'one that an item creates itself, if that matters: %s',
 		async (keepsOwn) => {
 			const table = { ...people, ...companies } as unknown as typeof people;
 			const values = [{ name: 'A', parent: 'B' }, { name: 'B' }, { name: 'B' }, { parent: 'C' }];

@@ -255,7 +255,7 @@ test.each([401, 403, 500])('a failure with status %i is not an absence', async (
 	await expect(byKey).rejects.toBeInstanceOf(ServiceError);
 });
 
-test('null for an id that the table has not got', async () => {
+test('null for an ID that the table does not have', async () => {
 	const { connection } = fakePlatform(() => notFound());
 	expect([...(await lookUpByIds(connection, { table: 'people' }, ['x']))]).toEqual([['x', null]]);
 });
@@ -472,7 +472,7 @@ describe('by several fields, and no more than are needed', () => {
 		});
 	});
 
-	test('where only the platform can compare one of them, it is asked, and the others are compared', async () => {
+	test('if only the platform can compare one of them, it does, and the others are compared here', async () => {
 		const [local, utc] = ['2026-11-21T09:30:00', '2026-11-21T09:30:00Z'];
 		const { ids, body } = await find(
 			[name, at],

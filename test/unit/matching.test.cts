@@ -239,7 +239,7 @@ describe('on fields', () => {
 		expect(stub.bodies[0]).not.toHaveProperty('loadFields');
 	});
 
-	test('only the fields to match on are read, where records are updated', async () => {
+	test('only the fields to match on are read if records are updated', async () => {
 		const { stub } = await write([{ name: 'Ada', n: 2 }]);
 		expect(stub.bodies[0]).toMatchObject({ loadFields: ['name'] });
 	});
@@ -284,7 +284,7 @@ describe('on fields', () => {
 		});
 	});
 
-	test('what looking up fails with is the outcome of all, and stops the run', async () => {
+	test('a failed look-up is the outcome of all, and stops the run', async () => {
 		const respond = () => httpResponse(403, { errors: [{ message: 'no' }] });
 		const { outcomes, stopped } = await write([{ name: 'Ada' }, { name: 'Cleo' }], { respond });
 		expect(outcomes.map((all) => all![0]!.outcome)).toEqual(['failed', 'failed']);
@@ -362,7 +362,7 @@ describe('what is prepared before writing', () => {
 			true,
 			[],
 		],
-	])('where %s', async (_, items, stopAtFailure, expected) => {
+	])('if %s', async (_, items, stopAtFailure, expected) => {
 		const calls: number[][] = [];
 		await write(items, {
 			stored: { a: { name: 'Ada' }, b: { name: 'Bob' }, c: { name: 'Bob' } },
@@ -375,7 +375,7 @@ describe('what is prepared before writing', () => {
 		expect(calls).toEqual(expected);
 	});
 
-	test('not where an item without a record stops the run: nothing is written then', async () => {
+	test('not if an item without a record stops the run: then nothing is written', async () => {
 		let isCalled = false;
 		const { outcomes, stub } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
 			rules: { ifMissing: 'error' },
@@ -623,7 +623,7 @@ describe('what is missing is created, and another writer', () => {
 		);
 	});
 
-	test('a run that stops at a failure ends where an update failed before', async () => {
+	test('a run that stops at a failure ends if an update failed before', async () => {
 		const { results, stub } = await write(
 			[{ name: 'Ada', n: 2 }, { name: 'Cleo', n: 3 }, { name: 'Dora' }],
 			{
@@ -667,7 +667,7 @@ describe('a created record whose response is lost', () => {
 		[['name'], "the match values 'Cleo'"],
 		['recordId', "the import key 'Cleo'"],
 	])(
-		'is unknown where it is not found, and not created a second time by a later try: %j',
+		'is unknown if it is not found, and not created again by a later attempt: %j',
 		async (on, what) => {
 			const setup = { table: keyed, on, ids: ['x'], respond: losing(false) };
 			const { outcomes } = await write([{ name: 'Cleo' }], setup);
@@ -787,7 +787,7 @@ describe('what was matched and is gone when it is written', () => {
 		expect(stopped).toBeUndefined();
 	});
 
-	test('stops it where a missing record is an error', async () => {
+	test('stops it if a missing record is an error', async () => {
 		const items: FieldValues[] = [
 			{ name: 'Ada', n: 2 },
 			{ name: 'Bob', n: 2 },
@@ -799,7 +799,7 @@ describe('what was matched and is gone when it is written', () => {
 		expect(stopped?.message).toBe('an earlier item did not succeed');
 	});
 
-	test('fails where it cannot be looked for again, and nothing more is sent', async () => {
+	test('fails if it cannot be looked up again, and nothing more is sent', async () => {
 		const remove = replacing();
 		const { outcomes, stopped, results, stub } = await write(
 			[{ name: 'Ada', n: 2 }, { name: 'Cleo' }],
@@ -817,7 +817,7 @@ describe('what was matched and is gone when it is written', () => {
 		expect(writes(stub)).toEqual(['PATCH people bulk']);
 	});
 
-	test('is not created where the platform shows it now and then', async () => {
+	test('is not created if the platform shows it only sometimes', async () => {
 		const { outcomes, stub, results } = await write([{ name: 'Ada', n: 2 }, { name: 'Cleo' }], {
 			respond: (request, _, tables) => {
 				if (request === 'GET people a') return notFound();
@@ -918,7 +918,7 @@ describe('several records of one item', () => {
 		expect(results).toEqual([['inserted new1']]);
 	});
 
-	test('fail once where the item cannot be prepared', async () => {
+	test('fail once if the item cannot be prepared', async () => {
 		const { results, stub } = await write(
 			[
 				{ city: 'Oslo', n: 5 },
@@ -1158,7 +1158,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toEqual([]);
 	});
 
-	test('nothing is created beside one of which it is unknown whether it was', async () => {
+	test('nothing is created next to a record that may or may not have been created', async () => {
 		const { outcomes, stub } = await write(items, {
 			...setup,
 			respond: (request) => (request === 'POST people bulk' ? httpResponse(504, {}) : undefined),
@@ -1277,7 +1277,7 @@ describe('a run that stops', () => {
 		expect(writes(stub)).toEqual([]);
 	});
 
-	test('not where it is to go on: the others are written', async () => {
+	test('not if it continues on errors: the others are written', async () => {
 		const { results, stopped } = await write([{ city: 'Oslo' }, { city: 'Rome' }], {
 			on: ['city'],
 		});

@@ -103,6 +103,6 @@ test.each([
 		['conditions.condition.operater', 'conditions.conditon'],
 	],
 	[{ ...record, operation: 'madeUp', limit: 5 }, []],
-])('the harness refuses what the operation does not have: %j', (parameters, unknown) => {
+])('the harness rejects what the operation does not have: %j', (parameters, unknown) => {
 	expect(unknownParameters(properties, parameters)).toEqual(unknown);
 });

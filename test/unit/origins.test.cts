@@ -47,13 +47,13 @@ test.each([
 	['platform.example.com', 'is not a web address'],
 	['https://', 'is not a web address'],
 	['', 'is not a web address'],
-])('%s is refused', (address, message) => {
+])('%s is rejected', (address, message) => {
 	expect(() => origin(address)).toThrow(OriginError);
 	expect(() => origin(address)).toThrow(message);
 	expect(() => origin(address)).toThrow('The base URL');
 });
 
-test('a refused address is not repeated with its password', () => {
+test('a rejected URL is not shown with its password', () => {
 	expect.assertions(1);
 	try {
 		origin('https://user:secret@platform.example.com');

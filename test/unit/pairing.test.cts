@@ -177,7 +177,7 @@ describe('records without a key, read back', () => {
 		expect(align(rest, [])).toEqual([]);
 	});
 
-	test('are not guessed where a record fits none', () => {
+	test('are not guessed if a record fits none', () => {
 		expect(align(rest, read('c'))).toBeUndefined();
 	});
 
@@ -187,7 +187,7 @@ describe('records without a key, read back', () => {
 		expect(align(file, stored)).toEqual([[0, 'r0']]);
 	});
 
-	test('are not guessed where a record fits items with different values', () => {
+	test('are not guessed if a record fits items with different values', () => {
 		const sent: FieldValues[] = [{ code: 'a' }, { code: 'a', n: 1 }, { code: 'b' }];
 		const several = sent.map((values, index) => sendableOf({ index, fields: values }));
 		const held: FieldValues[] = [{ code: 'a', n: 1 }, { code: 'b' }];

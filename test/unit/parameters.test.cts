@@ -79,7 +79,7 @@ describe('a number within bounds', () => {
 		[null, 'it is empty'],
 		[true, 'not true'],
 		[[5], 'not [5]'],
-	])('%j is none', (value, given) => {
+	])('%j is not one', (value, given) => {
 		expectRefused(() => requireNumber(value, SIZE, { min: 1, max: 10 }), {
 			message: `'Size' must be a number from 1 to 10, ${given}`,
 			field: 'Size',
@@ -163,7 +163,7 @@ describe('what is picked in a locator', () => {
 		[{ a: 1 }, "'Table' must be text, not an object", 'Correct the expression in it.'],
 		[['a'], "'Table' must be text, not a list", 'Correct the expression in it.'],
 		['', "'Table' is empty", 'Fill it in.'],
-	])('%j is none', async (value, message, hint) => {
+	])('%j is not one', async (value, message, hint) => {
 		const { run } = await fakeRun({ table: value as never });
 		expectRefused(() => table.of(run, 0), {
 			message,
@@ -201,7 +201,7 @@ describe('what is picked in a locator', () => {
 	test.each<[IDataObject, string]>([
 		[{ table: 'people', recordId: '' }, "'Record' is empty"],
 		[{ table: '', recordId: 'r1' }, "'Table' is empty"],
-	])('%j is no record', async (parameters, message) => {
+	])('%j is not a record', async (parameters, message) => {
 		const { run } = await fakeRun(parameters);
 		expect(() => recordKeyOf(run, 0)).toThrow(message);
 	});
@@ -288,7 +288,7 @@ describe('a value', () => {
 		expect(parameter.of(reader as never, 0)).toEqual(expected);
 	});
 
-	test('of what is not set is the preset that the node shows', async () => {
+	test('is the preset that the node shows if not set', async () => {
 		const reader = await readerOf({});
 		expect([on.of(reader, 0), way.of(reader, 0), size.of(reader, 0)]).toEqual([true, 'slow', 3]);
 		expect([name.of(reader, 0), columns.of(reader, 0), sorts.of(reader, 0)]).toEqual(['', [], []]);
@@ -333,7 +333,7 @@ describe('a value', () => {
 		[watched, '={{ undefined }}', "'Watched' is empty: its expression returned nothing", NOTHING],
 		[columns, [{ a: 1 }], "'Columns' must be text, not an object", CORRECT],
 		[name, true, "'Name' must be text, not a boolean", CORRECT],
-	])('%s %j is refused', async (parameter, given, message, hint) => {
+	])('%s %j is rejected', async (parameter, given, message, hint) => {
 		const reader = await readerOf({ [parameter.name]: given });
 		expectRefused(() => parameter.of(reader as never, 0), {
 			message,
@@ -358,7 +358,7 @@ describe('a value', () => {
 			"'Sorts' is empty: its expression returned nothing",
 			'Correct the expression, or remove it.',
 		],
-	])('the option %s %j is refused', async (parameter, given, message, hint) => {
+	])('the option %s %j is rejected', async (parameter, given, message, hint) => {
 		const reader = await readerOf({}, { [parameter.name]: given });
 		expectRefused(() => parameter.of(reader as never, 0), {
 			message,
@@ -530,7 +530,7 @@ describe('the filter builder', () => {
 			conditions({ groups: { group: [{ matchType: 'or', conditions: { condition: [{}] } }] } }),
 			{ message: expect.stringContaining('Condition 1 of group 1 of the filter') },
 		],
-	])('%j is refused', async (parameters, expected) => {
+	])('%j is rejected', async (parameters, expected) => {
 		expectRefused(await filter(parameters), expected);
 	});
 });

@@ -375,7 +375,7 @@ describe('linked records', () => {
 		expect(stub.tables.companies).toHaveLength(2);
 	});
 
-	test('are given by their IDs where there is no rule', async () => {
+	test('are given by their IDs if there is no rule', async () => {
 		const { write } = setUp();
 		const { records, requests } = await write([{ name: 'Ada', company: 'acorn' }]);
 		expect(records).toEqual([{ name: 'Ada', company: { id: 'acorn' } }]);
@@ -470,7 +470,7 @@ describe('a share of failures that is too large', () => {
 		options: { maxFailedShare, ...more.options },
 	});
 
-	test('sends nothing where so many rows have problems; each row still has an outcome', async () => {
+	test('sends nothing if so many rows have problems; each row still has an outcome', async () => {
 		const { write } = setUp(limit(30));
 		const rows: FieldValues[] = [
 			{ name: 'Ada', n: 2 },
@@ -552,7 +552,7 @@ describe('a share of failures that is too large', () => {
 	});
 });
 
-describe('what a portion learns, the next one knows', () => {
+describe('a portion passes on what it learned', () => {
 	test.each<[what: string, matching: Matching | undefined]>([
 		['an upsert', undefined],
 		['matched records', onName],

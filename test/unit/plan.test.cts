@@ -59,7 +59,7 @@ describe('checking an item', () => {
 		expect(records[0]?.fields).toEqual({ surname: 'F' });
 	});
 
-	test.each([undefined, null, 'text', 5, ['a']])('%j is no item data', (values) => {
+	test.each([undefined, null, 'text', 5, ['a']])('%j is not item data', (values) => {
 		expect(problemsOf(values)).toEqual([{ index: 0, message: 'the item has no JSON data' }]);
 	});
 
@@ -85,7 +85,7 @@ describe('checking an item', () => {
 		expect(problems).toEqual([{ index: 0, field: 'surname', message: "'surname' is required" }]);
 	});
 
-	test.each([undefined, '', '  ', 5, null])('%j is no record id', (id) => {
+	test.each([undefined, '', '  ', 5, null])('%j is not a record ID', (id) => {
 		const { problems } = plan([{ values: { age: 1 }, id }], { mode: 'update' });
 		expect(problems).toEqual([
 			{
@@ -143,7 +143,7 @@ describe('the import key', () => {
 		expect(problems).toEqual([0, 1, 2].map((index) => ({ index, field: 'email', message })));
 	});
 
-	test('may be named where the table marks none', () => {
+	test('may be named if the table marks none', () => {
 		const table = tableOf(fieldOf('code', 'number'), fieldOf('name'));
 		const rows = [{ values: { code: 5 } }];
 		expect(() => plan(rows, { mode: 'upsert' }, table)).toThrow(
@@ -328,7 +328,7 @@ describe('duplicates', () => {
 		});
 	});
 
-	test('each of them is an error where that is asked for', () => {
+	test('each of them is an error if the option is set', () => {
 		const { records, problems, merged } = plan(rows, { mode: 'upsert', duplicates: 'error' });
 		expect(records.map(({ index }) => index)).toEqual([1]);
 		expect(merged.size).toBe(0);
@@ -492,7 +492,7 @@ describe('matching on fields', () => {
 		[['colour'], "Table 'People' has no field 'colour' to match on"],
 		[['name', 'sum'], "Records can't be matched on 'sum': it is read-only"],
 		[['logo'], "Records can't be matched on 'logo': its type is 'picture'"],
-	])('%j is refused', (on, message) => {
+	])('%j is rejected', (on, message) => {
 		let error: unknown;
 		try {
 			matched(on, { name: 'Ada' });
@@ -563,7 +563,7 @@ describe('a record as it was read', () => {
 		expect([...read.ignored]).toEqual(['sum']);
 	});
 
-	test('is none where the user named the fields: then it is an error', () => {
+	test('is an error if the user named the fields', () => {
 		const { problems, ignored } = plan([{ values }], { mode: 'create' }, table);
 		expect(problems.map(({ field }) => field)).toEqual(['sum', 'clients']);
 		expect([...ignored]).toEqual([]);

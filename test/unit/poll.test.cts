@@ -85,7 +85,7 @@ describe('the timer of a poll ends with it', () => {
 const ids = (outputs: Awaited<ReturnType<typeof poll>>) =>
 	outputs && outputs[0]!.map(({ json }) => json.id);
 
-describe('where watching begins', () => {
+describe('when watching starts', () => {
 	const before = recordOf('before');
 	const meanwhile = recordOf('meanwhile', '2026-11-21T09:31:00Z');
 	const after = recordOf('after', '2026-11-21T09:32:00Z');

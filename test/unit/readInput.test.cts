@@ -127,7 +127,7 @@ describe('which records are read', () => {
 			'Output Field Names or IDs',
 			'Correct the expression in it.',
 		],
-	])('%j is refused', async (parameters, message, field, hint) => {
+	])('%j is rejected', async (parameters, message, field, hint) => {
 		const { error, details, requests } = await read('record: getAll', parameters);
 		expect(error).toMatchObject({ message, description: hint });
 		expect(details).toMatchObject({ field });
@@ -160,7 +160,7 @@ describe('which records are read', () => {
 		);
 	});
 
-	test('a table that changes while it is read is noticed', async () => {
+	test('the user is warned about a table that changes while it is read', async () => {
 		const { run, seen } = await fakeRun({});
 		warnAboutShift(run, 5);
 		expect(seen.hints).toEqual([
@@ -302,7 +302,7 @@ describe('changes', () => {
 			`'Start From' must be one of 'date', 'now', 'beginning', not "later"`,
 			'Start From',
 		],
-	])('%j is refused', async (parameters, message, field) => {
+	])('%j is rejected', async (parameters, message, field) => {
 		const { error, details } = await read('record: getChanges', parameters);
 		expect(error?.message).toBe(message);
 		expect(details).toMatchObject({ field });
@@ -394,7 +394,7 @@ describe('the API client', () => {
 		expect(seen.options[0]).toMatchObject({ timeout: 7000 });
 	});
 
-	test('gives up where it would wait longer than it may, and says what to do', async () => {
+	test('gives up if it would wait too long, and says what to do', async () => {
 		const wait = (seconds: number) => ({
 			plain: {},
 			serve: () =>
@@ -408,7 +408,7 @@ describe('the API client', () => {
 		expect(seen.requests).toHaveLength(1);
 	});
 
-	test('of the editor does not keep a person waiting', async () => {
+	test('of the editor does not keep a user waiting', async () => {
 		const { context, seen } = fakeExecution({
 			plain: {},
 			serve: () => httpResponse(429, { errors: [{ message: 'slower' }] }, { 'retry-after': '11' }),

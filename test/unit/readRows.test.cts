@@ -123,7 +123,7 @@ describe('opening', () => {
 		expect(process.cpuUsage(start).user / 1000).toBeLessThan(1500);
 	});
 
-	test('the given format counts, whatever the file begins with', async () => {
+	test('the chosen format counts, whatever the file begins with', async () => {
 		expect(await open(['{"a":1}\n'], { format: 'csv' })).toMatchObject({
 			format: 'csv',
 			header: ['{"a":1}'],
@@ -248,17 +248,17 @@ describe('portions', () => {
 		expect(portions.flat()).toEqual(rowsOf(4, 601).map(({ row }) => row));
 	});
 
-	test('what comes before an error is given first', async () => {
+	test('what comes before an error is returned first', async () => {
 		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
 		expect(await portionRows(rows, 2)).toEqual({ portions: [[2, 3]], error: 'broken' });
 	});
 
-	test('nothing before an error is no portion', async () => {
+	test('an empty portion before an error is not returned', async () => {
 		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
 		expect(await portionRows(rows, 4)).toEqual({ portions: [], error: 'broken' });
 	});
 
-	test('what follows the last row is not looked at', async () => {
+	test('what follows the last row is not read', async () => {
 		const rows = thenFails(new Error('broken'), rowsOf(2, 3));
 		expect(await portionRows(rows, 2, 3)).toEqual({ portions: [[2, 3]], error: undefined });
 	});

@@ -269,7 +269,7 @@ test('a portion begins at its offset, and ends at its limit', async () => {
 	expect(notes).toEqual({ hasShifted: false });
 });
 
-test('an offset behind the last record: none', async () => {
+test('an offset after the last record: none', async () => {
 	const { connection, sent } = fakePlatform(table(10));
 	for await (const page of readRecords(connection, TABLE, {}, Infinity, undefined, 10)) {
 		expect(page).toEqual([]);
@@ -277,7 +277,7 @@ test('an offset behind the last record: none', async () => {
 	expect(sent).toHaveLength(1);
 });
 
-test('a portion does not go back before its offset where records went away', async () => {
+test('a portion does not go back before its offset if records disappear', async () => {
 	const serve = table(5000);
 	const { connection, sent } = fakePlatform((options, count) =>
 		count === 1 ? serve(options, count) : httpResponse(200, { data: [{ id: 'new', fields: {} }] }),
@@ -372,7 +372,7 @@ test('a page with another record that was read before: shifted, and none comes t
 test.each([
 	['without records', []],
 	['of others', [{ id: 'new', fields: {} }]],
-])('behind a page %s, reading goes back a page', async (_, data) => {
+])('after a page %s, reading goes back a page', async (_, data) => {
 	const serve = table(5000);
 	const { connection, sent } = fakePlatform((options, count) =>
 		count === 3 ? httpResponse(200, { data }) : serve(options, count),

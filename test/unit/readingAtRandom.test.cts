@@ -129,7 +129,7 @@ async function read(things: Things, query: RecordQuery, limit = Infinity, offset
 	return { ids, ...notes };
 }
 
-test('at random: each reading gives what there is, once, in its order', async () => {
+test('at random: each read returns all records once, in its order', async () => {
 	const readings = fc.array(reading, { minLength: 1, maxLength: 5 });
 	await fc.assert(
 		fc.asyncProperty(table, readings, async ({ caps, count, seed }, all) => {
@@ -154,7 +154,7 @@ const write = fc.record({
 	many: fc.constantFrom(1, 1, 3, 50),
 });
 
-test('beside another writer: none that stays is missing without a notice, none comes twice', async () => {
+test('with another writer: no lasting record is missing without a notice, and none comes twice', async () => {
 	const writes = fc.array(write, { maxLength: 8 });
 	await fc.assert(
 		fc.asyncProperty(table, reading, writes, async (given, { query, sort }, all) => {

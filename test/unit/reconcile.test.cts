@@ -103,7 +103,7 @@ describe('items with an id or a key', () => {
 		expect(bodies[0]).toMatchObject({ loadFields: ['code', 'n'] });
 	});
 
-	test('not found, where the response lists the record of an item that has no key', async () => {
+	test('not found, if the response lists the record of an item without a key', async () => {
 		const { outcomes } = await resolve({
 			mode: 'upsert',
 			items: [byKey, sendableOf({ index: 2, fields: { n: 5 } })],
@@ -131,7 +131,7 @@ describe('items with an id or a key', () => {
 		['a record of another item', ['y'], 'failed', 'the table has no such record'],
 		['a record that is gone', ['y', 'gone'], 'unknown', 'lists a record that is gone'],
 		['more than was sent', ['y', 'z', 'gone'], 'failed', 'the table has no such record'],
-	])('not found, where the response lists %s', async (_, listed, outcome, message) => {
+	])('not found, if the response lists %s', async (_, listed, outcome, message) => {
 		const { outcomes } = await resolve({
 			mode: 'upsert',
 			items: [byKey, sendableOf({ index: 2, key: 'l', fields: { code: 'l' } })],
@@ -164,23 +164,26 @@ describe('items with an id or a key', () => {
 			{ rejections: new Map([[a, rejection]]) },
 			'too young',
 		],
-	])('where looking up fails it is unknown, and why: %s', async (_, item, unresolved, why) => {
-		const { outcomes, failure } = await resolve({
-			mode: 'update',
-			items: [item],
-			unresolved,
-			platform: { 'GET /x': no(403) },
-		});
-		expect(outcomes).toMatchObject([
-			{
-				outcome: 'unknown',
-				message: `Unknown whether this record was written: ${why}; looking it up failed: The token has no right to do this: no`,
-			},
-		]);
-		expect(failure).toBe('The token has no right to do this: no');
-	});
+	])(
+		'if the look-up fails, it is unknown, with the reason: %s',
+		async (_, item, unresolved, why) => {
+			const { outcomes, failure } = await resolve({
+				mode: 'update',
+				items: [item],
+				unresolved,
+				platform: { 'GET /x': no(403) },
+			});
+			expect(outcomes).toMatchObject([
+				{
+					outcome: 'unknown',
+					message: `Unknown whether this record was written: ${why}; looking it up failed: The token has no right to do this: no`,
+				},
+			]);
+			expect(failure).toBe('The token has no right to do this: no');
+		},
+	);
 
-	test('a key does not help where the table has no import key', async () => {
+	test('a key does not help if the table has no import key', async () => {
 		const { outcomes, requests } = await resolve({
 			mode: 'create',
 			items: [byKey],
@@ -338,7 +341,7 @@ describe('an item of which what is stored proves nothing', () => {
 		['an earlier attempt may have written it', attempted(file), silent],
 		['no response came', attempted(file), {}],
 		['nothing rejected it and no response came', file, {}],
-	])('is not written again where %s', async (_, item, unresolved) => {
+	])('is not written again if %s', async (_, item, unresolved) => {
 		const { outcomes, requests } = await resolve({
 			mode: 'update',
 			items: [item],
@@ -349,7 +352,7 @@ describe('an item of which what is stored proves nothing', () => {
 		expect(requests).toEqual(['GET /x']);
 	});
 
-	test('is updated where nobody has a version', async () => {
+	test('is updated if there are no versions', async () => {
 		const { outcomes } = await resolve({
 			mode: 'update',
 			items: [file],
@@ -365,7 +368,7 @@ describe('an item of which what is stored proves nothing', () => {
 		['there is a response', silent],
 		['there is none', {}],
 		['others were rejected', { rejections: new Map() }],
-	])('is not written again where looking it up fails, and %s', async (_, unresolved) => {
+	])('is not written again if the look-up fails, and %s', async (_, unresolved) => {
 		const { outcomes, requests } = await resolve({
 			mode: 'update',
 			items: [file],
@@ -383,7 +386,7 @@ describe('an item of which what is stored proves nothing', () => {
 		expect(requests).toEqual(['GET /x']);
 	});
 
-	test('is not written again where it is known what became of it', async () => {
+	test('is not written again if its outcome is known', async () => {
 		const { requests } = await resolve({
 			mode: 'update',
 			items: [sendableOf({ index: 0, id: 'x', fields: { n: 2 } })],
@@ -532,7 +535,7 @@ describe('created records without a key', () => {
 		expect(outcomes).toMatchObject([{ item: 1, outcome: 'failed' }]);
 	});
 
-	test('where two different items fit, it is not guessed', async () => {
+	test('if two different items fit, it is not guessed', async () => {
 		const bare = sendableOf({ index: 0, fields: { code: 'a' } });
 		const more = sendableOf({ index: 1, fields: { code: 'a', n: 1 } });
 		const { outcomes } = await resolve({

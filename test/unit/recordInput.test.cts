@@ -499,7 +499,7 @@ describe('items with the same key', () => {
 		expect(stored[1]!.fields).toEqual({ name: 'Bob', age: 1, surname: 'K' });
 	});
 
-	test('are an error where that is wanted', async () => {
+	test('are an error if the option is set', async () => {
 		const { error, stored } = await write('record: upsertMany', {
 			parameters: { options: { duplicates: 'error' } },
 			items: twice,

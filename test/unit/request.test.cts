@@ -53,7 +53,7 @@ describe('what is sent', () => {
 		});
 	});
 
-	test('nothing where the base URL is not safe', () => {
+	test('nothing if the base URL is not safe', () => {
 		expect(() => fakePlatform(script(good), { baseUrl: 'http://platform.example.com' })).toThrow(
 			OriginError,
 		);
@@ -122,7 +122,7 @@ describe('responses', () => {
 		},
 	);
 
-	test('an empty success is enough where nothing is expected', async () => {
+	test('an empty success is enough if nothing is expected', async () => {
 		const call: ApiRequest = { ...create, method: 'DELETE', bodyRequirement: 'anything' };
 		expect((await attempt(script(httpResponse(204, '')), call)).result).toMatchObject({
 			status: 204,
@@ -300,7 +300,7 @@ describe('trying again', () => {
 		expect(sent).toHaveLength(6);
 	});
 
-	test('gives up where the wait is longer than what is left, and says so', async () => {
+	test('gives up if the wait is longer than the rest of the budget, and says so', async () => {
 		const serve = script(busy('5'), busy('5'), busy('5'), good);
 		const { result, sent } = await attempt(serve, read, { retryBudgetMs: 12_000 });
 		expect(sent).toHaveLength(3);
@@ -320,7 +320,7 @@ describe('trying again', () => {
 		expect(isFailure((await both)[0]).status).toBe(429);
 	});
 
-	test('keeping the pace costs nothing of the budget', async () => {
+	test('waiting for the rate limit costs nothing of the budget', async () => {
 		const { connection, sent } = fakePlatform(script(good), {
 			requestsPerMinute: 2,
 			retryBudgetMs: 0,

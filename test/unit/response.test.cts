@@ -127,7 +127,7 @@ describe('reading a response', () => {
 		expect(parseBulkResponse({ bulk }, 2)).toMatchObject({ allInserted, allUpdated });
 	});
 
-	test('data that is no list of records confirms nothing', () => {
+	test('data that is not a list of records confirms nothing', () => {
 		for (const data of [undefined, {}, 'x', [{ id: 'a' }, {}], [null]]) {
 			expect(parseBulkResponse({ data }, 2).data).toEqual([]);
 		}

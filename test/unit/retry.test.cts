@@ -40,7 +40,7 @@ test.each(rows)('%s', (_, details, whenHarmless, whenOnce) => {
 	expect(wait(details, once) !== undefined).toBe(whenOnce);
 });
 
-test('a 429 waits as long as asked, 60 s where nothing is said, and a little longer', () => {
+test('a 429 waits as long as asked, 60 s by default, and slightly longer', () => {
 	const asked = { delivery: 'notApplied', status: 429, retryAfterMs: 2000 } as const;
 	expect(wait(asked, once, 0, 0)).toBe(2000);
 	expect(wait(asked, once, 0, 0.999)).toBeLessThanOrEqual(2200);

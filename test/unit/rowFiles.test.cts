@@ -115,7 +115,7 @@ describe('CSV', () => {
 		expect(rows.map(({ row }) => row)).toEqual([1, 3, 4, 5]);
 	});
 
-	test('what is wrong with a row is its own', async () => {
+	test('a problem of a row affects only that row', async () => {
 		const { rows, error } = await csv('a,b\n"1"x,2\n3,4\n5,\0\n6,7\n"8"x,\0');
 		expect(error).toBeUndefined();
 		expect(rows.map(({ row, problem }) => [row, problem])).toEqual([
@@ -141,7 +141,7 @@ describe('CSV', () => {
 		);
 	});
 
-	test('the rows before a place that can not be read are given, not the one that it is in', async () => {
+	test('the rows before an unreadable place are returned, but not the row with it', async () => {
 		const { rows, error } = await collect(readCsv(thenFails(new Error('broken'), 'a\n1\n', '2')));
 		expect(cellsOf(rows)).toEqual([['a'], ['1']]);
 		expect(error).toBe('broken');
@@ -260,7 +260,7 @@ describe('CSV', () => {
 			fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }),
 		);
 
-	test('what was written is read, wherever the text is cut', async () => {
+	test('written text can be read, wherever it is cut', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				table,
@@ -325,7 +325,7 @@ describe('NDJSON', () => {
 		]);
 	});
 
-	test('what is wrong with a line is its own', async () => {
+	test('a problem of a line affects only that line', async () => {
 		const { rows, error } = await ndjson('{"a":1}\n{"a":\n5\n[1]\nnull\n{"a":2}\n');
 		expect(error).toBeUndefined();
 		expect(rows.map(({ row, line, values }: NdjsonRow) => [row, line, values])).toEqual([
@@ -340,7 +340,7 @@ describe('NDJSON', () => {
 		expect(rows[2]!.problem).toBe('is not a JSON object');
 	});
 
-	test.each(['\n [\n{"a":1}]', '[{"a":1}]'])('a list is no NDJSON: %j', async (text) => {
+	test.each(['\n [\n{"a":1}]', '[{"a":1}]'])('a list is not NDJSON: %j', async (text) => {
 		await expect(readNdjson(asPieces(text)).next()).rejects.toMatchObject({
 			message: 'The file is a JSON list, not NDJSON with one JSON object per line',
 			hint: "Write one object per line, or read it with the node 'Extract From File' and write its items.",
@@ -497,7 +497,7 @@ describe('text of a file', () => {
 		['ZIP', Buffer.from('PK\x03\x04 and more'), 'a ZIP file or a workbook (.xlsx)', WORKBOOK],
 		['XLS', Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'an old workbook (.xls)', WORKBOOK],
 		['PDF', Buffer.from('%PDF-1.7 and more'), 'a PDF file', 'Use a CSV or NDJSON file.'],
-	])('%s is no text', async (_, bytes, what, hint) => {
+	])('%s is not text', async (_, bytes, what, hint) => {
 		const { text, error } = await read(() => asPieces(bytes));
 		expect(text).toBe('');
 		expect(error).toMatchObject({ message: `The file is ${what}, not a text file`, hint });
@@ -577,7 +577,7 @@ describe('text of a file', () => {
 		}
 	});
 
-	test('a gzip file in a gzip file is no text', async () => {
+	test('a gzip file in a gzip file is not text', async () => {
 		expect((await decoded([gzipSync(gzipSync('a\n1\n'))])).error).toBe('The file is not UTF-8');
 	});
 

@@ -67,7 +67,7 @@ const details = (error: { context: IDataObject } | undefined) =>
 	(error?.context.details ?? {}) as IDataObject;
 
 describe('the rows of a file', () => {
-	test('have an outcome each, and what is rejected is in a file', async () => {
+	test('have one outcome each, and rejected ones are in a file', async () => {
 		const { result, records, stored, hints, output, openStreams } = await importFile(
 			`name,age,The Sum\r\nAda,2,0\r\nBob,x,0\r\n,4,0\r\n"C, D",5,0\r\n${'e'.repeat(41)},6,0\r\n`,
 		);
@@ -151,7 +151,7 @@ describe('the rows of a file', () => {
 		expect(stored[0]!.text).toContain('"row":3');
 	});
 
-	test('are of CSV where that is said, though they begin like JSON', async () => {
+	test('are CSV if the format says so, although they begin like JSON', async () => {
 		const { records } = await importFile('{x},name\n1,Bob\n', {
 			parameters: { format: 'csv' },
 			options: { unknownFields: 'ignore' },
@@ -388,7 +388,7 @@ describe('how a file is read', () => {
 	});
 });
 
-describe('an import that breaks off', () => {
+describe('an import that stops early', () => {
 	const lost = (at: number) => {
 		let count = 0;
 		return (request: string) => {
@@ -547,7 +547,7 @@ describe('several files of an item', () => {
 		[['bad'], true],
 		[['a', 'none'], true],
 		[['b', 'none'], false],
-	])('%j, where an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
+	])('%j, if an error stops the node: rejected rows are lost, %s', async (names, isSaid) => {
 		const { error } = await importFiles(names);
 		const sentence = "The rejected rows are in the output only if 'On Error' is set to continue.";
 		expect(error?.description?.endsWith(sentence)).toBe(isSaid);
@@ -895,7 +895,7 @@ describe('portions of rows', () => {
 			'the item is too long, the lineitem 5 and Item A',
 		],
 		[undefined, 'The record was not written'],
-	])('%j is said of a row as %j', async (message, error) => {
+	])('%j becomes %j for a row', async (message, error) => {
 		const { result, seen } = await importPortions([[ROWS[0]!]], {
 			outcomes: { 2: [{ outcome: 'failed', message, field: '' }] },
 		});

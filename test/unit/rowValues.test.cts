@@ -295,7 +295,7 @@ describe('rows of CSV', () => {
 		expect(readerOf(header).read(given)).toEqual({ error });
 	});
 
-	test('a value in a column without a name is left, where unknown ones are', () => {
+	test('a value in a column without a name is ignored if unknown ones are', () => {
 		const reader = readerOf(header, { planning: { unknownFields: 'ignore' } });
 		expect(reader.read(row('a@x', '7', '', 'stray'))).toMatchObject({ values: { email: 'a@x' } });
 	});
@@ -305,7 +305,7 @@ describe('rows of CSV', () => {
 		expect(reader.read(row('7', 'r1'))).toMatchObject({ id: 'r1', values: { age: '7' } });
 	});
 
-	test('what a field can say of a text is a problem of that field', () => {
+	test('a text that a field rejects is a problem of that field', () => {
 		const reader = new RowReader(
 			{
 				table,

@@ -347,7 +347,7 @@ describe('when no more requests may be spent on dividing', () => {
 });
 
 describe('after a stop', () => {
-	test('nothing is said to be not sent that an earlier request may have written', () => {
+	test('nothing counts as not sent if a previous request may have written it', () => {
 		const step = afterStop([a, open(b), c], rejected(401));
 		expect(describeStep(step)).toEqual(['not sent ac', 'look up b, no response']);
 		expect(step.outcomes[0]![1].message).toBe('Not sent, the run stopped before: rejected 401');
@@ -574,7 +574,7 @@ describe('a record that was deleted between the look-up and the write', () => {
 		});
 	});
 
-	test('is done where all its fields were sent', () => {
+	test('is done if all its fields were sent', () => {
 		const whole = { ...change, fields: record.fields };
 		const step = afterSend(
 			{ kind: 'send', records: [whole] },

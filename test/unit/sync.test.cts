@@ -114,7 +114,7 @@ describe('what is missing', () => {
 		expect([sync.missingCount, sync.scopeSize]).toEqual([missing, 3]);
 	});
 
-	test('by ID, where the items name their records', async () => {
+	test('by ID, if the items name their records', async () => {
 		const { sync, tables } = setUp({ keys: [] });
 		// Whatever its key is: the record is identified by something else.
 		const key = { key: '2026-11-21T09:30:00', hasUncertainKey: true };
@@ -557,7 +557,7 @@ describe('a deletion', () => {
 		expect(removals.at(-1)?.[1].message).toContain('the run stopped before');
 	});
 
-	test('that fails ends the others where the run is to stop', async () => {
+	test('that fails ends the others if the run stops on errors', async () => {
 		const names = many(30);
 		const { sync, remove, removals, deletes } = setUp({
 			stored: people(...names),
@@ -596,7 +596,7 @@ describe('a deletion', () => {
 		expect((await remove()).outcomes).toEqual(['id-b unknown']);
 	});
 
-	test('that comes too late is no failure: somebody else deleted the record', async () => {
+	test('that comes too late is not a failure: somebody else deleted the record', async () => {
 		const { sync, remove, left } = setUp({
 			respond: (request, tables) => {
 				if (request === 'DELETE people id-b') tables.remove('people', 'id-b');
@@ -722,7 +722,7 @@ describe('setting fields', () => {
 		);
 	});
 
-	test('of many reads again for each 250 which still match', async () => {
+	test('of many checks again for each 250 which still match', async () => {
 		const { sync, remove, tables, updates } = setUp({
 			stored: people(...many(300)),
 			options: { ...marking, maximum: 300 },

@@ -108,7 +108,7 @@ describe('a list', () => {
 	});
 
 	test.each(['schema_link', 'file', 'url_link', 'checklist', 'chat', 'money_with_currency'])(
-		'%s holds no list of texts: JSON is read, other text stays',
+		'%s does not hold a list of texts: JSON is read, other text stays',
 		(type) => {
 			expect(parse(type, 'a;b', { listSeparator: ';' })).toEqual({ value: 'a;b' });
 			expect(parse(type, ' {"a":1}', { listSeparator: ';' })).toEqual({ value: { a: 1 } });
@@ -123,7 +123,7 @@ describe('a list', () => {
 	);
 });
 
-describe('a date in a form that the user names', () => {
+describe('a date in a format that the user sets', () => {
 	test.each<[form: string, text: string, value: string]>([
 		['dd.MM.yyyy', '21.11.2026', '2026-11-21'],
 		[' dd.MM.yyyy ', ' 21.11.2026 ', '2026-11-21'],
@@ -174,7 +174,7 @@ describe('a date in a form that the user names', () => {
 		['dd.MM.yyyy HH:mm', '21.11.2026 09:30:15'],
 		['MM/dd/yyyy hh:mm a', '11/21/2026 09:30'],
 		['dd.MM.yyyy H:mm', '21.11.2026 109:30'],
-	])('%j: %j is no such date, and stays as it is', (form, text) => {
+	])('%j: %j is not such a date, and stays as it is', (form, text) => {
 		expect(timeReader(form)(text)).toBeUndefined();
 		expect(parse('date', text, { readTime: timeReader(form) })).toEqual({ value: text });
 	});
@@ -206,7 +206,7 @@ describe('a date in a form that the user names', () => {
 			'dd.MM.yyyy HH:mm a',
 			`"dd.MM.yyyy HH:mm a" has hours from 1 to 12 without AM and PM ('a'), or the other way round`,
 		],
-	])('%j is no form', (form, message) => {
+	])('%j is not a valid format', (form, message) => {
 		expect(() => timeReader(form)).toThrow(
 			expect.objectContaining({ name: 'InputError', message, hint: HINT }),
 		);
@@ -275,7 +275,7 @@ describe('a time without a zone', () => {
 		expect(parse('datetime', text, berlin)).toEqual({ value });
 	});
 
-	test('a form and a zone together, and neither', () => {
+	test('a format and a zone together, and neither', () => {
 		const both = { ...berlin, readTime: timeReader('dd.MM.yyyy HH:mm') };
 		expect(parse('datetime', '21.11.2026 09:30', both)).toEqual({ value: '2026-11-21T08:30:00Z' });
 		expect(parse('datetime', '21.11.2026', both)).toEqual({ value: '2026-11-20T23:00:00Z' });

@@ -63,7 +63,7 @@ function poll(
 
 const nothing: ChangeState = { emitted: {} };
 
-describe('what a change is emitted as', () => {
+describe('the kind of an emitted change', () => {
 	const watched: ChangeState = { watermark: { time: 1000, id: 'm' }, emitted: {} };
 	const behind: ChangeState = {
 		watermark: { time: 2000, id: '' },
@@ -126,7 +126,7 @@ describe('what a change is emitted as', () => {
 		expect(poll(nothing, { records }, { maximum: 2 }).emitted).toEqual(['created b', 'created a']);
 	});
 
-	test('what is not known is no member of the state', () => {
+	test('unknown values are not part of the state', () => {
 		expect(poll(nothing, {}).state).toStrictEqual({ emitted: {} });
 		const { state } = poll(nothing, { records: [at('a', 1000)], isWhole: false });
 		expect(state.backlog).toStrictEqual({ earlier: '' });
@@ -401,7 +401,7 @@ describe('what is stored', () => {
 			60,
 			NOW + 100,
 		],
-	])('how far all is known: %s', (_, state, read, cursor, cursorReadAt) => {
+	])('how far everything is known: %s', (_, state, read, cursor, cursorReadAt) => {
 		const after = poll(state, read);
 		expect([after.state.cursor, after.cursorReadAt]).toEqual([cursor, cursorReadAt]);
 	});
@@ -426,7 +426,7 @@ describe('watched fields', () => {
 	};
 	const changed = (id: string) => at(id, 2000, 1000);
 
-	test('an update is emitted where they differ from what was emitted last', () => {
+	test('an update is emitted if they differ from what was emitted last', () => {
 		const records = [changed('other'), changed('same')];
 		const { emitted, state } = poll(before, { records }, { digest });
 		expect(emitted).toEqual(['updated other']);
@@ -449,7 +449,7 @@ describe('watched fields', () => {
 		expect(limited.state.digests).toEqual({ third: 'x', other: 'y' });
 	});
 
-	test('none are kept where nothing is watched', () => {
+	test('none are kept if nothing is watched', () => {
 		expect(poll(before, {}).state).not.toHaveProperty('digests');
 		expect(poll(nothing, {}, { digest }).state).toEqual({ emitted: {}, digests: {} });
 	});

@@ -127,13 +127,13 @@ describe('an upload', () => {
 		['is answered by another record', [ok(record([], ID.replace('0', '1'))), there]],
 		['is answered without a record', [ok(null), there]],
 		['is answered without the field', [ok(record()), there]],
-	])('that %s is done where the record has the file now', async (_, responses) => {
+	])('that %s is done if the record has the file now', async (_, responses) => {
 		const { result, requests } = await send(responses);
 		expect(result).toMatchObject({ fields: { papers: [{}, { fileId: 'new' }] } });
 		expect(requests).toEqual([`PATCH /people/data/${ID}`, `GET /people/data/${ID}`]);
 	});
 
-	test('is done where the response lacks a field that the token may not read', async () => {
+	test('is done if the response lacks a field that the token may not read', async () => {
 		const { result, requests } = await send([ok(record())], { before: undefined });
 		expect(result).toMatchObject({ id: ID });
 		expect(requests).toHaveLength(1);
@@ -190,7 +190,7 @@ describe('an upload', () => {
 			{ ...fresh, key },
 			`Unknown whether the record was created: ${BROKEN}; the table has no record with 'k' in 'code' yet`,
 		],
-	])('that is lost stays open where %s', async (_, responses, more, message) => {
+	])('that is lost stays unknown if %s', async (_, responses, more, message) => {
 		const { failure } = await send(responses, more);
 		expect(failure).toBeInstanceOf(ServiceError);
 		expect(failure).toMatchObject({
@@ -200,7 +200,7 @@ describe('an upload', () => {
 		});
 	});
 
-	test('is done with its other fields where the record has the file now', async () => {
+	test('is done with its other fields if the record has the file now', async () => {
 		expect((await send([lost(), there], { fields: { a: 1 } })).result).toMatchObject({ id: ID });
 	});
 
@@ -221,7 +221,7 @@ describe('an upload', () => {
 		expect(failure).toMatchObject({ message: expect.stringMatching(/'a\.txt', 'c\.txt' yet$/) });
 	});
 
-	test('without files is done where there was nothing else to write', async () => {
+	test('without files is done if there was nothing else to write', async () => {
 		const none = { existing: { remove: ['old'] } };
 		expect((await send([lost(), ok(record([]))], none, [])).result).toMatchObject({ id: ID });
 		const { failure } = await send([lost(), ok(record([]))], { ...none, fields: { a: 1 } }, []);
@@ -354,7 +354,7 @@ describe('a file that is fetched', () => {
 		expect(requests).toEqual([]);
 	});
 
-	test('says what to do where it is on this computer', async () => {
+	test('says what to do if it is on this computer', async () => {
 		const { failure } = await fetched({ fileUrl: 'https://localhost/y' });
 		expect(failure).toMatchObject({ hint: 'Look at the record in the platform.' });
 	});
@@ -372,7 +372,7 @@ describe('a file that is fetched', () => {
 		expect(stored).toEqual([['abc', mimetype]]);
 	});
 
-	test('a thumbnail has an address of its own', async () => {
+	test('a thumbnail has a separate URL', async () => {
 		const thumbnailUrl = 'https://files.example.com/t';
 		const fileUrl = 'https://files.example.com/f';
 		expect((await fetched({ fileUrl }, bytes('a'), 'thumbnail')).requests).toEqual([
@@ -457,7 +457,7 @@ describe('a file that is fetched', () => {
 	});
 });
 
-describe('files that are taken off a record', () => {
+describe('files that are removed from a record', () => {
 	const remove = async (responses: Array<ReturnType<Serve>>) =>
 		await call((client) => removeFiles(client, at, ID, 'papers', ['a', 'b']), responses);
 	const LOOK = 'Look at the record in the platform.';
@@ -475,7 +475,7 @@ describe('files that are taken off a record', () => {
 		['has no record', ok(null)],
 		['has another record', ok(record([], ID.replace('0', '1')))],
 		['does not show the field', ok(record())],
-	])('the record is read where the response %s', async (_, response) => {
+	])('the record is read if the response %s', async (_, response) => {
 		const { result, requests } = await remove([response, ok(record([]))]);
 		expect(result).toMatchObject({ fields: { papers: [] } });
 		expect(requests).toEqual([`PATCH /people/data/${ID}`, `GET /people/data/${ID}`]);

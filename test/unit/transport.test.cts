@@ -101,7 +101,7 @@ describe('a retry', () => {
 	});
 });
 
-describe('an address that the token may not go to', () => {
+describe('a URL that the token may not be sent to', () => {
 	test.each([
 		[
 			'ftp://platform.example.com',
@@ -178,7 +178,7 @@ describe('text in an address', () => {
 		expect(encodePathSegment(text)).toBe(encoded);
 	});
 
-	test.each(['', '.', '..'])('"%s" is no name', (text) => {
+	test.each(['', '.', '..'])('"%s" is not a name', (text) => {
 		const error = thrownBy(() => encodePathSegment(text));
 		expect(error).toBeInstanceOf(InputError);
 		expect(error).toMatchObject({
@@ -353,7 +353,7 @@ describe('the errors of a response', () => {
 	])('%j is read as %j', (entry, read) => {
 		expect(toErrorEntries([entry])).toEqual([read]);
 	});
-	test('are cut where they are long', () => {
+	test('are cut if they are long', () => {
 		const [long, cut] = ['x'.repeat(1001), `${'x'.repeat(1000)}… (cut)`];
 		expect(toErrorEntries([{ type: long, id: long, message: long }])).toEqual([
 			{ type: cut, id: cut, message: cut },

@@ -593,7 +593,7 @@ describe('a filter on choices', () => {
 		[{ operator: 'notin', value: 'NEW' }, `(notin) compares with 'NEW', ${NOT}`],
 		[{ operator: 'exactly', value: 'NEW' }, `(===) compares with 'NEW', ${NOT}`],
 		[{ operator: 'is', choice: 'x' }, `(eq) compares with 'x', ${NOT}`],
-	])('%j is refused', async (condition, message) => {
+	])('%j is rejected', async (condition, message) => {
 		const { error, sent } = await count(condition);
 		expect(error?.message).toBe(`The condition on 'state' ${message}`);
 		expect(error?.context.details).toMatchObject({ field: 'state' });

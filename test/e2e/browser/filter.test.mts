@@ -199,7 +199,7 @@ test('the choices of a dropdown are picked from a list', async () => {
 	await takePicture(page, 'choices');
 });
 
-test('where a table has no import key, a hint says the way out, and the mapping stays', async () => {
+test('if a table has no import key, a hint says what to do, and the mapping stays', async () => {
 	await environment.sandbox.admin.createTable({
 		app: 'crm',
 		table: {

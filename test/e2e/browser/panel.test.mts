@@ -102,7 +102,7 @@ test('the owner signs in and opens the example', async () => {
 	assert.equal(await byId('canvas-node').count(), 4);
 });
 
-test('the example runs, and the panel says what became of the items', async () => {
+test('the example runs, and the panel shows the outcomes of the items', async () => {
 	await byId('execute-workflow-button').click();
 	await page.getByText('Workflow executed successfully').waitFor();
 

@@ -104,7 +104,7 @@ describe("n8n's AI", { skip }, () => {
 		return before.slice(before.lastIndexOf('/**'));
 	}
 
-	test('reads of every operation what it does, of those of Record first', () => {
+	test('reads what every operation does, those of Record first', () => {
 		assert.ok(operations().length > 20);
 		for (const { resource, operation, text } of operations()) {
 			const type = typeOf(resource, operation);

@@ -223,7 +223,7 @@ test("nor does the editor's error for a list that cannot be read", async () => {
 	await faults();
 });
 
-test('nothing that n8n wrote down after runs that failed holds the token', async () => {
+test('nothing that n8n stored after failed runs contains the token', async () => {
 	const record = {
 		resource: 'record',
 		operation: 'getAll',

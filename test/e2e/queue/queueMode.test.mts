@@ -233,7 +233,7 @@ async function holdsAny(file: string, forms: readonly string[]): Promise<boolean
 	return false;
 }
 
-test('neither Redis nor the database nor a log holds the token as it is', async () => {
+test('neither Redis nor the database nor a log contains the token in plain text', async () => {
 	for (const fault of [
 		{ kind: 'status', status: 500 },
 		{ kind: 'html', status: 403 },

@@ -91,15 +91,15 @@ const PONG = (errors: string) => `{"data":{"message":"pong"},"errors":${errors}}
 
 test.each([
 	['a page', '<!doctype html><title>n8n</title>', /could not be read|can't be read|not valid JSON/],
-	['JSON of another service', '{"status":"ok"}', /responds, but not as the platform/],
-	['JSON with other data', '{"data":"pong"}', /responds, but not as the platform/],
-	['JSON without data in it', '{"data":{}}', /responds, but not as the platform/],
-	['JSON with a list', '{"data":[]}', /responds, but not as the platform/],
-	['JSON with no text', '{"data":{"message":1}}', /responds, but not as the platform/],
+	['JSON of another service', '{"status":"ok"}', /responds, but it is not the platform/],
+	['JSON with other data', '{"data":"pong"}', /responds, but it is not the platform/],
+	['JSON without data in it', '{"data":{}}', /responds, but it is not the platform/],
+	['JSON with a list', '{"data":[]}', /responds, but it is not the platform/],
+	['JSON with no text', '{"data":{"message":1}}', /responds, but it is not the platform/],
 	['data with an error', PONG('[{"message":"locked"}]'), /with an error: locked/],
 	['data with an error without words', PONG('[{}]'), /with an error: no reason given/],
-	['data with other errors', PONG('{"token":"locked"}'), /responds, but not as the platform/],
-	['data with errors as text', PONG('"locked"'), /responds, but not as the platform/],
+	['data with other errors', PONG('{"token":"locked"}'), /responds, but it is not the platform/],
+	['data with errors as text', PONG('"locked"'), /responds, but it is not the platform/],
 	['nothing', '', /could not be read|can't be read|not valid JSON/],
 ] as const)('%s with status 200 is not the platform', async (_, body, message) => {
 	stranger.respond = () => ({ body });
@@ -109,7 +109,7 @@ test.each([
 test('an address that knows no such path is not the platform', async () => {
 	stranger.respond = () => ({ status: 404, body: '{"message":"Cannot GET"}' });
 	const result = await check({ baseUrl: stranger.origin });
-	expect(result).toEqual(error(expect.stringMatching(/responds, but not as the platform/)));
+	expect(result).toEqual(error(expect.stringMatching(/responds, but it is not the platform/)));
 });
 
 test.each([301, 302, 303, 307, 308])('a redirect (%s) is not followed', async (status) => {

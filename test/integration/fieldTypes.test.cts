@@ -249,5 +249,5 @@ test('what Get Many read of every field type is written back by Update Many as i
 	});
 	expect(result.error?.message).toBeUndefined();
 	expect(await harness.readFields(id)).toEqual(before);
-	expect(result.hints[0]).toContain('the platform only lets them be read');
+	expect(result.hints[0]).toContain('these fields are read-only');
 });

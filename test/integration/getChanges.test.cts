@@ -240,9 +240,9 @@ describe('rejected before anything is read', () => {
 	});
 
 	test.each([
-		[{ cursor: 'abc' }, "'Cursor' is not readable"],
+		[{ cursor: 'abc' }, "'Cursor' can't be read"],
 		[{ cursor: '={{ $json }}' }, "'Cursor' must be text, not an object"],
-		[{ cursor: '={{ 17 }}' }, "'Cursor' is not readable"],
+		[{ cursor: '={{ 17 }}' }, "'Cursor' can't be read"],
 		[{ pageSize: 0 }, "'Page Size' must be a whole number from 1 to 10000"],
 		[{ pageSize: 2.9 }, "'Page Size' must be a whole number from 1 to 10000, not 2.9"],
 		[{ pageSize: 10_001 }, "'Page Size' must be a whole number from 1 to 10000"],

@@ -95,18 +95,18 @@ export interface ServiceErrorDetails {
 	deletion?: DeletedCount;
 }
 
-/** What an attempt deleted of the records that matched when it began. */
+/** How many of the records that matched at its start an attempt deleted. */
 export interface DeletedCount {
 	matched: number;
-	/** How many were deleted for certain. */
+	/** How many were certainly deleted. */
 	deleted: number;
-	/** How many there may be, with those of unknown result. */
+	/** How many at most, if unknown outcomes are counted. */
 	atMost: number;
 }
 
 /**
- * How many records the attempts so far deleted, if so many match now. One of unknown result that no longer
- * matches counts as deleted.
+ * How many records the attempts so far deleted, given how many match now. A record with an unknown
+ * outcome counts as deleted if it no longer matches.
  */
 export function deletedBefore(before: DeletedCount, matched: number): number {
 	const open = before.atMost - before.deleted;

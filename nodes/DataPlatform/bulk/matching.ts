@@ -6,6 +6,8 @@
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import { appendableFields } from '../fields/values';
+import { isAppending } from './evidence';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
 import { failedItem, isSuccess, type ItemOutcome } from './outcome';
@@ -177,11 +179,31 @@ export async function findMatches(
 /** Called once for each item, with several outcomes where it has several records. */
 export type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
 
+/**
+ * The outcome of an item that failed for one of its records.
+ *
+ * @param isAppending whether it adds something: to the records that were written, it would add it again
+ */
+export function asPartlyWritten(
+	bad: ItemOutcome,
+	done: number,
+	total: number,
+	isAppending: boolean,
+): ItemOutcome {
+	const message = `${bad.message!}; ${done} of ${total} matching records were written`;
+	const isFinal = bad.isFinal || (isAppending && done > 0);
+	return { ...bad, message, ...(isFinal && { isFinal, hint: LOOK_BEFORE_ADDING }) };
+}
+
+const LOOK_BEFORE_ADDING = { code: 'lookBeforeAddingAgain' } as const;
+
 /** Hands the outcomes on, those of an item with several records together. */
 class ItemOutcomes {
 	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
 
 	constructor(
+		/** Whether an item adds something to what is stored. */
+		private readonly addsTo: (record: PlannedRecord) => boolean,
 		private readonly onOutcomes: OnItemOutcomes,
 		/** Takes an item of whose records none is there any more. */
 		private readonly onGone: (record: PlannedRecord, outcome: ItemOutcome) => void,
@@ -210,14 +232,15 @@ class ItemOutcomes {
 			this.onGone(record, all[0]!);
 			return;
 		}
-		const bad = outcomes.find((outcome) => !isSuccess(outcome));
+		const bad =
+			outcomes.find(({ outcome }) => outcome === 'unknown') ??
+			outcomes.find((outcome) => !isSuccess(outcome));
 		if (!bad || outcomes.length === 1) {
 			this.onOutcomes(record, outcomes);
 			return;
 		}
 		const done = outcomes.filter(isSuccess).length;
-		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
-		this.onOutcomes(record, [{ ...bad, message }]);
+		this.onOutcomes(record, [asPartlyWritten(bad, done, outcomes.length, this.addsTo(record))]);
 	}
 }
 
@@ -293,7 +316,9 @@ class MatchedWriter {
 		const { on } = matching;
 		this.keepsMatches = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
+		const appendable = appendableFields(target.table.fields);
 		this.results = new ItemOutcomes(
+			(record) => isAppending(record, { appendable }),
 			(record, outcomes) => this.deliver(record, outcomes),
 			(record, outcome) => {
 				if (matching.ifMissing !== 'error') this.gone.push(record);

@@ -9,10 +9,10 @@ import type {
 	TableAddress,
 } from '../../api/types';
 import { readLastChange, type LastChange } from '../../bulk/lastChange';
-import { decide, findMatches, type Matching } from '../../bulk/matching';
+import { asPartlyWritten, decide, findMatches, type Matching } from '../../bulk/matching';
 import type { ItemOutcome, Outcome } from '../../bulk/outcome';
 import { keyFields, type PlannedRecord } from '../../bulk/plan';
-import type { WriteContext } from '../../bulk/evidence';
+import { isAppending, type WriteContext } from '../../bulk/evidence';
 import { upsertOutcome } from '../../bulk/judge';
 import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
@@ -87,8 +87,10 @@ class MatchedUpsert {
 		}
 		const total = updates.length + outcomes.length;
 		if (total < 2 || !(failure instanceof ServiceError)) return await Promise.reject(failure);
-		const message = `${failure.message}; ${written.length} of ${total} matching records were written`;
-		throw new ServiceError(message, failure);
+		const bad = { outcome: 'failed', message: failure.message, hint: failure.hint } as const;
+		const adds = isAppending(record, this.context);
+		const { message, ...details } = asPartlyWritten(bad, written.length, total, adds);
+		throw new ServiceError(message!, { ...failure, ...details });
 	}
 
 	private async hasChanged(record: PlannedRecord, before: Map<string, PlatformRecord>) {

@@ -14,7 +14,6 @@ import { failedItem, isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
-	valuesBeside,
 	type MatchOn,
 	type Plan,
 	type PlannedRecord,
@@ -98,16 +97,6 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	ver,
 	fields,
 });
-
-const unchangedItem = ({ id, created, modified, ver }: PlatformRecord): ItemOutcome => ({
-	outcome: 'unchanged',
-	id,
-	created,
-	modified,
-	ver,
-});
-
-const isEmpty = ({ fields }: PlannedRecord) => Object.keys(fields).length === 0;
 
 /** What the rules say about items without a record. Pure. */
 function decideMissing(
@@ -333,10 +322,11 @@ class MatchedWriter {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
-		const { updates, creates, outcomes } = this.decide(matches);
+		const { updates, creates: missing, outcomes } = this.decide(matches);
 		const merged = this.mergeUpdates(plan, updates);
+		const { creates, inTurn } = this.apart(plan, missing);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
-		const writing = [...merged, ...creates];
+		const writing = [...merged, ...creates, ...inTurn.flat()];
 		const isStopping = isBad && this.options.stopAtFailure;
 		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
 		const distinct = merged.filter((record) => prepared.has(record));
@@ -344,66 +334,62 @@ class MatchedWriter {
 		for (const [record, outcome] of outcomes) this.report(record, outcome);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
-		const missing = creates.filter((record) => prepared.has(record));
-		await this.createAll([...missing, ...(await this.resolveGone(plan))]);
+		const isPrepared = (record: PlannedRecord) => prepared.has(record);
+		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
+		for (const group of inTurn) await this.writeInTurn(group.filter(isPrepared));
 		return this.stopped;
 	}
 
 	/**
-	 * Creates what is missing. Where several keys may be one, which only the platform knows, the
-	 * uncertain ones come last and one after the other: each is looked up again before it is created.
+	 * The records to create, and apart from them those that may be one, as only the platform knows. What
+	 * was merged by one form of a key is divided again: each item of such a group comes in its turn.
 	 */
-	private async createAll(records: PlannedRecord[]): Promise<void> {
-		const groups = this.options.dryRun ? [] : possiblySame(this.keys, records);
-		const doubtful = groups.flatMap((group) =>
-			group.filter(({ hasUncertainKey }) => hasUncertainKey),
+	private apart(plan: Plan, missing: PlannedRecord[]) {
+		const groups = this.options.dryRun ? [] : possiblySame(this.keys, missing);
+		const isApart = new Set(groups.flat());
+		const inTurn = groups.map((group) =>
+			group
+				.flatMap(({ parts, ...record }) => parts ?? [record])
+				.sort((one, other) => one.index - other.index),
 		);
-		const isDoubtful = new Set(doubtful);
-		await this.create(records.filter((record) => !isDoubtful.has(record)));
-		for (const group of groups) {
-			for (const record of group.filter((one) => isDoubtful.has(one))) {
-				await this.createIfStillMissing(record, group);
+		for (const { index } of inTurn.flat()) plan.merged.delete(index);
+		return { creates: missing.filter((record) => !isApart.has(record)), inTurn };
+	}
+
+	/** Writes records that may be one: each is looked up once more after those before it are written. */
+	private async writeInTurn(group: PlannedRecord[]) {
+		for (const record of group) {
+			const matches = this.stopped ? undefined : await this.lookUp([record]);
+			if (matches instanceof ServiceError) {
+				this.deliver(record, [failedItem(matches)]);
+				this.stopped ??= matches;
+				continue;
 			}
+			const [found] = matches?.get(record) ?? [];
+			const isMerged = this.options.planning.duplicates === 'merge';
+			const first = isMerged ? undefined : this.created.get(found?.id);
+			const open = group.find(({ index }) => this.unknown.has(index));
+			if (first !== undefined) {
+				this.refuse(record, `it has the same match values as item ${first}`);
+			} else if (found) {
+				await this.writeFound(matches!);
+			} else if (open) {
+				const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
+				this.refuse(record, why);
+			} else await this.create([record]);
 		}
 	}
 
-	/** @param group what may be the same record, this one among them */
-	private async createIfStillMissing(record: PlannedRecord, group: PlannedRecord[]) {
-		const matches = this.stopped ? undefined : await this.lookUp([record]);
-		if (matches instanceof ServiceError) {
-			this.deliver(record, [failedItem(matches)]);
-			this.stopped ??= matches;
-			return;
-		}
-		const found = matches?.get(record) ?? [];
-		const { duplicates } = this.options.planning;
-		const first = duplicates === 'merge' ? undefined : this.created.get(found[0]?.id);
-		const open = group.find((one) => this.unknown.has(one.index));
-		if (first !== undefined) {
-			this.refuse(record, `it has the same match values as item ${first}`);
-		} else if (found.length > 0) {
-			const { updates, outcomes } = this.decide(matches!);
-			const rest = updates.map((update) => this.besideItsCreator(update, group));
-			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
-			for (const [one, outcome] of outcomes) this.report(one, outcome);
-			for (const one of rest.filter(isEmpty)) {
-				this.results.add(one, unchangedItem(found.find(({ id }) => id === one.id)!));
-			}
-			await this.update(rest.filter((one) => !isEmpty(one)));
-			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
-		} else if (open) {
-			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
-			this.refuse(record, why);
-		} else await this.create([record]);
-	}
-
-	/** What an item still gives to a record that another one of its group created; no fields if nothing. */
-	private besideItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
-		const creator = group.find(({ index }) => index === this.created.get(update.id));
-		if (!creator) return update;
-		const fieldOf = (name: string) =>
-			this.target.table.fields.find((field) => field.name === name)!;
-		return { ...update, fields: valuesBeside(creator, update, fieldOf) };
+	/**
+	 * Writes what was not there before, and is now. What is gone again by then is not created: the platform
+	 * showed it twice and does not know it, and it could be doubled.
+	 */
+	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>) {
+		const { updates, outcomes } = this.decide(matches);
+		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		await this.update(updates);
+		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
 	}
 
 	private refuse(record: PlannedRecord, why: string) {
@@ -538,12 +524,7 @@ class MatchedWriter {
 		for (const [record, outcome] of rejected) {
 			if (!found.has(record)) this.deliver(record, [outcome]);
 		}
-		const { updates, outcomes } = this.decide(found);
-		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
-		await this.update(updates);
-		// The platform showed them twice and does not know them: to create them could double them.
-		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		await this.writeFound(found);
 		if (found.size > 0 && !this.isFailed) {
 			// What stopped the rest was no failure in the end.
 			await this.create(unsent.map(([record]) => record));

@@ -15,12 +15,11 @@ import { closestName } from '../fields/closestName';
 import {
 	canBeKey,
 	changesNothing,
-	isChange,
 	mergeValues,
 	toFieldValue,
 	type EmptyPolicy,
 } from '../fields/values';
-import { getOwn, isObject } from '../transport/json';
+import { isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { recordKey } from './key';
 
@@ -338,32 +337,6 @@ function mergeRecords(
 		}
 	}
 	return { ...last, fields: Object.fromEntries(merged), parts };
-}
-
-/** Which of a record's items gave a field its last value. */
-const giverOf = (record: PlannedRecord, name: string) =>
-	(record.parts ?? [record]).findLast(({ fields }) => Object.hasOwn(fields, name))?.index ?? -1;
-
-/**
- * What an item still has to give to a record that another item of the same input created: of each field
- * the last value counts, and what both add is added.
- */
-export function valuesBeside(
-	created: PlannedRecord,
-	record: PlannedRecord,
-	fieldOf: (name: string) => FieldDefinition,
-): FieldValues {
-	const left = Object.entries(record.fields).flatMap(([name, value]) => {
-		const there = getOwn<JsonValue>(created.fields, name);
-		const isLast = giverOf(record, name) > giverOf(created, name);
-		if (there === undefined || isLast || (isChange(there) && isChange(value))) {
-			return [[name, value] as const];
-		}
-		// A list was given, and then a change of it.
-		const both = isChange(there) ? mergeValues(fieldOf(name), value, there) : undefined;
-		return both === undefined ? [] : [[name, both] as const];
-	});
-	return Object.fromEntries(left);
 }
 
 /** Makes one record of items with the same key or id, or notes a problem for each of them. */

@@ -31,7 +31,7 @@ export function toFieldValue(
 }
 
 /** Whether a value adds to the stored one, or removes from it. */
-export const isChange = (
+const isChange = (
 	sent: JsonValue | undefined,
 ): sent is { add?: JsonValue; remove?: JsonValue } =>
 	isObject(sent) && ('add' in sent || 'remove' in sent);

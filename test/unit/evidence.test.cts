@@ -87,7 +87,7 @@ describe('an item that adds a file', () => {
 
 	test('to a new record is looked for as any other', () => {
 		const { hint, isFinal } = judge(item, [], {}, context('create'));
-		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingManyAgain' }, undefined]);
+		expect([hint, isFinal]).toEqual([{ code: 'lookBeforeCreatingAgain' }, undefined]);
 	});
 
 	test('and one that adds none is safe to repeat', () => {

@@ -319,7 +319,7 @@ describe('nothing is found', () => {
 			answer: 'lost',
 			outcome: {
 				...unknown("No response; a look-up did not find the import key 'a' yet"),
-				hint: { code: 'lookBeforeCreatingManyAgain' },
+				hint: { code: 'lookBeforeCreatingAgain' },
 			},
 		},
 		{
@@ -1134,7 +1134,7 @@ test.each(MODES)('an unknown %s says what to do', (mode) => {
 	const { outcome, message, hint } = unknownItem(mode, 'reason');
 	expect(outcome).toBe('unknown');
 	expect(message).toContain('Unknown whether this record was written: reason');
-	if (mode === 'create') expect(hint).toEqual({ code: 'lookBeforeCreatingManyAgain' });
+	if (mode === 'create') expect(hint).toEqual({ code: 'lookBeforeCreatingAgain' });
 	else expect(hint).toContain('It is safe to run it again');
 });
 

@@ -1038,7 +1038,8 @@ describe('keys that only the platform can compare', () => {
 	test('are written one after the other, if an item may mean all of several records', async () => {
 		const { results, stub } = await write(items, { ...setup, rules: { multipleMatches: 'all' } });
 		expect(results).toEqual([['updated a'], ['updated a']]);
-		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a' }, { id: 'a' }] });
+		expect(stub.bodies.slice(-2)).toMatchObject([{ bulk: [{ id: 'a' }] }, { bulk: [{ id: 'a' }] }]);
+		expect(writes(stub)).toHaveLength(2);
 	});
 
 	test('keys that everybody can compare are never merged: each is a record of its own', async () => {

@@ -365,7 +365,7 @@ describe('after a look-up', () => {
 		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
 	])('%s', (_, error, follows) => {
 		const step = afterReconcile(
-			{ outcomes: found, incomplete: [], unapplied: [], failure: error },
+			{ outcomes: found, incomplete: [], unapplied: [], unproven: [], failure: error },
 			context('update'),
 		);
 		expect(describeStep(step)).toEqual(follows);
@@ -374,7 +374,7 @@ describe('after a look-up', () => {
 
 test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
 	const { unsent } = afterReconcile(
-		{ outcomes: [], incomplete: [], unapplied: [open(a)] },
+		{ outcomes: [], incomplete: [], unapplied: [open(a)], unproven: [] },
 		context('update'),
 	);
 	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);

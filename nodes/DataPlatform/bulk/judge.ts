@@ -38,13 +38,23 @@ export function confirmedItem(
 	context: WriteContext,
 	counts: Counts,
 ): ItemOutcome {
-	const { id, created, modified, ver } = metadata;
-	const written = { id, created, modified, ver };
+	const written = asWritten(metadata, context);
+	const { before } = prepared;
 	if (context.mode === 'create') return { outcome: 'inserted', ...written };
+	if (prepared.isAlone && before) {
+		const isSame = metadata.ver !== undefined && metadata.ver === before.ver;
+		return { outcome: isSame ? 'unchanged' : 'updated', ...written };
+	}
 	if (context.mode !== 'upsert') return { outcome: 'updated', ...written };
 	const isInserted = prepared.isInserted ?? wasInserted(prepared, metadata, context, counts);
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
+
+/** What an outcome says of its record; all that it holds if it is the result of the operation. */
+const asWritten = (record: RecordMetadata, { isSingle }: WriteContext) => {
+	const { id, created, modified, ver, fields } = record as PlatformRecord;
+	return { id, created, modified, ver, ...(isSingle && { fields }) };
+};
 
 /** Whether it is the record that was read before, and not one that took its place. */
 const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: RecordMetadata) =>
@@ -97,10 +107,7 @@ export function upsertOutcome(
 	return isNew && isFirstVersion(record) ? 'inserted' : 'updated';
 }
 
-const written = ({ stored }: Evidence) => {
-	const { id, created, modified, ver } = stored!;
-	return { id, created, modified, ver };
-};
+const written = ({ stored, context }: Evidence) => asWritten(stored!, context);
 
 /** Why the outcome is open. */
 const cause = ({ lostAttempt }: Evidence) =>
@@ -139,17 +146,22 @@ const notFound: Verdict = ({ prepared: { record }, context }) => ({
 	outcome: 'notFound',
 	id: record.id,
 	message: `The table has no record with the ID '${record.id}'`,
-	hint: context.isSingle
-		? 'Check the ID; the record may have been deleted.'
-		: { code: 'checkRecordId' },
+	...(context.isSingle
+		? { status: 404, hint: 'Check the ID; the record may have been deleted.' }
+		: { hint: { code: 'checkRecordId' } }),
 });
 
 const unknownIfCreated: Verdict = (evidence) => {
 	const { prepared, found, context } = evidence;
 	const key = `the ${context.isMatched ? 'match values' : 'import key'} '${prepared.record.key}'`;
+	if (found.length === 0) {
+		return unknown(evidence, `${cause(evidence)}; a look-up did not find ${key} yet`);
+	}
 	const state =
-		found.length > 0 ? `only an older record has ${key}` : `a look-up did not find ${key}`;
-	return unknown(evidence, `${cause(evidence)}; ${state} yet`);
+		context.lastChangeBefore === undefined
+			? `the record '${found[0]!.id}' has ${key}, and may be this one`
+			: `only an older record has ${key} yet`;
+	return unknown(evidence, `${cause(evidence)}; ${state}`);
 };
 
 const unknownIfGone: Verdict = (evidence) =>
@@ -179,7 +191,7 @@ const unknownIfApplied: Verdict = (evidence) => {
 	const { message, mayStillApply } = prepared.previousAttempt!;
 	const earlier = `an earlier attempt may ${mayStillApply ? 'still be applied' : 'have been applied'}: ${message}`;
 	const why = `${rejection!.message}; ${earlier}; ${heldValue(evidence)}`;
-	return { ...unknown(evidence, why), id: stored!.id };
+	return { ...unknown(evidence, why), id: stored!.id, status: rejection!.status };
 };
 
 const unknownIfChanged: Verdict = (evidence) => ({
@@ -335,14 +347,18 @@ export function judge(
 }
 
 /** An item of unknown outcome whose values would be added a second time says so. */
-export const asFinal = (
+export function asFinal(
 	item: ItemOutcome,
 	prepared: PreparedRecord,
 	context: WriteContext,
-): ItemOutcome =>
-	item.outcome === 'unknown' && context.mode !== 'create' && isAppending(prepared, context)
-		? { ...item, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } }
-		: item;
+): ItemOutcome {
+	if (item.outcome !== 'unknown') return item;
+	const status = item.status ?? prepared.previousAttempt?.status;
+	const open = context.isSingle ? { ...item, status } : item;
+	return context.mode !== 'create' && isAppending(prepared, context)
+		? { ...open, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } }
+		: open;
+}
 
 /** The outcome of an item that could not be looked up. @param why it had to be */
 export const unreadItem = (

@@ -283,8 +283,9 @@ export interface MatchedSink {
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
-	/** Whether the records that are matched are compared with what is sent. */
+	/** Whether it is kept what the records held when they were matched, and whether that is compared. */
 	private readonly keepsMatches: boolean;
+	private readonly isCompared: boolean;
 	private gone: PlannedRecord[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
@@ -303,7 +304,9 @@ class MatchedWriter {
 	) {
 		const { matching } = options;
 		const { on } = matching;
-		this.keepsMatches = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		const isCompared = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		this.keepsMatches = isCompared || options.isSingle === true;
+		this.isCompared = isCompared;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
 		const appendable = appendableFields(target.table.fields);
 		this.results = new ItemOutcomes(
@@ -445,7 +448,7 @@ class MatchedWriter {
 	/** The records that items match; those that name theirs by id need no look-up to be updated. */
 	private async find(records: PlannedRecord[]) {
 		const { on, ifFound } = this.options.matching;
-		if (on === 'recordId' && ifFound === 'update') {
+		if (on === 'recordId' && ifFound === 'update' && !this.keepsMatches) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
 		return await this.lookUp(records);
@@ -457,7 +460,7 @@ class MatchedWriter {
 		const { matching, mode } = this.options;
 		// What a full update clears must be seen too.
 		const compared = mode === 'replace' ? 'allFields' : 'sentFields';
-		const loads = this.keepsMatches ? compared : 'keys';
+		const loads = this.isCompared ? compared : 'keys';
 		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
 	}
 

@@ -2,15 +2,13 @@
  * Resolves items that a response does not mention, or that got none: reads what is stored, by id
  * or import key, or by the ids in the response.
  */
-import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
-import type { WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
-import { forEachConcurrent } from '../transport/concurrency';
 import { contradictsItself, countsAll, type BulkResponse } from './response';
-import { isPartial, type PreparedRecord } from './batches';
+import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
-import { isSuccess, type ItemOutcome, failedItem, unknownItem } from './outcome';
+import { isSuccess, type ItemOutcome, unknownItem } from './outcome';
 import type { PlannedRecord, WriteMode } from './plan';
 import {
 	holdsWhole,
@@ -23,11 +21,9 @@ import {
 } from './evidence';
 import { unreadItem, judge } from './judge';
 import { alignByContent } from './pairing';
-import { updateOne } from './single';
 import type { Resolution, ResolvedItem } from './steps';
 
-/** How many records are written by themselves at a time. */
-const PARALLEL_WRITES = 4;
+const UNREPORTED = 'the response did not mention it';
 
 /** The rejection of an item that was only asked to wait before. */
 const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
@@ -36,7 +32,7 @@ const rejectedForCertain = (prepared: PreparedRecord, { rejections }: Unresolved
 const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
 	rejections?.get(prepared)?.message ??
 	(response ? undefined : prepared.previousAttempt?.message) ??
-	'the response did not mention it';
+	UNREPORTED;
 
 type Stored = Map<PlannedRecord, PlatformRecord[]>;
 
@@ -79,6 +75,7 @@ const unreadItems = (
 	]),
 	incomplete: [],
 	unapplied: [],
+	unproven: [],
 	failure,
 });
 
@@ -99,7 +96,7 @@ export class OutcomeResolver {
 		private readonly at: TableAddress,
 		private readonly mode: WriteMode,
 		private readonly keys: FieldDefinition[],
-		private readonly options: WriteOptions,
+		private readonly isSingle = false,
 	) {}
 
 	/** What is stored of the records now, or why that can't be read. */
@@ -107,8 +104,8 @@ export class OutcomeResolver {
 		// Records that are known by their ID, and new ones, are found among others with their key.
 		const areAllRead = this.mode === 'create' || records.some(({ id }) => id !== undefined);
 		const enough = areAllRead ? Infinity : 1;
-		// What a full update clears must be seen too.
-		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
+		// What a full update clears must be seen too, and what an operation on one record returns.
+		const loads = this.mode === 'replace' || this.isSingle ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
 			failureAsValue,
 		);
@@ -136,7 +133,7 @@ export class OutcomeResolver {
 			const listsUnknownRecord =
 				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
 			const facts = { ...unresolved, listsUnknownRecord };
-			resolution = await this.settle(known, read, facts, context);
+			resolution = this.settle(known, read, facts, context);
 		}
 		if (rest.length === 0) return resolution;
 		const others = await this.withoutKey(rest, batch, unresolved, context);
@@ -144,12 +141,12 @@ export class OutcomeResolver {
 	}
 
 	/** What became of items, from the records that were found for them. */
-	private async settle(
+	private settle(
 		items: PreparedRecord[],
 		stored: Stored,
 		unresolved: UnresolvedContext,
 		context: WriteContext,
-	): Promise<Resolution> {
+	): Resolution {
 		const groups = this.mode === 'upsert' ? findSharing(items, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
 		const { response } = unresolved;
@@ -167,46 +164,43 @@ export class OutcomeResolver {
 			.map(
 				(prepared): ResolvedItem => [prepared, judge(prepared, found(prepared), facts, context)],
 			);
-		const proven = await this.writeUnproven(resolved, stored, facts, context);
-		const parts = this.divide(resolved, proven, stored, sharing, context);
-		return { ...parts, unapplied: [...unapplied] };
+		const alone = new Map(
+			resolved.flatMap((item) => {
+				const again = this.toWriteAlone(item, found(item[0]), facts, context);
+				return again ? [[item, again]] : [];
+			}),
+		);
+		const rest = resolved.filter((item) => !alone.has(item));
+		const parts = this.divide(rest, stored, sharing, context);
+		return { ...parts, unapplied: [...unapplied], unproven: [...alone.values()] };
 	}
 
 	/**
-	 * Writes items by themselves of which neither the response nor what is stored says anything, and
-	 * notes their outcomes.
-	 *
-	 * @returns those that succeeded
+	 * An item that is to be written by itself, because neither the response nor what is stored says anything
+	 * of it; undefined if it is known what became of it, or that could add something twice.
 	 */
-	private async writeUnproven(
-		resolved: ResolvedItem[],
-		stored: Stored,
+	private toWriteAlone(
+		[prepared, { outcome, id }]: ResolvedItem,
+		found: PlatformRecord[],
 		{ response, sharing }: UnresolvedContext,
 		context: WriteContext,
-	): Promise<Set<PreparedRecord>> {
-		const proven = new Set<PreparedRecord>();
-		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
-			const [prepared, { outcome, id }] = entry;
-			const found = stored.get(prepared.record) ?? [];
-			const before = found.find((record) => record.id === id);
-			const isUnproven = outcome === 'unknown' && before && response;
-			if (!isUnproven || prepared.previousAttempt) return;
-			if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return;
-			const overwritten = sharing?.get(prepared);
-			const fields = Object.entries(prepared.record.fields).filter(
-				([name]) => !overwritten?.has(name),
-			);
-			const written = await this.writeAlone(Object.fromEntries(fields), before, context);
-			entry[1] = written ?? entry[1];
-			if (written && isSuccess(written)) proven.add(prepared);
-		});
-		return proven;
+	): PreparedRecord | undefined {
+		const before = found.find((record) => record.id === id);
+		const isUnproven = outcome === 'unknown' && response && !prepared.previousAttempt;
+		if (!isUnproven || !before) return undefined;
+		if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return undefined;
+		const { record } = prepared;
+		const fields = Object.entries(record.fields).filter(
+			([name]) => !sharing?.get(prepared)?.has(name),
+		);
+		const previousAttempt = new ServiceError(UNREPORTED, { delivery: 'ambiguous' });
+		const whole = prepareRecord(record, Object.fromEntries(fields), before);
+		return { ...whole, isAlone: true, previousAttempt };
 	}
 
 	/** Which items are done, and which have to be written again with all that they hold. */
 	private divide(
 		resolved: ResolvedItem[],
-		proven: ReadonlySet<PreparedRecord>,
 		stored: Stored,
 		sharing: Sharing,
 		context: WriteContext,
@@ -218,8 +212,7 @@ export class OutcomeResolver {
 		for (const item of resolved) {
 			const [prepared, { id }] = item;
 			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
-			const isWhole =
-				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
+			const isWhole = this.isWhole(item, stored, sharing.get(prepared), context);
 			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
 			if ((isWhole && !isAgain) || isLeft) {
 				outcomes.push(item);
@@ -262,36 +255,6 @@ export class OutcomeResolver {
 				record.ver === item.ver &&
 				holdsWhole(prepared, record, context, overwritten),
 		);
-	}
-
-	/**
-	 * Writes one record again, by itself: unlike that of a batch, the response holds the record, whether
-	 * or not it changed.
-	 *
-	 * @returns undefined where that is still unknown
-	 */
-	private async writeAlone(
-		fields: FieldValues,
-		stored: PlatformRecord,
-		context: WriteContext,
-	): Promise<ItemOutcome | undefined> {
-		const mode = this.mode === 'replace' ? 'replace' : 'update';
-		const single = { ...context, mode } as const;
-		const { client, at, options } = this;
-		const written = await updateOne(
-			{ client, at },
-			stored.id,
-			fields,
-			stored,
-			single,
-			options,
-		).catch(failureAsValue);
-		if (written instanceof ServiceError) {
-			return written.delivery === 'rejected' ? failedItem(written) : undefined;
-		}
-		const { id, created, modified, ver } = written;
-		const isSame = ver !== undefined && ver === stored.ver;
-		return { outcome: isSame ? 'unchanged' : 'updated', id, created, modified, ver };
 	}
 
 	/** Created records without a key: the response's records are read back and compared. */

@@ -4,7 +4,7 @@
  * steps.ts.
  */
 import { paths } from '../api/endpoints';
-import type { WriteOptions } from '../api/records';
+import { METHODS, tryWriteRecord, type RecordWrite, type WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import { appendableFields } from '../fields/values';
 import type { ApiClient } from '../transport/client';
@@ -51,6 +51,8 @@ export interface WriteManyOptions extends WriteOptions {
 	batchBytes: number;
 	/** How many requests are under way at most; 0: automatic. */
 	parallelRequests: number;
+	/** Each record is written by a request of its own, and returned with all that it holds. */
+	isSingle?: boolean;
 	/** Read the current values first, write only what differs. */
 	skipUnchanged: boolean;
 	/** Write nothing; report what would be written. */
@@ -126,7 +128,7 @@ class BulkWriter {
 		private readonly session: WriteSession,
 	) {
 		const { client, at, table } = target;
-		const { mode, skipUnchanged, dryRun } = options;
+		const { mode, skipUnchanged, dryRun, isSingle } = options;
 		const isCompared = skipUnchanged || dryRun;
 		// Two forms of an uncertain key may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
@@ -137,15 +139,18 @@ class BulkWriter {
 		this.congestion.isSequential = mayShare && mode !== 'create';
 		if (!isCompared) this.congestion.begin(records.length);
 		const keys = keyFields(table, options);
-		this.resolver = new OutcomeResolver(client, at, mode, keys, options);
+		this.resolver = new OutcomeResolver(client, at, mode, keys, options.isSingle);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const isMatched = options.matchOn !== undefined;
 		const appendable = appendableFields(table.fields);
 		const key = keys[0]?.name;
-		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore };
+		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
-		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(sorted), this.isApart);
+		this.unsent = new UnsentRecords(
+			isCompared ? [].values() : prepareAll(sorted, isSingle),
+			this.isApart,
+		);
 	}
 
 	/** Whether a record must not be in a request that is repeated blindly. */
@@ -284,23 +289,21 @@ class BulkWriter {
 	private async send(work: SendWork): Promise<Step> {
 		const { records } = work;
 		let isFirstAttempt = true;
-		const { mode, skipAudit } = this.options;
-		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		const { client, at } = this.target;
+		const { mode } = this.options;
 		const isOnce = mode === 'create' || this.isApart(records[0]!);
-		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
-		const result = await this.target.client.tryRequest({
-			method: method[mode],
-			path: paths.bulk(this.target.at),
-			query: { dataResponseType: 'MetadataOnly' },
-			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
+		const request = {
 			retryMode: isOnce ? 'notIdempotent' : 'idempotent',
 			...(isOnce &&
 				mode !== 'create' && { isUnapplied: async () => await this.areUnapplied(records) }),
-			onRetry: (failure) => {
+			onRetry: (failure: ServiceError) => {
 				isFirstAttempt = false;
 				this.congestion.failed(records, failure);
 			},
-		});
+		} as const;
+		const result = records[0]!.isAlone
+			? await tryWriteRecord(client, at, this.asSingle(records[0]!), this.options, request)
+			: await client.tryRequest({ ...this.bulkRequest(records), ...request });
 		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			this.session.unknownInARow = 0;
@@ -310,6 +313,24 @@ class BulkWriter {
 			this.congestion.confirmed(records.length, result.durationMs);
 		}
 		return step;
+	}
+
+	private bulkRequest(records: PreparedRecord[]) {
+		const { mode, skipAudit } = this.options;
+		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		return {
+			method: METHODS[mode],
+			path: paths.bulk(this.target.at),
+			query: { dataResponseType: 'MetadataOnly' },
+			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
+		};
+	}
+
+	/** A record that was found is updated, even by an upsert. */
+	private asSingle({ record, fields, before }: PreparedRecord): RecordWrite {
+		const { mode } = this.options;
+		const id = record.id ?? before?.id;
+		return { mode: mode === 'upsert' && id !== undefined ? 'update' : mode, id, fields };
 	}
 
 	/** Whether a look-up proves that nothing of a request was applied. */
@@ -352,8 +373,11 @@ class BulkWriter {
 export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
-function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {
-	for (const record of records) yield prepareRecord(record);
+function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<PreparedRecord> {
+	for (const record of records) {
+		const prepared = prepareRecord(record, record.fields, isAlone ? record.matched : undefined);
+		yield isAlone ? { ...prepared, isAlone } : prepared;
+	}
 }
 
 /**

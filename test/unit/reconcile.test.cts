@@ -44,12 +44,14 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 		{ retryBudgetMs: 0 },
 	);
 	const keys = (more.hasKey ?? true) ? [fieldOf('code', more.keyType)] : [];
-	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, keys);
+	const resolver = new OutcomeResolver(connection, { table: 'people' }, keys, {
+		...context(mode),
+		key: keys[0]?.name,
+	});
 	const { outcomes, incomplete, unapplied, unproven, failure } = await resolver.resolve(
 		items,
 		batch ?? items,
 		unresolved,
-		{ ...context(mode), key: keys[0]?.name },
 	);
 	return {
 		incomplete: incomplete.map(([{ record }, { outcome }]) => [record.index, outcome]),

@@ -25,7 +25,7 @@ import {
 	wasCreatedSince,
 	type LastChange,
 } from './lastChange';
-import { failure, unknownItem, type ItemOutcome } from './outcome';
+import { asAppended, failure, unknownItem, type ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
 import type { BulkResponse } from './response';
 
@@ -347,17 +347,11 @@ export function judge(
 }
 
 /** An item of unknown outcome whose values would be added a second time says so. */
-export function asFinal(
-	item: ItemOutcome,
-	prepared: PreparedRecord,
-	context: WriteContext,
-): ItemOutcome {
+function asFinal(item: ItemOutcome, prepared: PreparedRecord, context: WriteContext): ItemOutcome {
 	if (item.outcome !== 'unknown') return item;
 	const status = item.status ?? prepared.previousAttempt?.status;
 	const open = context.isSingle ? { ...item, status } : item;
-	return context.mode !== 'create' && isAppending(prepared, context)
-		? { ...open, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } }
-		: open;
+	return context.mode !== 'create' && isAppending(prepared, context) ? asAppended(open) : open;
 }
 
 /** The outcome of an item that could not be looked up. @param why it had to be */

@@ -10,7 +10,7 @@ import { appendableFields } from '../fields/values';
 import { isAppending } from './evidence';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
-import { failedItem, isSuccess, type ItemOutcome } from './outcome';
+import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
@@ -42,7 +42,7 @@ export interface Matching extends MatchRules {
 type Resolved = [PlannedRecord, ItemOutcome];
 
 /** What the rules say about some items. */
-export interface Decision {
+interface Decision {
 	/** Records to update, with their ids; several for an item that matches several. */
 	updates: PlannedRecord[];
 	/** Items without a record, to be created. */
@@ -153,7 +153,7 @@ export function decide(
  * @param keys the fields to match on; none where the items name their records by id
  * @throws {ServiceError}
  */
-export async function findMatches(
+async function findMatches(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
@@ -166,25 +166,7 @@ export async function findMatches(
 }
 
 /** Called once for each item, with several outcomes where it has several records. */
-export type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
-
-/**
- * The outcome of an item that failed for one of its records.
- *
- * @param isAppending whether it adds something: to the records that were written, it would add it again
- */
-export function asPartlyWritten(
-	bad: ItemOutcome,
-	done: number,
-	total: number,
-	isAppending: boolean,
-): ItemOutcome {
-	const message = `${bad.message!}; ${done} of ${total} matching records were written`;
-	const isFinal = bad.isFinal || (isAppending && done > 0);
-	return { ...bad, message, ...(isFinal && { isFinal, hint: LOOK_BEFORE_ADDING }) };
-}
-
-const LOOK_BEFORE_ADDING = { code: 'lookBeforeAddingAgain' } as const;
+type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
 
 /** Hands the outcomes on, those of an item with several records together. */
 class ItemOutcomes {
@@ -229,7 +211,10 @@ class ItemOutcomes {
 			return;
 		}
 		const done = outcomes.filter(isSuccess).length;
-		this.onOutcomes(record, [asPartlyWritten(bad, done, outcomes.length, this.addsTo(record))]);
+		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
+		// To those that were written it would be added again.
+		const final = done > 0 && this.addsTo(record) ? asAppended(bad) : bad;
+		this.onOutcomes(record, [{ ...final, message }]);
 	}
 }
 
@@ -264,14 +249,14 @@ function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): Planne
 	);
 }
 
-export interface MatchedWriteOptions extends WriteManyOptions {
+interface MatchedWriteOptions extends WriteManyOptions {
 	/** How rows became records. */
-	planning: PlanOptions;
+	planning: Pick<PlanOptions, 'mode' | 'duplicates'>;
 	matching: Matching;
 }
 
 /** Takes what comes of matching. */
-export interface MatchedSink {
+interface MatchedSink {
 	onOutcomes: OnItemOutcomes;
 	/**
 	 * Called with the records that are to be written, before the first is; what it takes out is a
@@ -333,8 +318,7 @@ class MatchedWriter {
 		const isStopping = isBad && this.options.stopAtFailure;
 		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
 		const distinct = merged.filter((record) => prepared.has(record));
-		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		this.begin(distinct, outcomes);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
 		const isPrepared = (record: PlannedRecord) => prepared.has(record);
@@ -384,20 +368,23 @@ class MatchedWriter {
 	}
 
 	/**
-	 * Writes what was not there before, and is now. What is gone again by then is not created: the platform
-	 * showed it twice and does not know it, and it could be doubled.
+	 * Writes what was matched once more. What is gone again by then is not created: the platform showed it
+	 * twice and does not know it, and it could be doubled.
+	 *
+	 * @returns the records to create
 	 */
-	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>) {
-		const { updates, outcomes } = this.decide(matches);
-		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
-		await this.update(updates);
+	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>, plan?: Plan) {
+		const { updates, creates, outcomes } = this.decide(matches);
+		const distinct = plan ? this.mergeUpdates(plan, updates) : updates;
+		this.begin(distinct, outcomes);
+		await this.update(distinct);
 		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		return creates;
 	}
 
-	private refuse(record: PlannedRecord, why: string) {
+	private refuse(record: PlannedRecord, why: string, field?: string) {
 		const message = `Item ${record.index} was not sent: ${why}`;
-		this.deliver(record, [{ outcome: 'failed', message }]);
+		this.deliver(record, [{ outcome: 'failed', message, field }]);
 	}
 
 	/** Those of the records that can be written; the others are failed items. */
@@ -410,8 +397,7 @@ class MatchedWriter {
 			if (!record) continue;
 			// Once for each item, of however many records.
 			byIndex.delete(index);
-			const text = `Item ${index} was not sent: ${message}`;
-			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
+			this.refuse(record, message, field);
 		}
 		return new Set(writing.records);
 	}
@@ -425,24 +411,15 @@ class MatchedWriter {
 	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
 		const isById = this.options.matching.on === 'recordId';
 		// The ID that it had says nothing more, and its parts nothing of the links that were created since.
-		const gone = isById
-			? this.gone
-			: this.gone.map((record) => ({ ...record, id: undefined, parts: undefined }));
-		this.gone = [];
-		const matches = isById || this.stopped ? undefined : await this.find(gone);
-		if (matches instanceof ServiceError) {
-			for (const record of gone) this.deliver(record, [failedItem(matches)]);
-			this.stopped ??= matches;
-			return [];
-		}
-		const { updates, creates, outcomes } = matches
-			? this.decide(matches)
-			: decideMissing(gone, this.options.matching, false);
-		const distinct = this.mergeUpdates(plan, updates);
-		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
-		await this.update(distinct);
-		return creates;
+		const gone = this.gone
+			.splice(0)
+			.map((record) => (isById ? record : { ...record, id: undefined, parts: undefined }));
+		const matches =
+			isById || this.stopped ? new Map(gone.map((record) => [record, []])) : await this.find(gone);
+		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
+		for (const record of gone) this.deliver(record, [failedItem(matches)]);
+		this.stopped ??= matches;
+		return [];
 	}
 
 	/** The records that items match; those that name theirs by id need no look-up to be updated. */
@@ -481,8 +458,7 @@ class MatchedWriter {
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));
 		for (const { index, message, field } of merged.problems) {
-			const text = `Item ${index} was not sent: ${message}`;
-			this.deliver(byIndex.get(index)!, [{ outcome: 'failed', message: text, field }]);
+			this.refuse(byIndex.get(index)!, message, field);
 		}
 		return merged.records;
 	}
@@ -523,7 +499,9 @@ class MatchedWriter {
 			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
 			else (outcome.isDerived ? unsent : rejected).push([record, outcome]);
 		});
-		const found = await this.findRejected(rejected);
+		const matches = await this.lookUp(rejected.map(([record]) => record));
+		const all = matches instanceof ServiceError ? [] : [...matches];
+		const found = new Map(all.filter(([, matching]) => matching.length > 0));
 		for (const [record, outcome] of rejected) {
 			if (!found.has(record)) this.deliver(record, [outcome]);
 		}
@@ -537,18 +515,13 @@ class MatchedWriter {
 		this.stopped ??= stop;
 	}
 
-	/** The records that rejected creates match now, where there are any. */
-	private async findRejected(rejected: Resolved[]) {
-		const records = rejected.map(([record]) => record);
-		const found = await this.lookUp(records);
-		const matches = found instanceof ServiceError ? [] : [...found];
-		return new Map(matches.filter(([, matching]) => matching.length > 0));
-	}
-
-	/** The rules' word on an item; `notFound` is final there. */
-	private report(record: PlannedRecord, outcome: ItemOutcome) {
-		if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
-		else this.results.add(record, outcome);
+	/** Notes which records are to be updated; the rules' word on the others is final. */
+	private begin(updates: PlannedRecord[], outcomes: Resolved[]) {
+		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) {
+			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
+			else this.results.add(record, outcome);
+		}
 	}
 
 	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {

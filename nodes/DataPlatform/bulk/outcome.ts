@@ -115,6 +115,13 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	hint: HINT_IF_UNKNOWN[mode],
 });
 
+/** An item that may have added something already: another attempt would add it a second time. */
+export const asAppended = (item: ItemOutcome): ItemOutcome => ({
+	...item,
+	isFinal: true,
+	hint: { code: 'lookBeforeAddingAgain' },
+});
+
 /**
  * The outcome of the one item of an operation.
  *

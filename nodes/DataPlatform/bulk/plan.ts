@@ -162,8 +162,10 @@ const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	hint: { code: 'keepFieldsNotSent' },
 };
 
+type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
+
 /** What an item must have, to find its record by: a key, its id, or neither. */
-function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined {
+function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
 	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
 	if (mode === 'create') return undefined;
 	return mode === 'upsert' ? 'key' : 'id';
@@ -282,10 +284,7 @@ class Planner {
 }
 
 /** The groups of several items with the same key or id, in order. */
-function groupDuplicates(
-	records: PlannedRecord[],
-	options: PlanOptions,
-): Iterable<PlannedRecord[]> {
+function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<PlannedRecord[]> {
 	const isById = identifiedBy(options) === 'id';
 	const first = new Map<string, PlannedRecord>();
 	const groups = new Map<string, PlannedRecord[]>();
@@ -302,7 +301,7 @@ function groupDuplicates(
 }
 
 /** The first few others are enough to name: with all of them the work would grow by the square. */
-function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
+function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: Identity) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
 	const isById = identifiedBy(options) === 'id';
@@ -342,7 +341,7 @@ function mergeRecords(
 /** Makes one record of items with the same key or id, or notes a problem for each of them. */
 export function resolveDuplicates(
 	plan: Plan,
-	options: PlanOptions,
+	options: Identity & Pick<PlanOptions, 'duplicates'>,
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
 	const { mode, duplicates } = options;

@@ -9,7 +9,7 @@ import { contradictsItself, countsAll, type BulkResponse } from './response';
 import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
 import { isSuccess, type ItemOutcome, unknownItem } from './outcome';
-import type { PlannedRecord, WriteMode } from './plan';
+import type { PlannedRecord } from './plan';
 import {
 	holdsWhole,
 	isAppending,
@@ -94,18 +94,18 @@ export class OutcomeResolver {
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
-		private readonly mode: WriteMode,
 		private readonly keys: FieldDefinition[],
-		private readonly isSingle = false,
+		private readonly context: WriteContext,
 	) {}
 
 	/** What is stored of the records now, or why that can't be read. */
 	async lookUp(records: PlannedRecord[]) {
+		const { mode, isSingle } = this.context;
 		// Records that are known by their ID, and new ones, are found among others with their key.
-		const areAllRead = this.mode === 'create' || records.some(({ id }) => id !== undefined);
+		const areAllRead = mode === 'create' || records.some(({ id }) => id !== undefined);
 		const enough = areAllRead ? Infinity : 1;
 		// What a full update clears must be seen too, and what an operation on one record returns.
-		const loads = this.mode === 'replace' || this.isSingle ? 'allFields' : 'sentFields';
+		const loads = mode === 'replace' || isSingle ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
 			failureAsValue,
 		);
@@ -119,7 +119,6 @@ export class OutcomeResolver {
 		items: PreparedRecord[],
 		batch: PreparedRecord[],
 		unresolved: UnresolvedContext,
-		context: WriteContext,
 	): Promise<Resolution> {
 		const isLookedUp = ({ record }: PreparedRecord) =>
 			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
@@ -127,16 +126,17 @@ export class OutcomeResolver {
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
 		const read = await this.lookUp(known.map(({ record }) => record));
 		let resolution: Resolution;
-		if (read instanceof ServiceError) resolution = unreadItems(known, unresolved, read, context);
+		if (read instanceof ServiceError)
+			resolution = unreadItems(known, unresolved, read, this.context);
 		else {
 			const all = [...read.values()].flat();
 			const listsUnknownRecord =
 				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
 			const facts = { ...unresolved, listsUnknownRecord };
-			resolution = this.settle(known, read, facts, context);
+			resolution = this.settle(known, read, facts);
 		}
 		if (rest.length === 0) return resolution;
-		const others = await this.withoutKey(rest, batch, unresolved, context);
+		const others = await this.withoutKey(rest, batch, unresolved);
 		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
 	}
 
@@ -145,33 +145,35 @@ export class OutcomeResolver {
 		items: PreparedRecord[],
 		stored: Stored,
 		unresolved: UnresolvedContext,
-		context: WriteContext,
 	): Resolution {
-		const groups = this.mode === 'upsert' ? findSharing(items, stored) : new Map();
+		const groups = this.context.mode === 'upsert' ? findSharing(items, stored) : new Map();
 		const sharing = overwrittenFields(groups.values());
 		const { response } = unresolved;
 		const facts = {
 			...unresolved,
 			sharing,
 			// For each item anew the work would grow by the square.
-			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
+			areInsertsListed: response && listsAllInserts(response, this.context.lastChangeBefore),
 		};
 		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
-		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts, context);
+		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts);
 		const unapplied = new Set(items.filter(isAgain));
 		const resolved = items
 			.filter((prepared) => !unapplied.has(prepared))
 			.map(
-				(prepared): ResolvedItem => [prepared, judge(prepared, found(prepared), facts, context)],
+				(prepared): ResolvedItem => [
+					prepared,
+					judge(prepared, found(prepared), facts, this.context),
+				],
 			);
 		const alone = new Map(
 			resolved.flatMap((item) => {
-				const again = this.toWriteAlone(item, found(item[0]), facts, context);
+				const again = this.toWriteAlone(item, found(item[0]), facts);
 				return again ? [[item, again]] : [];
 			}),
 		);
 		const rest = resolved.filter((item) => !alone.has(item));
-		const parts = this.divide(rest, stored, sharing, context);
+		const parts = this.divide(rest, stored, sharing);
 		return { ...parts, unapplied: [...unapplied], unproven: [...alone.values()] };
 	}
 
@@ -183,12 +185,12 @@ export class OutcomeResolver {
 		[prepared, { outcome, id }]: ResolvedItem,
 		found: PlatformRecord[],
 		{ response, sharing }: UnresolvedContext,
-		context: WriteContext,
 	): PreparedRecord | undefined {
 		const before = found.find((record) => record.id === id);
 		const isUnproven = outcome === 'unknown' && response && !prepared.previousAttempt;
 		if (!isUnproven || !before) return undefined;
-		if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return undefined;
+		if (isAppending(prepared, this.context) && !isUnapplied(prepared, found, this.context))
+			return undefined;
 		const { record } = prepared;
 		const fields = Object.entries(record.fields).filter(
 			([name]) => !sharing?.get(prepared)?.has(name),
@@ -203,7 +205,6 @@ export class OutcomeResolver {
 		resolved: ResolvedItem[],
 		stored: Stored,
 		sharing: Sharing,
-		context: WriteContext,
 	): Pick<Resolution, 'outcomes' | 'incomplete'> {
 		const outcomes: ResolvedItem[] = [];
 		const incomplete: ResolvedItem[] = [];
@@ -212,8 +213,8 @@ export class OutcomeResolver {
 		for (const item of resolved) {
 			const [prepared, { id }] = item;
 			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
-			const isWhole = this.isWhole(item, stored, sharing.get(prepared), context);
-			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
+			const isWhole = this.isWhole(item, stored, sharing.get(prepared));
+			const isLeft = !isSuccess(item[1]) && isAppending(prepared, this.context);
 			if ((isWhole && !isAgain) || isLeft) {
 				outcomes.push(item);
 				continue;
@@ -232,12 +233,11 @@ export class OutcomeResolver {
 		prepared: PreparedRecord,
 		found: PlatformRecord[],
 		{ response, rejections }: UnresolvedContext,
-		context: WriteContext,
 	): boolean {
 		const { previousAttempt, isSentAgain } = prepared;
 		if (response || rejections?.has(prepared) || isSentAgain) return false;
 		if (!previousAttempt || previousAttempt.mayStillApply) return false;
-		return isAppending(prepared, context) && isUnapplied(prepared, found, context);
+		return isAppending(prepared, this.context) && isUnapplied(prepared, found, this.context);
 	}
 
 	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
@@ -245,7 +245,6 @@ export class OutcomeResolver {
 		[prepared, item]: ResolvedItem,
 		stored: Stored,
 		overwritten: ReadonlySet<string> | undefined,
-		context: WriteContext,
 	): boolean {
 		if (!isSuccess(item) || !isPartial(prepared)) return true;
 		const found = stored.get(prepared.record) ?? [];
@@ -253,7 +252,7 @@ export class OutcomeResolver {
 			(record) =>
 				record.id === item.id &&
 				record.ver === item.ver &&
-				holdsWhole(prepared, record, context, overwritten),
+				holdsWhole(prepared, record, this.context, overwritten),
 		);
 	}
 
@@ -262,9 +261,8 @@ export class OutcomeResolver {
 		rest: PreparedRecord[],
 		batch: PreparedRecord[],
 		{ response }: UnresolvedContext,
-		context: WriteContext,
 	): Promise<Array<[PreparedRecord, ItemOutcome]>> {
-		const unclear = (why: string) => unknownItem(this.mode, why);
+		const unclear = (why: string) => unknownItem(this.context.mode, why);
 		if (!response) {
 			return rest.map((prepared) => [
 				prepared,
@@ -273,7 +271,7 @@ export class OutcomeResolver {
 		}
 		// The counts may confirm what the list leaves out.
 		const areAllInserted = countsAll(response, batch.length);
-		const pairs = await this.readBack(batch, response, context);
+		const pairs = await this.readBack(batch, response);
 		return rest.map((prepared) => {
 			const record = pairs?.get(prepared);
 			if (record) {
@@ -288,17 +286,13 @@ export class OutcomeResolver {
 				];
 			}
 			if (response.insertedCount === response.data.length) {
-				return [prepared, judge(prepared, [], { response }, context)];
+				return [prepared, judge(prepared, [], { response }, this.context)];
 			}
 			return [prepared, unclear('the response counts other records than it lists')];
 		});
 	}
 
-	private async readBack(
-		batch: PreparedRecord[],
-		response: BulkResponse,
-		{ fields }: WriteContext,
-	) {
+	private async readBack(batch: PreparedRecord[], response: BulkResponse) {
 		const ids = response.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
 		const read = await lookUpByIds(this.client, this.at, ids).catch(failureAsValue);
@@ -307,7 +301,7 @@ export class OutcomeResolver {
 		return records.every(
 			(record): record is PlatformRecord => record !== null && record !== undefined,
 		)
-			? alignByContent(batch, records, fields)
+			? alignByContent(batch, records, this.context.fields)
 			: undefined;
 	}
 }

@@ -61,12 +61,7 @@ export async function writeOneMatched(
 ): Promise<ItemOutcome[]> {
 	let items: ItemOutcome[] = [];
 	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
-	const planning = {
-		mode: 'upsert',
-		empty: 'leave',
-		unknownFields: 'error',
-		duplicates: 'merge',
-	} as const;
+	const planning = { mode: 'upsert', duplicates: 'merge' } as const;
 	await writeMatched(
 		target,
 		plan,

@@ -139,12 +139,12 @@ class BulkWriter {
 		this.congestion.isSequential = mayShare && mode !== 'create';
 		if (!isCompared) this.congestion.begin(records.length);
 		const keys = keyFields(table, options);
-		this.resolver = new OutcomeResolver(client, at, mode, keys, options.isSingle);
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
 		const isMatched = options.matchOn !== undefined;
 		const appendable = appendableFields(table.fields);
 		const key = keys[0]?.name;
 		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
+		this.resolver = new OutcomeResolver(client, at, keys, this.context);
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
 		this.unsent = new UnsentRecords(
@@ -243,7 +243,7 @@ class BulkWriter {
 			this.apply(await this.send(work));
 		} else if (work.kind === 'reconcile') {
 			const { records, batch, unresolved } = work;
-			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
+			const found = await this.resolver.resolve(records, batch, unresolved);
 			this.apply(afterReconcile(found, this.context));
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {

@@ -2,7 +2,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord, WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Task } from '../../nodes/DataPlatform/bulk/task.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 import {
 	httpResponse,
@@ -43,7 +44,7 @@ const withoutIds = (count: number) => records(count).map(({ id: _, ...record }) 
 async function write(
 	planned: PlannedRecord[],
 	serve: Serve,
-	options: Partial<WriteManyOptions> = {},
+	options: Partial<Task> = {},
 	{ table = people, retryBudgetMs = 0 } = {},
 ) {
 	let underWay = 0;

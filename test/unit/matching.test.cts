@@ -4,12 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
-import {
-	decide,
-	writeMatched,
-	type Matching,
-	type MatchRules,
-} from '../../nodes/DataPlatform/bulk/matching.ts';
+import { decide, writeMatched } from '../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import {
 	planRecords,
@@ -19,7 +14,7 @@ import {
 	type PlanOptions,
 } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
-import type { WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Matching, MatchRules, Task } from '../../nodes/DataPlatform/bulk/task.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 import { LAST } from './outcomeFixtures.cts';
@@ -126,7 +121,7 @@ interface Setup {
 	empty?: PlanOptions['empty'];
 	on?: MatchOn;
 	rules?: Partial<MatchRules>;
-	options?: Partial<WriteManyOptions>;
+	options?: Partial<Task>;
 	/** Responds instead of the tables, or changes them before they respond. */
 	respond?: (
 		request: string,

@@ -3,13 +3,13 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
-import type { Matching } from '../../nodes/DataPlatform/bulk/matching.ts';
 import {
 	readBeforeAdding,
 	writeOne,
 	writeOneMatched,
 } from '../../nodes/DataPlatform/bulk/single.ts';
-import { writeMany, type WriteTarget } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Matching, WriteTarget } from '../../nodes/DataPlatform/bulk/task.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 import { LAST, SINCE } from './outcomeFixtures.cts';

@@ -14,30 +14,13 @@ import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
-	type MatchOn,
 	type Plan,
 	type PlannedRecord,
-	type PlanOptions,
+	type WriteMode,
 } from './plan';
 import type { LastChange } from './lastChange';
-import {
-	afterFailure,
-	writeMany,
-	WriteSession,
-	type WriteManyOptions,
-	type WriteTarget,
-} from './write';
-
-export interface MatchRules {
-	/** What to do with a record that is there: update it, or return it as it is. */
-	ifFound: 'update' | 'skip';
-	ifMissing: 'create' | 'skip' | 'error';
-	multipleMatches: 'error' | 'first' | 'all';
-}
-
-export interface Matching extends MatchRules {
-	on: MatchOn;
-}
+import type { Matching, MatchRules, Task, WriteTarget } from './task';
+import { afterFailure, writeMany, WriteSession } from './write';
 
 type Resolved = [PlannedRecord, ItemOutcome];
 
@@ -249,11 +232,7 @@ function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): Planne
 	);
 }
 
-interface MatchedWriteOptions extends WriteManyOptions {
-	/** How rows became records. */
-	planning: Pick<PlanOptions, 'mode' | 'duplicates'>;
-	matching: Matching;
-}
+type MatchedTask = Task & { matching: Matching };
 
 /** Takes what comes of matching. */
 interface MatchedSink {
@@ -282,7 +261,7 @@ class MatchedWriter {
 
 	constructor(
 		private readonly target: WriteTarget,
-		private readonly options: MatchedWriteOptions,
+		private readonly options: MatchedTask,
 		private readonly lastChangeBefore: LastChange | ServiceError,
 		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
@@ -353,7 +332,7 @@ class MatchedWriter {
 				continue;
 			}
 			const [found] = matches?.get(record) ?? [];
-			const isMerged = this.options.planning.duplicates === 'merge';
+			const isMerged = this.duplicates === 'merge';
 			const first = isMerged ? undefined : this.created.get(found?.id);
 			const open = group.find(({ index }) => this.unknown.has(index));
 			if (first !== undefined) {
@@ -441,19 +420,23 @@ class MatchedWriter {
 		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
 	}
 
+	private get duplicates() {
+		return this.options.planning?.duplicates ?? 'merge';
+	}
+
 	private decide(matches: Map<PlannedRecord, PlatformRecord[]>): Decision {
 		return decide(matches, this.options.matching, this.keepsMatches);
 	}
 
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
 	private mergeUpdates(plan: Plan, updates: PlannedRecord[]) {
-		const { matching, planning } = this.options;
+		const { matching, mode } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
 		if (isCertain || matching.multipleMatches === 'all') return updates;
 		const fields = new Map(this.target.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },
-			{ ...planning, matchOn: 'recordId' },
+			{ mode, duplicates: this.duplicates, matchOn: 'recordId' },
 			(name) => fields.get(name)!,
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));
@@ -465,18 +448,12 @@ class MatchedWriter {
 
 	private async write(
 		records: PlannedRecord[],
-		mode: WriteManyOptions['mode'],
+		mode: WriteMode,
 		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {
-		const { on, ifMissing } = this.options.matching;
-		const options = {
-			...this.options,
-			mode,
-			// What is created was looked for already.
-			skipUnchanged: this.options.skipUnchanged && mode !== 'create',
-			matchOn: on === 'recordId' ? undefined : on,
-			isMissingExpected: ifMissing !== 'error',
-		};
+		// What is created was looked for already.
+		const skipUnchanged = this.options.skipUnchanged && mode !== 'create';
+		const options = { ...this.options, mode, skipUnchanged };
 		const { target, lastChangeBefore, session } = this;
 		const known = this.stopped ?? lastChangeBefore;
 		return await writeMany(target, records, options, known, onOutcome, session);
@@ -544,7 +521,7 @@ class MatchedWriter {
 export async function writeMatched(
 	target: WriteTarget,
 	plan: Plan,
-	options: MatchedWriteOptions,
+	options: MatchedTask,
 	lastChangeBefore: LastChange | ServiceError,
 	sink: MatchedSink,
 	session = new WriteSession(options),

@@ -5,10 +5,11 @@ import { appendableFields } from '../fields/values';
 import { failureAsValue } from '../transport/errors';
 import { isAppending } from './evidence';
 import type { LastChange } from './lastChange';
-import { writeMatched, type Matching } from './matching';
+import { writeMatched } from './matching';
 import { requireSuccess, type ItemOutcome } from './outcome';
 import type { Plan, PlannedRecord, WriteMode } from './plan';
-import { writeMany, type WriteTarget } from './write';
+import type { Matching, WriteTarget } from './task';
+import { writeMany } from './write';
 
 const ONE = {
 	isSingle: true,
@@ -61,21 +62,14 @@ export async function writeOneMatched(
 ): Promise<ItemOutcome[]> {
 	let items: ItemOutcome[] = [];
 	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
-	const planning = { mode: 'upsert', duplicates: 'merge' } as const;
-	await writeMatched(
-		target,
-		plan,
-		{ ...ONE, ...options, mode: 'upsert', planning, matching },
-		undefined,
-		{
-			prepare: async ({ records }) => {
-				if (records.length > 0) await prepare();
-			},
-			onOutcomes: (_, outcomes) => {
-				items = outcomes;
-			},
+	await writeMatched(target, plan, { ...ONE, ...options, mode: 'upsert', matching }, undefined, {
+		prepare: async ({ records }) => {
+			if (records.length > 0) await prepare();
 		},
-	);
+		onOutcomes: (_, outcomes) => {
+			items = outcomes;
+		},
+	});
 	return items.map(requireSuccess);
 }
 

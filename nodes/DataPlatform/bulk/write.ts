@@ -4,16 +4,15 @@
  * steps.ts.
  */
 import { paths } from '../api/endpoints';
-import { METHODS, tryWriteRecord, type RecordWrite, type WriteOptions } from '../api/records';
-import type { TableAddress, TableDefinition } from '../api/types';
+import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
-import type { ApiClient } from '../transport/client';
 import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
-import { keyFields, type PlannedRecord, type WriteMode } from './plan';
+import { keyFields, type PlannedRecord } from './plan';
+import type { Task, WriteTarget } from './task';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
 import { withNextStep } from './nextStep';
@@ -31,38 +30,6 @@ import {
 	type Work,
 } from './steps';
 
-/** The table that is written to, and the client that reaches it. */
-export interface WriteTarget {
-	client: ApiClient;
-	at: TableAddress;
-	table: TableDefinition;
-}
-
-export interface WriteManyOptions extends WriteOptions {
-	mode: WriteMode;
-	/** The import key's name where the table's definition does not mark it. */
-	importKey?: string;
-	/** The fields that records were matched on; by them they are looked up too. */
-	matchOn?: string[];
-	/** An item whose record is not found has not failed: it is dealt with later. */
-	isMissingExpected?: boolean;
-	/** How many records a request has at most; 0: automatic. */
-	batchSize: number;
-	batchBytes: number;
-	/** How many requests are under way at most; 0: automatic. */
-	parallelRequests: number;
-	/** Each record is written by a request of its own, and returned with all that it holds. */
-	isSingle?: boolean;
-	/** Read the current values first, write only what differs. */
-	skipUnchanged: boolean;
-	/** Write nothing; report what would be written. */
-	dryRun: boolean;
-	/** Send no further batch once an item did not succeed. */
-	stopAtFailure: boolean;
-	/** Send no further batch once more than this share of the items failed, in percent. */
-	maxFailedShare?: number;
-}
-
 /** Called once for each planned record. */
 export type OnOutcome = (record: PlannedRecord, outcome: ItemOutcome) => void;
 
@@ -73,8 +40,8 @@ const MAX_DIVISIONS = 1000;
 const COMPARE_WINDOW = 999;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
-const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
-	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 12;
+const compareWindows = ({ mode, matching }: Task) =>
+	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
 
 /**
  * After so many requests in a row that may have written something or not, nothing more is sent: one
@@ -92,9 +59,7 @@ export class WriteSession {
 	/** Takes the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
-	constructor(
-		options: Omit<CongestionOptions, 'isOrdered'> & Pick<WriteManyOptions, 'maxFailedShare'>,
-	) {
+	constructor(options: Omit<CongestionOptions, 'isOrdered'> & Pick<Task, 'maxFailedShare'>) {
 		this.congestion = new CongestionControl({ ...options, isOrdered: false });
 		this.failures = new FailureLimit(options.maxFailedShare);
 	}
@@ -122,13 +87,13 @@ class BulkWriter {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly records: PlannedRecord[],
-		private readonly options: WriteManyOptions,
+		private readonly options: Task,
 		lastChangeBefore: LastChange,
 		private readonly onOutcome: OnOutcome,
 		private readonly session: WriteSession,
 	) {
 		const { client, at, table } = target;
-		const { mode, skipUnchanged, dryRun, isSingle } = options;
+		const { mode, matching, skipUnchanged, dryRun, isSingle } = options;
 		const isCompared = skipUnchanged || dryRun;
 		// Two forms of an uncertain key may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
@@ -138,9 +103,12 @@ class BulkWriter {
 		this.congestion.isOrdered = isOrdered;
 		this.congestion.isSequential = mayShare && mode !== 'create';
 		if (!isCompared) this.congestion.begin(records.length);
-		const keys = keyFields(table, options);
+		const isMatched = Array.isArray(matching?.on);
+		const keys = keyFields(table, {
+			importKey: options.importKey,
+			matchOn: isMatched ? matching!.on : undefined,
+		});
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		const isMatched = options.matchOn !== undefined;
 		const appendable = appendableFields(table.fields);
 		const key = keys[0]?.name;
 		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
@@ -343,7 +311,10 @@ class BulkWriter {
 	}
 
 	private isFailure(outcome: ItemOutcome) {
-		const isExpected = outcome.outcome === 'notFound' && this.options.isMissingExpected;
+		const { matching } = this.options;
+		// Then the item is dealt with later.
+		const isExpected =
+			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
 		return !isSuccess(outcome) && !isExpected;
 	}
 
@@ -391,7 +362,7 @@ function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<Pre
 export async function writeMany(
 	target: WriteTarget,
 	records: PlannedRecord[],
-	options: WriteManyOptions,
+	options: Task,
 	lastChangeBefore: LastChange | ServiceError,
 	onOutcome: OnOutcome,
 	session = new WriteSession(options),

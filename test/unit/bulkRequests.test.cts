@@ -243,8 +243,9 @@ test('two keys that turn out to be one record: the first item inserted it, the s
 			bulk: { insertedCount: 1, updatedCount: 0 },
 			data: bulkOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
 		});
-	const { outcomes } = await write(forms, serve, { batchSize: 1 }, { table });
+	const { outcomes, batches } = await write(forms, serve, {}, { table });
 	expect(outcomes).toEqual(['inserted', 'updated']);
+	expect(batches).toEqual([1, 1]);
 });
 
 test('two keys that turn out to be one record, which holds what was sent: both leave it as it is', async () => {
@@ -259,7 +260,7 @@ test('two keys that turn out to be one record, which holds what was sent: both l
 		isWrite(request)
 			? httpResponse(200, { bulk: { insertedCount: 0, updatedCount: 0 }, data: [] })
 			: pageResponse(request, [stored]);
-	const { outcomes } = await write(forms, serve, { batchSize: 1 }, { table });
+	const { outcomes } = await write(forms, serve, {}, { table });
 	expect(outcomes).toEqual(['unchanged', 'unchanged']);
 });
 

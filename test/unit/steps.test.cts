@@ -133,21 +133,10 @@ describe('after an upsert, a response', () => {
 	]);
 });
 
-describe('where keys may be the same, two items of one record', () => {
-	const uncertain = ({ record, ...rest }: PreparedRecord): PreparedRecord => ({
-		...rest,
-		record: { ...record, hasUncertainKey: true },
-	});
+describe('a response that lists one record twice', () => {
 	const once = confirms('xx');
-	expectSteps('upsert', [
-		['are both confirmed', [uncertain(a), uncertain(b)], once, ['updated ab']],
-		['are, if one key may be the other', [uncertain(a), b], once, ['updated ab']],
-		['are, if one key may be the other', [a, uncertain(b)], once, ['updated ab']],
-		['are not where keys are certain', [a, b], once, ['look up ab, not mentioned']],
-	]);
-	expectSteps('create', [
-		['are never created', [uncertain(a), uncertain(b)], once, ['look up ab, not mentioned']],
-	]);
+	expectSteps('upsert', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+	expectSteps('create', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
 });
 
 describe('after a batch was sent, a failure', () => {

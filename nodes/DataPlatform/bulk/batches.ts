@@ -43,8 +43,8 @@ export const prepareRecord = (
 });
 
 /** Whether only the fields that differed from the stored record are sent. */
-export const isPartial = ({ before, fields, record, isAlone }: PreparedRecord) =>
-	!!before && fields !== record.fields && !isAlone;
+export const isPartial = ({ before, fields, record }: PreparedRecord) =>
+	!!before && fields !== record.fields;
 
 /** How many bytes a record takes in a request's body. */
 export const byteSize = ({ json }: PreparedRecord) => Buffer.byteLength(json) + 1;
@@ -57,11 +57,11 @@ export class UnsentRecords {
 
 	/**
 	 * @param source is read only as far as batches need it
-	 * @param isApart whether a record goes into batches with others of its kind only
+	 * @param kindOf what kind a record is: it goes into batches with others of its kind only
 	 */
 	constructor(
 		private readonly source: Iterator<PreparedRecord>,
-		private readonly isApart: (record: PreparedRecord) => boolean = () => false,
+		private readonly kindOf: (record: PreparedRecord) => unknown = () => undefined,
 	) {}
 
 	/** How many are waiting besides those in the source. */
@@ -107,7 +107,7 @@ export class UnsentRecords {
 			const record = this.take();
 			if (record === undefined) break;
 			bytes += byteSize(record);
-			const isOther = this.isApart(batch[0] ?? record) !== this.isApart(record);
+			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
 			const { id } = record.record;
 			const isThere = id !== undefined && ids.has(id);
 			if (batch.length > 0 && (bytes > limits.bytes || isOther || isThere)) {

@@ -132,15 +132,9 @@ const unchanged: Verdict = (evidence) => ({ outcome: 'unchanged', ...written(evi
 const rejected: Verdict = ({ rejection }) => rejection!;
 const rejectedRecord: Verdict = ({ rejection, stored }) => ({ ...rejection!, id: stored!.id });
 
-const listedByResponse: Verdict = (evidence) => {
-	const { prepared, stored, listed, response, context, isShared, isNew } = evidence;
+const listedByResponse: Verdict = ({ prepared, stored, listed, response, context }) =>
 	// What is stored now may have been changed by somebody else since.
-	const metadata = listed!.modified ? listed! : stored!;
-	const item = confirmedItem(prepared, metadata, context, response!);
-	// Several items change it one after the other: which inserted it is for the run to say.
-	const isFirst = isShared && isNew && response!.insertedCount !== 0;
-	return isFirst && prepared.isInserted === undefined ? { ...item, outcome: 'inserted' } : item;
-};
+	confirmedItem(prepared, listed!.modified ? listed! : stored!, context, response!);
 
 const notFound: Verdict = ({ prepared: { record }, context }) => ({
 	outcome: 'notFound',
@@ -212,11 +206,6 @@ const notUpdated: Verdict = (evidence) => ({
 	field: evidence.field,
 });
 
-const unknownIfOverwritten: Verdict = (evidence) => ({
-	...unknown(evidence, `${cause(evidence)}; another item writes the same fields`),
-	id: evidence.stored!.id,
-});
-
 const unknownIfUnproven: Verdict = (evidence) => {
 	const { stored, field } = evidence;
 	const open = `whether '${field}' holds what was sent can't be seen from the record`;
@@ -281,14 +270,6 @@ const DIFFERENT: Judgement[] = [
 	[{ record: 'different' }, notUpdated],
 ];
 
-/** Items whose record other items write after them. */
-const OVERWRITTEN: Judgement[] = [
-	// Nothing was written, so the rejection is the whole story.
-	[{ record: 'overwritten', answer: 'rejected', isWritten: false }, rejectedRecord],
-	// What is stored says nothing of this item: later ones write the same fields.
-	[{ record: 'overwritten', answer: 'lost', isWritten: false }, unknownIfOverwritten],
-];
-
 /** Neither its values nor its time say whether it was written. */
 const UNPROVEN: Judgement = [{ record: 'unproven', isWritten: false }, unknownIfUnproven];
 
@@ -313,7 +294,7 @@ const UPDATE = [GONE, LISTED, ...DIFFERENT, UNPROVEN, ...HELD];
 /** The outcome of an item, by what is known of it: the first row that fits counts, the last one fits all. */
 export const JUDGEMENTS: Readonly<Record<WriteMode, readonly Judgement[]>> = {
 	create: [...MISSING, LISTED, ...NEW],
-	upsert: [...MISSING, LISTED, ...DIFFERENT, ...OVERWRITTEN, UNPROVEN, INSERTED, ...HELD],
+	upsert: [...MISSING, LISTED, ...DIFFERENT, UNPROVEN, INSERTED, ...HELD],
 	update: UPDATE,
 	replace: UPDATE,
 };

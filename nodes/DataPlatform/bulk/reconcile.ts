@@ -15,7 +15,6 @@ import {
 	isAppending,
 	isUnapplied,
 	listsAllInserts,
-	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
 } from './evidence';
@@ -35,31 +34,6 @@ const reasonOf = (prepared: PreparedRecord, { response, rejections }: Unresolved
 	UNREPORTED;
 
 type Stored = Map<PlannedRecord, PlatformRecord[]>;
-
-/** The items among those of an upsert that mean one record, as the look-up found out. */
-function findSharing(items: PreparedRecord[], stored: Stored): Map<string, PreparedRecord[]> {
-	const byId = new Map<string, PreparedRecord[]>();
-	for (const prepared of items) {
-		const found = stored.get(prepared.record) ?? [];
-		if (found.length !== 1) continue;
-		const same = byId.get(found[0]!.id);
-		if (same) same.push(prepared);
-		else byId.set(found[0]!.id, [prepared]);
-	}
-	return new Map([...byId].filter(([, group]) => group.length > 1));
-}
-
-function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
-	const overwritten = new Map<PreparedRecord, ReadonlySet<string>>();
-	for (const group of groups) {
-		const later = new Set<string>();
-		for (const prepared of [...group].reverse()) {
-			overwritten.set(prepared, new Set(later));
-			for (const name of Object.keys(prepared.record.fields)) later.add(name);
-		}
-	}
-	return overwritten;
-}
 
 /** The items of a look-up that failed. */
 const unreadItems = (
@@ -146,12 +120,9 @@ export class OutcomeResolver {
 		stored: Stored,
 		unresolved: UnresolvedContext,
 	): Resolution {
-		const groups = this.context.mode === 'upsert' ? findSharing(items, stored) : new Map();
-		const sharing = overwrittenFields(groups.values());
 		const { response } = unresolved;
 		const facts = {
 			...unresolved,
-			sharing,
 			// For each item anew the work would grow by the square.
 			areInsertsListed: response && listsAllInserts(response, this.context.lastChangeBefore),
 		};
@@ -173,8 +144,13 @@ export class OutcomeResolver {
 			}),
 		);
 		const rest = resolved.filter((item) => !alone.has(item));
-		const parts = this.divide(rest, stored, sharing);
-		return { ...parts, unapplied: [...unapplied], unproven: [...alone.values()] };
+		const incomplete = rest.filter((item) => !this.isWhole(item, found(item[0])));
+		return {
+			outcomes: rest.filter((item) => !incomplete.includes(item)),
+			incomplete,
+			unapplied: [...unapplied],
+			unproven: [...alone.values()],
+		};
 	}
 
 	/**
@@ -184,7 +160,7 @@ export class OutcomeResolver {
 	private toWriteAlone(
 		[prepared, { outcome, id }]: ResolvedItem,
 		found: PlatformRecord[],
-		{ response, sharing }: UnresolvedContext,
+		{ response }: UnresolvedContext,
 	): PreparedRecord | undefined {
 		const before = found.find((record) => record.id === id);
 		const isUnproven = outcome === 'unknown' && response && !prepared.previousAttempt;
@@ -192,37 +168,9 @@ export class OutcomeResolver {
 		if (isAppending(prepared, this.context) && !isUnapplied(prepared, found, this.context))
 			return undefined;
 		const { record } = prepared;
-		const fields = Object.entries(record.fields).filter(
-			([name]) => !sharing?.get(prepared)?.has(name),
-		);
 		const previousAttempt = new ServiceError(UNREPORTED, { delivery: 'ambiguous' });
-		const whole = prepareRecord(record, Object.fromEntries(fields), before);
+		const whole = prepareRecord(record, record.fields, before);
 		return { ...whole, isAlone: true, previousAttempt };
-	}
-
-	/** Which items are done, and which have to be written again with all that they hold. */
-	private divide(
-		resolved: ResolvedItem[],
-		stored: Stored,
-		sharing: Sharing,
-	): Pick<Resolution, 'outcomes' | 'incomplete'> {
-		const outcomes: ResolvedItem[] = [];
-		const incomplete: ResolvedItem[] = [];
-		/** Records of which an item is written again: what comes after it must be, too. */
-		const rewritten = new Set<string>();
-		for (const item of resolved) {
-			const [prepared, { id }] = item;
-			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
-			const isWhole = this.isWhole(item, stored, sharing.get(prepared));
-			const isLeft = !isSuccess(item[1]) && isAppending(prepared, this.context);
-			if ((isWhole && !isAgain) || isLeft) {
-				outcomes.push(item);
-				continue;
-			}
-			incomplete.push(item);
-			if (id !== undefined) rewritten.add(id);
-		}
-		return { outcomes, incomplete };
 	}
 
 	/**
@@ -241,18 +189,13 @@ export class OutcomeResolver {
 	}
 
 	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
-	private isWhole(
-		[prepared, item]: ResolvedItem,
-		stored: Stored,
-		overwritten: ReadonlySet<string> | undefined,
-	): boolean {
+	private isWhole([prepared, item]: ResolvedItem, found: PlatformRecord[]): boolean {
 		if (!isSuccess(item) || !isPartial(prepared)) return true;
-		const found = stored.get(prepared.record) ?? [];
 		return found.some(
 			(record) =>
 				record.id === item.id &&
 				record.ver === item.ver &&
-				holdsWhole(prepared, record, this.context, overwritten),
+				holdsWhole(prepared, record, this.context),
 		);
 	}
 

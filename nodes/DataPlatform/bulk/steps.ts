@@ -334,7 +334,7 @@ function asWholeRecord(
 /** The items that the response itself confirms: updates by id, others by position. */
 function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
 	if (mode === 'create' || mode === 'upsert') {
-		return pairByPosition(records, response, mode === 'upsert') ?? [];
+		return pairByPosition(records, response) ?? [];
 	}
 	const { byId } = response;
 	return records.flatMap((record, index) => {

@@ -1,7 +1,11 @@
 /**
- * Writing many records: the scheduler that works off the queue of work. It alone knows how large a
- * batch is, how many requests are under way, and when to stop; what a response means is up to
- * steps.ts.
+ * Writing records: the scheduler that works off the queue of work. It alone knows how large a batch is,
+ * how many requests are under way, and when to stop; what a response means is up to steps.ts.
+ *
+ *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
+ *                             ▲       ▲ │ └─▶ rejected: halves; changed meanwhile: whole ─▶ send
+ *                 not applied │ alone │ ▼ unreported, or no response
+ *                             └─── reconcile ─▶ outcome
  */
 import { paths } from '../api/endpoints';
 import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
@@ -115,9 +119,12 @@ class BulkWriter {
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
+		// Which of two forms of a key mean one record, only the platform knows: each goes by itself.
+		const kindOf = (record: PreparedRecord) =>
+			mode === 'upsert' && record.record.hasUncertainKey ? record : this.isApart(record);
 		this.unsent = new UnsentRecords(
 			isCompared ? [].values() : prepareAll(sorted, isSingle),
-			this.isApart,
+			kindOf,
 		);
 	}
 

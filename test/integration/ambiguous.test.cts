@@ -105,7 +105,7 @@ describe('a single create without a response', () => {
 		});
 		expect(outcomes(result)).toEqual(['unknown', 'unknown']);
 		const [item] = result.output('Data Platform');
-		expectErrorItem(item!, 0, 'Unknown whether the record was created');
+		expectErrorItem(item!, 0, 'Unknown whether this record was written');
 		expect(item!.json.message).toContain("'Create or Update'");
 		expect(await harness.records()).toHaveLength(kind === 'resetAfter' ? 2 : 0);
 		expect(await harness.writes()).toHaveLength(2);

@@ -759,7 +759,7 @@ describe('create or update, one record for each item', () => {
 			fault: { kind: 'status', status: 403 },
 		});
 		const result = await onNotes('upsert', tried);
-		expect(result.error?.message).toContain('Unknown whether the record was created');
+		expect(result.error?.message).toContain('Unknown whether this record was written');
 		expect(await notes()).toHaveLength(1);
 	});
 });

@@ -71,6 +71,16 @@ test('keeps the order', () => {
 	]);
 });
 
+test('a record is in a batch once', () => {
+	const records = ['a', 'b', 'a', undefined, undefined].map((id, index) =>
+		prepareRecord({ index, id, fields: {} }),
+	);
+	expect(batchesOf(records, { records: 9, bytes: large })).toEqual([
+		[0, 1],
+		[2, 3, 4],
+	]);
+});
+
 test('reads the source only as far as a batch needs it', () => {
 	let read = 0;
 	const source = function* () {

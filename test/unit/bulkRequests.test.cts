@@ -2,7 +2,8 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord, WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
-import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Task } from '../../nodes/DataPlatform/bulk/task.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 import {
 	httpResponse,
@@ -43,7 +44,7 @@ const withoutIds = (count: number) => records(count).map(({ id: _, ...record }) 
 async function write(
 	planned: PlannedRecord[],
 	serve: Serve,
-	options: Partial<WriteManyOptions> = {},
+	options: Partial<Task> = {},
 	{ table = people, retryBudgetMs = 0 } = {},
 ) {
 	let underWay = 0;
@@ -242,8 +243,9 @@ test('two keys that turn out to be one record: the first item inserted it, the s
 			bulk: { insertedCount: 1, updatedCount: 0 },
 			data: bulkOf(request).map(() => ({ id: 'x', created: TIME, modified: TIME, ver: 0 })),
 		});
-	const { outcomes } = await write(forms, serve, { batchSize: 1 }, { table });
+	const { outcomes, batches } = await write(forms, serve, {}, { table });
 	expect(outcomes).toEqual(['inserted', 'updated']);
+	expect(batches).toEqual([1, 1]);
 });
 
 test('two keys that turn out to be one record, which holds what was sent: both leave it as it is', async () => {
@@ -258,7 +260,7 @@ test('two keys that turn out to be one record, which holds what was sent: both l
 		isWrite(request)
 			? httpResponse(200, { bulk: { insertedCount: 0, updatedCount: 0 }, data: [] })
 			: pageResponse(request, [stored]);
-	const { outcomes } = await write(forms, serve, { batchSize: 1 }, { table });
+	const { outcomes } = await write(forms, serve, {}, { table });
 	expect(outcomes).toEqual(['unchanged', 'unchanged']);
 });
 

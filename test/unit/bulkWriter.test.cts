@@ -3,7 +3,8 @@ import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import type { PlannedRecord } from '../../nodes/DataPlatform/bulk/plan.ts';
 import { readLastChange, type LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
-import { writeMany, type WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Task } from '../../nodes/DataPlatform/bulk/task.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, people, tableOf } from './fixtures.cts';
 import {
@@ -51,7 +52,7 @@ const records = (count: number): PlannedRecord[] =>
 interface Setup {
 	count: number;
 	serve?: Serve;
-	options?: Partial<WriteManyOptions>;
+	options?: Partial<Task>;
 	lastChange?: LastChange | ServiceError;
 	planned?: PlannedRecord[];
 	table?: typeof people;

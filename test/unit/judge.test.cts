@@ -319,7 +319,7 @@ describe('nothing is found', () => {
 			answer: 'lost',
 			outcome: {
 				...unknown("No response; a look-up did not find the import key 'a' yet"),
-				hint: { code: 'lookBeforeCreatingManyAgain' },
+				hint: { code: 'lookBeforeCreatingAgain' },
 			},
 		},
 		{
@@ -949,130 +949,6 @@ describe('an item that the response leaves out, with a record that has other val
 	});
 });
 
-describe('an item that shares its record with another', () => {
-	test.each<[string[], string]>([
-		[['n'], 'unknown'],
-		[[], 'unchanged'],
-		[['code'], 'unchanged'],
-	])('that writes %j, of which the key says nothing: %s', (fields, outcome) => {
-		const sharing = new Map([[lost, new Set(fields)]]);
-		const withKey = { ...context('upsert'), key: 'code' };
-		expect(judge(lost, [same], { sharing }, withKey).outcome).toBe(outcome);
-	});
-
-	const isNew = { id: 'r1', created: SINCE, modified: LATER, ver: 1 };
-	const shares = (
-		prepared: PreparedRecord,
-		unresolved: UnresolvedContext,
-		fields: string[] = [],
-	) => ({
-		...unresolved,
-		sharing: new Map([[prepared, new Set(fields)]]),
-	});
-	const counted = (insertedCount: number | undefined) =>
-		responds({ bulk: { insertedCount }, data: [isNew] });
-	const whole = { ...sent, isInserted: false };
-	const newRecord = stored({}, isNew);
-	expectOutcomes([
-		{
-			what: 'is listed and new',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, counted(1)),
-			found: [newRecord],
-			outcome: 'inserted',
-		},
-		{
-			what: 'is listed and new, nothing counted',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, counted(undefined)),
-			found: [newRecord],
-			outcome: 'inserted',
-		},
-		{
-			what: 'is listed, nothing was inserted',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, counted(0)),
-			found: [newRecord],
-			outcome: 'updated',
-		},
-		{
-			what: 'is listed and old',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, counted(1)),
-			found: [same],
-			outcome: 'updated',
-		},
-		{
-			what: 'is listed, and was inserted by another',
-			mode: 'upsert',
-			item: whole,
-			known: shares(whole, counted(1)),
-			found: [newRecord],
-			outcome: 'updated',
-		},
-		{
-			what: 'is alone in its record',
-			mode: 'upsert',
-			item: sent,
-			known: counted(1),
-			found: [newRecord],
-			outcome: 'updated',
-		},
-		{
-			what: 'is written over by the other, and the response was lost',
-			mode: 'upsert',
-			item: lost,
-			known: shares(lost, nothing, ['code', 'n']),
-			found: [same],
-			outcome: unknown('No response; another item writes the same fields'),
-		},
-		{
-			what: 'is written over by the other, was rejected, and the record is as it was',
-			mode: 'upsert',
-			item: lost,
-			known: shares(lost, rejects(lost), ['code', 'n']),
-			found: [same],
-			outcome: { ...rejection, id: 'r1' },
-		},
-		{
-			what: 'is written over by the other, the response was lost, and the record was changed',
-			mode: 'upsert',
-			item: lost,
-			known: shares(lost, nothing, ['code', 'n']),
-			found: [sameTouched],
-			outcome: 'updated',
-		},
-		{
-			what: 'is new, changed by the other',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, silent),
-			found: [newRecord],
-			outcome: 'inserted',
-		},
-		{
-			what: 'holds what the other overwrote',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, silent, ['n']),
-			found: [other],
-			outcome: 'unchanged',
-		},
-		{
-			what: 'holds what the other did not overwrite',
-			mode: 'upsert',
-			item: sent,
-			known: shares(sent, silent, ['code']),
-			found: [other],
-			outcome: { outcome: 'failed', field: 'n' },
-		},
-	]);
-});
-
 describe('without a last change', () => {
 	const resolve = (mode: WriteMode, found: PlatformRecord, prepared = lost) =>
 		judge(prepared, [found], nothing, { ...context(mode), lastChangeBefore: undefined }).outcome;
@@ -1134,7 +1010,7 @@ test.each(MODES)('an unknown %s says what to do', (mode) => {
 	const { outcome, message, hint } = unknownItem(mode, 'reason');
 	expect(outcome).toBe('unknown');
 	expect(message).toContain('Unknown whether this record was written: reason');
-	if (mode === 'create') expect(hint).toEqual({ code: 'lookBeforeCreatingManyAgain' });
+	if (mode === 'create') expect(hint).toEqual({ code: 'lookBeforeCreatingAgain' });
 	else expect(hint).toContain('It is safe to run it again');
 });
 
@@ -1146,7 +1022,7 @@ describe('the table', () => {
 
 	const facts: { [Fact in keyof Situation]: ReadonlyArray<Situation[Fact]> } = {
 		answer: ['silent', 'reasons', 'lost', 'rejected', 'none'],
-		record: ['missing', 'listed', 'different', 'overwritten', 'unproven', 'same'],
+		record: ['missing', 'listed', 'different', 'unproven', 'same'],
 		isWritten: [true, false],
 		mayBeWritten: [true, false],
 		mayBeChanged: [true, false],

@@ -4,12 +4,7 @@
  */
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
-import {
-	decide,
-	writeMatched,
-	type Matching,
-	type MatchRules,
-} from '../../nodes/DataPlatform/bulk/matching.ts';
+import { decide, writeMatched } from '../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
 import {
 	planRecords,
@@ -19,7 +14,7 @@ import {
 	type PlanOptions,
 } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
-import type { WriteManyOptions } from '../../nodes/DataPlatform/bulk/write.ts';
+import type { Matching, MatchRules, Task } from '../../nodes/DataPlatform/bulk/task.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 import { LAST } from './outcomeFixtures.cts';
@@ -126,7 +121,7 @@ interface Setup {
 	empty?: PlanOptions['empty'];
 	on?: MatchOn;
 	rules?: Partial<MatchRules>;
-	options?: Partial<WriteManyOptions>;
+	options?: Partial<Task>;
 	/** Responds instead of the tables, or changes them before they respond. */
 	respond?: (
 		request: string,
@@ -1038,7 +1033,8 @@ describe('keys that only the platform can compare', () => {
 	test('are written one after the other, if an item may mean all of several records', async () => {
 		const { results, stub } = await write(items, { ...setup, rules: { multipleMatches: 'all' } });
 		expect(results).toEqual([['updated a'], ['updated a']]);
-		expect(stub.bodies.at(-1)).toMatchObject({ bulk: [{ id: 'a' }, { id: 'a' }] });
+		expect(stub.bodies.slice(-2)).toMatchObject([{ bulk: [{ id: 'a' }] }, { bulk: [{ id: 'a' }] }]);
+		expect(writes(stub)).toHaveLength(2);
 	});
 
 	test('keys that everybody can compare are never merged: each is a record of its own', async () => {
@@ -1060,7 +1056,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 	/** The platform says for every time that it is that of the created record. */
 	const isCreated: Setup['respond'] = (request, options, stub) => {
 		const [created] = stub.tables.people!.filter(({ id }) => id.startsWith('new'));
-		const isAsked = request === 'POST people filter' && /10:30/.test(String(options.body));
+		const isAsked = request === 'POST people filter' && /09:30|10:30/.test(String(options.body));
 		return isAsked && created ? pageResponse(options, [created]) : undefined;
 	};
 	const setup: Setup = { on: ['at'], respond: isCreated, stored: {} };
@@ -1070,30 +1066,30 @@ describe('what is missing may be one record, as only the platform knows', () => 
 		{ at: other, n: 3 },
 	];
 
-	test('the certain ones are created first, then the others are looked up again', async () => {
+	test('each is looked up again in its turn', async () => {
 		const { results, stub } = await write(items, setup);
-		expect(results).toEqual([['updated new1'], ['inserted new1'], ['updated new1']]);
-		expect(steps(stub)).toEqual([
-			...times(3, 'POST people filter'),
-			'POST people bulk',
-			...times(2, ['POST people filter', 'PATCH people bulk']).flat(),
-		]);
-		const created = stub.bodies[stub.requests.indexOf('POST people bulk')];
-		expect(created).toMatchObject({ bulk: [{ fields: { at: utc, n: 2 } }] });
+		expect(results).toEqual([['inserted new1'], ['updated new1'], ['updated new1']]);
+		expect(writes(stub)).toEqual(['POST people bulk', ...times(2, 'PATCH people bulk')]);
+	});
+
+	test('items that were merged by one form of the key are divided again', async () => {
+		const { results, stub } = await write([items[0]!, items[1]!, { at: local, n: 4 }], setup);
+		expect(results).toEqual([['inserted new1'], ['updated new1'], ['updated new1']]);
+		expect(stub.tables.people).toMatchObject([{ fields: { n: 4 } }]);
 	});
 
 	test('what exists is returned as it is', async () => {
 		const { results } = await write(items, { ...setup, rules: { ifFound: 'skip' } });
-		expect(results).toEqual([['found new1'], ['inserted new1'], ['found new1']]);
+		expect(results).toEqual([['inserted new1'], ['found new1'], ['found new1']]);
 	});
 
 	test.each(['error', 'keepFirst'] as const)('duplicates: %s', async (duplicates) => {
 		const { outcomes } = await write(items, { ...setup, duplicates });
 		const message = (index: number) =>
-			`Item ${index} was not sent: it has the same match values as item 1`;
+			`Item ${index} was not sent: it has the same match values as item 0`;
 		expect(outcomes).toMatchObject([
-			[{ outcome: 'failed', message: message(0) }],
 			[{ outcome: 'inserted' }],
+			[{ outcome: 'failed', message: message(1) }],
 			[{ outcome: 'failed', message: message(2) }],
 		]);
 	});
@@ -1121,7 +1117,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 			respond: undefined,
 			duplicates: 'error',
 		});
-		expect(results).toEqual([['inserted new2'], ['inserted new1'], ['inserted new3']]);
+		expect(results).toEqual([['inserted new1'], ['inserted new2'], ['inserted new3']]);
 		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(3);
 	});
 
@@ -1164,10 +1160,10 @@ describe('what is missing may be one record, as only the platform knows', () => 
 			respond: (request) => (request === 'POST people bulk' ? httpResponse(504, {}) : undefined),
 		});
 		const why =
-			'its match values may be those of item 1, of which it is unknown whether it was written';
+			'its match values may be those of item 0, of which it is unknown whether it was written';
 		expect(outcomes).toMatchObject([
-			[{ outcome: 'failed', message: `Item 0 was not sent: ${why}` }],
 			[{ outcome: 'unknown', isFinal: true }],
+			[{ outcome: 'failed', message: `Item 1 was not sent: ${why}` }],
 			[{ outcome: 'failed', message: `Item 2 was not sent: ${why}` }],
 		]);
 		expect(stub.requests.filter((request) => request.endsWith('bulk'))).toHaveLength(1);
@@ -1180,11 +1176,11 @@ describe('what is missing may be one record, as only the platform knows', () => 
 			respond: (request) => {
 				if (request !== 'POST people filter') return undefined;
 				reads += 1;
-				return reads > 3 ? httpResponse(403, {}) : undefined;
+				return reads > 4 ? httpResponse(403, {}) : undefined;
 			},
 		});
-		expect(results).toEqual([['failed'], ['inserted new1'], ['not sent']]);
-		expect(outcomes[0]).toMatchObject([{ status: 403 }]);
+		expect(results).toEqual([['inserted new1'], ['failed'], ['not sent']]);
+		expect(outcomes[1]).toMatchObject([{ status: 403 }]);
 		expect(stopped?.status).toBe(403);
 	});
 
@@ -1196,7 +1192,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 				return isCreated(request, options, stub);
 			},
 		});
-		expect(results).toEqual([['notFound new1'], ['inserted new1']]);
+		expect(results).toEqual([['inserted new1'], ['notFound new1']]);
 	});
 });
 

@@ -8,10 +8,7 @@ import { fields, responseOf } from './outcomeFixtures.cts';
 describe('pairing by position', () => {
 	const batch = ['a', 'b', 'c'].map((code, index) => sendableOf({ index, fields: { code } }));
 	const pair = (body: Record<string, unknown>) =>
-		pairByPosition(batch, responseOf(body, 3), false)?.map(([{ record }, { id }]) => [
-			record.index,
-			id,
-		]);
+		pairByPosition(batch, responseOf(body, 3))?.map(([{ record }, { id }]) => [record.index, id]);
 	const data = (...ids: string[]) => ids.map((id) => ({ id }));
 
 	test('every record that did not fail has its entry', () => {
@@ -45,7 +42,7 @@ describe('pairing', () => {
 		[{}, true],
 	])('by position, with three records and the counts %j: %s', (bulk, isPaired) => {
 		const response = responseOf({ bulk, data: [{ id: 'x' }, { id: 'y' }, { id: 'z' }] }, 3);
-		expect(pairByPosition(batch, response, false) !== undefined).toBe(isPaired);
+		expect(pairByPosition(batch, response) !== undefined).toBe(isPaired);
 	});
 
 	type Pairs = Array<[item: number, record: string | undefined]>;

@@ -2,19 +2,15 @@
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import type { LastChange } from '../../nodes/DataPlatform/bulk/lastChange.ts';
 import { LinkResolver, type LinkRule } from '../../nodes/DataPlatform/bulk/links.ts';
-import type { Matching } from '../../nodes/DataPlatform/bulk/matching.ts';
 import type { ItemOutcome } from '../../nodes/DataPlatform/bulk/outcome.ts';
-import {
-	WritePipeline,
-	type OutcomeSink,
-	type PipelineOptions,
-} from '../../nodes/DataPlatform/bulk/pipeline.ts';
+import { WritePipeline, type OutcomeSink } from '../../nodes/DataPlatform/bulk/pipeline.ts';
 import type {
 	PlannedRecord,
 	PlanOptions,
 	Problem,
 	WriteMode,
 } from '../../nodes/DataPlatform/bulk/plan.ts';
+import type { Matching, RowTask } from '../../nodes/DataPlatform/bulk/task.ts';
 import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { LAST } from './outcomeFixtures.cts';
@@ -59,7 +55,7 @@ interface Setup {
 	matching?: Matching;
 	/** How companies and bosses are given, if not by their IDs. */
 	links?: LinkRule['ifNotFound'];
-	options?: Partial<PipelineOptions>;
+	options?: Partial<RowTask>;
 	planning?: Partial<PlanOptions>;
 	table?: typeof people;
 	lastChange?: LastChange | ServiceError;
@@ -591,7 +587,7 @@ describe('an update by ID', () => {
 	test.each<[what: string, setup: Setup]>([
 		['an upsert', {}],
 		['a full update', { mode: 'replace' }],
-		['matched records', { matching: onName, options: { matchOn: ['name'] } }],
+		['matched records', { matching: onName }],
 		['a run that writes only what differs', { options: { skipUnchanged: true } }],
 	])('is one, whatever the rows are: %s', async (_, setup) => {
 		const { results, stub, stopped } = await update(setup);

@@ -5,10 +5,9 @@ import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport
 import type { WriteMode } from '../../nodes/DataPlatform/bulk/plan.ts';
 import type { UnresolvedContext } from '../../nodes/DataPlatform/bulk/evidence.ts';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
-import type { WriteOptions } from '../../nodes/DataPlatform/api/records.ts';
 import { fieldOf, sendableOf, storedOf } from './fixtures.cts';
 import { BEFORE, SINCE, context, responseOf, timedOut } from './outcomeFixtures.cts';
-import { httpResponse, fakePlatform, networkError } from './stubPlatform.cts';
+import { httpResponse, fakePlatform } from './stubPlatform.cts';
 
 type Reply = ReturnType<typeof httpResponse> | Error;
 
@@ -23,10 +22,8 @@ interface Setup {
 	hasKey?: boolean;
 	/** For a date and time, only the platform knows which stored value it means. */
 	keyType?: 'datetime';
-	options?: WriteOptions;
 }
 
-const lost = () => networkError('ECONNRESET');
 const no = (status: number) => httpResponse(status, { errors: [{ message: 'no' }] });
 const silent: UnresolvedContext = {
 	response: responseOf({ bulk: { successCount: 1 }, data: [] }, 3),
@@ -45,19 +42,20 @@ async function resolve({ mode, items, batch, unresolved = silent, platform = {},
 		{ retryBudgetMs: 0 },
 	);
 	const keys = (more.hasKey ?? true) ? [fieldOf('code', more.keyType)] : [];
-	const resolver = new OutcomeResolver(connection, { table: 'people' }, mode, keys, {
-		...more.options,
+	const resolver = new OutcomeResolver(connection, { table: 'people' }, keys, {
+		...context(mode),
+		key: keys[0]?.name,
 	});
-	const { outcomes, incomplete, unapplied, failure } = await resolver.resolve(
+	const { outcomes, incomplete, unapplied, unproven, failure } = await resolver.resolve(
 		items,
 		batch ?? items,
 		unresolved,
-		{ ...context(mode), key: keys[0]?.name },
 	);
 	return {
 		incomplete: incomplete.map(([{ record }, { outcome }]) => [record.index, outcome]),
 		outcomes: outcomes.map(([{ record }, outcome]) => ({ item: record.index, ...outcome })),
 		unapplied: unapplied.map(({ record }) => record.index),
+		alone: unproven.map(({ record, fields, before }) => [record.index, before!.id, fields]),
 		failure: failure?.message,
 		requests: sent.map(
 			({ method, url }) => `${method} ${new URL(url).pathname.split('/data')[1]!}`,
@@ -273,68 +271,24 @@ describe('an item that adds a file, and no response', () => {
 	});
 
 	test('of which a response says nothing is written alone if it was not before', async () => {
-		const { outcomes, requests } = await resolve({
+		const { outcomes, alone } = await resolve({
 			mode: 'update',
 			items: [{ ...file, fields: { file: 'https://example.com/a' } }],
 			platform: { 'GET /x': without({ modified: BEFORE, ver: undefined }) },
 		});
-		expect(requests).toEqual(['GET /x', 'PATCH /x', 'GET /x']);
-		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
+		expect(outcomes).toEqual([]);
+		expect(alone).toEqual([[0, 'x', file.record.fields]]);
 	});
 });
 
 describe('an item of which what is stored proves nothing', () => {
 	const file = sendableOf({ index: 0, id: 'x', fields: { file: [{ filename: 'a' }] } });
 	const stored = { 'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: 4 }) };
-	const written = (ver?: number) =>
-		httpResponse(200, { data: { id: 'x', created: BEFORE, modified: SINCE, ver, fields: {} } });
 
-	test.each<[string, Reply, object]>([
-		['has a new version: it was updated', written(5), { outcome: 'updated', ver: 5 }],
-		['has the same version: it held this before', written(4), { outcome: 'unchanged', ver: 4 }],
-		['has no version', written(), { outcome: 'updated' }],
-		['rejects it', no(400), { outcome: 'failed', message: 'no', status: 400 }],
-	])('is written again alone, and the response %s', async (_, reply, expected) => {
-		const { outcomes, requests, bodies } = await resolve({
-			mode: 'update',
-			items: [file],
-			platform: { ...stored, 'PATCH /x': reply },
-		});
-		expect(outcomes).toMatchObject([expected]);
-		expect(requests).toEqual(['GET /x', 'PATCH /x']);
-		expect(bodies[1]).toEqual({ fields: file.fields });
-	});
-
-	test('is looked up once more if the response is lost', async () => {
-		const { outcomes, requests } = await resolve({
-			mode: 'update',
-			items: [file],
-			platform: { ...stored, 'PATCH /x': lost() },
-		});
-		expect(outcomes).toMatchObject([{ outcome: 'unknown', id: 'x' }]);
-		expect(requests).toEqual(['GET /x', 'PATCH /x', 'GET /x']);
-	});
-
-	test('has the times and the version of what was written', async () => {
-		const { outcomes } = await resolve({
-			mode: 'update',
-			items: [file],
-			platform: { ...stored, 'PATCH /x': written(5) },
-		});
-		expect(outcomes).toEqual([
-			{ item: 0, outcome: 'updated', id: 'x', created: BEFORE, modified: SINCE, ver: 5 },
-		]);
-	});
-
-	test('is replaced in a full update; the audit log is left out if asked', async () => {
-		const { requests, bodies } = await resolve({
-			mode: 'replace',
-			items: [file],
-			platform: { ...stored, 'PUT /x': written(5) },
-			options: { skipAudit: true },
-		});
-		expect(requests).toEqual(['GET /x', 'PUT /x']);
-		expect(bodies[1]).toEqual({ fields: file.fields, skipAudit: true });
+	test('is written again alone', async () => {
+		const { outcomes, alone } = await resolve({ mode: 'update', items: [file], platform: stored });
+		expect(outcomes).toEqual([]);
+		expect(alone).toEqual([[0, 'x', file.fields]]);
 	});
 
 	test.each<[string, PreparedRecord, UnresolvedContext]>([
@@ -350,18 +304,6 @@ describe('an item of which what is stored proves nothing', () => {
 		});
 		expect(outcomes).toMatchObject([{ outcome: 'unknown' }]);
 		expect(requests).toEqual(['GET /x']);
-	});
-
-	test('is updated if there are no versions', async () => {
-		const { outcomes } = await resolve({
-			mode: 'update',
-			items: [file],
-			platform: {
-				'GET /x': record('x', { file: [{ fileId: 'f' }] }, { ver: undefined }),
-				'PATCH /x': written(),
-			},
-		});
-		expect(outcomes).toMatchObject([{ outcome: 'updated' }]);
 	});
 
 	test.each<[string, UnresolvedContext]>([
@@ -548,104 +490,6 @@ describe('created records without a key', () => {
 	});
 });
 
-describe('items that turn out to mean one record', () => {
-	const keyType = 'datetime';
-	const item = (index: number, fields: FieldValues, more = {}) =>
-		sendableOf({ index, key: String(fields.code), hasUncertainKey: true, fields, ...more });
-	const holding = (fields: FieldValues) =>
-		records({ id: 'x', fields: { code: '2026-11-21T09:30', ...fields } });
-	const a = item(0, { code: '2026-11-21T09:30', n: 1 });
-	const b = item(1, { code: '2026-11-21T09:30:00', n: 2 });
-	const bare = item(2, { code: '2026-11-21T09:30:00.0' });
-
-	test.each<[string, PreparedRecord[], FieldValues, object[]]>([
-		[
-			'what a later one overwrites is not missed',
-			[a, b],
-			{ n: 2 },
-			[{ outcome: 'unchanged' }, { outcome: 'unchanged' }],
-		],
-		[
-			'what an earlier one overwrites is',
-			[b, a],
-			{ n: 2 },
-			[{ outcome: 'unchanged' }, { outcome: 'failed', field: 'n' }],
-		],
-		[
-			'what none of them overwrites is',
-			[a, bare],
-			{ n: 5 },
-			[{ outcome: 'failed', field: 'n' }, { outcome: 'unchanged' }],
-		],
-		[
-			'of three, the last counts',
-			[a, bare, b],
-			{ n: 2 },
-			[{ outcome: 'unchanged' }, { outcome: 'unchanged' }, { outcome: 'unchanged' }],
-		],
-	])('%s', async (_, items, fields, outcomes) => {
-		const platform = { 'POST /filter': holding(fields) };
-		expect(await resolve({ mode: 'upsert', keyType, items, platform })).toMatchObject({
-			outcomes,
-			incomplete: [],
-		});
-	});
-
-	test('two records with the key are not one', async () => {
-		const two = [
-			{ id: 'x', fields: { code: '2026-11-21T08:30:00Z', n: 2 } },
-			{ id: 'y', fields: { code: '2026-11-21T08:30:00Z', n: 2 } },
-		];
-		const platform = { 'POST /filter': records(...two) };
-		const { outcomes } = await resolve({ mode: 'upsert', keyType, items: [a, b], platform });
-		expect(outcomes).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
-	});
-
-	test('is for upserts: an update is known by its own id', async () => {
-		const items = [1, 2].map((n, index) => sendableOf({ index, id: 'x', fields: { n } }));
-		const { outcomes } = await resolve({
-			mode: 'update',
-			items,
-			platform: { 'GET /x': record('x', { n: 2 }) },
-		});
-		expect(outcomes).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
-	});
-
-	test('if one is written again, those after it are too', async () => {
-		const file = 'https://example.com/a';
-		const partial = {
-			...item(0, { code: '2026-11-21T09:30', n: 1, file }),
-			fields: { n: 1 },
-			before: storedOf({ id: 'x' }),
-		};
-		const platform = { 'POST /filter': holding({ n: 1, file: [{ fileId: 'f' }] }) };
-		const after = await resolve({ mode: 'upsert', keyType, items: [partial, bare], platform });
-		expect(after.incomplete).toEqual([
-			[0, 'unchanged'],
-			[2, 'unchanged'],
-		]);
-		const before = await resolve({ mode: 'upsert', keyType, items: [bare, partial], platform });
-		expect(before.incomplete).toEqual([[0, 'unchanged']]);
-		expect(before.outcomes).toMatchObject([{ item: 2 }]);
-	});
-
-	test('one of them is written alone without what a later one overwrites', async () => {
-		const file = 'https://example.com/a';
-		const items = [item(0, { code: '2026-11-21T09:30', n: 1, file }), b];
-		const { outcomes, bodies } = await resolve({
-			mode: 'upsert',
-			keyType,
-			items,
-			platform: {
-				'POST /filter': holding({ n: 2, file: [{ fileId: 'f' }] }),
-				'PATCH /x': record('x', {}, { ver: 2 }),
-			},
-		});
-		expect(outcomes).toMatchObject([{ outcome: 'updated', ver: 2 }, { outcome: 'unchanged' }]);
-		expect(bodies.at(-1)).toEqual({ fields: { file } });
-	});
-});
-
 describe('an item of which only the changes were sent', () => {
 	const partial = (fields: FieldValues): PreparedRecord => ({
 		...sendableOf({ index: 0, id: 'x', key: 'k', fields: { code: 'c', ...fields } }),
@@ -676,22 +520,16 @@ describe('an item of which only the changes were sent', () => {
 		expect([outcomes.length, incomplete.length]).toEqual(isComplete ? [1, 0] : [0, 1]);
 	});
 
-	test.each<[Reply, object[]]>([
-		[record('x', {}, { ver: 2 }), [{ outcome: 'updated' }]],
-		[no(400), [{ outcome: 'failed' }]],
-	])('and that is written whole, alone, is complete', async (reply, outcomes) => {
+	test('is written whole if it is written alone', async () => {
 		const file = partial({ file: 'https://example.com/a' });
-		const result = await resolve({
+		const { outcomes, alone } = await resolve({
 			mode: 'update',
 			hasKey: false,
 			items: [file],
-			platform: {
-				'GET /x': record('x', { code: 'd', file: [{ fileId: 'f' }] }),
-				'PATCH /x': reply,
-			},
+			platform: { 'GET /x': record('x', { code: 'd', file: [{ fileId: 'f' }] }) },
 		});
-		expect(result).toMatchObject({ outcomes, incomplete: [] });
-		expect(result.bodies.at(-1)).toEqual({ fields: file.record.fields });
+		expect(outcomes).toEqual([]);
+		expect(alone).toEqual([[0, 'x', file.record.fields]]);
 	});
 });
 

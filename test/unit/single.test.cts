@@ -2,12 +2,12 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import type { FieldValues } from '../../nodes/DataPlatform/api/types.ts';
 import {
-	createMissing,
 	readBeforeAdding,
-	singleContext,
-	updateOne,
-	upsertOne,
+	writeOne,
+	writeOneMatched,
 } from '../../nodes/DataPlatform/bulk/single.ts';
+import type { Matching, WriteTarget } from '../../nodes/DataPlatform/bulk/task.ts';
+import { writeMany } from '../../nodes/DataPlatform/bulk/write.ts';
 import { failureAsValue, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { fieldOf, storedOf, tableOf } from './fixtures.cts';
 import { LAST, SINCE } from './outcomeFixtures.cts';
@@ -32,17 +32,17 @@ const stored = (fields: FieldValues, more = {}) => storedOf({ id: 'x', ver: 1, f
 const added = { add: [{ filename: 'a', mimetype: 'text/plain', filedata: 'data:,' }] };
 const withFile = { files: [{ fileId: 'f', fileName: 'a' }] };
 
-async function call<T>(run: (target: object) => Promise<T>, replies: Reply[]) {
+async function call<T>(run: (target: WriteTarget) => Promise<T>, replies: Reply[]) {
 	// No wait between attempts.
 	jest.spyOn(Math, 'random').mockReturnValue(-1);
 	const { connection: client, sent } = fakePlatform((_, count) => replies[count - 1] ?? no(418));
-	const result = await run({ client, at }).catch(failureAsValue);
+	const result = await run({ client, at, table }).catch(failureAsValue);
 	jest.restoreAllMocks();
 	const requests = sent.map(
 		({ method, url }: IHttpRequestOptions) =>
 			`${method} ${new URL(url).pathname.split('/people')[1]}`,
 	);
-	const { id, ver } = result as { id?: string; ver?: number };
+	const { id, ver } = (result ?? {}) as { id?: string; ver?: number };
 	return {
 		requests,
 		result: result instanceof ServiceError ? result : { id, ver },
@@ -52,7 +52,7 @@ async function call<T>(run: (target: object) => Promise<T>, replies: Reply[]) {
 const update = (fields: FieldValues, replies: Reply[], before?: ReturnType<typeof stored>) =>
 	call(
 		async (target) =>
-			await updateOne(target as never, 'x', fields, before, singleContext(table, 'update'), {}),
+			await writeOne(target, { index: 0, id: 'x', fields, matched: before }, 'update', {}),
 		replies,
 	);
 
@@ -180,9 +180,7 @@ describe('an update that adds a file', () => {
 		['replaces: not read', { files: [] }, [], {}, 0],
 	])('the record %s', async (_, fields, replies, expected, count) => {
 		const { result, requests } = await call(
-			async (target) =>
-				(await readBeforeAdding(target as never, 'x', fields, singleContext(table, 'update'))) ??
-				{},
+			async (target) => (await readBeforeAdding(target, { index: 0, id: 'x', fields })) ?? {},
 			replies,
 		);
 		expect(result).toMatchObject(expected!);
@@ -196,12 +194,12 @@ describe('an upsert', () => {
 	const upsert = (fields: FieldValues, replies: Reply[]) =>
 		call(
 			async (target) =>
-				await upsertOne(
-					target as never,
-					table,
+				await writeOne(
+					target,
 					{ index: 0, key: 'k', fields: { code: 'k', ...fields } },
-					LAST,
+					'upsert',
 					{},
+					LAST,
 				),
 			replies,
 		);
@@ -261,48 +259,70 @@ describe('an upsert', () => {
 	});
 });
 
-describe('creating what nothing matched', () => {
-	const create = (
-		replies: Reply[],
-		keys = [table.fields[1]!],
-		fields: FieldValues = { name: 'a' },
-	) =>
+describe('a creation', () => {
+	const create = (fields: FieldValues, replies: Reply[], key?: string) =>
 		call(
-			async (target) =>
-				await createMissing(
-					target as never,
-					{ index: 0, key: 'a', fields },
-					keys,
-					singleContext(table, 'update'),
-					{},
-				),
+			async (target) => await writeOne(target, { index: 0, key, fields }, 'create', {}),
 			replies,
 		);
 
 	test.each<[string, Reply[], object, number]>([
 		['is confirmed', [ok(stored({ name: 'a' }))], { id: 'x' }, 1],
-		['is refused', [no(400)], { message: 'no 400' }, 1],
+		['is refused', [no(400)], { message: 'no 400', status: 400 }, 1],
+		['is lost', [lost()], { ...unknown, hint: { code: 'lookBeforeCreatingAgain' } }, 1],
+	])('without a key %s', async (_, replies, expected, count) => {
+		const { result, requests } = await create({ name: 'a' }, replies);
+		expect(result).toMatchObject(expected);
+		expect(requests).toHaveLength(count);
+	});
+
+	test.each<[string, Reply[], string]>([
+		['found', [ok([stored({ code: 'k' })]), ok([])], "the record 'x' has the import key 'k'"],
+		['not found', [ok([])], "a look-up did not find the import key 'k' yet"],
+	])('that is lost is looked up by its key: %s', async (_, replies, message) => {
+		const { result } = await create({ code: 'k' }, [lost(), ...replies], 'k');
+		expect(result).toMatchObject({ ...unknown, message: expect.stringContaining(message) });
+	});
+});
+
+describe('what is matched', () => {
+	const write = (replies: Reply[], fields: FieldValues = { name: 'a' }, rules = {}) => {
+		const matching: Matching = {
+			...{ on: ['name'], ifFound: 'update', ifMissing: 'create', multipleMatches: 'error' },
+			...rules,
+		};
+		const record = { index: 0, key: 'a', fields };
+		const prepare = jest.fn();
+		const run = async (target: WriteTarget) =>
+			(await writeOneMatched(target, record, matching, {}, prepare))[0];
+		return call(run, replies);
+	};
+	const none = ok([]);
+	const found = [ok([stored({ name: 'a' })]), none];
+
+	test.each<[string, Reply[], object, number]>([
+		['and missing is created', [none, ok(stored({ name: 'a' }))], { id: 'x' }, 2],
+		['and missing is refused', [none, no(400), none], { message: 'no 400' }, 3],
 		// A last request shows that there is no other record.
-		['is lost, and found', [lost(), ok([]), ok([stored({ name: 'a' })]), ok([])], { id: 'x' }, 4],
+		['and created is lost, and found', [none, lost(), ...found], { id: 'x' }, 4],
 		[
-			'is lost, and not found',
-			[lost(), ok([]), ok([])],
-			{
-				...unknown,
-				isFinal: true,
-				message: expect.stringContaining("the table has no record with 'a' in 'name' yet"),
-			},
+			'and created is lost, and not found',
+			[none, lost(), none],
+			{ ...unknown, isFinal: true, message: expect.stringContaining('did not find') },
 			3,
 		],
+		['and created is lost, and can’t be looked up', [none, lost(), no(403)], unknown, 3],
+		['and found is updated', [...found, ok(changed)], { id: 'x', ver: 2 }, 3],
+		['and found is gone: created', [...found, notFound(), none, ok(old)], { id: 'x', ver: 1 }, 5],
+		['and found is refused', [...found, no(400)], { message: 'no 400' }, 3],
 		[
-			'is lost, and another one is found',
-			[lost(), ok([]), ok([stored({ name: 'b' })]), ok([])],
-			unknown,
-			4,
+			'and missing is taken by then: updated',
+			[none, no(400), ...found, ok(changed)],
+			{ id: 'x', ver: 2 },
+			5,
 		],
-		['is lost, and can’t be looked up', [lost(), no(403), no(403)], unknown, 3],
 	])('%s', async (_, replies, expected, count) => {
-		const { result, requests } = await create(replies);
+		const { result, requests } = await write(replies);
 		expect(result).toMatchObject(expected);
 		expect(requests).toHaveLength(count);
 	});
@@ -310,16 +330,47 @@ describe('creating what nothing matched', () => {
 	test.each([
 		['a', { id: 'x' }],
 		['b', unknown],
-	])('with a file, and one that has the file %s is found', async (fileName, expected) => {
-		const fields = { name: 'a', files: [{ fileId: 'f', fileName }] };
-		const replies = [lost(), ok([]), ok([stored(fields)]), ok([])];
-		const sent = { name: 'a', files: added };
-		expect((await create(replies, undefined, sent)).result).toMatchObject(expected);
-	});
+	])(
+		'is created with a file, and one that has the file %s is found',
+		async (fileName, expected) => {
+			const fields = { name: 'a', files: [{ fileId: 'f', fileName }] };
+			const replies = [none, lost(), ok([stored(fields)]), none];
+			expect((await write(replies, { name: 'a', files: added })).result).toMatchObject(expected);
+		},
+	);
+});
 
-	test('without fields to look for it by it stays unknown', async () => {
-		const { result, requests } = await create([lost()], []);
-		expect(result).toMatchObject(unknown);
-		expect(requests).toHaveLength(1);
+describe('one of many of which neither the response nor what is stored says anything', () => {
+	const files = [{ filename: 'a' }];
+	const silent = httpResponse(200, { bulk: { successCount: 1 }, data: [] });
+	const there = ok(stored({ files: [{ fileId: 'f' }] }, { ver: 4 }));
+	const [BULK, LOOK] = ['PATCH /data/bulk', 'GET /data/x'];
+	const options = {
+		mode: 'update',
+		...{ batchSize: 0, batchBytes: 1e6, parallelRequests: 0 },
+		...{ skipUnchanged: false, dryRun: false, stopAtFailure: false },
+	} as const;
+
+	test.each<[string, Reply[], object, string[]]>([
+		['has a new version', [ok(stored({}, { ver: 5 }))], { outcome: 'updated', ver: 5 }, [PATCH]],
+		['has the same version', [ok(stored({}, { ver: 4 }))], { outcome: 'unchanged' }, [PATCH]],
+		['has no version', [ok(stored({}, { ver: undefined }))], { outcome: 'updated' }, [PATCH]],
+		['rejects it', [no(400), there], { outcome: 'unknown' }, [PATCH, LOOK]],
+		['says that it is gone', [notFound(), notFound()], { outcome: 'notFound' }, [PATCH, LOOK]],
+		['has no right', [no(403), there], { outcome: 'unknown' }, [PATCH, LOOK]],
+	])('is written alone, and the response %s', async (_, replies, expected, requests) => {
+		let outcome: object | undefined;
+		const record = { index: 0, id: 'x', fields: { files } };
+		const { requests: sent } = await call(
+			async (target) => {
+				await writeMany(target, [record], options, LAST, (_, item) => {
+					outcome = item;
+				});
+			},
+			[silent, there, ...replies],
+		);
+		expect(outcome).toMatchObject(expected);
+		expect(outcome).not.toHaveProperty('fields');
+		expect(sent).toEqual([BULK, LOOK, ...requests]);
 	});
 });

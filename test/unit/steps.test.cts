@@ -131,21 +131,10 @@ describe('after an upsert, a response', () => {
 	]);
 });
 
-describe('where keys may be the same, two items of one record', () => {
-	const uncertain = ({ record, ...rest }: PreparedRecord): PreparedRecord => ({
-		...rest,
-		record: { ...record, hasUncertainKey: true },
-	});
+describe('a response that lists one record twice', () => {
 	const once = confirms('xx');
-	expectSteps('upsert', [
-		['are both confirmed', [uncertain(a), uncertain(b)], once, ['updated ab']],
-		['are, if one key may be the other', [uncertain(a), b], once, ['updated ab']],
-		['are, if one key may be the other', [a, uncertain(b)], once, ['updated ab']],
-		['are not where keys are certain', [a, b], once, ['look up ab, not mentioned']],
-	]);
-	expectSteps('create', [
-		['are never created', [uncertain(a), uncertain(b)], once, ['look up ab, not mentioned']],
-	]);
+	expectSteps('upsert', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
+	expectSteps('create', [['confirms neither', [a, b], once, ['look up ab, not mentioned']]]);
 });
 
 describe('after a batch was sent, a failure', () => {
@@ -363,7 +352,7 @@ describe('after a look-up', () => {
 		['that was canceled', failure('canceled'), ['unknown a', 'stop: canceled']],
 	])('%s', (_, error, follows) => {
 		const step = afterReconcile(
-			{ outcomes: found, incomplete: [], unapplied: [], failure: error },
+			{ outcomes: found, incomplete: [], unapplied: [], unproven: [], failure: error },
 			context('update'),
 		);
 		expect(describeStep(step)).toEqual(follows);
@@ -372,7 +361,7 @@ describe('after a look-up', () => {
 
 test('what a look-up proves not to be written is sent once more, as if for the first time', () => {
 	const { unsent } = afterReconcile(
-		{ outcomes: [], incomplete: [], unapplied: [open(a)] },
+		{ outcomes: [], incomplete: [], unapplied: [open(a)], unproven: [] },
 		context('update'),
 	);
 	expect(unsent).toMatchObject([{ isSentAgain: true, previousAttempt: undefined }]);

@@ -480,97 +480,41 @@ export async function describeExisting(
 		: `; the table has no record with '${value}' in '${field}' yet`;
 }
 
+/** One record to write: to create, to create or update by its import key, or by its ID. */
+export interface RecordWrite {
+	mode: 'create' | 'upsert' | 'update' | 'replace';
+	id?: string;
+	fields: FieldValues;
+}
+
+export const METHODS = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
+
 /**
- * Creates a record. Not repeated after an ambiguous failure: the error then says what a look-up by
- * import key found.
+ * Writes one record; the response holds it, whether or not it changed. Its failure as a value, a response
+ * without the record among them.
  *
- * @throws {ServiceError}
+ * @param request how it is repeated
  */
-export async function createRecord(
+export async function tryWriteRecord(
 	client: ApiClient,
 	at: TableAddress,
-	fields: FieldValues,
+	{ mode, id, fields }: RecordWrite,
 	options: WriteOptions,
-	key?: RecordKey,
-): Promise<PlatformRecord> {
+	request: Pick<ApiRequest, 'retryMode' | 'isUnapplied' | 'onRetry'>,
+): Promise<ApiResponse | ServiceError> {
 	const result = await client.tryRequest({
-		method: 'POST',
-		path: paths.records(at),
-		body: writeBody(fields, options),
-		retryMode: 'notIdempotent',
+		...request,
+		method: METHODS[mode],
+		path: id === undefined ? paths.records(at) : paths.record(at, id),
+		body: writeBody(fields, options, mode === 'upsert'),
 	});
-	const written = writtenRecord(result);
-	if (!(written instanceof ServiceError)) return written;
-	if (written.delivery !== 'ambiguous') throw written;
-	const trace = key ? await describeExisting(client, at, key) : '';
-	throw new ServiceError(`Unknown whether the record was created: ${written.message}${trace}`, {
-		...written,
-		isFinal: true,
-		hint: { code: 'lookBeforeCreatingAgain' },
-	});
-}
-
-/** The record in the response to a write. Without one, it is unknown what was written. */
-function writtenRecord(
-	result: ApiResponse | ServiceError,
-	id?: string,
-): PlatformRecord | ServiceError {
 	if (result instanceof ServiceError) return result;
-	const { body, status } = result;
+	const { body, status, previousAttempt, wasPostponed } = result;
 	const record = toRecord(body.data);
-	if (record && (id === undefined || !isDifferentRecord(record, id))) return record;
+	if (record && (id === undefined || !isDifferentRecord(record, id))) return result;
 	const what = id === undefined ? 'record' : `record '${id}'`;
-	const message = `The response contains no ${what}`;
-	return new ServiceError(message, { delivery: 'ambiguous', status });
-}
-
-/** The written record, or why the write failed. */
-async function tryWrite(
-	client: ApiClient,
-	request: Omit<ApiRequest, 'retryMode'>,
-	isUnapplied: ApiRequest['isUnapplied'],
-	id?: string,
-): Promise<PlatformRecord | ServiceError> {
-	const retryMode = isUnapplied ? 'notIdempotent' : 'idempotent';
-	return writtenRecord(await client.tryRequest({ ...request, retryMode, isUnapplied }), id);
-}
-
-/**
- * Creates or updates the record with the same import key. Returns a failure instead of throwing it.
- *
- * @param isUnapplied needed if sending it twice would add something twice: see `ApiRequest`
- */
-export async function tryUpsertRecord(
-	client: ApiClient,
-	at: TableAddress,
-	fields: FieldValues,
-	options: WriteOptions,
-	isUnapplied?: ApiRequest['isUnapplied'],
-): Promise<PlatformRecord | ServiceError> {
-	const body = writeBody(fields, options, true);
-	return await tryWrite(client, { method: 'POST', path: paths.records(at), body }, isUnapplied);
-}
-
-/**
- * Updates a record: `partial` keeps the other fields, `replace` clears them. Returns a failure
- * instead of throwing it.
- *
- * @param isUnapplied needed if sending it twice would add something twice: see `ApiRequest`
- */
-export async function tryUpdateRecord(
-	client: ApiClient,
-	at: TableAddress,
-	{
-		id,
-		fields,
-		updateMode,
-	}: { id: string; fields: FieldValues; updateMode: 'partial' | 'replace' },
-	options: WriteOptions,
-	isUnapplied?: ApiRequest['isUnapplied'],
-): Promise<PlatformRecord | ServiceError> {
-	const method = updateMode === 'replace' ? 'PUT' : 'PATCH';
-	const body = writeBody(fields, options);
-	return await tryWrite(client, { method, path: paths.record(at, id), body }, isUnapplied, id);
+	const details = { delivery: 'ambiguous', status, previousAttempt, wasPostponed } as const;
+	return new ServiceError(`The response contains no ${what}`, details);
 }
 
 /**

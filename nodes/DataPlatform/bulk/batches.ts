@@ -20,6 +20,8 @@ export interface PreparedRecord {
 	wasPostponed?: boolean;
 	/** Whether it is sent once more because a look-up showed that it was not written. */
 	isSentAgain?: boolean;
+	/** Whether it is written by a request of its own: the response then holds it, changed or not. */
+	isAlone?: boolean;
 	/** Whether an earlier request of this run, which sent some of its fields only, inserted it. */
 	isInserted?: boolean;
 }
@@ -55,11 +57,11 @@ export class UnsentRecords {
 
 	/**
 	 * @param source is read only as far as batches need it
-	 * @param isApart whether a record goes into batches with others of its kind only
+	 * @param kindOf what kind a record is: it goes into batches with others of its kind only
 	 */
 	constructor(
 		private readonly source: Iterator<PreparedRecord>,
-		private readonly isApart: (record: PreparedRecord) => boolean = () => false,
+		private readonly kindOf: (record: PreparedRecord) => unknown = () => undefined,
 	) {}
 
 	/** How many are waiting besides those in the source. */
@@ -93,20 +95,27 @@ export class UnsentRecords {
 		return record;
 	}
 
-	/** The next batch, empty after the last. A record larger than the byte limit goes alone. */
+	/**
+	 * The next batch, empty after the last. A record larger than the byte limit goes alone. No record is in
+	 * it twice: the response would not say which of both was written.
+	 */
 	takeBatch(limits: BatchLimits): PreparedRecord[] {
 		const batch: PreparedRecord[] = [];
+		const ids = new Set<string>();
 		let bytes = 0;
 		while (batch.length < limits.records) {
 			const record = this.take();
 			if (record === undefined) break;
 			bytes += byteSize(record);
-			const isOther = this.isApart(batch[0] ?? record) !== this.isApart(record);
-			if (batch.length > 0 && (bytes > limits.bytes || isOther)) {
+			const isOther = this.kindOf(batch[0] ?? record) !== this.kindOf(record);
+			const { id } = record.record;
+			const isThere = id !== undefined && ids.has(id);
+			if (batch.length > 0 && (bytes > limits.bytes || isOther || isThere)) {
 				this.putBack([record]);
 				break;
 			}
 			batch.push(record);
+			if (id !== undefined) ids.add(id);
 		}
 		return batch;
 	}

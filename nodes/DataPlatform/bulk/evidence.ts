@@ -89,14 +89,11 @@ export function differences(
 	prepared: { fields: FieldValues; before?: PlatformRecord | null },
 	stored: PlatformRecord,
 	context: Pick<WriteContext, 'mode' | 'key' | 'fields' | 'appendable'>,
-	overwritten?: ReadonlySet<string>,
 ) {
 	const { mode, key, fields } = context;
 	const held = asAdded(prepared, stored, context);
 	const cleared = mode === 'replace' ? omittedFields(prepared, stored, fields) : {};
-	const written = Object.entries({ ...cleared, ...prepared.fields }).filter(
-		([name]) => !overwritten?.has(name),
-	);
+	const written = Object.entries({ ...cleared, ...prepared.fields });
 	const states = written.map(([name, sent]) => ({
 		name,
 		// The key that a record was found by, it holds.
@@ -126,10 +123,9 @@ export const holdsWhole = (
 	prepared: Pick<PreparedRecord, 'record' | 'fields'>,
 	stored: PlatformRecord,
 	context: WriteContext,
-	overwritten?: ReadonlySet<string>,
 ): boolean => {
 	const whole = { fields: withoutAdded(prepared, context) };
-	const { different, unproven } = differences(whole, stored, context, overwritten);
+	const { different, unproven } = differences(whole, stored, context);
 	return different.length + unproven.length === 0;
 };
 
@@ -163,16 +159,11 @@ export interface UnresolvedContext {
 	response?: BulkResponse;
 	/** The outcomes of items that were rejected, though an earlier attempt may have written them. */
 	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
-	/** Items that turned out to mean the same record as others of the request, with another form of its key. */
-	sharing?: Sharing;
 	/** Whether the response lists a record that the look-up found for none of the items. */
 	listsUnknownRecord?: boolean;
 	/** Whether the response lists all that it says were inserted; found out here if not given. */
 	areInsertsListed?: boolean;
 }
-
-/** Items that share a record, and the fields of it that later ones among them write too. */
-export type Sharing = ReadonlyMap<PreparedRecord, ReadonlySet<string>>;
 
 /** The facts that decide an item's outcome, each one of a few values. */
 export interface Situation {
@@ -183,10 +174,9 @@ export interface Situation {
 	 */
 	answer: 'silent' | 'reasons' | 'lost' | 'rejected' | 'none';
 	/**
-	 * What the item's record is: not there; listed by the response; it holds something else; later
-	 * items write all that this one does; it can't be seen whether it holds what was sent; it holds it.
+	 * What the item's record is: not there; listed by the response; it holds something else; it can't be seen whether it holds what was sent; it holds it.
 	 */
-	record: 'missing' | 'listed' | 'different' | 'overwritten' | 'unproven' | 'same';
+	record: 'missing' | 'listed' | 'different' | 'unproven' | 'same';
 	/** Whether it was changed since, and this run may have done it. */
 	isWritten: boolean;
 	/** Whether nobody knows if an attempt of this run changed it, where that makes a difference. */
@@ -215,8 +205,6 @@ export interface Evidence extends Situation {
 	listed?: RecordMetadata;
 	/** Whether it is new since the run began. */
 	isNew: boolean;
-	/** Whether it is the record of other items too. */
-	isShared: boolean;
 	/** The first field that holds something else, or of which that can't be seen. */
 	field?: string;
 	rejection?: ItemOutcome;
@@ -249,12 +237,7 @@ function findOwn(
 function provenByResponse(
 	{ previousAttempt }: PreparedRecord,
 	stored: PlatformRecord,
-	{
-		response,
-		isNew,
-		isShared,
-		context,
-	}: Pick<Evidence, 'response' | 'isNew' | 'isShared' | 'context'>,
+	{ response, isNew, context }: Pick<Evidence, 'response' | 'isNew' | 'context'>,
 	areInsertsListed: boolean | undefined,
 ) {
 	if (!response || previousAttempt) return { isNotWritten: false, isInsertedByOther: false };
@@ -263,7 +246,7 @@ function provenByResponse(
 	return {
 		isNotWritten: listsAllChanges(response) || (areListed && isNew && isFirst === true),
 		// A new record that it did not insert, or that was changed later, is another writer's.
-		isInsertedByOther: areListed || (!isShared && isFirst === false),
+		isInsertedByOther: areListed || isFirst === false,
 	};
 }
 
@@ -271,16 +254,10 @@ function provenByResponse(
 function compare(
 	prepared: PreparedRecord,
 	stored: PlatformRecord,
-	overwritten: ReadonlySet<string> | undefined,
 	context: WriteContext,
 ): Pick<Evidence, 'record' | 'field'> {
-	const { different, unproven } = differences(prepared, stored, context, overwritten);
+	const { different, unproven } = differences(prepared, stored, context);
 	if (different.length > 0) return { record: 'different', field: different[0] };
-	const isOverwritten = (name: string) => name === context.key || overwritten!.has(name);
-	// Then what is stored says nothing of it.
-	if (overwritten && Object.keys(prepared.fields).every(isOverwritten)) {
-		return { record: 'overwritten' };
-	}
 	return unproven.length > 0 ? { record: 'unproven', field: unproven[0] } : { record: 'same' };
 }
 
@@ -309,7 +286,6 @@ export function gatherEvidence(
 		answer: toAnswer({ rejection, response, lostAttempt }),
 		record: 'missing',
 		isNew: stored !== undefined && isNewRecord(prepared, stored, context),
-		isShared: unresolved.sharing?.has(prepared) === true,
 		isWritten: false,
 		mayBeWritten: false,
 		mayBeChanged: false,
@@ -329,14 +305,14 @@ export function gatherEvidence(
 function compareStored(
 	evidence: Evidence,
 	stored: PlatformRecord,
-	{ sharing, areInsertsListed }: UnresolvedContext,
+	{ areInsertsListed }: UnresolvedContext,
 ): Partial<Evidence> {
 	const { prepared, context } = evidence;
 	const isChanged = wasChanged(prepared, stored, context);
 	const proven = provenByResponse(prepared, stored, evidence, areInsertsListed);
 	const mayBeNew = context.mode === 'upsert' && evidence.isNew;
 	return {
-		...compare(prepared, stored, sharing?.get(prepared), context),
+		...compare(prepared, stored, context),
 		isWritten: isChanged === true && !proven.isNotWritten,
 		mayBeWritten:
 			isChanged === undefined && prepared.previousAttempt !== undefined && !context.isSingle,

@@ -25,7 +25,7 @@ import {
 	wasCreatedSince,
 	type LastChange,
 } from './lastChange';
-import { failure, unknownItem, type ItemOutcome } from './outcome';
+import { asAppended, failure, unknownItem, type ItemOutcome } from './outcome';
 import type { WriteMode } from './plan';
 import type { BulkResponse } from './response';
 
@@ -38,13 +38,23 @@ export function confirmedItem(
 	context: WriteContext,
 	counts: Counts,
 ): ItemOutcome {
-	const { id, created, modified, ver } = metadata;
-	const written = { id, created, modified, ver };
+	const written = asWritten(metadata, context);
+	const { before } = prepared;
 	if (context.mode === 'create') return { outcome: 'inserted', ...written };
+	if (prepared.isAlone && before) {
+		const isSame = metadata.ver !== undefined && metadata.ver === before.ver;
+		return { outcome: isSame ? 'unchanged' : 'updated', ...written };
+	}
 	if (context.mode !== 'upsert') return { outcome: 'updated', ...written };
 	const isInserted = prepared.isInserted ?? wasInserted(prepared, metadata, context, counts);
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
+
+/** What an outcome says of its record; all that it holds if it is the result of the operation. */
+const asWritten = (record: RecordMetadata, { isSingle }: WriteContext) => {
+	const { id, created, modified, ver, fields } = record as PlatformRecord;
+	return { id, created, modified, ver, ...(isSingle && { fields }) };
+};
 
 /** Whether it is the record that was read before, and not one that took its place. */
 const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: RecordMetadata) =>
@@ -97,10 +107,7 @@ export function upsertOutcome(
 	return isNew && isFirstVersion(record) ? 'inserted' : 'updated';
 }
 
-const written = ({ stored }: Evidence) => {
-	const { id, created, modified, ver } = stored!;
-	return { id, created, modified, ver };
-};
+const written = ({ stored, context }: Evidence) => asWritten(stored!, context);
 
 /** Why the outcome is open. */
 const cause = ({ lostAttempt }: Evidence) =>
@@ -125,31 +132,30 @@ const unchanged: Verdict = (evidence) => ({ outcome: 'unchanged', ...written(evi
 const rejected: Verdict = ({ rejection }) => rejection!;
 const rejectedRecord: Verdict = ({ rejection, stored }) => ({ ...rejection!, id: stored!.id });
 
-const listedByResponse: Verdict = (evidence) => {
-	const { prepared, stored, listed, response, context, isShared, isNew } = evidence;
+const listedByResponse: Verdict = ({ prepared, stored, listed, response, context }) =>
 	// What is stored now may have been changed by somebody else since.
-	const metadata = listed!.modified ? listed! : stored!;
-	const item = confirmedItem(prepared, metadata, context, response!);
-	// Several items change it one after the other: which inserted it is for the run to say.
-	const isFirst = isShared && isNew && response!.insertedCount !== 0;
-	return isFirst && prepared.isInserted === undefined ? { ...item, outcome: 'inserted' } : item;
-};
+	confirmedItem(prepared, listed!.modified ? listed! : stored!, context, response!);
 
 const notFound: Verdict = ({ prepared: { record }, context }) => ({
 	outcome: 'notFound',
 	id: record.id,
 	message: `The table has no record with the ID '${record.id}'`,
-	hint: context.isSingle
-		? 'Check the ID; the record may have been deleted.'
-		: { code: 'checkRecordId' },
+	...(context.isSingle
+		? { status: 404, hint: 'Check the ID; the record may have been deleted.' }
+		: { hint: { code: 'checkRecordId' } }),
 });
 
 const unknownIfCreated: Verdict = (evidence) => {
 	const { prepared, found, context } = evidence;
 	const key = `the ${context.isMatched ? 'match values' : 'import key'} '${prepared.record.key}'`;
+	if (found.length === 0) {
+		return unknown(evidence, `${cause(evidence)}; a look-up did not find ${key} yet`);
+	}
 	const state =
-		found.length > 0 ? `only an older record has ${key}` : `a look-up did not find ${key}`;
-	return unknown(evidence, `${cause(evidence)}; ${state} yet`);
+		context.lastChangeBefore === undefined
+			? `the record '${found[0]!.id}' has ${key}, and may be this one`
+			: `only an older record has ${key} yet`;
+	return unknown(evidence, `${cause(evidence)}; ${state}`);
 };
 
 const unknownIfGone: Verdict = (evidence) =>
@@ -179,7 +185,7 @@ const unknownIfApplied: Verdict = (evidence) => {
 	const { message, mayStillApply } = prepared.previousAttempt!;
 	const earlier = `an earlier attempt may ${mayStillApply ? 'still be applied' : 'have been applied'}: ${message}`;
 	const why = `${rejection!.message}; ${earlier}; ${heldValue(evidence)}`;
-	return { ...unknown(evidence, why), id: stored!.id };
+	return { ...unknown(evidence, why), id: stored!.id, status: rejection!.status };
 };
 
 const unknownIfChanged: Verdict = (evidence) => ({
@@ -198,11 +204,6 @@ const notUpdated: Verdict = (evidence) => ({
 	),
 	id: evidence.stored!.id,
 	field: evidence.field,
-});
-
-const unknownIfOverwritten: Verdict = (evidence) => ({
-	...unknown(evidence, `${cause(evidence)}; another item writes the same fields`),
-	id: evidence.stored!.id,
 });
 
 const unknownIfUnproven: Verdict = (evidence) => {
@@ -269,14 +270,6 @@ const DIFFERENT: Judgement[] = [
 	[{ record: 'different' }, notUpdated],
 ];
 
-/** Items whose record other items write after them. */
-const OVERWRITTEN: Judgement[] = [
-	// Nothing was written, so the rejection is the whole story.
-	[{ record: 'overwritten', answer: 'rejected', isWritten: false }, rejectedRecord],
-	// What is stored says nothing of this item: later ones write the same fields.
-	[{ record: 'overwritten', answer: 'lost', isWritten: false }, unknownIfOverwritten],
-];
-
 /** Neither its values nor its time say whether it was written. */
 const UNPROVEN: Judgement = [{ record: 'unproven', isWritten: false }, unknownIfUnproven];
 
@@ -301,7 +294,7 @@ const UPDATE = [GONE, LISTED, ...DIFFERENT, UNPROVEN, ...HELD];
 /** The outcome of an item, by what is known of it: the first row that fits counts, the last one fits all. */
 export const JUDGEMENTS: Readonly<Record<WriteMode, readonly Judgement[]>> = {
 	create: [...MISSING, LISTED, ...NEW],
-	upsert: [...MISSING, LISTED, ...DIFFERENT, ...OVERWRITTEN, UNPROVEN, INSERTED, ...HELD],
+	upsert: [...MISSING, LISTED, ...DIFFERENT, UNPROVEN, INSERTED, ...HELD],
 	update: UPDATE,
 	replace: UPDATE,
 };
@@ -335,14 +328,12 @@ export function judge(
 }
 
 /** An item of unknown outcome whose values would be added a second time says so. */
-export const asFinal = (
-	item: ItemOutcome,
-	prepared: PreparedRecord,
-	context: WriteContext,
-): ItemOutcome =>
-	item.outcome === 'unknown' && context.mode !== 'create' && isAppending(prepared, context)
-		? { ...item, isFinal: true, hint: { code: 'lookBeforeAddingAgain' } }
-		: item;
+function asFinal(item: ItemOutcome, prepared: PreparedRecord, context: WriteContext): ItemOutcome {
+	if (item.outcome !== 'unknown') return item;
+	const status = item.status ?? prepared.previousAttempt?.status;
+	const open = context.isSingle ? { ...item, status } : item;
+	return context.mode !== 'create' && isAppending(prepared, context) ? asAppended(open) : open;
+}
 
 /** The outcome of an item that could not be looked up. @param why it had to be */
 export const unreadItem = (

@@ -16,7 +16,8 @@ import { isSuccess, type ItemOutcome } from './outcome';
 import { lookUpValues, similarText, type ValueMatch } from './lookup';
 import { planRecords, type Plan, type PlanInput, type PlannedRecord } from './plan';
 import { readLastChange } from './lastChange';
-import { writeMany, type WriteManyOptions } from './write';
+import type { Task } from './task';
+import { writeMany } from './write';
 
 /** How the values of a link field are given, where they are not record IDs. */
 export interface LinkRule {
@@ -29,7 +30,7 @@ export interface LinkRule {
 export type LinkRules = ReadonlyMap<string, LinkRule>;
 
 /** What creating linked records takes from the options of the run. */
-export type LinkWriteOptions = Pick<WriteManyOptions, 'batchBytes' | 'skipAudit'>;
+export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;
 
 /** One link of a value: by ID, or by a value to be looked up. */
 type Link = { id: string } | { value: unknown };
@@ -418,7 +419,7 @@ export class LinkResolver {
 	private async createRecords(
 		{ target: { at, table }, field, known }: Catalog,
 		missing: MissingRecord[],
-		options: LinkWriteOptions,
+		{ batchBytes, skipAudit }: LinkWriteOptions,
 	) {
 		const rows = missing.map(({ value }, index) => ({ index, values: { [field.name]: value } }));
 		const plan = planRecords(table, rows, {
@@ -440,7 +441,7 @@ export class LinkResolver {
 			{ client: this.client, at, table },
 			plan.records,
 			{
-				...options,
+				...{ batchBytes, skipAudit },
 				mode: 'upsert',
 				batchSize: 0,
 				parallelRequests: 0,

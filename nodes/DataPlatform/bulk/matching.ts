@@ -6,42 +6,26 @@
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
+import { appendableFields } from '../fields/values';
+import { isAppending } from './evidence';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
-import { failedItem, isSuccess, type ItemOutcome } from './outcome';
+import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
 import {
 	keyFields,
 	resolveDuplicates,
-	valuesBeside,
-	type MatchOn,
 	type Plan,
 	type PlannedRecord,
-	type PlanOptions,
+	type WriteMode,
 } from './plan';
 import type { LastChange } from './lastChange';
-import {
-	afterFailure,
-	writeMany,
-	WriteSession,
-	type WriteManyOptions,
-	type WriteTarget,
-} from './write';
-
-export interface MatchRules {
-	/** What to do with a record that is there: update it, or return it as it is. */
-	ifFound: 'update' | 'skip';
-	ifMissing: 'create' | 'skip' | 'error';
-	multipleMatches: 'error' | 'first' | 'all';
-}
-
-export interface Matching extends MatchRules {
-	on: MatchOn;
-}
+import type { Matching, MatchRules, Task, WriteTarget } from './task';
+import { afterFailure, writeMany, WriteSession } from './write';
 
 type Resolved = [PlannedRecord, ItemOutcome];
 
 /** What the rules say about some items. */
-export interface Decision {
+interface Decision {
 	/** Records to update, with their ids; several for an item that matches several. */
 	updates: PlannedRecord[];
 	/** Items without a record, to be created. */
@@ -96,16 +80,6 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	ver,
 	fields,
 });
-
-const unchangedItem = ({ id, created, modified, ver }: PlatformRecord): ItemOutcome => ({
-	outcome: 'unchanged',
-	id,
-	created,
-	modified,
-	ver,
-});
-
-const isEmpty = ({ fields }: PlannedRecord) => Object.keys(fields).length === 0;
 
 /** What the rules say about items without a record. Pure. */
 function decideMissing(
@@ -162,7 +136,7 @@ export function decide(
  * @param keys the fields to match on; none where the items name their records by id
  * @throws {ServiceError}
  */
-export async function findMatches(
+async function findMatches(
 	client: ApiClient,
 	at: TableAddress,
 	keys: FieldDefinition[],
@@ -175,13 +149,15 @@ export async function findMatches(
 }
 
 /** Called once for each item, with several outcomes where it has several records. */
-export type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
+type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
 
 /** Hands the outcomes on, those of an item with several records together. */
 class ItemOutcomes {
 	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
 
 	constructor(
+		/** Whether an item adds something to what is stored. */
+		private readonly addsTo: (record: PlannedRecord) => boolean,
 		private readonly onOutcomes: OnItemOutcomes,
 		/** Takes an item of whose records none is there any more. */
 		private readonly onGone: (record: PlannedRecord, outcome: ItemOutcome) => void,
@@ -210,14 +186,18 @@ class ItemOutcomes {
 			this.onGone(record, all[0]!);
 			return;
 		}
-		const bad = outcomes.find((outcome) => !isSuccess(outcome));
+		const bad =
+			outcomes.find(({ outcome }) => outcome === 'unknown') ??
+			outcomes.find((outcome) => !isSuccess(outcome));
 		if (!bad || outcomes.length === 1) {
 			this.onOutcomes(record, outcomes);
 			return;
 		}
 		const done = outcomes.filter(isSuccess).length;
 		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
-		this.onOutcomes(record, [{ ...bad, message }]);
+		// To those that were written it would be added again.
+		const final = done > 0 && this.addsTo(record) ? asAppended(bad) : bad;
+		this.onOutcomes(record, [{ ...final, message }]);
 	}
 }
 
@@ -252,14 +232,10 @@ function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): Planne
 	);
 }
 
-export interface MatchedWriteOptions extends WriteManyOptions {
-	/** How rows became records. */
-	planning: PlanOptions;
-	matching: Matching;
-}
+type MatchedTask = Task & { matching: Matching };
 
 /** Takes what comes of matching. */
-export interface MatchedSink {
+interface MatchedSink {
 	onOutcomes: OnItemOutcomes;
 	/**
 	 * Called with the records that are to be written, before the first is; what it takes out is a
@@ -271,8 +247,9 @@ export interface MatchedSink {
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
-	/** Whether the records that are matched are compared with what is sent. */
+	/** Whether it is kept what the records held when they were matched, and whether that is compared. */
 	private readonly keepsMatches: boolean;
+	private readonly isCompared: boolean;
 	private gone: PlannedRecord[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
@@ -284,16 +261,20 @@ class MatchedWriter {
 
 	constructor(
 		private readonly target: WriteTarget,
-		private readonly options: MatchedWriteOptions,
+		private readonly options: MatchedTask,
 		private readonly lastChangeBefore: LastChange | ServiceError,
 		private readonly sink: MatchedSink,
 		private readonly session: WriteSession,
 	) {
 		const { matching } = options;
 		const { on } = matching;
-		this.keepsMatches = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		const isCompared = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		this.keepsMatches = isCompared || options.isSingle === true;
+		this.isCompared = isCompared;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
+		const appendable = appendableFields(target.table.fields);
 		this.results = new ItemOutcomes(
+			(record) => isAppending(record, { appendable }),
 			(record, outcomes) => this.deliver(record, outcomes),
 			(record, outcome) => {
 				if (matching.ifMissing !== 'error') this.gone.push(record);
@@ -308,82 +289,81 @@ class MatchedWriter {
 			for (const record of plan.records) this.deliver(record, [failedItem(matches)]);
 			return matches;
 		}
-		const { updates, creates, outcomes } = this.decide(matches);
+		const { updates, creates: missing, outcomes } = this.decide(matches);
 		const merged = this.mergeUpdates(plan, updates);
+		const { creates, inTurn } = this.apart(plan, missing);
 		const isBad = this.isFailed || !outcomes.every(([, outcome]) => isSuccess(outcome));
-		const writing = [...merged, ...creates];
+		const writing = [...merged, ...creates, ...inTurn.flat()];
 		const isStopping = isBad && this.options.stopAtFailure;
 		const prepared = isStopping ? new Set(writing) : await this.prepared(plan, writing);
 		const distinct = merged.filter((record) => prepared.has(record));
-		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
+		this.begin(distinct, outcomes);
 		if (this.isFailed && this.options.stopAtFailure) this.stopped = afterFailure();
 		await this.update(distinct);
-		const missing = creates.filter((record) => prepared.has(record));
-		await this.createAll([...missing, ...(await this.resolveGone(plan))]);
+		const isPrepared = (record: PlannedRecord) => prepared.has(record);
+		await this.create([...creates.filter(isPrepared), ...(await this.resolveGone(plan))]);
+		for (const group of inTurn) await this.writeInTurn(group.filter(isPrepared));
 		return this.stopped;
 	}
 
 	/**
-	 * Creates what is missing. Where several keys may be one, which only the platform knows, the
-	 * uncertain ones come last and one after the other: each is looked up again before it is created.
+	 * The records to create, and apart from them those that may be one, as only the platform knows. What
+	 * was merged by one form of a key is divided again: each item of such a group comes in its turn.
 	 */
-	private async createAll(records: PlannedRecord[]): Promise<void> {
-		const groups = this.options.dryRun ? [] : possiblySame(this.keys, records);
-		const doubtful = groups.flatMap((group) =>
-			group.filter(({ hasUncertainKey }) => hasUncertainKey),
+	private apart(plan: Plan, missing: PlannedRecord[]) {
+		const groups = this.options.dryRun ? [] : possiblySame(this.keys, missing);
+		const isApart = new Set(groups.flat());
+		const inTurn = groups.map((group) =>
+			group
+				.flatMap(({ parts, ...record }) => parts ?? [record])
+				.sort((one, other) => one.index - other.index),
 		);
-		const isDoubtful = new Set(doubtful);
-		await this.create(records.filter((record) => !isDoubtful.has(record)));
-		for (const group of groups) {
-			for (const record of group.filter((one) => isDoubtful.has(one))) {
-				await this.createIfStillMissing(record, group);
+		for (const { index } of inTurn.flat()) plan.merged.delete(index);
+		return { creates: missing.filter((record) => !isApart.has(record)), inTurn };
+	}
+
+	/** Writes records that may be one: each is looked up once more after those before it are written. */
+	private async writeInTurn(group: PlannedRecord[]) {
+		for (const record of group) {
+			const matches = this.stopped ? undefined : await this.lookUp([record]);
+			if (matches instanceof ServiceError) {
+				this.deliver(record, [failedItem(matches)]);
+				this.stopped ??= matches;
+				continue;
 			}
+			const [found] = matches?.get(record) ?? [];
+			const isMerged = this.duplicates === 'merge';
+			const first = isMerged ? undefined : this.created.get(found?.id);
+			const open = group.find(({ index }) => this.unknown.has(index));
+			if (first !== undefined) {
+				this.refuse(record, `it has the same match values as item ${first}`);
+			} else if (found) {
+				await this.writeFound(matches!);
+			} else if (open) {
+				const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
+				this.refuse(record, why);
+			} else await this.create([record]);
 		}
 	}
 
-	/** @param group what may be the same record, this one among them */
-	private async createIfStillMissing(record: PlannedRecord, group: PlannedRecord[]) {
-		const matches = this.stopped ? undefined : await this.lookUp([record]);
-		if (matches instanceof ServiceError) {
-			this.deliver(record, [failedItem(matches)]);
-			this.stopped ??= matches;
-			return;
-		}
-		const found = matches?.get(record) ?? [];
-		const { duplicates } = this.options.planning;
-		const first = duplicates === 'merge' ? undefined : this.created.get(found[0]?.id);
-		const open = group.find((one) => this.unknown.has(one.index));
-		if (first !== undefined) {
-			this.refuse(record, `it has the same match values as item ${first}`);
-		} else if (found.length > 0) {
-			const { updates, outcomes } = this.decide(matches!);
-			const rest = updates.map((update) => this.besideItsCreator(update, group));
-			this.results.expect([...updates, ...outcomes.map(([one]) => one)]);
-			for (const [one, outcome] of outcomes) this.report(one, outcome);
-			for (const one of rest.filter(isEmpty)) {
-				this.results.add(one, unchangedItem(found.find(({ id }) => id === one.id)!));
-			}
-			await this.update(rest.filter((one) => !isEmpty(one)));
-			for (const one of this.gone.splice(0)) this.deliver(one, [deletedMeanwhile(one)]);
-		} else if (open) {
-			const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
-			this.refuse(record, why);
-		} else await this.create([record]);
+	/**
+	 * Writes what was matched once more. What is gone again by then is not created: the platform showed it
+	 * twice and does not know it, and it could be doubled.
+	 *
+	 * @returns the records to create
+	 */
+	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>, plan?: Plan) {
+		const { updates, creates, outcomes } = this.decide(matches);
+		const distinct = plan ? this.mergeUpdates(plan, updates) : updates;
+		this.begin(distinct, outcomes);
+		await this.update(distinct);
+		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		return creates;
 	}
 
-	/** What an item still gives to a record that another one of its group created; no fields if nothing. */
-	private besideItsCreator(update: PlannedRecord, group: PlannedRecord[]): PlannedRecord {
-		const creator = group.find(({ index }) => index === this.created.get(update.id));
-		if (!creator) return update;
-		const fieldOf = (name: string) =>
-			this.target.table.fields.find((field) => field.name === name)!;
-		return { ...update, fields: valuesBeside(creator, update, fieldOf) };
-	}
-
-	private refuse(record: PlannedRecord, why: string) {
+	private refuse(record: PlannedRecord, why: string, field?: string) {
 		const message = `Item ${record.index} was not sent: ${why}`;
-		this.deliver(record, [{ outcome: 'failed', message }]);
+		this.deliver(record, [{ outcome: 'failed', message, field }]);
 	}
 
 	/** Those of the records that can be written; the others are failed items. */
@@ -396,8 +376,7 @@ class MatchedWriter {
 			if (!record) continue;
 			// Once for each item, of however many records.
 			byIndex.delete(index);
-			const text = `Item ${index} was not sent: ${message}`;
-			this.deliver(record, [{ outcome: 'failed', message: text, field }]);
+			this.refuse(record, message, field);
 		}
 		return new Set(writing.records);
 	}
@@ -411,30 +390,21 @@ class MatchedWriter {
 	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
 		const isById = this.options.matching.on === 'recordId';
 		// The ID that it had says nothing more, and its parts nothing of the links that were created since.
-		const gone = isById
-			? this.gone
-			: this.gone.map((record) => ({ ...record, id: undefined, parts: undefined }));
-		this.gone = [];
-		const matches = isById || this.stopped ? undefined : await this.find(gone);
-		if (matches instanceof ServiceError) {
-			for (const record of gone) this.deliver(record, [failedItem(matches)]);
-			this.stopped ??= matches;
-			return [];
-		}
-		const { updates, creates, outcomes } = matches
-			? this.decide(matches)
-			: decideMissing(gone, this.options.matching, false);
-		const distinct = this.mergeUpdates(plan, updates);
-		this.results.expect([...distinct, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
-		await this.update(distinct);
-		return creates;
+		const gone = this.gone
+			.splice(0)
+			.map((record) => (isById ? record : { ...record, id: undefined, parts: undefined }));
+		const matches =
+			isById || this.stopped ? new Map(gone.map((record) => [record, []])) : await this.find(gone);
+		if (!(matches instanceof ServiceError)) return await this.writeFound(matches, plan);
+		for (const record of gone) this.deliver(record, [failedItem(matches)]);
+		this.stopped ??= matches;
+		return [];
 	}
 
 	/** The records that items match; those that name theirs by id need no look-up to be updated. */
 	private async find(records: PlannedRecord[]) {
 		const { on, ifFound } = this.options.matching;
-		if (on === 'recordId' && ifFound === 'update') {
+		if (on === 'recordId' && ifFound === 'update' && !this.keepsMatches) {
 			return new Map(records.map((record) => [record, [{ id: record.id!, fields: {} }]]));
 		}
 		return await this.lookUp(records);
@@ -446,8 +416,12 @@ class MatchedWriter {
 		const { matching, mode } = this.options;
 		// What a full update clears must be seen too.
 		const compared = mode === 'replace' ? 'allFields' : 'sentFields';
-		const loads = this.keepsMatches ? compared : 'keys';
+		const loads = this.isCompared ? compared : 'keys';
 		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
+	}
+
+	private get duplicates() {
+		return this.options.planning?.duplicates ?? 'merge';
 	}
 
 	private decide(matches: Map<PlannedRecord, PlatformRecord[]>): Decision {
@@ -456,37 +430,30 @@ class MatchedWriter {
 
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
 	private mergeUpdates(plan: Plan, updates: PlannedRecord[]) {
-		const { matching, planning } = this.options;
+		const { matching, mode } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
 		if (isCertain || matching.multipleMatches === 'all') return updates;
 		const fields = new Map(this.target.table.fields.map((field) => [field.name, field]));
 		const merged = resolveDuplicates(
 			{ ...plan, records: updates, problems: [] },
-			{ ...planning, matchOn: 'recordId' },
+			{ mode, duplicates: this.duplicates, matchOn: 'recordId' },
 			(name) => fields.get(name)!,
 		);
 		const byIndex = new Map(updates.map((record) => [record.index, record]));
 		for (const { index, message, field } of merged.problems) {
-			const text = `Item ${index} was not sent: ${message}`;
-			this.deliver(byIndex.get(index)!, [{ outcome: 'failed', message: text, field }]);
+			this.refuse(byIndex.get(index)!, message, field);
 		}
 		return merged.records;
 	}
 
 	private async write(
 		records: PlannedRecord[],
-		mode: WriteManyOptions['mode'],
+		mode: WriteMode,
 		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {
-		const { on, ifMissing } = this.options.matching;
-		const options = {
-			...this.options,
-			mode,
-			// What is created was looked for already.
-			skipUnchanged: this.options.skipUnchanged && mode !== 'create',
-			matchOn: on === 'recordId' ? undefined : on,
-			isMissingExpected: ifMissing !== 'error',
-		};
+		// What is created was looked for already.
+		const skipUnchanged = this.options.skipUnchanged && mode !== 'create';
+		const options = { ...this.options, mode, skipUnchanged };
 		const { target, lastChangeBefore, session } = this;
 		const known = this.stopped ?? lastChangeBefore;
 		return await writeMany(target, records, options, known, onOutcome, session);
@@ -509,16 +476,13 @@ class MatchedWriter {
 			else if (outcome.outcome !== 'failed') this.deliver(record, [outcome]);
 			else (outcome.isDerived ? unsent : rejected).push([record, outcome]);
 		});
-		const found = await this.findRejected(rejected);
+		const matches = await this.lookUp(rejected.map(([record]) => record));
+		const all = matches instanceof ServiceError ? [] : [...matches];
+		const found = new Map(all.filter(([, matching]) => matching.length > 0));
 		for (const [record, outcome] of rejected) {
 			if (!found.has(record)) this.deliver(record, [outcome]);
 		}
-		const { updates, outcomes } = this.decide(found);
-		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
-		for (const [record, outcome] of outcomes) this.report(record, outcome);
-		await this.update(updates);
-		// The platform showed them twice and does not know them: to create them could double them.
-		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
+		await this.writeFound(found);
 		if (found.size > 0 && !this.isFailed) {
 			// What stopped the rest was no failure in the end.
 			await this.create(unsent.map(([record]) => record));
@@ -528,18 +492,13 @@ class MatchedWriter {
 		this.stopped ??= stop;
 	}
 
-	/** The records that rejected creates match now, where there are any. */
-	private async findRejected(rejected: Resolved[]) {
-		const records = rejected.map(([record]) => record);
-		const found = await this.lookUp(records);
-		const matches = found instanceof ServiceError ? [] : [...found];
-		return new Map(matches.filter(([, matching]) => matching.length > 0));
-	}
-
-	/** The rules' word on an item; `notFound` is final there. */
-	private report(record: PlannedRecord, outcome: ItemOutcome) {
-		if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
-		else this.results.add(record, outcome);
+	/** Notes which records are to be updated; the rules' word on the others is final. */
+	private begin(updates: PlannedRecord[], outcomes: Resolved[]) {
+		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
+		for (const [record, outcome] of outcomes) {
+			if (outcome.outcome === 'notFound') this.deliver(record, [outcome]);
+			else this.results.add(record, outcome);
+		}
 	}
 
 	private deliver(record: PlannedRecord, outcomes: ItemOutcome[]) {
@@ -562,7 +521,7 @@ class MatchedWriter {
 export async function writeMatched(
 	target: WriteTarget,
 	plan: Plan,
-	options: MatchedWriteOptions,
+	options: MatchedTask,
 	lastChangeBefore: LastChange | ServiceError,
 	sink: MatchedSink,
 	session = new WriteSession(options),

@@ -2,7 +2,7 @@
 import type { FieldDefinition, FieldValues } from '../api/types';
 import { typeOf } from '../fields';
 import { texts } from '../fields/types/list';
-import { ServiceError, type Hint } from '../transport/errors';
+import type { Hint } from '../transport/errors';
 import type { WriteContext } from './evidence';
 import type { ItemOutcome } from './outcome';
 
@@ -58,16 +58,3 @@ export function withNextStep(
 	if (outcome !== 'failed' || isDerived || !isRejected) return item;
 	return { ...item, hint: rejectionHint(values, message, context) };
 }
-
-/** A failed write of one record, with what the user can do about it. */
-export const errorWithNextStep = (
-	error: ServiceError,
-	values: FieldValues,
-	context: RejectionContext,
-): ServiceError =>
-	error.delivery === 'rejected' && REJECTS_VALUES.has(error.status ?? 0)
-		? new ServiceError(error.message, {
-				...error,
-				hint: rejectionHint(values, error.message, context),
-			})
-		: error;

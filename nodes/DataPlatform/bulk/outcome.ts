@@ -1,7 +1,7 @@
 /** The outcome of an item, and those that need no look-up. Pure. */
 import type { FieldValues } from '../api/types';
 import type { ErrorEntry } from '../transport/errorEntries';
-import type { Hint, ServiceError } from '../transport/errors';
+import { InputError, ServiceError, type Hint } from '../transport/errors';
 import type { WriteMode } from './plan';
 
 /**
@@ -36,7 +36,7 @@ export interface ItemOutcome {
 	created?: string;
 	modified?: string;
 	ver?: number;
-	/** What the record holds, where it was returned instead of written. */
+	/** What the record holds, where it was returned or written by itself. */
 	fields?: FieldValues;
 	/** Why it was not written, or is not known to be. */
 	message?: string;
@@ -46,6 +46,8 @@ export interface ItemOutcome {
 	/** The service's own code and the HTTP status of the rejection. */
 	code?: string;
 	status?: number;
+	/** How long the service asked to wait. */
+	retryAfterMs?: number;
 	/** Not sent because of the outcome of other items: those are the ones to report. */
 	isDerived?: boolean;
 	/** The later item with the same key or id, whose record it is a part of. */
@@ -89,6 +91,7 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 	hint: error.hint,
 	code: error.code,
 	status: error.status,
+	retryAfterMs: error.retryAfterMs,
 });
 
 /** The outcome of an item that was not sent because the run stopped before it. */
@@ -99,7 +102,7 @@ export const notSentItem = (cause: ServiceError): ItemOutcome => ({
 });
 
 const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
-	create: { code: 'lookBeforeCreatingManyAgain' },
+	create: { code: 'lookBeforeCreatingAgain' },
 	upsert: 'It is safe to run it again: with the same import key nothing is doubled.',
 	update: 'It is safe to run it again.',
 	replace: 'It is safe to run it again.',
@@ -111,3 +114,25 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	message: `Unknown whether this record was written: ${why}`,
 	hint: HINT_IF_UNKNOWN[mode],
 });
+
+/** An item that may have added something already: another attempt would add it a second time. */
+export const asAppended = (item: ItemOutcome): ItemOutcome => ({
+	...item,
+	isFinal: true,
+	hint: { code: 'lookBeforeAddingAgain' },
+});
+
+/**
+ * The outcome of the one item of an operation.
+ *
+ * @throws {ServiceError | InputError} if it is no success
+ */
+export function requireSuccess(item: ItemOutcome): ItemOutcome {
+	if (isSuccess(item)) return item;
+	const { outcome, message = '', hint, ...details } = item;
+	if (outcome !== 'unknown' && item.status === undefined && hint !== undefined && !item.isFinal) {
+		throw new InputError(message, { hint, outcome, field: item.field });
+	}
+	const delivery = outcome === 'unknown' ? 'ambiguous' : 'rejected';
+	throw new ServiceError(message, { ...details, hint, delivery });
+}

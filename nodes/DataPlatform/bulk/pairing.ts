@@ -10,26 +10,13 @@ import { contradictsItself, type BulkResponse } from './response';
 /**
  * Pairs `data` with the records by position: sure only where every record that did not fail has
  * its entry. Undefined where the response left something out or added something.
- *
- * @param mayShareRecords whether two items may mean one record: only with keys of which the platform
- *   alone knows whether they are the same
  */
-export function pairByPosition(
-	batch: PreparedRecord[],
-	response: BulkResponse,
-	mayShareRecords: boolean,
-) {
+export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) {
 	const rest = batch.filter((_, index) => !response.failed.has(index));
 	if (response.unattributedErrors.length > 0 || response.data.length !== rest.length) {
 		return undefined;
 	}
-	const byId = new Map<string, PreparedRecord>();
-	for (const [index, { id }] of response.data.entries()) {
-		const same = byId.get(id);
-		const isUncertain = same?.record.hasUncertainKey || rest[index]!.record.hasUncertainKey;
-		if (same && !(mayShareRecords && isUncertain)) return undefined;
-		byId.set(id, rest[index]!);
-	}
+	if (response.byId.size < rest.length) return undefined;
 	if (contradictsItself(response, rest.length)) return undefined;
 	return rest.map((prepared, index) => [prepared, response.data[index]!] as const);
 }

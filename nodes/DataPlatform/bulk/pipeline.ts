@@ -9,35 +9,14 @@ import type { ServiceError } from '../transport/errors';
 import { collect } from '../transport/turns';
 import type { RequestLimit } from './congestion';
 import type { FailureLimit } from './failureLimit';
-import type { LinkResolver, LinkRules } from './links';
-import { writeMatched, type Matching } from './matching';
+import type { LinkResolver } from './links';
+import { writeMatched } from './matching';
 import { isSuccess, type ItemOutcome, notSentItem } from './outcome';
-import {
-	planInTurns,
-	type Plan,
-	type PlannedRecord,
-	type PlanInput,
-	type PlanOptions,
-	type Problem,
-} from './plan';
+import { planInTurns, type Plan, type PlannedRecord, type PlanInput, type Problem } from './plan';
 import type { LastChange } from './lastChange';
 import { isAppending } from './evidence';
-import {
-	writeMany,
-	WriteSession,
-	type OnOutcome,
-	type WriteManyOptions,
-	type WriteTarget,
-} from './write';
-
-export interface PipelineOptions extends WriteManyOptions {
-	/** How rows become records. */
-	planning: PlanOptions;
-	/** How the values of link fields are given. */
-	linkRules: LinkRules;
-	/** How records are found, where the platform does not find them itself. */
-	matching?: Matching;
-}
+import type { Matching, RowTask, Task, WriteTarget } from './task';
+import { writeMany, WriteSession, type OnOutcome } from './write';
 
 /** Takes what comes of a portion of rows. */
 export interface OutcomeSink {
@@ -63,6 +42,14 @@ export interface PortionResult {
 	stopped?: ServiceError;
 }
 
+/** By ID, where a record that is missing is no failure. */
+const BY_ID: Matching = {
+	on: 'recordId',
+	ifFound: 'update',
+	ifMissing: 'skip',
+	multipleMatches: 'error',
+};
+
 export class WritePipeline {
 	private readonly session: WriteSession;
 
@@ -73,7 +60,7 @@ export class WritePipeline {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly links: LinkResolver,
-		private readonly options: PipelineOptions,
+		private readonly options: RowTask,
 		private readonly lastChangeBefore: Promise<LastChange | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
@@ -199,11 +186,10 @@ export class WritePipeline {
 	 * @returns why it stopped before the end, where it did
 	 */
 	async update(records: PlannedRecord[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
-		const options: WriteManyOptions = {
+		const options: Task = {
 			...this.options,
 			mode: 'update',
-			matchOn: undefined,
-			isMissingExpected: true,
+			matching: BY_ID,
 			skipUnchanged: false,
 		};
 		const { target, session } = this;

@@ -15,12 +15,11 @@ import { closestName } from '../fields/closestName';
 import {
 	canBeKey,
 	changesNothing,
-	isChange,
 	mergeValues,
 	toFieldValue,
 	type EmptyPolicy,
 } from '../fields/values';
-import { getOwn, isObject } from '../transport/json';
+import { isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { recordKey } from './key';
 
@@ -163,8 +162,10 @@ const NOTHING_LEFT: Omit<Problem, 'index'> = {
 	hint: { code: 'keepFieldsNotSent' },
 };
 
+type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
+
 /** What an item must have, to find its record by: a key, its id, or neither. */
-function identifiedBy({ mode, matchOn }: PlanOptions): 'key' | 'id' | undefined {
+function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
 	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
 	if (mode === 'create') return undefined;
 	return mode === 'upsert' ? 'key' : 'id';
@@ -283,10 +284,7 @@ class Planner {
 }
 
 /** The groups of several items with the same key or id, in order. */
-function groupDuplicates(
-	records: PlannedRecord[],
-	options: PlanOptions,
-): Iterable<PlannedRecord[]> {
+function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<PlannedRecord[]> {
 	const isById = identifiedBy(options) === 'id';
 	const first = new Map<string, PlannedRecord>();
 	const groups = new Map<string, PlannedRecord[]>();
@@ -303,7 +301,7 @@ function groupDuplicates(
 }
 
 /** The first few others are enough to name: with all of them the work would grow by the square. */
-function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: PlanOptions) {
+function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: Identity) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
 	const isById = identifiedBy(options) === 'id';
@@ -340,36 +338,10 @@ function mergeRecords(
 	return { ...last, fields: Object.fromEntries(merged), parts };
 }
 
-/** Which of a record's items gave a field its last value. */
-const giverOf = (record: PlannedRecord, name: string) =>
-	(record.parts ?? [record]).findLast(({ fields }) => Object.hasOwn(fields, name))?.index ?? -1;
-
-/**
- * What an item still has to give to a record that another item of the same input created: of each field
- * the last value counts, and what both add is added.
- */
-export function valuesBeside(
-	created: PlannedRecord,
-	record: PlannedRecord,
-	fieldOf: (name: string) => FieldDefinition,
-): FieldValues {
-	const left = Object.entries(record.fields).flatMap(([name, value]) => {
-		const there = getOwn<JsonValue>(created.fields, name);
-		const isLast = giverOf(record, name) > giverOf(created, name);
-		if (there === undefined || isLast || (isChange(there) && isChange(value))) {
-			return [[name, value] as const];
-		}
-		// A list was given, and then a change of it.
-		const both = isChange(there) ? mergeValues(fieldOf(name), value, there) : undefined;
-		return both === undefined ? [] : [[name, both] as const];
-	});
-	return Object.fromEntries(left);
-}
-
 /** Makes one record of items with the same key or id, or notes a problem for each of them. */
 export function resolveDuplicates(
 	plan: Plan,
-	options: PlanOptions,
+	options: Identity & Pick<PlanOptions, 'duplicates'>,
 	fieldOf: (name: string) => FieldDefinition,
 ): Plan {
 	const { mode, duplicates } = options;

@@ -2,32 +2,27 @@
  * Resolves items that a response does not mention, or that got none: reads what is stored, by id
  * or import key, or by the ids in the response.
  */
-import type { FieldDefinition, FieldValues, PlatformRecord, TableAddress } from '../api/types';
+import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
-import type { WriteOptions } from '../api/records';
 import type { ApiClient } from '../transport/client';
-import { forEachConcurrent } from '../transport/concurrency';
 import { contradictsItself, countsAll, type BulkResponse } from './response';
-import { isPartial, type PreparedRecord } from './batches';
+import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { lookUp, lookUpByIds } from './lookup';
-import { isSuccess, type ItemOutcome, failedItem, unknownItem } from './outcome';
-import type { PlannedRecord, WriteMode } from './plan';
+import { isSuccess, type ItemOutcome, unknownItem } from './outcome';
+import type { PlannedRecord } from './plan';
 import {
 	holdsWhole,
 	isAppending,
 	isUnapplied,
 	listsAllInserts,
-	type Sharing,
 	type UnresolvedContext,
 	type WriteContext,
 } from './evidence';
 import { unreadItem, judge } from './judge';
 import { alignByContent } from './pairing';
-import { updateOne } from './single';
 import type { Resolution, ResolvedItem } from './steps';
 
-/** How many records are written by themselves at a time. */
-const PARALLEL_WRITES = 4;
+const UNREPORTED = 'the response did not mention it';
 
 /** The rejection of an item that was only asked to wait before. */
 const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
@@ -36,34 +31,9 @@ const rejectedForCertain = (prepared: PreparedRecord, { rejections }: Unresolved
 const reasonOf = (prepared: PreparedRecord, { response, rejections }: UnresolvedContext) =>
 	rejections?.get(prepared)?.message ??
 	(response ? undefined : prepared.previousAttempt?.message) ??
-	'the response did not mention it';
+	UNREPORTED;
 
 type Stored = Map<PlannedRecord, PlatformRecord[]>;
-
-/** The items among those of an upsert that mean one record, as the look-up found out. */
-function findSharing(items: PreparedRecord[], stored: Stored): Map<string, PreparedRecord[]> {
-	const byId = new Map<string, PreparedRecord[]>();
-	for (const prepared of items) {
-		const found = stored.get(prepared.record) ?? [];
-		if (found.length !== 1) continue;
-		const same = byId.get(found[0]!.id);
-		if (same) same.push(prepared);
-		else byId.set(found[0]!.id, [prepared]);
-	}
-	return new Map([...byId].filter(([, group]) => group.length > 1));
-}
-
-function overwrittenFields(groups: Iterable<PreparedRecord[]>): Sharing {
-	const overwritten = new Map<PreparedRecord, ReadonlySet<string>>();
-	for (const group of groups) {
-		const later = new Set<string>();
-		for (const prepared of [...group].reverse()) {
-			overwritten.set(prepared, new Set(later));
-			for (const name of Object.keys(prepared.record.fields)) later.add(name);
-		}
-	}
-	return overwritten;
-}
 
 /** The items of a look-up that failed. */
 const unreadItems = (
@@ -79,6 +49,7 @@ const unreadItems = (
 	]),
 	incomplete: [],
 	unapplied: [],
+	unproven: [],
 	failure,
 });
 
@@ -97,18 +68,18 @@ export class OutcomeResolver {
 	constructor(
 		private readonly client: ApiClient,
 		private readonly at: TableAddress,
-		private readonly mode: WriteMode,
 		private readonly keys: FieldDefinition[],
-		private readonly options: WriteOptions,
+		private readonly context: WriteContext,
 	) {}
 
 	/** What is stored of the records now, or why that can't be read. */
 	async lookUp(records: PlannedRecord[]) {
+		const { mode, isSingle } = this.context;
 		// Records that are known by their ID, and new ones, are found among others with their key.
-		const areAllRead = this.mode === 'create' || records.some(({ id }) => id !== undefined);
+		const areAllRead = mode === 'create' || records.some(({ id }) => id !== undefined);
 		const enough = areAllRead ? Infinity : 1;
-		// What a full update clears must be seen too.
-		const loads = this.mode === 'replace' ? 'allFields' : 'sentFields';
+		// What a full update clears must be seen too, and what an operation on one record returns.
+		const loads = mode === 'replace' || isSingle ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
 			failureAsValue,
 		);
@@ -122,7 +93,6 @@ export class OutcomeResolver {
 		items: PreparedRecord[],
 		batch: PreparedRecord[],
 		unresolved: UnresolvedContext,
-		context: WriteContext,
 	): Promise<Resolution> {
 		const isLookedUp = ({ record }: PreparedRecord) =>
 			record.id !== undefined || (this.keys.length > 0 && record.key !== undefined);
@@ -130,105 +100,77 @@ export class OutcomeResolver {
 		const rest = items.filter((prepared) => !isLookedUp(prepared));
 		const read = await this.lookUp(known.map(({ record }) => record));
 		let resolution: Resolution;
-		if (read instanceof ServiceError) resolution = unreadItems(known, unresolved, read, context);
+		if (read instanceof ServiceError)
+			resolution = unreadItems(known, unresolved, read, this.context);
 		else {
 			const all = [...read.values()].flat();
 			const listsUnknownRecord =
 				rest.length === 0 && listsOthers(unresolved.response, batch.length, all);
 			const facts = { ...unresolved, listsUnknownRecord };
-			resolution = await this.settle(known, read, facts, context);
+			resolution = this.settle(known, read, facts);
 		}
 		if (rest.length === 0) return resolution;
-		const others = await this.withoutKey(rest, batch, unresolved, context);
+		const others = await this.withoutKey(rest, batch, unresolved);
 		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
 	}
 
 	/** What became of items, from the records that were found for them. */
-	private async settle(
+	private settle(
 		items: PreparedRecord[],
 		stored: Stored,
 		unresolved: UnresolvedContext,
-		context: WriteContext,
-	): Promise<Resolution> {
-		const groups = this.mode === 'upsert' ? findSharing(items, stored) : new Map();
-		const sharing = overwrittenFields(groups.values());
+	): Resolution {
 		const { response } = unresolved;
 		const facts = {
 			...unresolved,
-			sharing,
 			// For each item anew the work would grow by the square.
-			areInsertsListed: response && listsAllInserts(response, context.lastChangeBefore),
+			areInsertsListed: response && listsAllInserts(response, this.context.lastChangeBefore),
 		};
 		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
-		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts, context);
+		const isAgain = (one: PreparedRecord) => this.isToSendAgain(one, found(one), facts);
 		const unapplied = new Set(items.filter(isAgain));
 		const resolved = items
 			.filter((prepared) => !unapplied.has(prepared))
 			.map(
-				(prepared): ResolvedItem => [prepared, judge(prepared, found(prepared), facts, context)],
+				(prepared): ResolvedItem => [
+					prepared,
+					judge(prepared, found(prepared), facts, this.context),
+				],
 			);
-		const proven = await this.writeUnproven(resolved, stored, facts, context);
-		const parts = this.divide(resolved, proven, stored, sharing, context);
-		return { ...parts, unapplied: [...unapplied] };
+		const alone = new Map(
+			resolved.flatMap((item) => {
+				const again = this.toWriteAlone(item, found(item[0]), facts);
+				return again ? [[item, again]] : [];
+			}),
+		);
+		const rest = resolved.filter((item) => !alone.has(item));
+		const incomplete = rest.filter((item) => !this.isWhole(item, found(item[0])));
+		return {
+			outcomes: rest.filter((item) => !incomplete.includes(item)),
+			incomplete,
+			unapplied: [...unapplied],
+			unproven: [...alone.values()],
+		};
 	}
 
 	/**
-	 * Writes items by themselves of which neither the response nor what is stored says anything, and
-	 * notes their outcomes.
-	 *
-	 * @returns those that succeeded
+	 * An item that is to be written by itself, because neither the response nor what is stored says anything
+	 * of it; undefined if it is known what became of it, or that could add something twice.
 	 */
-	private async writeUnproven(
-		resolved: ResolvedItem[],
-		stored: Stored,
-		{ response, sharing }: UnresolvedContext,
-		context: WriteContext,
-	): Promise<Set<PreparedRecord>> {
-		const proven = new Set<PreparedRecord>();
-		await forEachConcurrent(resolved, PARALLEL_WRITES, async (entry) => {
-			const [prepared, { outcome, id }] = entry;
-			const found = stored.get(prepared.record) ?? [];
-			const before = found.find((record) => record.id === id);
-			const isUnproven = outcome === 'unknown' && before && response;
-			if (!isUnproven || prepared.previousAttempt) return;
-			if (isAppending(prepared, context) && !isUnapplied(prepared, found, context)) return;
-			const overwritten = sharing?.get(prepared);
-			const fields = Object.entries(prepared.record.fields).filter(
-				([name]) => !overwritten?.has(name),
-			);
-			const written = await this.writeAlone(Object.fromEntries(fields), before, context);
-			entry[1] = written ?? entry[1];
-			if (written && isSuccess(written)) proven.add(prepared);
-		});
-		return proven;
-	}
-
-	/** Which items are done, and which have to be written again with all that they hold. */
-	private divide(
-		resolved: ResolvedItem[],
-		proven: ReadonlySet<PreparedRecord>,
-		stored: Stored,
-		sharing: Sharing,
-		context: WriteContext,
-	): Pick<Resolution, 'outcomes' | 'incomplete'> {
-		const outcomes: ResolvedItem[] = [];
-		const incomplete: ResolvedItem[] = [];
-		/** Records of which an item is written again: what comes after it must be, too. */
-		const rewritten = new Set<string>();
-		for (const item of resolved) {
-			const [prepared, { id }] = item;
-			const isAgain = id !== undefined && sharing.has(prepared) && rewritten.has(id);
-			const isWhole =
-				proven.has(prepared) || this.isWhole(item, stored, sharing.get(prepared), context);
-			const isLeft = !isSuccess(item[1]) && isAppending(prepared, context);
-			if ((isWhole && !isAgain) || isLeft) {
-				outcomes.push(item);
-				continue;
-			}
-			incomplete.push(item);
-			if (id !== undefined) rewritten.add(id);
-		}
-		return { outcomes, incomplete };
+	private toWriteAlone(
+		[prepared, { outcome, id }]: ResolvedItem,
+		found: PlatformRecord[],
+		{ response }: UnresolvedContext,
+	): PreparedRecord | undefined {
+		const before = found.find((record) => record.id === id);
+		const isUnproven = outcome === 'unknown' && response && !prepared.previousAttempt;
+		if (!isUnproven || !before) return undefined;
+		if (isAppending(prepared, this.context) && !isUnapplied(prepared, found, this.context))
+			return undefined;
+		const { record } = prepared;
+		const previousAttempt = new ServiceError(UNREPORTED, { delivery: 'ambiguous' });
+		const whole = prepareRecord(record, record.fields, before);
+		return { ...whole, isAlone: true, previousAttempt };
 	}
 
 	/**
@@ -239,59 +181,22 @@ export class OutcomeResolver {
 		prepared: PreparedRecord,
 		found: PlatformRecord[],
 		{ response, rejections }: UnresolvedContext,
-		context: WriteContext,
 	): boolean {
 		const { previousAttempt, isSentAgain } = prepared;
 		if (response || rejections?.has(prepared) || isSentAgain) return false;
 		if (!previousAttempt || previousAttempt.mayStillApply) return false;
-		return isAppending(prepared, context) && isUnapplied(prepared, found, context);
+		return isAppending(prepared, this.context) && isUnapplied(prepared, found, this.context);
 	}
 
 	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
-	private isWhole(
-		[prepared, item]: ResolvedItem,
-		stored: Stored,
-		overwritten: ReadonlySet<string> | undefined,
-		context: WriteContext,
-	): boolean {
+	private isWhole([prepared, item]: ResolvedItem, found: PlatformRecord[]): boolean {
 		if (!isSuccess(item) || !isPartial(prepared)) return true;
-		const found = stored.get(prepared.record) ?? [];
 		return found.some(
 			(record) =>
 				record.id === item.id &&
 				record.ver === item.ver &&
-				holdsWhole(prepared, record, context, overwritten),
+				holdsWhole(prepared, record, this.context),
 		);
-	}
-
-	/**
-	 * Writes one record again, by itself: unlike that of a batch, the response holds the record, whether
-	 * or not it changed.
-	 *
-	 * @returns undefined where that is still unknown
-	 */
-	private async writeAlone(
-		fields: FieldValues,
-		stored: PlatformRecord,
-		context: WriteContext,
-	): Promise<ItemOutcome | undefined> {
-		const mode = this.mode === 'replace' ? 'replace' : 'update';
-		const single = { ...context, mode } as const;
-		const { client, at, options } = this;
-		const written = await updateOne(
-			{ client, at },
-			stored.id,
-			fields,
-			stored,
-			single,
-			options,
-		).catch(failureAsValue);
-		if (written instanceof ServiceError) {
-			return written.delivery === 'rejected' ? failedItem(written) : undefined;
-		}
-		const { id, created, modified, ver } = written;
-		const isSame = ver !== undefined && ver === stored.ver;
-		return { outcome: isSame ? 'unchanged' : 'updated', id, created, modified, ver };
 	}
 
 	/** Created records without a key: the response's records are read back and compared. */
@@ -299,9 +204,8 @@ export class OutcomeResolver {
 		rest: PreparedRecord[],
 		batch: PreparedRecord[],
 		{ response }: UnresolvedContext,
-		context: WriteContext,
 	): Promise<Array<[PreparedRecord, ItemOutcome]>> {
-		const unclear = (why: string) => unknownItem(this.mode, why);
+		const unclear = (why: string) => unknownItem(this.context.mode, why);
 		if (!response) {
 			return rest.map((prepared) => [
 				prepared,
@@ -310,7 +214,7 @@ export class OutcomeResolver {
 		}
 		// The counts may confirm what the list leaves out.
 		const areAllInserted = countsAll(response, batch.length);
-		const pairs = await this.readBack(batch, response, context);
+		const pairs = await this.readBack(batch, response);
 		return rest.map((prepared) => {
 			const record = pairs?.get(prepared);
 			if (record) {
@@ -325,17 +229,13 @@ export class OutcomeResolver {
 				];
 			}
 			if (response.insertedCount === response.data.length) {
-				return [prepared, judge(prepared, [], { response }, context)];
+				return [prepared, judge(prepared, [], { response }, this.context)];
 			}
 			return [prepared, unclear('the response counts other records than it lists')];
 		});
 	}
 
-	private async readBack(
-		batch: PreparedRecord[],
-		response: BulkResponse,
-		{ fields }: WriteContext,
-	) {
+	private async readBack(batch: PreparedRecord[], response: BulkResponse) {
 		const ids = response.data.map(({ id }) => id);
 		if (ids.length > batch.length) return undefined;
 		const read = await lookUpByIds(this.client, this.at, ids).catch(failureAsValue);
@@ -344,7 +244,7 @@ export class OutcomeResolver {
 		return records.every(
 			(record): record is PlatformRecord => record !== null && record !== undefined,
 		)
-			? alignByContent(batch, records, fields)
+			? alignByContent(batch, records, this.context.fields)
 			: undefined;
 	}
 }

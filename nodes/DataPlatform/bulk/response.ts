@@ -3,6 +3,7 @@
  */
 import type { RecordMetadata } from '../api/types';
 import { joinedMessages, toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
+import { toRecord } from '../api/decoders';
 import { metadataList } from '../api/records';
 import { isObject } from '../transport/json';
 
@@ -51,6 +52,13 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 		allInserted: typeof insertedCount === 'number' && insertedCount > 0 && updatedCount === 0,
 		allUpdated: typeof updatedCount === 'number' && updatedCount > 0 && insertedCount === 0,
 	};
+}
+
+/** The response to the write of one record by itself, as one to many. */
+export function parseSingleResponse(body: Record<string, unknown>): BulkResponse {
+	const response = parseBulkResponse({}, 1);
+	const data = [toRecord(body.data)!];
+	return { ...response, data, byId: new Map(data.map((record) => [record.id, record])) };
 }
 
 /** Whether the response says that all records were inserted, whatever it lists of them. */

@@ -1,204 +1,86 @@
-/**
- * Writing one record. What a failure leaves open is judged by what is stored, as for an item of many.
- */
-import {
-	createRecord,
-	findRecord,
-	readRecord,
-	tryUpdateRecord,
-	tryUpsertRecord,
-	type WriteOptions,
-} from '../api/records';
-import type {
-	FieldDefinition,
-	FieldValues,
-	PlatformRecord,
-	TableAddress,
-	TableDefinition,
-} from '../api/types';
+/** Writing one record: the writer of many with one entry, and with requests of its own. */
+import { readRecord, type WriteOptions } from '../api/records';
+import type { PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
-import type { ApiClient } from '../transport/client';
-import { failureAsValue, ServiceError } from '../transport/errors';
-import { prepareRecord, type PreparedRecord } from './batches';
+import { failureAsValue } from '../transport/errors';
+import { isAppending } from './evidence';
 import type { LastChange } from './lastChange';
-import { lookUp } from './lookup';
-import { isSuccess, type ItemOutcome, failedItem } from './outcome';
-import { keyFields, type PlannedRecord } from './plan';
-import { isAppending, isUnapplied, type WriteContext } from './evidence';
-import { judge, unreadItem } from './judge';
-import { errorWithNextStep } from './nextStep';
+import { writeMatched } from './matching';
+import { requireSuccess, type ItemOutcome } from './outcome';
+import type { Plan, PlannedRecord, WriteMode } from './plan';
+import type { Matching, WriteTarget } from './task';
+import { writeMany } from './write';
 
-interface Target {
-	client: ApiClient;
-	at: TableAddress;
-}
-
-/** What holds for the records of a table that are written one by one. */
-export const singleContext = (
-	{ fields }: TableDefinition,
-	mode: WriteContext['mode'],
-	rest: Partial<WriteContext> = {},
-): WriteContext => ({
-	mode,
-	fields: new Map(fields.map((field) => [field.name, field])),
-	appendable: appendableFields(fields),
-	lastChangeBefore: undefined,
+const ONE = {
 	isSingle: true,
-	...rest,
-});
+	batchSize: 1,
+	batchBytes: Infinity,
+	parallelRequests: 1,
+	skipUnchanged: false,
+	dryRun: false,
+	stopAtFailure: false,
+} as const;
 
-/** Reads the stored records that a write may have changed. */
-type Reader = () => Promise<PlatformRecord[]>;
-
-/** Tells whether an attempt without a response was applied, if it must not be repeated blindly. */
-const repeatCheck = (prepared: PreparedRecord, read: Reader, context: WriteContext) =>
-	isAppending(prepared, context)
-		? async () => {
-				const found = await read().catch(failureAsValue);
-				return !(found instanceof ServiceError) && isUnapplied(prepared, found, context);
-			}
-		: undefined;
-
-const unknownWrite = ({ message = '', hint, isFinal }: ItemOutcome, { status }: ServiceError) =>
-	new ServiceError(message, { delivery: 'ambiguous', status, hint, isFinal });
-
-/** The record that a write led to. @throws {ServiceError} */
-async function settle(
-	result: PlatformRecord | ServiceError,
-	prepared: PreparedRecord,
-	read: Reader,
-	context: WriteContext,
-): Promise<PlatformRecord> {
-	if (!(result instanceof ServiceError)) return result;
-	const isOpen = result.delivery === 'ambiguous';
-	const previousAttempt = isOpen ? result : result.previousAttempt;
-	if (!previousAttempt) throw errorWithNextStep(result, prepared.fields, context);
-	const attempted = { ...prepared, previousAttempt };
-	const found = await read().catch(failureAsValue);
-	if (found instanceof ServiceError) {
-		throw unknownWrite(unreadItem(attempted, result.message, found, context), result);
-	}
-	const rejections = isOpen ? undefined : new Map([[attempted, failedItem(result)]]);
-	const item = judge(attempted, found, { rejections }, context);
-	const record = found.find(({ id }) => id === item.id);
-	if (isSuccess(item) && record) return record;
-	if (item.outcome === 'unknown') throw unknownWrite(item, result);
-	if (item.outcome !== 'notFound') throw errorWithNextStep(result, prepared.fields, context);
-	const { message = '', hint } = item;
-	throw new ServiceError(message, { delivery: 'rejected', status: 404, hint });
+/**
+ * Writes a record.
+ *
+ * @returns its outcome, with all that the record holds
+ * @throws {ServiceError | InputError} if it was not written, or nobody knows
+ */
+export async function writeOne(
+	target: WriteTarget,
+	record: PlannedRecord,
+	mode: WriteMode,
+	options: WriteOptions,
+	lastChangeBefore?: LastChange,
+): Promise<ItemOutcome> {
+	let item: ItemOutcome | undefined;
+	await writeMany(
+		target,
+		[record],
+		{ ...ONE, ...options, mode },
+		lastChangeBefore,
+		(_, outcome) => {
+			item = outcome;
+		},
+	);
+	return requireSuccess(item!);
 }
 
 /**
- * Updates a record by its ID.
+ * Writes the records that an item matches, as the rules say.
  *
- * @param before as it is stored, where it was read; values that add something need it to be repeated
- * @throws {ServiceError}
+ * @param prepare called before something is written, if it is
+ * @throws {ServiceError | InputError} if one of them was not written, or nobody knows
  */
-export async function updateOne(
-	{ client, at }: Target,
-	id: string,
-	fields: FieldValues,
-	before: PlatformRecord | undefined,
-	context: WriteContext,
+export async function writeOneMatched(
+	target: WriteTarget,
+	record: PlannedRecord,
+	matching: Matching,
 	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const record = { index: 0, id, fields };
-	const prepared = prepareRecord(record, fields, before);
-	const read = async () => {
-		const found = await findRecord(client, at, id);
-		return found ? [found] : [];
-	};
-	const updateMode = context.mode === 'replace' ? 'replace' : 'partial';
-	const isUnapplied = repeatCheck(prepared, read, context);
-	const result = await tryUpdateRecord(
-		client,
-		at,
-		{ id, fields, updateMode },
-		options,
-		isUnapplied,
-	);
-	return await settle(result, prepared, read, context);
+	prepare: () => Promise<void>,
+): Promise<ItemOutcome[]> {
+	let items: ItemOutcome[] = [];
+	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
+	await writeMatched(target, plan, { ...ONE, ...options, mode: 'upsert', matching }, undefined, {
+		prepare: async ({ records }) => {
+			if (records.length > 0) await prepare();
+		},
+		onOutcomes: (_, outcomes) => {
+			items = outcomes;
+		},
+	});
+	return items.map(requireSuccess);
 }
 
 /** The record before values are added to it; undefined if none are, or the token may not read. */
 export async function readBeforeAdding(
-	{ client, at }: Target,
-	id: string,
-	fields: FieldValues,
-	context: WriteContext,
+	{ client, at, table }: WriteTarget,
+	{ id, fields }: PlannedRecord,
 ): Promise<PlatformRecord | undefined> {
-	if (!isAppending({ fields }, context)) return undefined;
-	return await readRecord(client, at, id).catch((error: unknown) => {
+	if (!isAppending({ fields }, { appendable: appendableFields(table.fields) })) return undefined;
+	return await readRecord(client, at, id!).catch((error: unknown) => {
 		if (failureAsValue(error).status === 403) return undefined;
 		throw error;
-	});
-}
-
-/** Creates or updates the record that has the same import key. @throws {ServiceError} */
-export async function upsertOne(
-	{ client, at }: Target,
-	table: TableDefinition,
-	record: PlannedRecord,
-	lastChangeBefore: LastChange,
-	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const keys = keyFields(table, {});
-	const context = singleContext(table, 'upsert', { key: keys[0]?.name, lastChangeBefore });
-	const prepared = prepareRecord(record);
-	const read = async () => {
-		const found = await lookUp(client, at, keys, [record], 'allFields', 1);
-		return found.get(record) ?? [];
-	};
-	const isUnapplied = repeatCheck(prepared, read, context);
-	const result = await tryUpsertRecord(client, at, record.fields, options, isUnapplied);
-	return await settle(result, prepared, read, context);
-}
-
-/**
- * Creates a record that nothing matched. If the response is lost, it is looked up: one that is there
- * by then and holds what was sent is this one.
- *
- * @param keys the fields that it was looked for by
- * @throws {ServiceError}
- */
-export async function createMissing(
-	{ client, at }: Target,
-	record: PlannedRecord,
-	keys: FieldDefinition[],
-	context: WriteContext,
-	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const field = keys.length === 1 ? keys[0]!.name : undefined;
-	const key = field && record.key !== undefined ? { field, value: record.key } : undefined;
-	const created = await createRecord(client, at, record.fields, options, key).catch(failureAsValue);
-	if (!(created instanceof ServiceError)) return created;
-	if (created.delivery !== 'ambiguous') {
-		throw errorWithNextStep(created, record.fields, { ...context, mode: 'create' });
-	}
-	const stored = await lookUp(client, at, keys, [record], 'allFields').catch(failureAsValue);
-	const found = stored instanceof ServiceError ? [] : (stored.get(record) ?? []);
-	const prepared = { ...prepareRecord(record, record.fields, null), previousAttempt: created };
-	// There was none before: one that holds what was sent, as far as that can be read, is this one.
-	const item = judge(prepared, found, {}, { ...context, mode: 'create' });
-	const its = found.find(({ id }) => id === item.id);
-	if (isSuccess(item) && its) return its;
-	throw created;
-}
-
-/**
- * Creates a record.
- *
- * @throws {ServiceError}
- */
-export async function createOne(
-	{ client, at }: Target,
-	table: TableDefinition,
-	{ fields, key }: PlannedRecord,
-	options: WriteOptions,
-): Promise<PlatformRecord> {
-	const [field] = keyFields(table, {});
-	const recordKey = field && key ? { field: field.name, value: key } : undefined;
-	return await createRecord(client, at, fields, options, recordKey).catch((error: unknown) => {
-		throw errorWithNextStep(failureAsValue(error), fields, singleContext(table, 'create'));
 	});
 }

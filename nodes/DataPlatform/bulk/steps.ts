@@ -5,7 +5,7 @@
  */
 import type { PlatformRecord } from '../api/types';
 import type { ApiResponse } from '../transport/client';
-import { ServiceError } from '../transport/errors';
+import { isNotFound, ServiceError } from '../transport/errors';
 import { isPartial, prepareRecord, type PreparedRecord } from './batches';
 import { diffRecord } from './diff';
 import { type ItemOutcome, failedItem, notSentItem, rejectedItem } from './outcome';
@@ -13,7 +13,7 @@ import type { PlannedRecord } from './plan';
 import { withoutAdded, type UnresolvedContext, type WriteContext } from './evidence';
 import { confirmedItem } from './judge';
 import { pairByPosition } from './pairing';
-import { parseBulkResponse, type BulkResponse } from './response';
+import { parseBulkResponse, parseSingleResponse, type BulkResponse } from './response';
 
 /** Sends a batch. */
 export interface SendWork {
@@ -54,6 +54,8 @@ export interface Resolution {
 	incomplete: ResolvedItem[];
 	/** Items of which a look-up proves that they were not written: sending them can't add anything twice. */
 	unapplied: PreparedRecord[];
+	/** Items of which neither the response nor what is stored says anything: the response to one alone does. */
+	unproven: PreparedRecord[];
 	/** Why looking up did not work. */
 	failure?: ServiceError;
 }
@@ -138,7 +140,14 @@ function resolveUnwritten(
 }
 
 const rejectAll = (records: PreparedRecord[], error: ServiceError) =>
-	resolveUnwritten(records, () => failedItem(error), true);
+	resolveUnwritten(
+		records,
+		({ isAlone, record: { id } }) => ({
+			...failedItem(error),
+			...(isAlone && isNotFound(error) && { outcome: 'notFound', id }),
+		}),
+		true,
+	);
 
 /** The step for records that are not sent any more. */
 export const afterStop = (records: PreparedRecord[], cause: ServiceError): Step =>
@@ -182,7 +191,10 @@ function afterAttempt(
 		previousAttempt,
 	);
 	if (!(result instanceof ServiceError)) {
-		return afterResponse(attempted, parseBulkResponse(result.body, records.length), context);
+		const response = records[0]!.isAlone
+			? parseSingleResponse(result.body)
+			: parseBulkResponse(result.body, records.length);
+		return afterResponse(attempted, response, context);
 	}
 	const partial = result.body && parseBulkResponse(result.body, records.length);
 	if (partial && partial.data.length > 0) {
@@ -194,7 +206,8 @@ function afterAttempt(
 		const stop = result.isRetryBudgetSpent ? result : undefined;
 		return { ...reconcile(open, open, {}), stop };
 	}
-	if (result.delivery === 'rejected' && DIVISIBLE.has(result.status ?? 0)) {
+	const isAboutRecords = records[0]!.isAlone ?? DIVISIBLE.has(result.status ?? 0);
+	if (result.delivery === 'rejected' && isAboutRecords) {
 		return afterRejection(attempted, result, partial, canDivide);
 	}
 	const rest = resolveUnwritten(attempted, () => failedItem(result), false);
@@ -321,7 +334,7 @@ function asWholeRecord(
 /** The items that the response itself confirms: updates by id, others by position. */
 function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
 	if (mode === 'create' || mode === 'upsert') {
-		return pairByPosition(records, response, mode === 'upsert') ?? [];
+		return pairByPosition(records, response) ?? [];
 	}
 	const { byId } = response;
 	return records.flatMap((record, index) => {
@@ -332,12 +345,13 @@ function pair(records: PreparedRecord[], response: BulkResponse, { mode }: Write
 
 /** The step after looking up what no response confirmed. */
 export const afterReconcile = (
-	{ outcomes, incomplete, unapplied, failure }: Resolution,
+	{ outcomes, incomplete, unapplied, unproven, failure }: Resolution,
 	context: WriteContext,
 ): Step =>
 	join(
 		step({
 			outcomes,
+			work: unproven.map((record) => ({ kind: 'send', records: [record] })),
 			unsent: unapplied.map((prepared) => ({
 				...prepared,
 				previousAttempt: undefined,

@@ -18,7 +18,8 @@ import { isSuccess, type ItemOutcome } from './outcome';
 import type { WritePipeline } from './pipeline';
 import type { PlannedRecord } from './plan';
 import { Remover } from './remove';
-import { afterFailure, type WriteTarget } from './write';
+import type { WriteTarget } from './task';
+import { afterFailure } from './write';
 
 /** What to do with records that are missing from the input: delete them, or set fields of them. */
 export type Removal = 'delete' | { set: FieldValues };

@@ -1,19 +1,22 @@
 /**
- * Writing many records: the scheduler that works off the queue of work. It alone knows how large a
- * batch is, how many requests are under way, and when to stop; what a response means is up to
- * steps.ts.
+ * Writing records: the scheduler that works off the queue of work. It alone knows how large a batch is,
+ * how many requests are under way, and when to stop; what a response means is up to steps.ts.
+ *
+ *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
+ *                             ▲       ▲ │ └─▶ rejected: halves; changed meanwhile: whole ─▶ send
+ *                 not applied │ alone │ ▼ unreported, or no response
+ *                             └─── reconcile ─▶ outcome
  */
 import { paths } from '../api/endpoints';
-import type { WriteOptions } from '../api/records';
-import type { TableAddress, TableDefinition } from '../api/types';
+import { METHODS, tryWriteRecord, type RecordWrite } from '../api/records';
 import { appendableFields } from '../fields/values';
-import type { ApiClient } from '../transport/client';
 import { ServiceError } from '../transport/errors';
 import { prepareRecord, UnsentRecords, type PreparedRecord } from './batches';
 import { CongestionControl, type CongestionOptions } from './congestion';
 import { FailureLimit } from './failureLimit';
 import { isSuccess, type ItemOutcome } from './outcome';
-import { keyFields, type PlannedRecord, type WriteMode } from './plan';
+import { keyFields, type PlannedRecord } from './plan';
+import type { Task, WriteTarget } from './task';
 import { OutcomeResolver } from './reconcile';
 import type { LastChange } from './lastChange';
 import { withNextStep } from './nextStep';
@@ -31,36 +34,6 @@ import {
 	type Work,
 } from './steps';
 
-/** The table that is written to, and the client that reaches it. */
-export interface WriteTarget {
-	client: ApiClient;
-	at: TableAddress;
-	table: TableDefinition;
-}
-
-export interface WriteManyOptions extends WriteOptions {
-	mode: WriteMode;
-	/** The import key's name where the table's definition does not mark it. */
-	importKey?: string;
-	/** The fields that records were matched on; by them they are looked up too. */
-	matchOn?: string[];
-	/** An item whose record is not found has not failed: it is dealt with later. */
-	isMissingExpected?: boolean;
-	/** How many records a request has at most; 0: automatic. */
-	batchSize: number;
-	batchBytes: number;
-	/** How many requests are under way at most; 0: automatic. */
-	parallelRequests: number;
-	/** Read the current values first, write only what differs. */
-	skipUnchanged: boolean;
-	/** Write nothing; report what would be written. */
-	dryRun: boolean;
-	/** Send no further batch once an item did not succeed. */
-	stopAtFailure: boolean;
-	/** Send no further batch once more than this share of the items failed, in percent. */
-	maxFailedShare?: number;
-}
-
 /** Called once for each planned record. */
 export type OnOutcome = (record: PlannedRecord, outcome: ItemOutcome) => void;
 
@@ -71,8 +44,8 @@ const MAX_DIVISIONS = 1000;
 const COMPARE_WINDOW = 999;
 
 /** Records without a key are read one by one, a few at a time: one window is enough. */
-const compareWindows = ({ mode, matchOn }: WriteManyOptions) =>
-	!matchOn && (mode === 'update' || mode === 'replace') ? 1 : 12;
+const compareWindows = ({ mode, matching }: Task) =>
+	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
 
 /**
  * After so many requests in a row that may have written something or not, nothing more is sent: one
@@ -90,9 +63,7 @@ export class WriteSession {
 	/** Takes the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
-	constructor(
-		options: Omit<CongestionOptions, 'isOrdered'> & Pick<WriteManyOptions, 'maxFailedShare'>,
-	) {
+	constructor(options: Omit<CongestionOptions, 'isOrdered'> & Pick<Task, 'maxFailedShare'>) {
 		this.congestion = new CongestionControl({ ...options, isOrdered: false });
 		this.failures = new FailureLimit(options.maxFailedShare);
 	}
@@ -120,13 +91,13 @@ class BulkWriter {
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly records: PlannedRecord[],
-		private readonly options: WriteManyOptions,
+		private readonly options: Task,
 		lastChangeBefore: LastChange,
 		private readonly onOutcome: OnOutcome,
 		private readonly session: WriteSession,
 	) {
 		const { client, at, table } = target;
-		const { mode, skipUnchanged, dryRun } = options;
+		const { mode, matching, skipUnchanged, dryRun, isSingle } = options;
 		const isCompared = skipUnchanged || dryRun;
 		// Two forms of an uncertain key may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
@@ -136,16 +107,25 @@ class BulkWriter {
 		this.congestion.isOrdered = isOrdered;
 		this.congestion.isSequential = mayShare && mode !== 'create';
 		if (!isCompared) this.congestion.begin(records.length);
-		const keys = keyFields(table, options);
-		this.resolver = new OutcomeResolver(client, at, mode, keys, options);
+		const isMatched = Array.isArray(matching?.on);
+		const keys = keyFields(table, {
+			importKey: options.importKey,
+			matchOn: isMatched ? matching!.on : undefined,
+		});
 		const fields = new Map(table.fields.map((field) => [field.name, field]));
-		const isMatched = options.matchOn !== undefined;
 		const appendable = appendableFields(table.fields);
 		const key = keys[0]?.name;
-		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore };
+		this.context = { mode, key, isMatched, fields, appendable, lastChangeBefore, isSingle };
+		this.resolver = new OutcomeResolver(client, at, keys, this.context);
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
-		this.unsent = new UnsentRecords(isCompared ? [].values() : prepareAll(sorted), this.isApart);
+		// Which of two forms of a key mean one record, only the platform knows: each goes by itself.
+		const kindOf = (record: PreparedRecord) =>
+			mode === 'upsert' && record.record.hasUncertainKey ? record : this.isApart(record);
+		this.unsent = new UnsentRecords(
+			isCompared ? [].values() : prepareAll(sorted, isSingle),
+			kindOf,
+		);
 	}
 
 	/** Whether a record must not be in a request that is repeated blindly. */
@@ -238,7 +218,7 @@ class BulkWriter {
 			this.apply(await this.send(work));
 		} else if (work.kind === 'reconcile') {
 			const { records, batch, unresolved } = work;
-			const found = await this.resolver.resolve(records, batch, unresolved, this.context);
+			const found = await this.resolver.resolve(records, batch, unresolved);
 			this.apply(afterReconcile(found, this.context));
 			if (unresolved.response === undefined && !unresolved.rejections) this.countUnknown(found);
 		} else {
@@ -284,23 +264,21 @@ class BulkWriter {
 	private async send(work: SendWork): Promise<Step> {
 		const { records } = work;
 		let isFirstAttempt = true;
-		const { mode, skipAudit } = this.options;
-		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		const { client, at } = this.target;
+		const { mode } = this.options;
 		const isOnce = mode === 'create' || this.isApart(records[0]!);
-		const method = { create: 'POST', upsert: 'POST', update: 'PATCH', replace: 'PUT' } as const;
-		const result = await this.target.client.tryRequest({
-			method: method[mode],
-			path: paths.bulk(this.target.at),
-			query: { dataResponseType: 'MetadataOnly' },
-			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
+		const request = {
 			retryMode: isOnce ? 'notIdempotent' : 'idempotent',
 			...(isOnce &&
 				mode !== 'create' && { isUnapplied: async () => await this.areUnapplied(records) }),
-			onRetry: (failure) => {
+			onRetry: (failure: ServiceError) => {
 				isFirstAttempt = false;
 				this.congestion.failed(records, failure);
 			},
-		});
+		} as const;
+		const result = records[0]!.isAlone
+			? await tryWriteRecord(client, at, this.asSingle(records[0]!), this.options, request)
+			: await client.tryRequest({ ...this.bulkRequest(records), ...request });
 		const step = afterSend(work, result, this.context, this.session.divisionsLeft > 0);
 		if (!(result instanceof ServiceError && result.delivery === 'ambiguous')) {
 			this.session.unknownInARow = 0;
@@ -310,6 +288,24 @@ class BulkWriter {
 			this.congestion.confirmed(records.length, result.durationMs);
 		}
 		return step;
+	}
+
+	private bulkRequest(records: PreparedRecord[]) {
+		const { mode, skipAudit } = this.options;
+		const flags = `${mode === 'upsert' ? ',"useUpsert":true' : ''}${skipAudit ? ',"skipAudit":true' : ''}`;
+		return {
+			method: METHODS[mode],
+			path: paths.bulk(this.target.at),
+			query: { dataResponseType: 'MetadataOnly' },
+			body: `{"bulk":[${records.map(({ json }) => json).join(',')}]${flags}}`,
+		};
+	}
+
+	/** A record that was found is updated, even by an upsert. */
+	private asSingle({ record, fields, before }: PreparedRecord): RecordWrite {
+		const { mode } = this.options;
+		const id = record.id ?? before?.id;
+		return { mode: mode === 'upsert' && id !== undefined ? 'update' : mode, id, fields };
 	}
 
 	/** Whether a look-up proves that nothing of a request was applied. */
@@ -322,7 +318,10 @@ class BulkWriter {
 	}
 
 	private isFailure(outcome: ItemOutcome) {
-		const isExpected = outcome.outcome === 'notFound' && this.options.isMissingExpected;
+		const { matching } = this.options;
+		// Then the item is dealt with later.
+		const isExpected =
+			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
 		return !isSuccess(outcome) && !isExpected;
 	}
 
@@ -352,8 +351,11 @@ class BulkWriter {
 export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
-function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {
-	for (const record of records) yield prepareRecord(record);
+function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<PreparedRecord> {
+	for (const record of records) {
+		const prepared = prepareRecord(record, record.fields, isAlone ? record.matched : undefined);
+		yield isAlone ? { ...prepared, isAlone } : prepared;
+	}
 }
 
 /**
@@ -367,7 +369,7 @@ function* prepareAll(records: PlannedRecord[]): Generator<PreparedRecord> {
 export async function writeMany(
 	target: WriteTarget,
 	records: PlannedRecord[],
-	options: WriteManyOptions,
+	options: Task,
 	lastChangeBefore: LastChange | ServiceError,
 	onOutcome: OnOutcome,
 	session = new WriteSession(options),

@@ -236,6 +236,7 @@ export class ItemResults {
 			(entry): entry is [number, ItemResult] =>
 				Array.isArray(entry[1]) ||
 				entry[1]?.details?.outcome === 'unknown' ||
+				entry[1]?.isFinal === true ||
 				entry[1]?.deletion !== undefined,
 		);
 	}

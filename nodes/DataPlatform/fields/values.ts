@@ -31,9 +31,7 @@ export function toFieldValue(
 }
 
 /** Whether a value adds to the stored one, or removes from it. */
-export const isChange = (
-	sent: JsonValue | undefined,
-): sent is { add?: JsonValue; remove?: JsonValue } =>
+const isChange = (sent: JsonValue | undefined): sent is { add?: JsonValue; remove?: JsonValue } =>
 	isObject(sent) && ('add' in sent || 'remove' in sent);
 
 /** A change that adds no link and no file leaves an empty field empty. */

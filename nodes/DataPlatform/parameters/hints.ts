@@ -73,9 +73,7 @@ const TEXTS: { [C in HintCode]: string | ((hint: HintOf<C>) => string) } = {
 	lookBeforeAddingAgain:
 		'Look at the record before you run it again: files and messages that it already has would be added again.',
 	lookBeforeCreatingAgain:
-		"Look into the table before you run it again. With an import key field, 'Create or Update' can be repeated without creating duplicates.",
-	lookBeforeCreatingManyAgain:
-		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update Many' can be repeated without creating duplicates.",
+		"Look for the record in the platform before you send it again. With an import key field in the table, 'Create or Update' and 'Create or Update Many' can be repeated without creating duplicates.",
 	updateInstead: "Use 'Create or Update Many' to update it.",
 	correctKeyOrUpdate: ({ field }) =>
 		`Correct the value of '${field}'. If a record already has it, use 'Create or Update' or 'Create or Update Many' to update that record.`,

@@ -2,8 +2,8 @@
  * How items find their records, and what to do if they find one, several or none.
  */
 import type { TableDefinition } from '../api/types';
-import type { Matching, MatchRules } from '../bulk/matching';
 import { keyField, type MatchOn, type WriteMode } from '../bulk/plan';
+import type { Matching, MatchRules } from '../bulk/task';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, names } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';

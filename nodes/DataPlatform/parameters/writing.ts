@@ -4,10 +4,9 @@
 import type { TableAddress, TableDefinition } from '../api/types';
 import { readLastChange } from '../bulk/lastChange';
 import type { LinkResolver } from '../bulk/links';
-import type { Matching, MatchRules } from '../bulk/matching';
 import { WritePipeline } from '../bulk/pipeline';
 import type { PlanOptions, WriteMode } from '../bulk/plan';
-import type { WriteManyOptions } from '../bulk/write';
+import type { Matching, MatchRules, Task } from '../bulk/task';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, flag, number, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
@@ -242,7 +241,7 @@ export function manySettings(
 	run: RunContext<SettingsParameter | NameOf<typeof maxFailedShare>>,
 	index: number,
 	kind: WriteKind,
-): WriteManyOptions {
+): Task {
 	const share = maxFailedShare.of(run, index);
 	const isLimited = share !== NO_FAILURE_LIMIT;
 	return {
@@ -281,7 +280,7 @@ export interface WriteSetup {
 export async function setUpWriting(
 	run: RunContext<SetupParameter>,
 	index: number,
-	settings: WriteManyOptions,
+	settings: Task,
 	{ mode, matching: matchingIn }: WriteKind,
 	unmatched: PlanOptions,
 ): Promise<WriteSetup> {

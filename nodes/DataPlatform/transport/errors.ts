@@ -30,7 +30,6 @@ export type Hint =
 	| { code: 'markImportKey' }
 	| { code: 'lookBeforeAddingAgain' }
 	| { code: 'lookBeforeCreatingAgain' }
-	| { code: 'lookBeforeCreatingManyAgain' }
 	| { code: 'updateInstead' }
 	| { code: 'correctKeyOrUpdate'; field: string }
 	| { code: 'giveLinkedRecords'; field: string }

@@ -1,4 +1,4 @@
-import { createOne } from '../../bulk/single';
+import { writeOne } from '../../bulk/single';
 import { itemOperation } from '../../parameters/operation';
 import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
 import { outputOf, simple } from '../../parameters/reading';
@@ -18,7 +18,7 @@ export const create = itemOperation({
 		const record = await plannedRecord(run, index, 'create');
 		const options = writeOptions(run, index);
 		const table = await run.definition(at);
-		const target = { client: run.client, at };
-		return outputOf(run, index)(await createOne(target, table, record, options));
+		const target = { client: run.client, at, table };
+		return outputOf(run, index)(await writeOne(target, record, 'create', options));
 	},
 });

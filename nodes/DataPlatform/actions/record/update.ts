@@ -1,4 +1,4 @@
-import { readBeforeAdding, singleContext, updateOne } from '../../bulk/single';
+import { readBeforeAdding, writeOne } from '../../bulk/single';
 import type { RunContext } from '../../execution/run';
 import { itemOperation } from '../../parameters/operation';
 import { plannedRecord, singleWriteOptions, writeOptions } from '../../parameters/plannedRecord';
@@ -29,13 +29,13 @@ export const update = itemOperation({
 	execute: async (run, index) => {
 		const mode = updateMode.of(run, index) === 'replace' ? 'replace' : 'update';
 		const id = recordId.of(run, index);
-		const { fields } = await plannedRecord(run, index, mode, { id });
-		if (Object.keys(fields).length === 0) noticeNothing(run);
+		const record = await plannedRecord(run, index, mode, { id });
+		if (Object.keys(record.fields).length === 0) noticeNothing(run);
 		const shape = outputOf(run, index);
-		const target = { client: run.client, at: tableOf(run, index) };
-		const context = singleContext(await run.definition(target.at), mode);
+		const at = tableOf(run, index);
+		const target = { client: run.client, at, table: await run.definition(at) };
 		const options = writeOptions(run, index);
-		const before = await readBeforeAdding(target, id, fields, context);
-		return shape(await updateOne(target, id, fields, before, context, options));
+		const matched = await readBeforeAdding(target, record);
+		return shape(await writeOne(target, { ...record, matched }, mode, options));
 	},
 });

@@ -1,20 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { addressKey } from '../../api/endpoints';
-import type { WriteOptions } from '../../api/records';
-import type {
-	FieldDefinition,
-	PlatformRecord,
-	RecordMetadata,
-	TableAddress,
-} from '../../api/types';
-import { readLastChange, type LastChange } from '../../bulk/lastChange';
-import { decide, findMatches, type Matching } from '../../bulk/matching';
-import type { ItemOutcome, Outcome } from '../../bulk/outcome';
-import { keyFields, type PlannedRecord } from '../../bulk/plan';
-import type { WriteContext } from '../../bulk/evidence';
+import type { RecordMetadata, TableAddress } from '../../api/types';
 import { upsertOutcome } from '../../bulk/judge';
-import { createMissing, singleContext, updateOne, upsertOne } from '../../bulk/single';
+import { readLastChange, type LastChange } from '../../bulk/lastChange';
+import type { ItemOutcome } from '../../bulk/outcome';
+import { writeOne, writeOneMatched } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
 import {
@@ -34,97 +25,7 @@ import {
 import { outputOf, simple } from '../../parameters/reading';
 import { itemRecordId, tableOf, tableParameters } from '../../parameters/table';
 import { columnsToUpsert } from '../../parameters/values';
-import type { ApiClient } from '../../transport/client';
-import { InputError, ServiceError } from '../../transport/errors';
-
-/** The result for one record: written, or returned as it was. */
-interface Written {
-	outcome?: Outcome;
-	record?: Partial<PlatformRecord>;
-}
-
-/** How often a record may appear or disappear between looking it up and writing it. */
-const MAX_TRIES = 3;
-
-const hasStatus = (error: unknown, status: number) =>
-	error instanceof ServiceError && error.status === status;
-
-/** Writes one record according to the matching rules. */
-class MatchedUpsert {
-	constructor(
-		readonly client: ApiClient,
-		readonly at: TableAddress,
-		private readonly matching: Matching,
-		private readonly options: WriteOptions,
-		private readonly keys: FieldDefinition[],
-		private readonly context: WriteContext,
-		/** Called before the record is written, if it is. */
-		private readonly prepare: () => Promise<void>,
-	) {}
-
-	/** @throws {ServiceError | InputError} */
-	async write(record: PlannedRecord, tries = 1): Promise<Written[]> {
-		const { client, at, keys, matching } = this;
-		const found = await findMatches(client, at, keys, [record], matching);
-		const { updates, creates, outcomes } = decide(found, matching);
-		const before = new Map([...found.values()].flat().map((stored) => [stored.id, stored]));
-		const written = outcomes.map(([, outcome]) => withoutWriting(outcome));
-		if (updates.length + creates.length > 0) await this.prepare();
-		const writing = async () => {
-			for (const update of updates) written.push(await this.update(update, before));
-			for (const missing of creates) written.push(await this.create(missing));
-		};
-		const failure = await writing().then(
-			() => undefined,
-			(error: unknown) => error,
-		);
-		if (failure === undefined) return written;
-		// The record was deleted after it was found, or created after it was missing.
-		const isGone = updates.length === 1 && hasStatus(failure, 404);
-		const isTaken = creates.length > 0 && keys.length > 0 && hasStatus(failure, 400);
-		if ((isGone || isTaken) && tries < MAX_TRIES && (await this.hasChanged(record, before))) {
-			return await this.write(record, tries + 1);
-		}
-		const total = updates.length + outcomes.length;
-		if (total < 2 || !(failure instanceof ServiceError)) return await Promise.reject(failure);
-		const message = `${failure.message}; ${written.length} of ${total} matching records were written`;
-		throw new ServiceError(message, failure);
-	}
-
-	private async hasChanged(record: PlannedRecord, before: Map<string, PlatformRecord>) {
-		const now = await findMatches(this.client, this.at, this.keys, [record], this.matching);
-		const ids = [...now.values()].flat().map(({ id }) => id);
-		return ids.length !== before.size || ids.some((id) => !before.has(id));
-	}
-
-	private async update(
-		{ id, fields }: PlannedRecord,
-		before: Map<string, PlatformRecord>,
-	): Promise<Written> {
-		const stored = before.get(id!);
-		const { context, options } = this;
-		const record = await updateOne(this, id!, fields, stored, context, options);
-		const isSame = stored?.ver !== undefined && record.ver === stored.ver;
-		return { outcome: isSame ? 'unchanged' : 'updated', record };
-	}
-
-	private async create(record: PlannedRecord): Promise<Written> {
-		const { context, options, keys } = this;
-		const created = await createMissing(this, record, keys, context, options);
-		return { outcome: 'inserted', record: created };
-	}
-}
-
-/**
- * The result of a rule that writes nothing.
- *
- * @throws {InputError} if the rule makes this an error
- */
-function withoutWriting({ outcome, message = '', hint = '', ...record }: ItemOutcome): Written {
-	if (outcome === 'found') return { outcome, record };
-	if (outcome === 'skipped') return { outcome };
-	throw new InputError(message, { hint, outcome });
-}
+import { ServiceError } from '../../transport/errors';
 
 /**
  * The newest change in the table before this run wrote anything, read once; undefined if it can't be
@@ -171,27 +72,20 @@ export const upsert = itemOperation({
 		});
 		const options = writeOptions(run, index);
 		const shape = outputOf(run, index);
-		const output = ({ outcome, record: written }: Written): IDataObject =>
-			omitUndefined({ outcome, ...(written && shape(written)) });
+		const output = ({ outcome, ...stored }: Partial<ItemOutcome>): IDataObject =>
+			omitUndefined({ outcome, ...(outcome !== 'skipped' && shape(stored)) });
+		const target = { client: run.client, at, table };
 		if (matching) {
-			const keys = isById ? [] : keyFields(table, { matchOn: matching.on });
 			const prepare = async () => await createLinkedRecords(run, index, record, table);
-			const writer = new MatchedUpsert(
-				run.client,
-				at,
-				matching,
-				options,
-				keys,
-				singleContext(table, 'update'),
-				prepare,
-			);
-			const written = await writer.write(record);
+			const written = await writeOneMatched(target, record, matching, options, prepare);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}
 		const latest = await latestChange(run, at);
-		const target = { client: run.client, at };
-		const written = await upsertOne(target, table, record, latest, options);
-		const outcome = upsertOutcome(written, latest, lastWritten(run, at, written));
-		return output({ outcome, record: written });
+		const written = await writeOne(target, record, 'upsert', options, latest);
+		const stored = { ...written, id: written.id! };
+		return output({
+			...written,
+			outcome: upsertOutcome(stored, latest, lastWritten(run, at, stored)),
+		});
 	},
 });

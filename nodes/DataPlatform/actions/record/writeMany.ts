@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import type { Plan, PlannedRecord, PlanInput, Problem } from '../../bulk/plan';
-import type { WriteManyOptions } from '../../bulk/write';
+import type { Task } from '../../bulk/task';
 import {
 	omitUndefined,
 	type Failure,
@@ -166,7 +166,7 @@ function* rowsOf(
 export interface Writing extends WriteSetup {
 	/** The item that shared parameters are read from. */
 	source: number;
-	settings: WriteManyOptions;
+	settings: Task;
 	shape: RecordOutput;
 	/** The items that are still to be written. */
 	plan: Plan;

@@ -55,10 +55,8 @@ export class RecordWriter {
 		const found = id ? state.records.get(this.#table, id) : undefined;
 		if (found) return this.#change(found, input, mode);
 		if (!useUpsert) return undefined;
-		return this.#insert(
-			input,
-			id && state.settings.upsertKeepsId && uuid.test(id) ? id : undefined,
-		);
+		// The contract leaves open which ID an upsert of an unknown one gives.
+		return this.#insert(input, id && uuid.test(id) ? id : undefined);
 	}
 
 	#insert(input: JsonObject, id?: string): WriteResult {

@@ -25,8 +25,6 @@ const settings = Type.Object({
 	maxFileBytes: Type.Union([count, Type.Null()]),
 	/** Whether bulk responses have `updatedCount`. */
 	updatedCount: Type.Boolean(),
-	/** Whether an upsert of an unknown id inserts the record with that id (if it is a UUID). */
-	upsertKeepsId: Type.Boolean(),
 	/** `created` and `modified` of records are multiples of this; with 1, an update is always later. */
 	timePrecisionMs: Type.Integer({ minimum: 1 }),
 	/** The most records in a page of GET T/data, whatever its `limit`; null for no cap. */
@@ -56,7 +54,6 @@ export const defaultSettings: Readonly<Settings> = {
 	maxBodyBytes: 1024 ** 3,
 	maxFileBytes: null,
 	updatedCount: true,
-	upsertKeepsId: true,
 	timePrecisionMs: 1,
 	maxListedRecords: null,
 	maxFilteredRecords: null,

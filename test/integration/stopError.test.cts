@@ -39,6 +39,7 @@ test('an item with a wrong value: its field, and that nothing is done', async ()
 		item: 1,
 		outcome: 'failed',
 		field: 'price',
+		retryable: false,
 		items: 3,
 		done: 0,
 		confirmedThroughItem: null,
@@ -47,6 +48,7 @@ test('an item with a wrong value: its field, and that nothing is done', async ()
 		item: 1,
 		outcome: 'failed',
 		field: 'price',
+		retryable: false,
 		items: 3,
 		done: 1,
 		confirmedThroughItem: 0,
@@ -66,6 +68,7 @@ test('a write with an unknown outcome', async () => {
 	expect(details).toEqual({
 		item: 1,
 		outcome: 'unknown',
+		retryable: false,
 		items: 2,
 		done: 1,
 		confirmedThroughItem: 0,

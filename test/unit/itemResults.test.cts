@@ -7,10 +7,11 @@ import {
 	isErrorItem,
 	ItemResults,
 	toNodeError,
+	type Failure,
 } from '../../nodes/DataPlatform/execution/itemResults.ts';
 import { toFailure } from '../../nodes/DataPlatform/parameters/failure.ts';
 import { OriginError } from '../../nodes/DataPlatform/transport/allowedOrigins.ts';
-import { ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
+import { InputError, ServiceError } from '../../nodes/DataPlatform/transport/errors.ts';
 import { asItems, columns, locator, runNode, TABLE, type Given } from './fakeNode.cts';
 import { fieldOf, tableOf } from './fixtures.cts';
 import { httpResponse } from './stubPlatform.cts';
@@ -195,12 +196,12 @@ describe('the error that stops the node', () => {
 	test('is about the item that failed by itself', () => {
 		const results = new ItemResults(3);
 		results.failed(1, { message: 'derived', isDerived: true });
-		expect(results.primaryFailure()).toEqual({
+		expect(results.primaryFailure()).toMatchObject({
 			index: 1,
 			failure: { message: 'derived', isDerived: true },
 		});
 		results.failed(2, { message: 'own' });
-		expect(results.primaryFailure()).toEqual({ index: 2, failure: { message: 'own' } });
+		expect(results.primaryFailure()).toMatchObject({ index: 2, failure: { message: 'own' } });
 		expect(results.firstFailure()).toMatchObject({ index: 1 });
 	});
 
@@ -210,7 +211,69 @@ describe('the error that stops the node', () => {
 		expect(results.firstFailure()).toBeUndefined();
 		results.add([{ json: {} }]);
 		results.add({ message: 'not removed' });
-		expect(results.primaryFailure()).toEqual({ failure: { message: 'not removed' } });
+		const { index, failure } = results.primaryFailure()!;
+		expect([index, failure.message]).toEqual([undefined, 'not removed']);
+	});
+});
+
+describe('another try of a failed item', () => {
+	const detailsOf = (failure: Failure, retriesUnknown?: boolean) => {
+		const results = new ItemResults(1, undefined, retriesUnknown);
+		results.failed(0, failure);
+		return results.items()[0]!.json.details as IDataObject;
+	};
+	const refused = { delivery: 'rejected', status: 400 } as const;
+	const busy = { delivery: 'notApplied', status: 429, retryAfterMs: 1200 } as const;
+	const lost = { delivery: 'ambiguous', status: 502 } as const;
+
+	test.each<[string, unknown, boolean | undefined, object]>([
+		['was refused', new ServiceError('No', refused), true, { retryable: false }],
+		['came too early', new ServiceError('Wait', busy), false, { retryable: true, retryAfter: 2 }],
+		['has a wrong value', new InputError('Bad', { hint: 'h' }), true, { retryable: false }],
+		['may be done, and may be done twice', new ServiceError('?', lost), true, { retryable: true }],
+		[
+			'may be done, and would be doubled',
+			new ServiceError('?', { ...lost, isFinal: true, retryAfterMs: 1 }),
+			true,
+			{ retryable: false },
+		],
+		[
+			'may be done by an operation that doubles',
+			new ServiceError('?', lost),
+			undefined,
+			{ retryable: false },
+		],
+	])('of one that %s', (_, error, retriesUnknown, expected) => {
+		const { retryable, retryAfter } = detailsOf(toFailure(error), retriesUnknown);
+		expect(JSON.parse(JSON.stringify({ retryable, retryAfter }))).toEqual(expected);
+	});
+
+	test.each([
+		['createMany', false],
+		['upsertMany', true],
+	])('record: %s says so for each item', async (operation, isSafeToRepeat) => {
+		const options = { maxRetryWait: 0, batchSize: 1, parallelRequests: 1 };
+		let writes = 0;
+		const respond = (request: string) => {
+			if (request !== 'POST people bulk') return undefined;
+			writes += 1;
+			return writes === 1 ? httpResponse(504, '') : httpResponse(429, '', { 'retry-after': '7' });
+		};
+		const { output } = await write(
+			`record: ${operation}`,
+			[{ name: 'A' }, { name: 'B' }, { name: 'C' }, { name: 'D', nose: 1 }],
+			{ node: CONTINUE, respond, parameters: { options } },
+		);
+		const told = output.map(({ json }) => {
+			const { outcome, retryable, retryAfter } = json.details as IDataObject;
+			return [outcome, retryable, retryAfter];
+		});
+		expect(told).toEqual([
+			['unknown', isSafeToRepeat, undefined],
+			['failed', true, 7],
+			['failed', true, 7],
+			['failed', false, undefined],
+		]);
 	});
 });
 
@@ -218,12 +281,18 @@ test.each<[string, unknown, object]>([
 	[
 		'a lost response',
 		new ServiceError('lost', { delivery: 'ambiguous', status: 500, isFinal: true }),
-		{ message: 'lost', status: 500, isFinal: true, details: { outcome: 'unknown', status: 500 } },
+		{
+			...{ message: 'lost', status: 500, isFinal: true, isRetryable: true },
+			details: { outcome: 'unknown', status: 500 },
+		},
 	],
 	[
 		'a rejection',
 		new ServiceError('no', { delivery: 'rejected', code: 'x', hint: 'do', retryAfterMs: 5 }),
-		{ message: 'no', hint: 'do', retryAfterMs: 5, details: { outcome: 'failed', code: 'x' } },
+		{
+			...{ message: 'no', hint: 'do', retryAfterMs: 5, isRetryable: false },
+			details: { outcome: 'failed', code: 'x' },
+		},
 	],
 	[
 		'an address that is not allowed',

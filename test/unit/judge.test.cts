@@ -60,6 +60,7 @@ describe('rejections', () => {
 			hint: 'h',
 			code: undefined,
 			status: 400,
+			isRetryable: false,
 		});
 	});
 });

@@ -27,6 +27,7 @@ describe('failures in the user’s words', () => {
 			message: 'No',
 			hint: 'h',
 			status: 400,
+			isRetryable: false,
 			details: { outcome: 'failed', status: 400, code: 'c' },
 		});
 	});
@@ -81,7 +82,11 @@ describe('a report', () => {
 			{ json: { name: 'a' }, pairedItem: { item: 0 } },
 			{ json: { name: 'a2' }, pairedItem: { item: 0 } },
 			{
-				json: { error: 'No', message: 'h', details: { item: 1, outcome: 'failed' } },
+				json: {
+					error: 'No',
+					message: 'h',
+					details: { item: 1, outcome: 'failed', retryable: false },
+				},
 				pairedItem: { item: 1 },
 			},
 			{ json: { name: 'c' }, pairedItem: { item: 2 } },
@@ -92,7 +97,7 @@ describe('a report', () => {
 		const report = new ItemResults(1);
 		report.failed(0, { message: 'No', status: 400 });
 		expect(report.items()).toEqual([
-			{ json: { error: 'No', details: { item: 0 } }, pairedItem: { item: 0 } },
+			{ json: { error: 'No', details: { item: 0, retryable: false } }, pairedItem: { item: 0 } },
 		]);
 	});
 
@@ -117,7 +122,7 @@ describe('a report', () => {
 		report.failed(2, { message: 'No' });
 		report.done(3, ok('d'));
 		expect(report.reached).toEqual({ items: 4, done: 3, confirmedThroughItem: 1 });
-		expect(report.firstFailure()).toEqual({ index: 2, failure: { message: 'No' } });
+		expect(report.firstFailure()).toMatchObject({ index: 2, failure: { message: 'No' } });
 		report.done(2, ok('c'));
 		expect(report.reached).toEqual({ items: 4, done: 4, confirmedThroughItem: 3 });
 		expect(report.firstFailure()).toBeUndefined();

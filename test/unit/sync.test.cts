@@ -767,6 +767,7 @@ test('what is left is reported with the reason', async () => {
 			id,
 			message: `The record '${id}' is missing from the input, but was not removed: item 3 did not succeed`,
 			isDerived: true,
+			isRetryable: true,
 		})),
 	);
 	expect(deletes()).toEqual([]);

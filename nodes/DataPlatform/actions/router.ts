@@ -149,7 +149,11 @@ export async function router(context: IExecuteFunctions): Promise<INodeExecution
 		context.getNodeParameter('resource', 0) as string,
 		context.getNodeParameter('operation', 0) as string,
 	);
-	const report = new ItemResults(items.length, (hint) => withGroups(hint, operation.shown));
+	const report = new ItemResults(
+		items.length,
+		(hint) => withGroups(hint, operation.shown),
+		operation.retriesUnknown,
+	);
 	if (operation.notIdempotent) restoreProgress(context, report, operation.retriesUnknown);
 	const stop = await failureOf(async () => await runAll(context, operation, report));
 	if (stop) {

@@ -341,7 +341,7 @@ class MatchedWriter {
 				await this.writeFound(matches!);
 			} else if (open) {
 				const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
-				this.refuse(record, why);
+				this.refuse(record, why, undefined, true);
 			} else await this.create([record]);
 		}
 	}
@@ -361,9 +361,9 @@ class MatchedWriter {
 		return creates;
 	}
 
-	private refuse(record: PlannedRecord, why: string, field?: string) {
+	private refuse(record: PlannedRecord, why: string, field?: string, isRetryable?: boolean) {
 		const message = `Item ${record.index} was not sent: ${why}`;
-		this.deliver(record, [{ outcome: 'failed', message, field }]);
+		this.deliver(record, [{ outcome: 'failed', message, field, isRetryable }]);
 	}
 
 	/** Those of the records that can be written; the others are failed items. */

@@ -54,6 +54,8 @@ export interface ItemOutcome {
 	mergedInto?: number;
 	/** Doing it again could do it twice: another attempt of the node leaves it. */
 	isFinal?: boolean;
+	/** Sending the item again as it is does no harm and may succeed. */
+	isRetryable?: boolean;
 	/** Dry run: the values that would change, as they are and as they would be. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;
@@ -91,6 +93,7 @@ export const failedItem = (error: ServiceError): ItemOutcome => ({
 	hint: error.hint,
 	code: error.code,
 	status: error.status,
+	isRetryable: error.delivery !== 'rejected',
 	retryAfterMs: error.retryAfterMs,
 });
 
@@ -113,6 +116,7 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	outcome: 'unknown',
 	message: `Unknown whether this record was written: ${why}`,
 	hint: HINT_IF_UNKNOWN[mode],
+	isRetryable: mode !== 'create',
 });
 
 /** An item that may have added something already: another attempt would add it a second time. */
@@ -133,6 +137,7 @@ export function requireSuccess(item: ItemOutcome): ItemOutcome {
 	if (outcome !== 'unknown' && item.status === undefined && hint !== undefined && !item.isFinal) {
 		throw new InputError(message, { hint, outcome, field: item.field });
 	}
-	const delivery = outcome === 'unknown' ? 'ambiguous' : 'rejected';
+	const failed = item.isRetryable ? 'notApplied' : 'rejected';
+	const delivery = outcome === 'unknown' ? 'ambiguous' : failed;
 	throw new ServiceError(message, { ...details, hint, delivery });
 }

@@ -371,6 +371,7 @@ const notListed = ({ id }: PlatformRecord): ItemOutcome => ({
 	id,
 	message: `The record '${id}' is missing from the input, but was not removed: the platform's list of matching records lacks it`,
 	hint: 'Run it again. If the filter depends on the time or on linked records, it may not match any more.',
+	isRetryable: true,
 });
 
 const scoped = (scope: Group) => (scope.filter.length > 0 ? [scope] : []);
@@ -380,11 +381,12 @@ const notRemoved = ({ id }: PlatformRecord, message: string): ItemOutcome => ({
 	id,
 	message: `The record '${id}' is missing from the input, but was not removed: ${message}`,
 	isDerived: true,
+	isRetryable: true,
 });
 
 const failedRemoval = (
 	{ id }: PlatformRecord,
-	{ message, hint, code, status, delivery }: ServiceError,
+	{ message, hint, code, status, delivery, retryAfterMs }: ServiceError,
 ): ItemOutcome => ({
 	outcome: delivery === 'ambiguous' ? 'unknown' : 'failed',
 	id,
@@ -392,4 +394,6 @@ const failedRemoval = (
 	hint,
 	code,
 	status,
+	isRetryable: delivery !== 'rejected',
+	retryAfterMs,
 });

@@ -28,6 +28,8 @@ export interface Failure {
 	isDerived?: boolean;
 	/** It may have been done, and doing it twice would do harm: no further attempt retries it. */
 	isFinal?: boolean;
+	/** The same item may succeed later, unless it may have been done and could be done twice. */
+	isRetryable?: boolean;
 	details?: IDataObject;
 	/** Files that were made before it failed. */
 	binary?: IBinaryKeyData;
@@ -149,10 +151,14 @@ export class ItemResults {
 	private isDryRun = false;
 	private stopReason?: Pick<Progress, 'stopped' | 'stopMessage'>;
 
-	/** @param toHint puts a hint in the words of the operation */
+	/**
+	 * @param toHint puts a hint in the words of the operation
+	 * @param retriesUnknown whether doing again what may have been done does no harm
+	 */
 	constructor(
 		size: number,
 		private readonly toHint: (hint: string) => string = (hint) => hint,
+		private readonly retriesUnknown = false,
 	) {
 		this.results = new Array<undefined>(size).fill(undefined);
 	}
@@ -162,8 +168,8 @@ export class ItemResults {
 		this.results[index] = output;
 	}
 
-	failed(index: number, unworded: Failure) {
-		const failure = this.worded(unworded);
+	failed(index: number, reported: Failure) {
+		const failure = this.complete(reported);
 		const isOutcomeCertain = ['notFound', 'unknown'].includes(String(failure.details?.outcome));
 		const before = this.deletions.get(index);
 		this.results[index] =
@@ -178,11 +184,25 @@ export class ItemResults {
 
 	/** Adds a result that belongs to no input item; it follows those of the items. */
 	add(result: ItemResult) {
-		this.others.push(Array.isArray(result) ? result : this.worded(result));
+		this.others.push(Array.isArray(result) ? result : this.complete(result));
 	}
 
-	private worded(failure: Failure): Failure {
-		return failure.hint === undefined ? failure : { ...failure, hint: this.toHint(failure.hint) };
+	/** With a hint in the operation's words, and whether another try makes sense. */
+	private complete({ hint, ...failure }: Failure): Failure {
+		const { details, retryAfterMs } = failure;
+		const mayBeDoneTwice =
+			failure.isFinal || (details?.outcome === 'unknown' && !this.retriesUnknown);
+		const retryable = failure.isRetryable === true && !mayBeDoneTwice;
+		const isWaitKnown = retryable && retryAfterMs !== undefined;
+		return {
+			...failure,
+			...(hint !== undefined && { hint: this.toHint(hint) }),
+			details: {
+				...details,
+				retryable,
+				...(isWaitKnown && { retryAfter: Math.ceil(retryAfterMs / 1000) }),
+			},
+		};
 	}
 
 	/** Notes why the run stopped early, if several items caused it. */

@@ -19,6 +19,7 @@ export function toFailure(error: unknown): Failure {
 			status,
 			retryAfterMs,
 			isFinal: error.isFinal,
+			isRetryable: delivery !== 'rejected',
 			deletion: error.deletion,
 			details: omitUndefined({ outcome, status, code }),
 		};

@@ -384,6 +384,49 @@ test(
 	},
 );
 
+test(
+	'second chances: a row is tried again, given up after five tries, forgotten once it is written',
+	{
+		skip,
+	},
+	async () => {
+		const workflow = await read('second-chances.json');
+		const id = await n8nApi.createWorkflow(workflow);
+		const next = async () => {
+			const execution = await n8nApi.runWorkflow(id, 'Every night');
+			assert.equal(describeFailure(execution), undefined);
+			return execution;
+		};
+		for (let tries = 1; tries < 5; tries += 1) {
+			const execution = await next();
+			assert.equal(jsonOf(execution, 'Rows of earlier runs').length, tries === 1 ? 0 : 1);
+			const kept = jsonOf(execution, 'Keep for the next run').map((row) => [row.email, row.tries]);
+			assert.deepEqual(kept, [['bob@example.com', tries]]);
+		}
+		const last = await next();
+		assert.match(
+			String(jsonOf(last, 'Give up')[0]?.text),
+			/^Given up after 5 tries: bob@example\.com\. .*'age' takes a/,
+		);
+		assert.equal(jsonOf(await next(), 'Rows of earlier runs').length, 0);
+
+		// Kept again by the run above; tonight's row is a corrected one.
+		const source = workflow.nodes.find(({ name }) => name === 'People of tonight')!;
+		source.parameters.jsonOutput =
+			'{"people": [{"firstname": "Bob", "surname": "Hare", "age": 40, "email": "bob@example.com"}]}';
+		const corrected = await n8nApi.createWorkflow(workflow);
+		const written = await n8nApi.runWorkflow(corrected, 'Every night');
+		assert.equal(describeFailure(written), undefined);
+		assert.deepEqual(
+			jsonOf(written, 'Write contacts').map(({ outcome }) => outcome),
+			['inserted'],
+		);
+		assert.equal((await byEmail('bob@example.com'))?.fields.age, 40);
+		const after = await n8nApi.runWorkflow(corrected, 'Every night');
+		assert.deepEqual(jsonOf(after, 'Rows of earlier runs'), []);
+	},
+);
+
 test('changes with a cursor in static data: each change once, from run to run', async () => {
 	// An execution must end before the next one starts, so use few pages and pause in between.
 	const workflow = withPages(await read('changes-cursor-in-static-data.json'), 20);

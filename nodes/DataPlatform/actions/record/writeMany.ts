@@ -88,6 +88,8 @@ const toItemFailure = (outcome: ItemOutcome, record?: PlannedRecord): Failure =>
 		status,
 		isDerived: outcome.isDerived,
 		isFinal: outcome.isFinal,
+		isRetryable: outcome.isRetryable,
+		retryAfterMs: outcome.retryAfterMs,
 		details: omitUndefined({
 			outcome: outcome.outcome,
 			id: id ?? record?.id,

@@ -3,10 +3,10 @@ import type { App, JsonObject, Table } from '../state/model.mts';
 import { systemWriter } from '../records/systemWriter.mts';
 import type { SandboxState } from '../state/sandboxState.mts';
 import { companies, contacts, deals } from './crmRecords.mts';
-import { companyTable, contactTable, dealTable } from './crmTables.mts';
+import { companyTable, contactTable, dealTable, syncRunTable } from './crmTables.mts';
 import { uuidOf } from '../catalog/ids.mts';
 
-/** The application `crm`: companies, contacts linked to them, and deals with every field type. */
+/** The application `crm`: companies, contacts linked to them, deals with every field type, and reports of syncs. */
 export function seedCrm(state: SandboxState): void {
 	const app = createApp(state, {
 		name: 'Customers',
@@ -18,6 +18,7 @@ export function seedCrm(state: SandboxState): void {
 	write(companyTable, companies);
 	write(contactTable, contacts(companyId));
 	write(dealTable, deals(companyId, contactId));
+	write(syncRunTable, []);
 }
 
 function writeAll(state: SandboxState, table: Table, app: App, rows: JsonObject[]): void {

@@ -145,3 +145,20 @@ export const dealTable: TableInput = {
 	],
 	views: [{ name: 'Open deals', filter: 'stage(eq)open' }],
 };
+
+/** What the example of a report writes: none at first. */
+export const syncRunTable: TableInput = {
+	internalName: 'syncRuns',
+	header: 'Sync runs',
+	fields: [
+		{ name: 'run', header: 'Run', type: 'text', metadata: { required: true, importKey: true } },
+		{ name: 'sync', header: 'Sync', type: 'text' },
+		{ name: 'text', header: 'What it did', type: 'long_text' },
+		{ name: 'started', header: 'Started', type: 'datetime' },
+		{ name: 'finished', header: 'Finished', type: 'datetime' },
+		{ name: 'inserted', header: 'New', type: 'number' },
+		{ name: 'updated', header: 'Changed', type: 'number' },
+		{ name: 'unchanged', header: 'As they were', type: 'number' },
+		{ name: 'failed', header: 'Not written', type: 'number' },
+	],
+};

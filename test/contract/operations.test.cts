@@ -28,7 +28,7 @@ describe('account and structure', () => {
 		expect(apps.map((app: { internalName: string }) => app.internalName)).toEqual(['crm', 'geo']);
 		const byName = (await client.get('/apps/crm')).data.data;
 		expect((await client.get(`/apps/${apps[0].id}`)).data.data).toEqual(byName);
-		expect(byName.tables).toHaveLength(3);
+		expect(byName.tables).toHaveLength(4);
 		const tableIds = byName.tables.map((table: { id: string }) => table.id);
 		expect(byName.modules).toEqual([
 			{ shortId: expect.any(String), header: 'Customers', tableIds },

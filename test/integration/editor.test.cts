@@ -38,9 +38,14 @@ describe('lists', () => {
 
 	test('tables of the chosen application, or of all if none is chosen', async () => {
 		const { results } = await searchList(credential, 'searchTables', chosen('crm'));
-		expect(results.map(({ value }) => value)).toEqual(['companies', 'contacts', 'deals']);
+		expect(results.map(({ value }) => value)).toEqual([
+			'companies',
+			'contacts',
+			'deals',
+			'syncRuns',
+		]);
 		const all = await searchList(credential, 'searchTables', chosen(''));
-		expect(all.results).toHaveLength(4);
+		expect(all.results).toHaveLength(5);
 		expect(all.results.map(({ name }) => name)).toContainEqual(
 			expect.stringMatching(/: Airports$/),
 		);

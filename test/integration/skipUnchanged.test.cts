@@ -189,6 +189,8 @@ describe('duplicates in the input', () => {
 	});
 });
 
+const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
 describe('the report', () => {
 	const items = [...numbered(2), { number: '3', buyer: 'x', state: 'lost' }];
 
@@ -210,8 +212,30 @@ describe('the report', () => {
 			requests: (await harness.requests()).length,
 			retries: 0,
 			waitedMs: 0,
+			started: expect.stringMatching(ISO_TIME),
+			finished: expect.stringMatching(ISO_TIME),
+			executionId: expect.stringMatching(/^\d+$/),
+			warning: '1 failed',
+			errors: [
+				{
+					count: 1,
+					error: 'Field \'state\' must be one of "open", "sent", not "lost"',
+					outcome: 'failed',
+					item: 2,
+				},
+			],
 		});
+		expect(String(item!.json.started) <= String(item!.json.finished)).toBe(true);
 		expect(item!.pairedItem).toEqual([{ item: 0 }, { item: 1 }, { item: 2 }]);
+	});
+
+	test('as a summary has no warning if all succeeded', async () => {
+		const options = { output: 'summary' };
+		const result = await harness.run('upsertMany', { items: numbered(2), options });
+		const { json } = result.output('Data Platform')[0]!;
+		expect(json.inserted).toBe(2);
+		expect(json).not.toHaveProperty('warning');
+		expect(json).not.toHaveProperty('errors');
 	});
 
 	test('is reported in a hint', async () => {

@@ -231,6 +231,7 @@ export function fakeExecution({
 		getInputData: () => items,
 		getNode: () => node,
 		getTimezone: () => timezone,
+		getExecutionId: () => '17',
 		getContext: () => store,
 		getExecutionCancelSignal: () => canceled,
 		getCredentials: async () => ({

@@ -287,6 +287,14 @@ export class ItemResults {
 		else this.results[index] = result;
 	}
 
+	/** All failures, those of items first. */
+	*failures(): Generator<ReportedFailure> {
+		for (const [index, result] of this.results.entries()) {
+			if (result !== undefined && !Array.isArray(result)) yield { index, failure: result };
+		}
+		for (const result of this.others) if (!Array.isArray(result)) yield { failure: result };
+	}
+
 	private find(isWanted: (failure: Failure) => boolean): ReportedFailure | undefined {
 		const isFound = (result: ItemResult | undefined): result is Failure =>
 			result !== undefined && !Array.isArray(result) && isWanted(result);

@@ -113,7 +113,7 @@ test('the example runs, and the panel shows the outcomes of the items', async ()
 test('application and table are picked from lists', async () => {
 	await openList('application', 'Customers', 'Geography');
 	await choose('Customers');
-	await openList('table', 'Companies', 'Contacts', 'Deals');
+	await openList('table', 'Companies', 'Contacts', 'Deals', 'Sync runs');
 	await choose('Deals');
 
 	await openList('application', 'Customers', 'Geography');
@@ -150,7 +150,7 @@ test('fields mapped by hand are written', async () => {
 test('another table brings other fields', async () => {
 	await openList('application', 'Customers', 'Geography');
 	await choose('Customers');
-	await openList('table', 'Companies', 'Contacts', 'Deals');
+	await openList('table', 'Companies', 'Contacts', 'Deals', 'Sync runs');
 	await choose('Contacts');
 	const contacts = await mappedFields('Surname');
 	assert.ok(!contacts.includes('City'), contacts.join());

@@ -173,6 +173,42 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 	}
 });
 
+test('a report of every sync: what it did, what it could not write, and why it did not begin', async () => {
+	const people: JsonObject[] = [
+		{ email: 'report.1@example.com', first_name: 'One', last_name: 'Person' },
+		{ email: 'report.2@example.com', first_name: 'Two', last_name: 'Person' },
+	];
+	const crm = await startStubServer(() => jsonResponse(people));
+	const addresses = { 'https://crm.example.com': crm.origin };
+	const reports = async () => await readRecords(environment.sandbox, 'crm', 'syncRuns');
+	const newest = async () => (await reports()).at(-1)!.fields;
+	const workflow = await read('report-of-every-sync.json', addresses);
+	const next = async () => await run(workflow, 'Every night');
+	try {
+		await next();
+		assert.equal((await newest()).text, '2 new, 0 changed, 0 as they were.');
+		people.push({ email: '', first_name: 'No', last_name: 'Address' });
+		await next();
+		const { text, failed, unchanged } = await newest();
+		assert.deepEqual([failed, unchanged], [1, 2]);
+		assert.match(
+			String(text),
+			/^0 new, 0 changed, 2 as they were\. Not written: 1 failed\. 1×: the import key 'email'/,
+		);
+		const write = workflow.nodes.find(({ name }) => name === 'Write contacts')!;
+		const { table } = write.parameters;
+		write.parameters.table = { ...(table as JsonObject), value: 'gone' };
+		await next();
+		assert.match(String((await newest()).text), /^The sync did not begin: .*gone/);
+		write.parameters.table = table;
+	} finally {
+		await crm.stop();
+	}
+	await next();
+	assert.match(String((await newest()).text), /^The sync did not begin: /);
+	assert.equal((await reports()).length, 4);
+});
+
 test('contacts with companies: linked by name, and named on the way back', async () => {
 	const companies = async () => await readRecords(environment.sandbox, 'crm', 'companies');
 	const [known] = await companies();

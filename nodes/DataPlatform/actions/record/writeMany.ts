@@ -6,6 +6,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import type { Plan, PlannedRecord, PlanInput, Problem } from '../../bulk/plan';
 import type { Task } from '../../bulk/task';
+import { failureKinds } from '../../execution/failureKinds';
 import {
 	omitUndefined,
 	type Failure,
@@ -247,6 +248,7 @@ export async function executeWriteMany(
 	extension?: WriteExtension,
 ): Promise<void> {
 	if (run.items.length === 0) return;
+	const started = new Date();
 	const unreadable: Problem[] = [];
 	const source = await sharedSource(run, report, unreadable);
 	const isSummarized = output.of(run, source) === 'summary';
@@ -282,9 +284,19 @@ export async function executeWriteMany(
 	const more = await finishing?.finish(stopped);
 	const counts = { ...totals(report, extension !== undefined), ...more };
 	const summary = summaryOf(run, report, setup, plan, counts, stopped);
-	if (isSummarized) report.summarize(summary);
+	const warning = failuresText(summary);
+	if (isSummarized) {
+		report.summarize({
+			...summary,
+			started: started.toISOString(),
+			finished: new Date().toISOString(),
+			executionId: run.context.getExecutionId(),
+			...(warning && { warning, errors: failureKinds(report.failures()) }),
+		});
+	}
 	const message = countsText(summary, mergedTotals(report));
-	run.context.addExecutionHints({ message, location: 'outputPane' });
+	const type = warning ? 'warning' : 'info';
+	run.context.addExecutionHints({ message, type, location: 'outputPane' });
 }
 
 /** The outcomes of all items, and what the run took. */
@@ -322,6 +334,12 @@ const NAMES: Record<Outcome, string> = {
 	failed: 'failed',
 	unknown: 'unknown',
 };
+
+/** How many did not succeed, in words; empty if all did. */
+const failuresText = (counts: Record<Outcome, number>) =>
+	OUTCOMES.filter((outcome) => !isSuccess({ outcome }) && counts[outcome] > 0)
+		.map((outcome) => `${counts[outcome]} ${NAMES[outcome]}`)
+		.join(', ');
 
 /** How many items have each outcome. */
 export type Counts = Partial<Record<Outcome, number>>;

@@ -1,0 +1,30 @@
+/** Failures that differ in nothing but their items and values, counted together. Pure. */
+import type { IDataObject } from 'n8n-workflow';
+
+import { omitUndefined, type ReportedFailure } from './itemResults';
+
+/** How many kinds are told apart. */
+const MAX_KINDS = 10;
+
+/** What says nothing of the kind: the item's own number. */
+const OWN_ITEM = /^Item \d+ was not sent: /;
+
+/** Values in a message: numbers and quoted JSON. Names stand in single quotes. */
+const VALUES = /"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g;
+
+/** The first kinds of failures, in order, each with the message and the item of its first one. */
+export function failureKinds(failures: Iterable<ReportedFailure>): IDataObject[] {
+	const kinds = new Map<string, IDataObject & { count: number }>();
+	for (const { index, failure } of failures) {
+		const error = failure.message.replace(OWN_ITEM, '');
+		const { outcome, field, status } = failure.details ?? {};
+		const name = JSON.stringify([outcome, field, status, error.replace(VALUES, '')]);
+		const kind = kinds.get(name);
+		if (kind) kind.count += 1;
+		else if (kinds.size < MAX_KINDS) {
+			const facts = omitUndefined({ outcome, field, status, item: index });
+			kinds.set(name, { count: 1, error, ...facts });
+		}
+	}
+	return [...kinds.values()];
+}

@@ -376,10 +376,11 @@ describe('one of many values', () => {
 	test('is one filter for as many as a request takes, each value once', () => {
 		expect(oneOf('k', [])).toEqual([]);
 		expect(oneOf('k', ['a', 'b', 'a'])).toEqual([and(condition('k', 'in', ['a', 'b']))]);
-		expect(oneOf('k', numbered(1000))).toHaveLength(1);
+		expect(oneOf('k', numbered(999))).toHaveLength(1);
 	});
 
 	test.each([
+		[numbered(1000), 2],
 		[numbered(2500), 3],
 		[numbered(250, ',x'), 3],
 		[[...numbered(1500), ...numbered(120, '\\')], 2],

@@ -156,11 +156,8 @@ export function toBody(filter: Group): BodyGroup {
 	);
 }
 
-/** How many values a list in a request body takes without trouble. */
-const MAX_LISTED = 1000;
-
-/** How many combinations of values: one less than a page, so that the matches fit into one page. */
-const MAX_COMBINED = 999;
+/** How many values, or combinations of values, one filter lists: one less than a page, so that the matches fit into one page. */
+const MAX_LISTED = 999;
 
 /** How many conditions a filter gets at most. The service's limit is open. */
 const MAX_CONDITIONS = 100;
@@ -217,7 +214,7 @@ export function oneOfCombinations(fields: string[], rows: string[][]): Group[] {
 		count = 0;
 	};
 	for (const row of sorted) {
-		if (count === 0 || count >= MAX_COMBINED || single.size >= MAX_CONDITIONS) {
+		if (count === 0 || count >= MAX_LISTED || single.size >= MAX_CONDITIONS) {
 			close();
 			listed = fields.map(() => new Set());
 			single = new Set();

@@ -106,16 +106,16 @@ export function differences(
 }
 
 /**
- * What an item gives besides the values that were added to its record already: these must not be
- * sent again.
+ * What an item gives besides the values that were added to its record already, and those that filled
+ * an empty field: these must not be sent again.
  */
 export function withoutAdded(
 	{ record, fields }: Pick<PreparedRecord, 'record' | 'fields'>,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): FieldValues {
-	const added = new Set(appendedFields(appendable, fields));
-	if (added.size === 0) return record.fields;
-	return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !added.has(name)));
+	const done = new Set([...appendedFields(appendable, fields), ...(record.ruled?.filled ?? [])]);
+	if (done.size === 0) return record.fields;
+	return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !done.has(name)));
 }
 
 /** Whether a stored record holds all that an item holds, whatever was sent of it. */

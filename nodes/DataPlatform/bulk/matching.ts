@@ -8,6 +8,7 @@ import { failureAsValue, ServiceError } from '../transport/errors';
 import type { ApiClient } from '../transport/client';
 import { appendableFields } from '../fields/values';
 import { isAppending } from './evidence';
+import { applyFieldRules, withKept, withoutFieldRules, type FieldRules } from './fieldRules';
 import { recordKey } from './key';
 import { lookUp } from './lookup';
 import { asAppended, failedItem, isSuccess, type ItemOutcome } from './outcome';
@@ -250,6 +251,8 @@ class MatchedWriter {
 	/** Whether it is kept what the records held when they were matched, and whether that is compared. */
 	private readonly keepsMatches: boolean;
 	private readonly isCompared: boolean;
+	private readonly rules?: FieldRules;
+	private readonly fields: ReadonlyMap<string, FieldDefinition>;
 	private gone: PlannedRecord[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
@@ -268,7 +271,10 @@ class MatchedWriter {
 	) {
 		const { matching } = options;
 		const { on } = matching;
-		const isCompared = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		this.rules = matching.fieldRules;
+		this.fields = new Map(target.table.fields.map((field) => [field.name, field]));
+		const isRead = on !== 'recordId' && (options.skipUnchanged || options.dryRun);
+		const isCompared = isRead || this.rules !== undefined;
 		this.keepsMatches = isCompared || options.isSingle === true;
 		this.isCompared = isCompared;
 		this.keys = on === 'recordId' ? [] : keyFields(target.table, { matchOn: on });
@@ -277,7 +283,7 @@ class MatchedWriter {
 			(record) => isAppending(record, { appendable }),
 			(record, outcomes) => this.deliver(record, outcomes),
 			(record, outcome) => {
-				if (matching.ifMissing !== 'error') this.gone.push(record);
+				if (matching.ifMissing !== 'error') this.gone.push(withoutFieldRules(record));
 				else this.deliver(record, [on === 'recordId' ? outcome : deletedMeanwhile(record)]);
 			},
 		);
@@ -354,11 +360,16 @@ class MatchedWriter {
 	 */
 	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>, plan?: Plan) {
 		const { updates, creates, outcomes } = this.decide(matches);
-		const distinct = plan ? this.mergeUpdates(plan, updates) : updates;
+		const merged = plan ? this.mergeUpdates(plan, updates) : updates;
+		// What field rules held back may link to records that are yet to be created.
+		const writing = [...merged, ...creates];
+		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
+		const prepared = isOpen ? await this.prepared(plan, writing) : new Set(writing);
+		const distinct = merged.filter((record) => prepared.has(record));
 		this.begin(distinct, outcomes);
 		await this.update(distinct);
 		for (const record of this.gone.splice(0)) this.deliver(record, [deletedMeanwhile(record)]);
-		return creates;
+		return creates.filter((record) => prepared.has(record));
 	}
 
 	private refuse(record: PlannedRecord, why: string, field?: string, isRetryable?: boolean) {
@@ -425,7 +436,13 @@ class MatchedWriter {
 	}
 
 	private decide(matches: Map<PlannedRecord, PlatformRecord[]>): Decision {
-		return decide(matches, this.options.matching, this.keepsMatches);
+		const decision = decide(matches, this.options.matching, this.keepsMatches);
+		const { rules, fields } = this;
+		if (!rules) return decision;
+		const updates = decision.updates.map((record) =>
+			applyFieldRules(record, record.matched!, rules, fields),
+		);
+		return { ...decision, updates };
 	}
 
 	/** Two keys may mean the same record: which they mean, only the platform knew. */
@@ -452,7 +469,8 @@ class MatchedWriter {
 		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {
 		// What is created was looked for already.
-		const skipUnchanged = this.options.skipUnchanged && mode !== 'create';
+		const compares = this.options.skipUnchanged || this.rules !== undefined;
+		const skipUnchanged = compares && mode !== 'create';
 		const options = { ...this.options, mode, skipUnchanged };
 		const { target, lastChangeBefore, session } = this;
 		const known = this.stopped ?? lastChangeBefore;
@@ -462,7 +480,7 @@ class MatchedWriter {
 	private async update(records: PlannedRecord[]) {
 		const mode = this.options.mode === 'replace' ? 'replace' : 'update';
 		const stop = await this.write(records, mode, (record, outcome) =>
-			this.results.add(record, outcome),
+			this.results.add(record, withKept(outcome, record)),
 		);
 		this.stopped ??= stop;
 	}

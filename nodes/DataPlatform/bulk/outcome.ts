@@ -56,6 +56,8 @@ export interface ItemOutcome {
 	isFinal?: boolean;
 	/** Sending the item again as it is does no harm and may succeed. */
 	isRetryable?: boolean;
+	/** The fields that kept another value than the item's, because of the field rules. */
+	kept?: string[];
 	/** Dry run: the values that would change, as they are and as they would be. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;

@@ -52,6 +52,15 @@ export interface PlannedRecord {
 	fields: FieldValues;
 	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
 	matched?: PlatformRecord | null;
+	/** What field rules make of it; `fields` are then those that are written. */
+	ruled?: {
+		/** The other fields. */
+		held: FieldValues;
+		/** Those of them that have another value. */
+		kept: string[];
+		/** The fields that were empty: they are not written once more. */
+		filled: string[];
+	};
 	/** The items that became this one record, in their order. */
 	parts?: PlannedRecord[];
 }

@@ -58,13 +58,13 @@ export async function writeOneMatched(
 	record: PlannedRecord,
 	matching: Matching,
 	options: WriteOptions,
-	prepare: () => Promise<void>,
+	prepare: (record: PlannedRecord) => Promise<void>,
 ): Promise<ItemOutcome[]> {
 	let items: ItemOutcome[] = [];
 	const plan: Plan = { records: [record], problems: [], merged: new Map(), ignored: new Set() };
 	await writeMatched(target, plan, { ...ONE, ...options, mode: 'upsert', matching }, undefined, {
 		prepare: async ({ records }) => {
-			if (records.length > 0) await prepare();
+			for (const each of records) await prepare(each);
 		},
 		onOutcomes: (_, outcomes) => {
 			items = outcomes;

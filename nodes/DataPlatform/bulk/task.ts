@@ -2,6 +2,7 @@
 import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
+import type { FieldRules } from './fieldRules';
 import type { LinkRules } from './links';
 import type { MatchOn, PlanOptions, WriteMode } from './plan';
 
@@ -17,6 +18,8 @@ export interface MatchRules {
 	ifFound: 'update' | 'skip';
 	ifMissing: 'create' | 'skip' | 'error';
 	multipleMatches: 'error' | 'first' | 'all';
+	/** Which fields a record that is there keeps. */
+	fieldRules?: FieldRules;
 }
 
 export interface Matching extends MatchRules {

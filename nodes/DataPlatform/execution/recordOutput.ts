@@ -18,7 +18,7 @@ export const RECORD_PROPERTIES = ['id', 'created', 'modified', 'ver'] as const;
  */
 export const RESERVED_NAMES: readonly string[] = [
 	...RECORD_PROPERTIES,
-	...['error', 'event', 'outcome', 'mergedInto', 'before', 'after', 'uploaded'],
+	...['error', 'event', 'outcome', 'mergedInto', 'kept', 'before', 'after', 'uploaded'],
 ];
 
 const PREFIX = 'field_';

@@ -4,6 +4,7 @@
  */
 import type { IBinaryData, IDataObject } from 'n8n-workflow';
 
+import { KeptCounts } from '../bulk/fieldRules';
 import { isSuccess, OUTCOMES, REMOVALS, type ItemOutcome, type Outcome } from '../bulk/outcome';
 import type { WritePipeline } from '../bulk/pipeline';
 import type { Plan, PlannedRecord, PlanInput } from '../bulk/plan';
@@ -50,6 +51,8 @@ export interface BreakOff {
 export interface ImportResult {
 	/** How many rows have each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
+	/** How many records kept each field because of the field rules. */
+	kept: KeptCounts;
 	/** How many of them were merged into a later row, by outcome. */
 	merged: Partial<Record<Outcome, number>>;
 	/** All rows up to this one are written or rejected. */
@@ -105,6 +108,7 @@ class RowImport {
 		this.result = {
 			counts,
 			merged: {},
+			kept: new KeptCounts(),
 			confirmedThroughRow,
 			writtenAfter: 0,
 			unknownAfter: 0,
@@ -228,6 +232,7 @@ class RowImport {
 			}
 			counts.rows += 1;
 			counts[outcome.outcome] += 1;
+			result.kept.add([outcome]);
 			if (outcome.mergedInto !== undefined && isSuccess(outcome)) {
 				merged[outcome.outcome] = (merged[outcome.outcome] ?? 0) + 1;
 			}

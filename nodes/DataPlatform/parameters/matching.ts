@@ -7,6 +7,7 @@ import type { Matching, MatchRules } from '../bulk/task';
 import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, names } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
+import { fieldRules, fieldRulesOf } from './fieldRules';
 import { OptionGroup } from './operation';
 import { CHOOSE_IDS, itemRecordId, ofTable } from './table';
 
@@ -125,7 +126,9 @@ export const upsertRules = (
 	ifMissing: ifMissing.of(run, index),
 });
 
-type MatchParameter = NameOf<typeof matchOn | typeof matchFields | typeof multipleMatches>;
+type MatchParameter = NameOf<
+	typeof matchOn | typeof matchFields | typeof multipleMatches | typeof fieldRules
+>;
 
 /**
  * How items find their records. Undefined if the platform itself does it: by import key to create
@@ -154,11 +157,17 @@ export function matchingOf(
 	const key = keyField(table, importKey)?.name;
 	const on = fieldsToMatch(run, index, table, key);
 	const isKey = on !== 'recordId' && on.length === 1 && on[0] === key;
+	const ruled = fieldRulesOf(run, index, table, on, mode);
 	const isPlain =
-		rules.ifFound === 'update' && rules.ifMissing === preset && rules.multipleMatches !== 'all';
+		!ruled &&
+		rules.ifFound === 'update' &&
+		rules.ifMissing === preset &&
+		rules.multipleMatches !== 'all';
 	// An upsert never finds several records: the platform matches its key itself.
 	const isDoneByPlatform = mode === 'upsert' ? isKey : on === 'recordId';
-	return isPlain && isDoneByPlatform ? undefined : { on, ...rules };
+	return isPlain && isDoneByPlatform
+		? undefined
+		: { on, ...rules, ...(ruled && { fieldRules: ruled }) };
 }
 
 function fieldsToMatch(

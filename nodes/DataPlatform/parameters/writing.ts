@@ -11,6 +11,7 @@ import type { NameOf, Parameter } from '../execution/parameter';
 import { choice, flag, number, text, wholeNumber } from '../execution/parameterKinds';
 import type { RunContext } from '../execution/run';
 import { MIB } from '../transport/streams';
+import { fieldRules } from './fieldRules';
 import { linkResolver, linkRules, linkValues, type LinkParameter } from './links';
 import {
 	matchFields,
@@ -150,7 +151,11 @@ const matchedOptions = <Option extends string>(
 	skips,
 	requests,
 	inputValues(repeated),
-	matchingOptions<Option | NameOf<typeof importKey>>(...matches, importKey),
+	matchingOptions<Option | NameOf<typeof importKey | typeof fieldRules>>(
+		...matches,
+		importKey,
+		fieldRules,
+	),
 ];
 
 /**
@@ -179,7 +184,7 @@ export const importOptions = <Option extends string>(asText: Array<Parameter<Opt
 	skipUnchanged,
 	requestOptions(BATCHES_AND_TIMES, ...batches, ...requestSettings),
 	inputValues<Option | NameOf<typeof duplicatesOfRows>>(duplicatesOfRows, ...asText),
-	matchingOptions(...upsertMatchOptions, importKey),
+	matchingOptions(...upsertMatchOptions, importKey, fieldRules),
 ];
 
 /** How an operation writes, apart from what all of them share. */
@@ -199,6 +204,7 @@ type MatchedParameter = NameOf<
 	| typeof matchOn
 	| typeof matchFields
 	| typeof multipleMatches
+	| typeof fieldRules
 	| typeof duplicatesOfRows
 	| typeof skipUnchanged
 >;

@@ -158,6 +158,7 @@ function reportOn(
 	const json = omitUndefined({
 		file,
 		...counts,
+		kept: result.kept.byField,
 		confirmedThroughRow: certainThrough(result),
 		errors: result.errors,
 		...effort,

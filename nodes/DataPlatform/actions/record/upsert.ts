@@ -5,9 +5,11 @@ import type { RecordMetadata, TableAddress } from '../../api/types';
 import { upsertOutcome } from '../../bulk/judge';
 import { readLastChange, type LastChange } from '../../bulk/lastChange';
 import type { ItemOutcome } from '../../bulk/outcome';
+import type { PlannedRecord } from '../../bulk/plan';
 import { writeOne, writeOneMatched } from '../../bulk/single';
 import { omitUndefined } from '../../execution/itemResults';
 import type { RunContext } from '../../execution/run';
+import { fieldRules } from '../../parameters/fieldRules';
 import {
 	matchingOf,
 	matchingOptions,
@@ -56,7 +58,7 @@ export const upsert = itemOperation({
 	action: 'Create or update record',
 	description: 'Create a new record, or update the current one if it already exists (upsert)',
 	fields: [...tableParameters, ...matchingParameters('importKey'), columnsToUpsert, simple],
-	options: [...singleWriteOptions, matchingOptions(...upsertMatchOptions)],
+	options: [...singleWriteOptions, matchingOptions(...upsertMatchOptions, fieldRules)],
 	// Another attempt could create the same record again.
 	notIdempotent: true,
 	retriesUnknown: true,
@@ -72,11 +74,12 @@ export const upsert = itemOperation({
 		});
 		const options = writeOptions(run, index);
 		const shape = outputOf(run, index);
-		const output = ({ outcome, ...stored }: Partial<ItemOutcome>): IDataObject =>
-			omitUndefined({ outcome, ...(outcome !== 'skipped' && shape(stored)) });
+		const output = ({ outcome, kept, ...stored }: Partial<ItemOutcome>): IDataObject =>
+			omitUndefined({ outcome, ...(outcome !== 'skipped' && shape(stored)), kept });
 		const target = { client: run.client, at, table };
 		if (matching) {
-			const prepare = async () => await createLinkedRecords(run, index, record, table);
+			const prepare = async (each: PlannedRecord) =>
+				await createLinkedRecords(run, index, each, table);
 			const written = await writeOneMatched(target, record, matching, options, prepare);
 			return written.length === 1 ? output(written[0]!) : written.map(output);
 		}

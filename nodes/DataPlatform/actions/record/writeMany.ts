@@ -3,6 +3,7 @@
  */
 import type { IDataObject } from 'n8n-workflow';
 
+import { KeptCounts } from '../../bulk/fieldRules';
 import { OUTCOMES, REMOVALS, isSuccess, type ItemOutcome, type Outcome } from '../../bulk/outcome';
 import type { Plan, PlannedRecord, PlanInput, Problem } from '../../bulk/plan';
 import type { Task } from '../../bulk/task';
@@ -69,7 +70,7 @@ function inputError({ problems }: Plan, createdCount = 0): InputError {
 }
 
 const toOutput = (
-	{ outcome, id, created, modified, ver, mergedInto, before, after, ...stored }: ItemOutcome,
+	{ outcome, id, created, modified, ver, mergedInto, kept, before, after, ...stored }: ItemOutcome,
 	record: PlannedRecord,
 	shape: RecordOutput,
 ): IDataObject => ({
@@ -77,6 +78,7 @@ const toOutput = (
 	// A record that was not written still has its stored values, not those of the item.
 	...shape({ id, created, modified, ver, fields: stored.fields ?? record.fields }),
 	...(mergedInto !== undefined && { mergedInto }),
+	...(kept && { kept }),
 	...(before && { before: before as IDataObject }),
 	...(after && { after: after as IDataObject }),
 });
@@ -271,10 +273,12 @@ export async function executeWriteMany(
 	onPlan(plan);
 	const finishing = await extension?.prepare({ ...setup, plan, rows: [...rows], doneRows });
 	if (isEmpty) for (const index of open) report.done(index, []);
+	const kept = new KeptCounts();
 	const { stopped } = await pipeline.write(plan, {
 		onPlan,
 		onOutcomes: (index, outcomes, record) => {
 			finishing?.onOutcomes(outcomes);
+			kept.add(outcomes);
 			const result = toResult(outcomes, record, shape);
 			if (Array.isArray(result)) report.done(index, result);
 			else report.failed(index, result);
@@ -288,6 +292,7 @@ export async function executeWriteMany(
 	if (isSummarized) {
 		report.summarize({
 			...summary,
+			...(kept.byField && { kept: kept.byField }),
 			started: started.toISOString(),
 			finished: new Date().toISOString(),
 			executionId: run.context.getExecutionId(),

@@ -6,6 +6,7 @@ import {
 	deleteMany,
 	linksByName,
 	matchedUpsertMany,
+	ruledUpsertMany,
 	similarLists,
 	syncMany,
 	updateMany,
@@ -34,7 +35,13 @@ const all: Scenario[] = [
 ];
 
 /** Second scenarios of operations. */
-const variants: Scenario[] = [linksByName, matchedUpsert, matchedUpsertMany, similarLists];
+const variants: Scenario[] = [
+	linksByName,
+	matchedUpsert,
+	matchedUpsertMany,
+	ruledUpsertMany,
+	similarLists,
+];
 
 /** The operations that the built node offers, as `resource: operation`. */
 async function operations(): Promise<string[]> {

@@ -163,6 +163,36 @@ export const matchedUpsertMany: Scenario = {
 	},
 };
 
+/** A field that only new records get: what an existing one holds stays, whatever happens. */
+export const ruledUpsertMany: Scenario = {
+	operation: 'record: upsertMany',
+	variant: 'field rules',
+	kind: 'once',
+	async prepare(slot, random): Promise<Prepared> {
+		await slot.createTable([0, 2, 4, 90].map(oldRecord));
+		const isThere = (index: number) => [0, 2, 4].includes(index);
+		const rule = random.of('whenCreating', 'ifEmpty');
+		return {
+			parameters: {
+				resource: 'record',
+				operation: 'upsertMany',
+				...tableParameters(random),
+				columns: automatic,
+				options: { ...batches(random), fieldRules: { field: [{ field: 'group', rule }] } },
+			},
+			items: itemsOf(indexes.map((index) => ({ ...newFields(index), group: 'b' }))),
+			main: { path: '/data/bulk$' },
+			// An update leaves the code out.
+			traces: indexes.map((index) => ({
+				body: isThere(index) ? `"new ${index}"` : `"${code(index)}"`,
+			})),
+			touched: { idOf: (index) => (isThere(index) ? idOf(index) : undefined), values: newFields },
+			effect: (index, truth) => effectOn(index, truth, { group: isThere(index) ? 'a' : 'b' }),
+			checkOutput,
+		};
+	},
+};
+
 export const updateMany: Scenario = {
 	operation: 'record: updateMany',
 	kind: 'harmless',

@@ -1,0 +1,77 @@
+/** Field rules: which fields of a record that is there already are written. Pure. */
+import type { FieldDefinition, JsonValue, PlatformRecord } from '../api/types';
+import { typeOf } from '../fields';
+import { holdsValue } from '../fields/values';
+import { getOwn } from '../transport/json';
+import type { ItemOutcome } from './outcome';
+import type { PlannedRecord } from './plan';
+
+/** By the names of fields; those without a rule are always written. */
+export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
+
+/** `false` and 0 are values; a text of spaces is none. What can't be seen to be empty is not. */
+const isBlank = (field: FieldDefinition, stored: JsonValue | undefined): boolean =>
+	typeof stored === 'string' ? stored.trim() === '' : typeOf(field).isEmpty(stored) === true;
+
+/**
+ * What is to be written of a record that exists.
+ *
+ * @param stored as it was read; a field that it lacks is empty
+ */
+export function applyFieldRules(
+	record: PlannedRecord,
+	stored: PlatformRecord,
+	rules: FieldRules,
+	fields: ReadonlyMap<string, FieldDefinition>,
+): PlannedRecord {
+	const held: string[] = [];
+	const filled: string[] = [];
+	for (const name of Object.keys(record.fields)) {
+		const rule = rules.get(name);
+		if (rule === undefined) continue;
+		const isFilled = rule === 'ifEmpty' && isBlank(fields.get(name)!, getOwn(stored.fields, name));
+		(isFilled ? filled : held).push(name);
+	}
+	if (held.length + filled.length === 0) return record;
+	const isHeld = new Set(held);
+	const entries = Object.entries(record.fields);
+	const kept = held.filter(
+		(name) =>
+			holdsValue(fields.get(name), getOwn(stored.fields, name), record.fields[name]) !== true,
+	);
+	return {
+		...record,
+		fields: Object.fromEntries(entries.filter(([name]) => !isHeld.has(name))),
+		ruled: {
+			held: Object.fromEntries(entries.filter(([name]) => isHeld.has(name))),
+			kept,
+			filled,
+		},
+	};
+}
+
+/** The whole record again, for one that turns out to be missing. */
+export const withoutFieldRules = ({ ruled, ...record }: PlannedRecord): PlannedRecord =>
+	ruled ? { ...record, fields: { ...record.fields, ...ruled.held } } : record;
+
+/** An outcome that says which fields have kept another value than the item's. */
+export const withKept = (outcome: ItemOutcome, { ruled }: PlannedRecord): ItemOutcome =>
+	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;
+
+/** How many records kept each field. */
+export class KeptCounts {
+	private readonly counts = new Map<string, number>();
+
+	add(outcomes: ItemOutcome[]) {
+		for (const { kept = [], mergedInto } of outcomes) {
+			// The record counts once, however many items it has.
+			if (mergedInto !== undefined) continue;
+			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+		}
+	}
+
+	/** By the names of fields; undefined if no record kept any. */
+	get byField(): Record<string, number> | undefined {
+		return this.counts.size > 0 ? Object.fromEntries(this.counts) : undefined;
+	}
+}

@@ -51,10 +51,10 @@ export interface BreakOff {
 export interface ImportResult {
 	/** How many rows have each outcome, and how many there are. */
 	counts: Record<Outcome | 'rows' | 'rejected', number>;
-	/** How many records kept each field because of the field rules. */
-	kept: KeptCounts;
 	/** How many of them were merged into a later row, by outcome. */
 	merged: Partial<Record<Outcome, number>>;
+	/** How many records kept each field because of the field rules. */
+	kept: KeptCounts;
 	/** All rows up to this one are written or rejected. */
 	confirmedThroughRow: number;
 	/** How many later rows are written nevertheless: parallel requests don't end in order. */

@@ -1,6 +1,37 @@
+import type { NameOf } from '../../execution/parameter';
+import { anyValue } from '../../execution/parameterKinds';
+import type { RunContext } from '../../execution/run';
 import { itemOperation } from '../../parameters/operation';
 import { tableOf, tableParameters } from '../../parameters/table';
+import { parseJson } from '../../transport/json';
+import { expectedTable, tableDifferences, type ExpectedTable } from './differences';
 import { tableOutput } from './output';
+
+const expectedFields = anyValue('expectedFields', {
+	label: 'Expected Fields',
+	placeholder: 'e.g. email, phone',
+	description:
+		"What the table should have: names of fields, separated by commas, or an earlier output of this operation. The output then says what differs, under 'differences'.",
+});
+
+/** JSON, or names. */
+const fromText = (text: string): unknown =>
+	parseJson(text) ?? text.split(',').map((name) => name.trim());
+
+/** What is expected of the table; undefined if the option is not used. @throws {InputError} */
+function expectedOf(
+	run: RunContext<NameOf<typeof expectedFields>>,
+	index: number,
+): ExpectedTable | undefined {
+	if (run.raw(expectedFields) === null) return undefined;
+	const given = expectedFields.of(run, index);
+	const expected = expectedTable(typeof given === 'string' ? fromText(given) : given);
+	if (expected) return expected;
+	throw expectedFields.error(
+		`${expectedFields} names no fields`,
+		'Give names such as email, phone, or what this operation returned before.',
+	);
+}
 
 export const get = itemOperation({
 	concurrency: 4,
@@ -8,7 +39,15 @@ export const get = itemOperation({
 	name: 'Get',
 	action: 'Get table',
 	description:
-		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views',
+		'Retrieve one table with its fields, their types, limits, choices and links, and its saved views, or check it against the fields that you expect',
 	fields: tableParameters,
-	execute: async (run, index) => tableOutput(await run.definition(tableOf(run, index))),
+	options: [expectedFields],
+	execute: async (run, index) => {
+		const expected = expectedOf(run, index);
+		const table = await run.definition(tableOf(run, index));
+		const output = tableOutput(table);
+		if (!expected) return output;
+		const differences = tableDifferences(expected, table);
+		return { matches: differences.length === 0, differences, ...output };
+	},
 });

@@ -1,0 +1,104 @@
+/**
+ * How a table differs from what a workflow expects. Pure.
+ */
+import type { IDataObject } from 'n8n-workflow';
+
+import type { FieldDefinition, TableDefinition } from '../../api/types';
+import { importKeyOf, isWritable } from '../../fields';
+import { closestName } from '../../fields/closestName';
+import { isObject } from '../../transport/json';
+
+/** A field as it is expected: what is not given may be anything. */
+interface ExpectedField {
+	name: string;
+	header?: string;
+	type?: string;
+	/** Whether it was only read when this was written down; unknown if only its name is given. */
+	readOnly?: boolean;
+}
+
+export interface ExpectedTable {
+	fields: ExpectedField[];
+	/** Undefined if it does not matter. */
+	importKey?: string | null;
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined);
+
+function expectedField(entry: unknown): ExpectedField | undefined {
+	const { name, header, type, readOnly } = isObject(entry) ? entry : { name: entry };
+	const known = textOf(name);
+	if (known === undefined) return undefined;
+	const isWhole = textOf(type) !== undefined;
+	return {
+		name: known,
+		header: textOf(header),
+		type: textOf(type),
+		readOnly: isWhole ? readOnly === true : undefined,
+	};
+}
+
+/**
+ * What a user expects: names, fields as *Table: Get* returns them, or its whole output.
+ *
+ * @returns undefined if it is none of these, or names no field
+ */
+export function expectedTable(given: unknown): ExpectedTable | undefined {
+	const whole = isObject(given) && 'fields' in given ? given : { fields: given };
+	const entries = [whole.fields].flat();
+	const fields = entries.map(expectedField);
+	if (fields.length === 0 || !fields.every((field) => field !== undefined)) return undefined;
+	const { importKey } = whole as IDataObject;
+	const isKnown = importKey === null || typeof importKey === 'string';
+	return { fields, ...(isKnown && { importKey }) };
+}
+
+function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDataObject[] {
+	const { name } = expected;
+	const differences: IDataObject[] = [];
+	if (expected.type !== undefined && expected.type !== field.type) {
+		const message = `The field '${name}' is of the type '${field.type}', not '${expected.type}'`;
+		differences.push({ field: name, difference: 'type', message });
+	}
+	if (expected.readOnly === false && !isWritable(field)) {
+		differences.push({
+			field: name,
+			difference: 'readOnly',
+			message: `The field '${name}' can only be read now`,
+		});
+	}
+	return differences;
+}
+
+/** What is expected and is not so, each with a sentence. Fields that nobody expects are none. */
+export function tableDifferences(
+	{ fields, importKey }: ExpectedTable,
+	table: TableDefinition,
+): IDataObject[] {
+	const isExpected = new Set(fields.map(({ name }) => name));
+	const others = table.fields.filter(({ name }) => !isExpected.has(name));
+	const missing = ({ name, header }: ExpectedField): IDataObject => {
+		const isGone = `The field '${name}' is gone`;
+		const same = others.filter((field) => field.header === header);
+		if (same.length === 1) {
+			const to = same[0]!.name;
+			const message = `${isGone}; '${to}' has its header '${header}'`;
+			return { field: name, difference: 'renamed', renamedTo: to, message };
+		}
+		const close = closestName(
+			name,
+			others.map((field) => field.name),
+		);
+		const message = close === undefined ? isGone : `${isGone}, did you mean '${close}'?`;
+		return { field: name, difference: 'missing', message };
+	};
+	const differences = fields.flatMap((expected) => {
+		const field = table.fields.find(({ name }) => name === expected.name);
+		return field ? fieldDifferences(expected, field) : [missing(expected)];
+	});
+	const key = importKeyOf(table)?.name ?? null;
+	if (importKey === undefined || importKey === key) return differences;
+	const named = (name: string | null) => (name === null ? 'none' : `'${name}'`);
+	const message = `The import key is ${named(key)}, not ${named(importKey)}`;
+	return [...differences, { field: importKey ?? key, difference: 'importKey', message }];
+}

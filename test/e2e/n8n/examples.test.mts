@@ -110,8 +110,13 @@ test('every example is imported, explains itself, holds no secret, and calls no 
 test('CRM sync: both sides end alike, and a second run changes nothing', async () => {
 	const [known, other] = await contacts();
 	const people: JsonObject[] = [
-		// The platform has her under another name, and without a newsletter.
-		{ email: known?.fields.email, first_name: 'Renamed', last_name: "O'Brien", newsletter: 'x' },
+		// The platform has her under another name, and with another choice.
+		{
+			email: known?.fields.email,
+			first_name: 'Renamed',
+			last_name: "O'Brien",
+			newsletter: known?.fields.newsletter !== true,
+		},
 		{ email: 'new.person@example.com', first_name: 'New', last_name: 'Person', newsletter: false },
 	];
 	const crm = await startStubServer(({ method, target, body }) => {
@@ -130,6 +135,8 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 		const first = await run(workflow, 'Every hour');
 		const outcomes = jsonOf(first, 'Write contacts').map(({ outcome }) => outcome);
 		assert.deepEqual(outcomes, ['updated', 'inserted']);
+		const kept = jsonOf(first, 'Write contacts').map((json) => json.kept);
+		assert.deepEqual(kept, [['newsletter'], undefined]);
 
 		const after = await contacts();
 		assert.equal(after.length, before.length + 1);
@@ -168,6 +175,26 @@ test('CRM sync: both sides end alike, and a second run changes nothing', async (
 			['GET'],
 		);
 		assert.deepEqual(await contacts(), after);
+
+		// Both sides change her: the owner of each field wins, and then it is quiet again.
+		const choice = known?.fields.newsletter === true;
+		const person = people.find(({ email }) => email === known?.fields.email)!;
+		Object.assign(person, { first_name: 'By the CRM', newsletter: !choice });
+		await change(known?.id, { firstname: 'By the platform' });
+		const third = await run(workflow, 'Every hour');
+		const [written] = jsonOf(third, 'Write contacts');
+		assert.deepEqual([written?.outcome, written?.kept], ['updated', ['newsletter']]);
+		const { fields } = (await contacts()).find(({ id }) => id === known?.id)!;
+		assert.deepEqual([fields.firstname, fields.newsletter === true], ['By the CRM', choice]);
+		assert.deepEqual([person.first_name, person.newsletter], ['By the CRM', choice]);
+		crm.requests.length = 0;
+		const fourth = jsonOf(await run(workflow, 'Every hour'), 'Write contacts');
+		assert.deepEqual(new Set(fourth.map(({ outcome }) => outcome)), new Set(['unchanged']));
+		assert.deepEqual(new Set(fourth.map((json) => json.kept)), new Set([undefined]));
+		assert.deepEqual(
+			crm.requests.map(({ method }) => method),
+			['GET'],
+		);
 	} finally {
 		await crm.stop();
 	}
@@ -385,10 +412,10 @@ const emittedBy = (execution: Execution) =>
 		.flatMap(({ data }) => data?.main[0] ?? [])
 		.map(({ json }) => json);
 
-const change = async (id: unknown) =>
+const change = async (id: unknown, fields: JsonObject = { surname: `Changed ${Date.now()}` }) =>
 	await axios.patch(
 		`${environment.sandbox.baseUrl}/api/v2/apps/crm/tables/contacts/data/${String(id)}`,
-		{ fields: { surname: `Changed ${Date.now()}` } },
+		{ fields },
 		{ headers: { Authorization: `Bearer ${environment.sandbox.tokens.role}` } },
 	);
 

@@ -122,7 +122,17 @@ describe('the start', () => {
 		}
 	});
 
-	test('an invalid date is rejected', async () => {
+	test('once more from a date that an expression gives: it counts once, whatever it returns', async () => {
+		const restartFrom = '={{ new Date(Date.now() - 60_000).toISOString() }}';
+		await create('1');
+		const watching = await start({ startFrom: 'now', options: { restartFrom } });
+		expect(await emitted(watching)).toEqual(['created 1']);
+		await create('2');
+		expect(await emitted(watching)).toEqual(['created 2']);
+		expect(await emitted(watching)).toBeNull();
+	});
+
+	test('a date that is not one is refused', async () => {
 		const watching = await start({ startFrom: 'date', startDate: 'soon' });
 		expect((await failureOf(watching))?.message).toBe(`'Date' must be a date, not "soon"`);
 	});

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { poll } from '../../nodes/DataPlatform/trigger/poll.ts';
 import { locator } from './fakeNode.cts';
 import { fakePoll, type Watched } from './fakeTrigger.cts';
-import { httpResponse, networkError, pageResponse, type Serve } from './stubPlatform.cts';
+import { httpResponse, networkError, notFound, pageResponse, type Serve } from './stubPlatform.cts';
 
 const recordOf = (id: string, modified = '2026-11-21T09:30:00Z') => ({
 	...{ id, ver: 0, fields: {} },
@@ -184,5 +184,110 @@ describe('what is stored for nodes that are gone', () => {
 		});
 		const staticData = { global: global as IDataObject };
 		await start({ serve, staticData, nodeIds, parameters: { startFrom: 'beginning' } });
+	});
+});
+
+describe('Restart From', () => {
+	/** A table that counts its records, too, and knows that the old one is gone. */
+	const serveCounted = (...records: Array<ReturnType<typeof recordOf>>): Serve => {
+		const list = serveTable(...records);
+		return (options, count) => {
+			if (/data\/old$/.test(new URL(options.url).pathname)) return notFound();
+			return options.url.includes('/count')
+				? httpResponse(200, { data: { count: records.length } })
+				: list(options, count);
+		};
+	};
+	const old = recordOf('old', '2026-11-01T00:00:00Z');
+	const early = recordOf('early', '2026-11-10T00:00:00Z');
+	const late = recordOf('late', '2026-11-20T00:00:00Z');
+	const later = recordOf('later', '2026-11-22T00:00:00Z');
+	const FIRST = { options: { restartFrom: '2026-11-05T00:00:00Z' } };
+	const SECOND = { options: { restartFrom: '2026-11-15T00:00:00Z' } };
+
+	/** Polls with the same static data, each with its own parameters and records. */
+	const trigger = (task = {}) => {
+		const staticData: Record<string, IDataObject> = {};
+		return async (parameters = {}, ...more: Array<ReturnType<typeof recordOf>>) =>
+			ids(
+				await start({
+					...{ staticData, parameters, ...task },
+					serve: serveCounted(old, early, late, ...more),
+				}),
+			);
+	};
+
+	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
+		'emits every change since that date once more, by its value, and goes on (%j)',
+		async (task) => {
+			const next = trigger(task);
+			await next();
+			expect(await next()).toBeNull();
+			expect(await next(FIRST)).toEqual(['early', 'late']);
+			expect(await next(FIRST)).toBeNull();
+			expect(await next(FIRST, later)).toEqual(['later']);
+			expect(await next(SECOND, later)).toEqual(['late', 'later']);
+			expect(await next(SECOND, later)).toBeNull();
+		},
+	);
+
+	test.each([[{}], [{ pollBudgetMs: 36_000 }]])(
+		'watching goes on if it is removed, and if it comes back (%j)',
+		async (task) => {
+			const next = trigger(task);
+			await next();
+			expect(await next(FIRST)).toEqual(['early', 'late']);
+			expect(await next({}, later)).toEqual(['later']);
+			expect(await next({}, later)).toBeNull();
+			expect(await next(FIRST, later)).toBeNull();
+		},
+	);
+
+	test('counts more than Start From in a trigger that begins', async () => {
+		const next = trigger();
+		expect(await next({ ...SECOND, startFrom: 'beginning' })).toEqual(['late']);
+		expect(await next({ ...SECOND, startFrom: 'beginning' })).toBeNull();
+	});
+
+	test('another table or filter begins anew, at that date', async () => {
+		const next = trigger();
+		await next(SECOND);
+		expect(await next({ ...SECOND, table: locator('others') })).toEqual(['late']);
+	});
+
+	test('one that is no date is an error, and nothing is forgotten', async () => {
+		const next = trigger();
+		await next();
+		await expect(next({ options: { restartFrom: 'soon' } })).rejects.toThrow('Restart From');
+		expect(await next({}, later)).toEqual(['later']);
+	});
+
+	test('records that were deleted before it are found after it', async () => {
+		const parameters = {
+			triggerOn: 'createdUpdatedOrDeleted',
+			options: { deletionCheckInterval: 0, maxDeletedShare: 100 },
+		};
+		const staticData: Record<string, IDataObject> = {};
+		const next = async (restartFrom: string | undefined, ...records: Array<typeof old>) => {
+			const options = { ...parameters.options, ...(restartFrom && { restartFrom }) };
+			return await start({
+				...{ staticData, parameters: { ...parameters, options } },
+				serve: serveCounted(...records),
+			});
+		};
+		await next(undefined, old, early, late);
+		await next(undefined, old, early, late);
+		const outputs = await next('2026-11-15T00:00:00Z', early, late);
+		expect(outputs![0]!.map(({ json }) => [json.event, json.id])).toEqual([
+			['created', 'late'],
+			['deleted', 'old'],
+		]);
+	});
+
+	test('is not shown for deletions alone', async () => {
+		const next = trigger();
+		const parameters = { triggerOn: 'deleted', ...FIRST };
+		expect(await next(parameters)).toBeNull();
+		expect(await next(parameters)).toBeNull();
 	});
 });

@@ -35,7 +35,15 @@ import {
 	type SavedDeletions,
 	type SavedState,
 } from './savedState';
-import { readWatch, startFromOf, toDeletedItem, toItem, type Watch } from './watch';
+import {
+	identityOfRun,
+	isSameWatch,
+	readWatch,
+	startFromOf,
+	toDeletedItem,
+	toItem,
+	type Watch,
+} from './watch';
 
 export interface PollLimits extends Limits {
 	/** How long a poll may wait in all to retry requests, in seconds. */
@@ -145,16 +153,18 @@ async function pollOnce(
 	const watch = await readWatch(context, parameters);
 	if (context.getMode() === 'manual') return await readSample(client, watch);
 
-	const { at, query, identity, changes: options } = watch;
+	const { at, query, restart, changes: options } = watch;
+	const stored = readState(context);
+	const identity = identityOfRun(watch, stored?.identity);
 	const watching = { node: [context.getWorkflow().id, context.getNode().id].join(' '), identity };
 	const pages = new ChangePages(client, at, query, limits);
-	const stored = readState(context);
 	const own = stored?.identity === identity ? stored : readStart(context, identity, stored);
 	const known = coordinator.resume(watching, own);
 	if (known === 'unconfirmed') return NOTHING;
-	const startFrom = startFromOf(parameters);
+	const startFrom = restart ? 'date' : startFromOf(parameters);
 	const start = async () => {
-		const from = startFrom === 'date' ? startDate.of(parameters, 0) : startFrom;
+		const date = () => restart?.time ?? startDate.of(parameters, 0);
+		const from = startFrom === 'date' ? date() : startFrom;
 		return await startState(client, at, pages, options.overlapMs, from);
 	};
 	const watcher = new DeletionWatcher(client, watch, budget);
@@ -176,7 +186,10 @@ async function pollOnce(
 			? await nextChanges(pages, known?.state ?? (await start()), watch, budget, limits)
 			: { changes: [], state: undefined };
 		await requireFields(client, watch);
-		const found = await watcher.next(known?.deletions, changes, state?.backlog !== undefined);
+		// A restart is one of changes: what was deleted before it is found as ever.
+		const wasWatched = isSameWatch(watch.identity, stored?.identity);
+		const deletions = known ? known.deletions : wasWatched ? stored?.deletions : undefined;
+		const found = await watcher.next(deletions, changes, state?.backlog !== undefined);
 		if (!turn.isCurrent()) return NOTHING;
 		// Before the state is remembered: changes whose items can't be made must come again.
 		const items = [

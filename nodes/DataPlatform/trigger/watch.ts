@@ -15,6 +15,7 @@ import {
 	maxDeletedShare,
 	maxRecordsPerPoll,
 	overlap,
+	restartFrom,
 	selectionValues,
 	triggerOn,
 	watchedFields,
@@ -57,6 +58,8 @@ export interface Watch {
 	deletions?: DeletionOptions;
 	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
+	/** Where watching begins once more, if it has not done so for this entry yet. */
+	restart?: { entry: string; time: number };
 }
 
 const hash = (value: unknown) =>
@@ -75,6 +78,27 @@ const identityOf = (parameters: TriggerParameters, origin: string, at: TableAddr
 /** Where watching starts: now, if only deletions are emitted. @throws {InputError} */
 export const startFromOf = (parameters: TriggerParameters) =>
 	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : watchFrom.of(parameters, 0);
+
+/** Expressions are left unresolved: one that returns another time with each poll counts once, too. */
+function restartOf(parameters: TriggerParameters): Watch['restart'] {
+	const raw = parameters.raw(restartFrom);
+	if (raw === null || triggerOn.of(parameters, 0) === 'deleted') return undefined;
+	return { entry: hash(raw), time: restartFrom.of(parameters, 0) };
+}
+
+/**
+ * What is watched, and since which restart. One that is removed from the node stays: watching goes on.
+ *
+ * @param stored the identity of the stored state
+ */
+export function identityOfRun({ identity, restart }: Watch, stored: string | undefined): string {
+	if (restart) return `${identity}@${restart.entry}`;
+	return isSameWatch(identity, stored) ? stored! : identity;
+}
+
+/** Whether a stored identity is of the same watch, whichever restart it is of. */
+export const isSameWatch = (identity: string, stored: string | undefined) =>
+	stored?.split('@')[0] === identity;
 
 /** @throws {InputError} */
 export async function readWatch(
@@ -113,6 +137,7 @@ export async function readWatch(
 			},
 		}),
 		identity: identityOf(parameters, baseOrigin(String(baseUrl)), at),
+		restart: restartOf(parameters),
 	};
 }
 

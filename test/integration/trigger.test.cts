@@ -132,7 +132,7 @@ describe('the start', () => {
 		expect(await emitted(watching)).toBeNull();
 	});
 
-	test('a date that is not one is refused', async () => {
+	test('an invalid date is rejected', async () => {
 		const watching = await start({ startFrom: 'date', startDate: 'soon' });
 		expect((await failureOf(watching))?.message).toBe(`'Date' must be a date, not "soon"`);
 	});

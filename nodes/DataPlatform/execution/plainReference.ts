@@ -38,19 +38,30 @@ function isContainer(value: unknown): value is Record<string, unknown> {
 /** Values nested deeper are left to n8n. */
 const MAX_DEPTH = 50;
 
-/** Whether a value is plain JSON: no date, no function, nothing that n8n converts. */
+/** Whether a list has an entry at each index and no other members. */
+const isWhole = (list: readonly unknown[]) => Object.keys(list).length === list.length;
+
+/**
+ * Whether a value is plain JSON: no date, no function, nothing that n8n converts, drops or refuses.
+ * Among these are names that every object inherits, such as `__proto__` and `constructor`: what n8n
+ * makes of them depends on its version.
+ */
 export function isPlain(value: unknown, depth = 0): boolean {
 	if (value === undefined || value === null) return true;
 	if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
 	if (!isContainer(value) || depth > MAX_DEPTH || 'isLuxonDateTime' in value) return false;
-	return Object.values(value).every((member) => isPlain(member, depth + 1));
+	if (Array.isArray(value))
+		return isWhole(value) && value.every((each) => isPlain(each, depth + 1));
+	return Object.entries(value).every(
+		([name, member]) => !(name in Object.prototype) && isPlain(member, depth + 1),
+	);
 }
 
 /** The value at a path of an item's JSON; undefined if its last member is missing. */
 export function readPlain(json: unknown, path: Path): unknown {
 	let value = json;
 	for (const name of path) {
-		if (!isContainer(value)) return NOT_PLAIN;
+		if (!isContainer(value) || (Array.isArray(value) && !isWhole(value))) return NOT_PLAIN;
 		if (!Object.hasOwn(value, name) && name in value) return NOT_PLAIN;
 		value = value[name];
 	}

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { FileStore, StoredFile } from './fileStore.mts';
 
@@ -15,6 +16,11 @@ export async function thumbnailOf(files: FileStore, file: StoredFile): Promise<B
 		.webp()
 		.toBuffer()
 		.catch(() => undefined);
-	if (made) await writeFile(path, made);
+	if (made) {
+		// Another request for it must not read the half of it.
+		const part = `${path}.${randomUUID()}`;
+		await writeFile(part, made);
+		await rename(part, path);
+	}
 	return made;
 }

@@ -1,28 +1,28 @@
 /**
- * Records that are ready to be sent, and cutting them into requests by count and by bytes.
+ * Records that are ready to be sent, and how they are cut into requests by count and bytes.
  */
 import type { FieldValues, PlatformRecord } from '../api/types';
 import type { ServiceError } from '../transport/errors';
 import type { PlannedRecord } from './plan';
 
-/** A record ready to be sent, with all that is known about earlier attempts to write it. */
+/** A record ready to be sent, with what is known about previous attempts to write it. */
 export interface PreparedRecord {
 	record: PlannedRecord;
-	/** What is sent of it. */
+	/** The values to send. */
 	fields: FieldValues;
-	/** The record before the write: null where there was none, undefined where nobody looked. */
+	/** The record before the write: null if there was none, undefined if it was not looked up. */
 	before?: PlatformRecord | null;
 	/** Its entry in the request's `bulk` array. */
 	json: string;
-	/** Why an earlier request may have written it already, or may do so yet. */
+	/** The previous attempt that may have written it, or may still do so. */
 	previousAttempt?: ServiceError;
-	/** Whether the service asked to wait with it: a gateway may do so though it was written. */
+	/** Whether the service asked to wait. A gateway may ask although the record was written. */
 	wasPostponed?: boolean;
-	/** Whether it is sent once more because a look-up showed that it was not written. */
+	/** Whether it is sent again because a look-up showed that it was not written. */
 	isSentAgain?: boolean;
-	/** Whether it is written by a request of its own: the response then holds it, changed or not. */
+	/** Whether it has a request of its own. The response then contains it, changed or not. */
 	isAlone?: boolean;
-	/** Whether an earlier request of this run, which sent some of its fields only, inserted it. */
+	/** Whether a previous request of this run inserted it with only some of its fields. */
 	isInserted?: boolean;
 }
 
@@ -52,29 +52,29 @@ export const byteSize = ({ json }: PreparedRecord) => Buffer.byteLength(json) + 
 /** The records of a run that are still to be sent, in order. */
 export class UnsentRecords {
 	private waiting: PreparedRecord[] = [];
-	/** Where `waiting` begins: taking from the front of an array would move all the others. */
+	/** Where `waiting` begins. Removing entries from the front of an array would move all others. */
 	private first = 0;
 
 	/**
-	 * @param source is read only as far as batches need it
-	 * @param kindOf what kind a record is: it goes into batches with others of its kind only
+	 * @param source read only as far as batches need it
+	 * @param kindOf the kind of a record; each batch has records of one kind
 	 */
 	constructor(
 		private readonly source: Iterator<PreparedRecord>,
 		private readonly kindOf: (record: PreparedRecord) => unknown = () => undefined,
 	) {}
 
-	/** How many are waiting besides those in the source. */
+	/** How many are waiting, apart from those in the source. */
 	get waitingCount(): number {
 		return this.waiting.length - this.first;
 	}
 
-	/** Adds records behind those that are waiting. */
+	/** Adds records after those that are waiting. */
 	add(records: PreparedRecord[]) {
 		for (const record of records) this.waiting.push(record);
 	}
 
-	/** Puts records back before all others. */
+	/** Puts records back, before all others. */
 	putBack(records: PreparedRecord[]) {
 		this.waiting = [...records, ...this.waiting.slice(this.first)];
 		this.first = 0;
@@ -96,8 +96,8 @@ export class UnsentRecords {
 	}
 
 	/**
-	 * The next batch, empty after the last. A record larger than the byte limit goes alone. No record is in
-	 * it twice: the response would not say which of both was written.
+	 * The next batch; empty after the last. A record larger than the byte limit gets a batch of its
+	 * own. No record is in a batch twice: the response would not say which of the two was written.
 	 */
 	takeBatch(limits: BatchLimits): PreparedRecord[] {
 		const batch: PreparedRecord[] = [];

@@ -1,27 +1,27 @@
 /**
- * How large batches are and how many requests are under way at once: as large and as many as the
- * service has shown that it can take. Pure: no clock, no network.
+ * How large batches are and how many requests run at once: as much as the service has shown it can
+ * take. Pure: no clock, no network.
  */
 import { MAX_PARALLEL } from '../transport/concurrency';
 import type { ServiceError } from '../transport/errors';
 import { byteSize, type BatchLimits, type PreparedRecord } from './batches';
 
 /**
- * Batch sizes on the way up and down. Round numbers, because the limits of services are: halving
- * from 250 would end at 62 where 100 are allowed.
+ * Batch sizes on the way up and down. They are round because services' limits are: halving 250
+ * would end at 62 if 100 are allowed.
  */
 const BATCH_SIZES = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
-/** An automatic batch size starts here, or larger where there is enough for all requests at once. */
+/** The first automatic batch size; larger if there are enough records for parallel requests. */
 const FIRST_BATCH_SIZE = 250;
 
-/** Lost responses need not be the fault of the size: they shrink batches no further than this. */
+/** Lost responses shrink batches no further than this: their cause may not be the size. */
 const LEAST_AFTER_LOSS = 25;
 
-/** Batches that take longer than this are large enough. */
+/** A batch that takes longer than this is large enough. */
 const FAST_RESPONSE_MS = 2000;
 
-/** At the start of a run, records are spread over so many requests, until each batch has its full size. */
+/** At the start of a run, records are spread over at most this many parallel requests. */
 const FIRST_REQUESTS = 8;
 
 const PAYLOAD_TOO_LARGE = 413;
@@ -30,20 +30,20 @@ const stepDown = (size: number) => BATCH_SIZES.findLast((step) => step < size) ?
 const stepUp = (size: number) => BATCH_SIZES.find((step) => step > size) ?? size;
 
 export interface CongestionOptions {
-	/** Records in a batch at most; 0: automatic. */
+	/** The most records in a batch; 0 for automatic. */
 	batchSize: number;
 	batchBytes: number;
-	/** Requests under way at most; 0: automatic. */
+	/** The most requests at once; 0 for automatic. */
 	parallelRequests: number;
-	/** Whether the order matters in which requests are applied: then one at a time, if automatic. */
+	/** Whether the order of requests matters. Automatic then means one at a time. */
 	isOrdered: boolean;
 }
 
-/** How many requests may be under way: one after trouble, then one more for each that goes well. */
+/** How many requests may run at once: one after trouble, then one more after each success. */
 export class RequestLimit {
 	private allowed: number;
 
-	/** @param most 0: automatic */
+	/** @param most 0 for automatic */
 	constructor(private readonly most = 0) {
 		this.allowed = most || MAX_PARALLEL;
 	}
@@ -56,33 +56,33 @@ export class RequestLimit {
 		this.allowed = Math.min(this.most || MAX_PARALLEL, this.allowed + 1);
 	}
 
-	/** An attempt failed, whether or not it is repeated. */
+	/** An attempt failed, whether or not it is retried. */
 	failed({ status, delivery }: ServiceError) {
 		if (delivery !== 'rejected' || status === PAYLOAD_TOO_LARGE) this.allowed = 1;
 	}
 }
 
 /**
- * Congestion control, as TCP has it: a batch that was confirmed whole and fast lets the next ones
- * be larger, trouble makes them smaller for the rest of the run, and leaves one request under way
- * until batches are confirmed again.
+ * Congestion control as in TCP. After a batch is confirmed whole and fast, the next ones may be
+ * larger. After trouble, batches stay smaller for the rest of the run, and requests run one at a
+ * time until batches are confirmed again.
  */
 export class CongestionControl {
 	readonly limits: BatchLimits;
-	/** Whether the order matters of what is being sent. */
+	/** Whether the order of the records being sent matters. */
 	isOrdered: boolean;
-	/** Whether it decides what is stored: then one at a time, whatever the user chose. */
+	/** Whether the order decides what is stored: then one at a time, whatever the user chose. */
 	isSequential = false;
-	/** All requests that write count, those without a batch too. */
+	/** Applies to all requests that write, including those without a batch. */
 	readonly requests: RequestLimit;
 	private readonly isAutomatic: boolean;
 	private readonly isParallelAutomatic: boolean;
 	private readonly maxBatchSize: number;
-	/** Batches don't grow beyond this; smaller after trouble. */
+	/** Batches don't grow beyond this. It shrinks after trouble. */
 	private maxRecords: number;
-	/** Whether it is known how a batch fared. */
+	/** Whether the result of any batch is known. */
 	private hasSent = false;
-	/** The largest batch that was confirmed. */
+	/** The size of the largest confirmed batch. */
 	private confirmedRecords = 0;
 
 	constructor({ batchSize, batchBytes, parallelRequests, isOrdered }: CongestionOptions) {
@@ -95,15 +95,15 @@ export class CongestionControl {
 		this.isOrdered = isOrdered;
 	}
 
-	/** How many requests may be under way. */
+	/** How many requests may run at once. */
 	get parallel(): number {
 		const isOneByOne = this.isSequential || (this.isOrdered && this.isParallelAutomatic);
 		return isOneByOne ? 1 : this.requests.count;
 	}
 
 	/**
-	 * So many records are to be sent: where the order does not matter and nothing was sent before,
-	 * they are spread over several requests.
+	 * Chooses the first batch size. If the order of the records does not matter and nothing was sent
+	 * before, they are spread over several requests.
 	 */
 	begin(records: number) {
 		if (!this.isAutomatic || this.isOrdered || this.hasSent) return;
@@ -112,12 +112,12 @@ export class CongestionControl {
 		this.limits.records = Math.max(FIRST_BATCH_SIZE, size);
 	}
 
-	/** A batch of so many records was confirmed whole, at the first attempt. */
+	/** A whole batch was confirmed at the first attempt. */
 	confirmed(records: number, durationMs: number) {
 		this.hasSent = true;
 		this.requests.confirmed();
 		this.confirmedRecords = Math.max(this.confirmedRecords, records);
-		// One that was sent before the size went up says nothing about the size that it has now.
+		// A batch that was sent before the size went up says nothing about the current size.
 		if (records >= this.limits.records && durationMs < FAST_RESPONSE_MS) {
 			this.limits.records = Math.min(this.maxRecords, stepUp(records));
 		}
@@ -143,7 +143,7 @@ export class CongestionControl {
 			this.shrink(stepDown(batch.length));
 			return;
 		}
-		// Then it is its bytes: the other records need not go one by one because of it.
+		// The record's bytes are the cause, so the others need not go one by one.
 		this.limits.bytes = Math.min(this.limits.bytes, byteSize(batch[0]!));
 		this.maxRecords = this.maxBatchSize;
 		this.limits.records = Math.max(this.limits.records, this.confirmedRecords);

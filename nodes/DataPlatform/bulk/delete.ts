@@ -1,7 +1,8 @@
 /**
- * Deleting what a filter matches: counted first, never more than matched then, looked at again
- * after. Whether a record still matches is decided when it is deleted: by the service where the
- * filter can go along with the deletion, else by reading the filter again for every few records.
+ * Deletes the records that a filter matches. It counts them first, never deletes more than that,
+ * and counts again afterwards. A record must still match when it is deleted. The service checks
+ * this if it can take the filter with the deletion. Otherwise, the matches are read again for every
+ * few records.
  */
 import { paths } from '../api/endpoints';
 import type { PlatformRecord, TableAddress } from '../api/types';
@@ -13,38 +14,38 @@ import type { ApiClient } from '../transport/client';
 import { Remover } from './remove';
 
 export interface DeleteManyOptions {
-	/** More matches than this and nothing is deleted. */
+	/** If more records match, nothing is deleted. */
 	maximum: number;
 	/** Whether a filter without conditions may mean all records. */
 	allowAll: boolean;
-	/** Count, delete nothing. */
+	/** Only count. */
 	dryRun: boolean;
-	/** How many an attempt before may have deleted: they count towards the maximum. */
+	/** How many records previous attempts may have deleted. They count towards the maximum. */
 	deletedBefore?: number;
 }
 
 export interface Deletion {
-	/** How many records matched before. */
+	/** How many records matched before the deletion. */
 	matched: number;
 	/** How many of them were deleted. */
 	deleted: number;
-	/** How many records match afterwards, those among them that were added meanwhile. */
+	/** How many records match afterwards, including those added meanwhile. */
 	remaining: number;
 }
 
 /**
- * Up to this many records are distinguished from those that others add meanwhile; beyond it, only
- * the numbers are compared.
+ * Up to this many records are distinguished from those that others add meanwhile. Beyond it, only
+ * counts are compared.
  */
 const MAX_COMPARED = 10_000;
 
 const plural = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
 /**
- * Deletes records one by one. The first page of what matches is read again and again: what was
- * deleted is no longer on it, nor what ceased to match.
+ * Deletes records one by one. It reads the first page of matches again and again. Records that were
+ * deleted, or no longer match, are not on it any more.
  *
- * @param matched how many at most
+ * @param matched the most to delete
  * @throws {ServiceError} whose message says how many were deleted
  */
 async function deleteOneByOne(
@@ -78,7 +79,7 @@ async function deleteOneByOne(
 				else failures.push(failure);
 			},
 		);
-		// What may have been deleted weighs more than what was rejected.
+		// A deletion that may have happened matters more than a rejected one.
 		const open = failures.filter(({ delivery }) => delivery === 'ambiguous');
 		const failure = open[0] ?? failures[0];
 		if (failure) throw withCount(failure, deleted, matched, open.length);
@@ -121,7 +122,7 @@ async function matchingIds(
 	return ids;
 }
 
-/** Deletes by one request, which the service applies to what matches at that moment. */
+/** Deletes with one request. The service applies it to the records that match at that moment. */
 async function deleteByQuery(
 	client: ApiClient,
 	at: TableAddress,
@@ -170,7 +171,7 @@ async function deleteByQuery(
 	return { matched, deleted, remaining };
 }
 
-/** How many records match now, and how many of those are among the ones that matched before. */
+/** How many records match now, and how many of them also matched before. */
 async function countAfter(
 	client: ApiClient,
 	at: TableAddress,
@@ -188,8 +189,8 @@ async function countAfter(
 /**
  * Deletes all records that match.
  *
- * @throws {InputError} where more match than the maximum, the filter is empty and may not be, or a
- *   part of it is
+ * @throws {InputError} if more records match than the maximum, or if the filter or a part of it is
+ *   empty and must not be
  * @throws {ServiceError} whose message says how many are known to be deleted
  */
 export async function deleteMany(

@@ -1,6 +1,5 @@
 /**
- * What a record would change, compared with what is stored: for writing only what differs, and for
- * a dry run. Pure.
+ * How a record differs from the stored one, to write only the differences, and for a dry run. Pure.
  */
 import type { JsonValue, PlatformRecord } from '../api/types';
 import { getOwn } from '../transport/json';
@@ -12,13 +11,13 @@ import { omittedFields, type WriteContext } from './evidence';
 import { judge } from './judge';
 
 export interface RecordDiff {
-	/** What is left to send of the record. */
+	/** What is left to send. */
 	change: PreparedRecord;
-	/** Its outcome, where nothing is to be sent. */
+	/** Its outcome, if nothing needs to be sent. */
 	outcome?: ItemOutcome;
 }
 
-/** @param before the record as it is stored, where there is one */
+/** @param before the stored record, if there is one */
 export function diffRecord(
 	record: PlannedRecord,
 	before: PlatformRecord | undefined,
@@ -31,11 +30,11 @@ export function diffRecord(
 	}
 	if (!before) return diffMissing(record, context, isDryRun);
 	const whole = prepareRecord(record);
-	// Only a dry run looks before creating: the service decides what a taken key means.
+	// Only a dry run checks for an existing key before creating. Otherwise, the service decides.
 	if (mode === 'create') return { change: whole };
 	const changed = changedFields(record, before, context);
 	const { id, created, modified, ver } = before;
-	// Another item may have the same key in another form, and change the record before.
+	// Another item may have the same key, written differently, and change the record first.
 	const isSkipped = changed.length === 0 && (isDryRun || !record.hasUncertainKey);
 	if (isSkipped) {
 		return { change: whole, outcome: { outcome: 'unchanged', id, created, modified, ver } };
@@ -46,7 +45,7 @@ export function diffRecord(
 		const outcome = { outcome: 'updated', id, before: Object.fromEntries(now), after } as const;
 		return { change: whole, outcome };
 	}
-	// A full update clears what it leaves out, so it is sent whole; upsert needs its key.
+	// A full update clears the fields that it omits, so all are sent. An upsert needs its key.
 	if (mode === 'replace') return { change: prepareRecord(record, record.fields, before) };
 	if (mode === 'upsert' && key !== undefined) after[key] = record.fields[key]!;
 	return { change: prepareRecord(record, after, before) };
@@ -58,7 +57,7 @@ function changedFields(
 	{ mode, fields, key }: WriteContext,
 ): Array<[name: string, value: JsonValue]> {
 	const cleared = mode === 'replace' ? omittedFields(record, before, fields) : {};
-	// What it was found by, it holds; what can't be proven to be the same is written.
+	// A record holds the key that it was found by. Any other value is written unless proven equal.
 	return Object.entries({ ...cleared, ...record.fields }).filter(
 		([name, value]) =>
 			!(mode === 'upsert' && name === key) &&
@@ -66,7 +65,7 @@ function changedFields(
 	);
 }
 
-/** Of a record that is not there. */
+/** The diff of a record that does not exist. */
 function diffMissing(record: PlannedRecord, context: WriteContext, isDryRun: boolean): RecordDiff {
 	const change = prepareRecord(record, record.fields, null);
 	if (context.mode === 'update' || context.mode === 'replace') {

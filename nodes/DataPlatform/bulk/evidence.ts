@@ -1,6 +1,6 @@
 /**
- * What is known of an item that no response confirms: what came back, what is stored, and what
- * follows from both. Pure. judge.ts decides by it.
+ * The facts about an item that no response confirms: what came back, what is stored, and what
+ * follows from both. judge.ts decides by them. Pure.
  */
 import type {
 	FieldDefinition,
@@ -23,23 +23,25 @@ export interface WriteContext {
 	mode: WriteMode;
 	/** The import key's name. */
 	key?: string;
-	/** Records are known by the fields to match on instead of the import key. */
+	/** Records are identified by the fields to match on, not by the import key. */
 	isMatched?: boolean;
 	lastChangeBefore: LastChange;
 	fields: ReadonlyMap<string, FieldDefinition>;
-	/** The fields whose values may be added to what is stored. */
+	/** The fields whose values may be added to the stored ones. */
 	appendable: FieldDefinition[];
-	/** It is written by itself: its record is the result, whoever wrote what it holds. */
+	/** The item is written by itself. Its record is the result, whoever wrote its values. */
 	isSingle?: boolean;
 }
 
-/** Whether sending a record again could add something a second time. */
+/** Whether sending a record again could add something twice. */
 export const isAppending = (
 	{ fields }: Pick<PreparedRecord, 'fields'>,
 	{ appendable }: Pick<WriteContext, 'appendable'>,
 ): boolean => appendable.length > 0 && appendedFields(appendable, fields).length > 0;
 
-/** Whether a response lists as many new records as it says were inserted: then it was none but these. */
+/**
+ * Whether a response lists as many new records as it says were inserted: then there are no others.
+ */
 export const listsAllInserts = (
 	{ data, insertedCount = Infinity }: BulkResponse,
 	lastChangeBefore: LastChange,
@@ -49,7 +51,7 @@ export const listsAllInserts = (
 	return data.filter(isInsert).length >= insertedCount;
 };
 
-/** The fields that a full update clears because it leaves them out, with nothing as their value. */
+/** The fields that a full update clears because it omits them, each with the value null. */
 export function omittedFields(
 	sent: { fields: FieldValues },
 	stored: PlatformRecord,
@@ -62,14 +64,14 @@ export function omittedFields(
 	return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-/** Without the files that a field had before. */
+/** The stored files of a field, without those that it had before. */
 function newFiles(stored: JsonValue | undefined, before: JsonValue | undefined) {
 	if (!Array.isArray(stored) || !Array.isArray(before)) return stored;
 	const known = new Set(before.map((file) => isObject(file) && file.fileId));
 	return stored.filter((file) => !isObject(file) || !known.has(file.fileId));
 }
 
-/** A record as far as it can prove that a value was added: of what was there before, nothing can. */
+/** The values of a record that can prove an addition. Those that were there before can't. */
 function asAdded(
 	{ before, fields }: { before?: PlatformRecord | null; fields: FieldValues },
 	stored: PlatformRecord,
@@ -84,7 +86,10 @@ function asAdded(
 	return { ...stored.fields, ...Object.fromEntries(added) };
 }
 
-/** The fields of which the stored record certainly holds something else than was sent. */
+/**
+ * The fields in which the stored record certainly differs from what was sent, and those in which it
+ * may differ.
+ */
 export function differences(
 	prepared: { fields: FieldValues; before?: PlatformRecord | null },
 	stored: PlatformRecord,
@@ -96,7 +101,7 @@ export function differences(
 	const written = Object.entries({ ...cleared, ...prepared.fields });
 	const states = written.map(([name, sent]) => ({
 		name,
-		// The key that a record was found by, it holds.
+		// A record holds the key that it was found by.
 		holds:
 			(mode === 'upsert' && name === key) || holdsValue(fields.get(name), getOwn(held, name), sent),
 	}));
@@ -106,8 +111,8 @@ export function differences(
 }
 
 /**
- * What an item gives besides the values that were added to its record already, and those that filled
- * an empty field: these must not be sent again.
+ * An item's values, except those that must not be sent again: they were already added to its
+ * record, or filled an empty field.
  */
 export function withoutAdded(
 	{ record, fields }: Pick<PreparedRecord, 'record' | 'fields'>,
@@ -118,7 +123,7 @@ export function withoutAdded(
 	return Object.fromEntries(Object.entries(record.fields).filter(([name]) => !done.has(name)));
 }
 
-/** Whether a stored record holds all that an item holds, whatever was sent of it. */
+/** Whether a stored record holds all values of an item, whichever of them were sent. */
 export const holdsWhole = (
 	prepared: Pick<PreparedRecord, 'record' | 'fields'>,
 	stored: PlatformRecord,
@@ -129,7 +134,9 @@ export const holdsWhole = (
 	return different.length + unproven.length === 0;
 };
 
-/** Whether a record was changed after the item was compared or the run began; undefined if nobody knows. */
+/**
+ * Whether a record was changed after the item was compared or the run began; undefined if unknown.
+ */
 function wasChanged(
 	{ before }: PreparedRecord,
 	stored: PlatformRecord,
@@ -142,8 +149,8 @@ function wasChanged(
 }
 
 /**
- * Whether a look-up proves that no attempt to write an item was applied. That a record to be updated is
- * missing proves nothing of it.
+ * Whether a look-up proves that no attempt to write an item was applied. If the record to update is
+ * missing, that proves nothing.
  */
 export const isUnapplied = (
 	prepared: PreparedRecord,
@@ -155,37 +162,45 @@ export const isUnapplied = (
 
 /** What is known about items that no response confirms. */
 export interface UnresolvedContext {
-	/** The response that does not mention them; none where it was lost. */
+	/** The response that does not mention them; undefined if it was lost. */
 	response?: BulkResponse;
-	/** The outcomes of items that were rejected, though an earlier attempt may have written them. */
+	/** The outcomes of items that were rejected although a previous attempt may have written them. */
 	rejections?: ReadonlyMap<PreparedRecord, ItemOutcome>;
-	/** Whether the response lists a record that the look-up found for none of the items. */
+	/** Whether the response lists a record that the look-up found for no item. */
 	listsUnknownRecord?: boolean;
-	/** Whether the response lists all that it says were inserted; found out here if not given. */
+	/** Whether the response lists all records that it says were inserted; computed if not set. */
 	areInsertsListed?: boolean;
 }
 
-/** The facts that decide an item's outcome, each one of a few values. */
+/** The facts that decide an item's outcome. Each has only a few possible values. */
 export interface Situation {
 	/**
-	 * What became of the request: the response does not mention the item, or does so without its
-	 * record; it has reasons without saying for which item; it was lost; the item was rejected, though
-	 * an earlier attempt may have written it. `none`: nothing was sent.
+	 * What happened to the request.
+	 * - `silent`: the response does not mention the item, or not its record,
+	 * - `reasons`: the response has reasons, but does not say for which item,
+	 * - `lost`: there was no response,
+	 * - `rejected`: the item was rejected, but a previous attempt may have written it,
+	 * - `none`: nothing was sent.
 	 */
 	answer: 'silent' | 'reasons' | 'lost' | 'rejected' | 'none';
 	/**
-	 * What the item's record is: not there; listed by the response; it holds something else; it can't be seen whether it holds what was sent; it holds it.
+	 * What is stored.
+	 * - `missing`: the item has no record,
+	 * - `listed`: the response lists its record,
+	 * - `different`: the record holds something else,
+	 * - `unproven`: the record does not show whether it holds what was sent,
+	 * - `same`: the record holds what was sent.
 	 */
 	record: 'missing' | 'listed' | 'different' | 'unproven' | 'same';
-	/** Whether it was changed since, and this run may have done it. */
+	/** Whether the record was changed meanwhile, possibly by this run. */
 	isWritten: boolean;
-	/** Whether nobody knows if an attempt of this run changed it, where that makes a difference. */
+	/** Whether an attempt of this run may have changed it, if that is unknown and matters. */
 	mayBeWritten: boolean;
-	/** Whether anybody may have changed it since. */
+	/** Whether anybody may have changed it meanwhile. */
 	mayBeChanged: boolean;
-	/** Whether nobody did for certain. */
+	/** Whether it is certain that nobody changed it meanwhile. */
 	isUntouched: boolean;
-	/** Whether an earlier attempt was lost, not only asked to wait. */
+	/** Whether a previous attempt was lost, not only asked to wait. */
 	wasLost: boolean;
 	/** Whether this run inserted it. */
 	isInserted: boolean;
@@ -193,33 +208,33 @@ export interface Situation {
 	listsGoneRecord: boolean;
 }
 
-/** All that is known of an item. */
+/** All facts about an item. */
 export interface Evidence extends Situation {
 	prepared: PreparedRecord;
 	context: WriteContext;
-	/** The records under its id or key. */
+	/** The records with its ID or key. */
 	found: PlatformRecord[];
-	/** The one of them that is the item's. */
+	/** The item's record among them. */
 	stored?: PlatformRecord;
-	/** The same, as the response lists it. */
+	/** That record as the response lists it. */
 	listed?: RecordMetadata;
-	/** Whether it is new since the run began. */
+	/** Whether that record was created since the run began. */
 	isNew: boolean;
-	/** The first field that holds something else, or of which that can't be seen. */
+	/** The first field that holds something else, or may do so. */
 	field?: string;
 	rejection?: ItemOutcome;
 	response?: BulkResponse;
 	lostAttempt?: ServiceError;
 }
 
-/** Whether a record is new since the run began. */
+/** Whether a record was created since the run began. */
 const isNewRecord = (
 	{ before }: PreparedRecord,
 	record: PlatformRecord,
 	{ lastChangeBefore }: WriteContext,
 ) => before === null || (wasCreatedSince(record, lastChangeBefore) ?? false);
 
-/** The item's record among those found: the one that the response lists, or a new one. */
+/** The item's record among those found: the listed one, else a new one, else the first. */
 function findOwn(
 	prepared: PreparedRecord,
 	found: PlatformRecord[],
@@ -227,13 +242,13 @@ function findOwn(
 	context: WriteContext,
 ): PlatformRecord | undefined {
 	const isNew = (record: PlatformRecord) => isNewRecord(prepared, record, context);
-	// An older record is not the one that was to be created.
+	// An older record can't be the one that the item creates.
 	const candidates = context.mode === 'create' ? found.filter(isNew) : found;
 	const isListed = ({ id }: PlatformRecord) => response?.byId.has(id);
 	return candidates.find(isListed) ?? candidates.find(isNew) ?? candidates[0];
 }
 
-/** What the response to the only attempt proves of a record that it does not list. */
+/** What the response to the only attempt proves about a record that it does not list. */
 function provenByResponse(
 	{ previousAttempt }: PreparedRecord,
 	stored: PlatformRecord,
@@ -245,12 +260,12 @@ function provenByResponse(
 	const areListed = areInsertsListed ?? listsAllInserts(response, context.lastChangeBefore);
 	return {
 		isNotWritten: listsAllChanges(response) || (areListed && isNew && isFirst === true),
-		// A new record that it did not insert, or that was changed later, is another writer's.
+		// Another writer inserted a new record if this request did not, or if it was changed later.
 		isInsertedByOther: areListed || isFirst === false,
 	};
 }
 
-/** What a record holds of what was sent, and the first field that decides it. */
+/** How a record compares with what was sent, and the first field that decides it. */
 function compare(
 	prepared: PreparedRecord,
 	stored: PlatformRecord,
@@ -268,8 +283,8 @@ const toAnswer = ({ rejection, response, lostAttempt }: Partial<Evidence>) => {
 };
 
 /**
- * @param found the records that a look-up found under the item's id or key
- * @returns what is known of an item that the response does not mention, or that got none
+ * @param found the records that a look-up found by the item's ID or key
+ * @returns the facts about an item that the response does not mention, or that got no response
  */
 export function gatherEvidence(
 	prepared: PreparedRecord,
@@ -301,7 +316,7 @@ export function gatherEvidence(
 		: { ...evidence, ...compareStored(evidence, stored, unresolved) };
 }
 
-/** What a record that the response does not list says of the item. */
+/** What a record that the response does not list says about the item. */
 function compareStored(
 	evidence: Evidence,
 	stored: PlatformRecord,

@@ -1,7 +1,7 @@
 /**
- * Each item's outcome. Pure. What a response lists, it confirms. Bulk responses leave records out and
- * count them all the same (contract/openapi.yaml): for what no response confirms, what is known of it
- * is looked up in a table.
+ * Decides each item's outcome. Pure. A response confirms the records that it lists. Bulk responses
+ * omit records, yet count them (contract/openapi.yaml). So if no response confirms an item, a table
+ * gives the outcome for the facts about it.
  */
 import type { PlatformRecord, RecordMetadata } from '../api/types';
 import { show } from '../fields/convert';
@@ -50,21 +50,21 @@ export function confirmedItem(
 	return { outcome: isInserted ? 'inserted' : 'updated', ...written };
 }
 
-/** What an outcome says of its record; all that it holds if it is the result of the operation. */
+/** What an outcome says about its record, with all values if it is the operation's result. */
 const asWritten = (record: RecordMetadata, { isSingle }: WriteContext) => {
 	const { id, created, modified, ver, fields } = record as PlatformRecord;
 	return { id, created, modified, ver, ...(isSingle && { fields }) };
 };
 
-/** Whether it is the record that was read before, and not one that took its place. */
+/** Whether it is still the record that was read before, not one that replaced it. */
 const isStillThere = (before: PlatformRecord, { id, created, ver = Infinity }: RecordMetadata) =>
 	before.id === id &&
 	!(before.created && !isSameTime(before.created, created)) &&
 	(before.ver ?? 0) <= ver;
 
 /**
- * Whether an upsert inserted the record that the response lists for it. What was read before may
- * be out of date: another writer may have inserted or deleted the record since.
+ * Whether an upsert inserted the record that the response lists for it. The state that was read
+ * before may be out of date: another writer may have inserted or deleted the record since.
  */
 function wasInserted(
 	{ before, previousAttempt }: PreparedRecord,
@@ -72,7 +72,7 @@ function wasInserted(
 	{ lastChangeBefore }: WriteContext,
 	{ allInserted, allUpdated }: Counts,
 ): boolean {
-	// The counts are about the last attempt; an earlier one may have inserted the record.
+	// The counts are those of the last attempt. A previous one may have inserted the record.
 	if (previousAttempt === undefined && allInserted) return true;
 	if (previousAttempt === undefined && allUpdated) return false;
 	if (before && isStillThere(before, record)) return false;
@@ -82,14 +82,14 @@ function wasInserted(
 		return isRecent ?? (before !== undefined ? before === null : record.ver === 0);
 	}
 	if (isFirst) return isRecent ?? true;
-	// Modified after it was created: by this attempt, unless an earlier one created it.
+	// It was changed after its creation: this attempt updated it, unless a previous one created it.
 	return previousAttempt !== undefined && (isRecent ?? before === null);
 }
 
 /**
- * What a single upsert did to the record that it returned; undefined where that can't be known.
+ * What a single upsert did to the record that it returned; undefined if unknown.
  *
- * @param earlier the record as this run last wrote it, where it did
+ * @param earlier the record as this run last wrote it, if it did
  */
 export function upsertOutcome(
 	record: RecordMetadata,
@@ -109,7 +109,7 @@ export function upsertOutcome(
 
 const written = ({ stored, context }: Evidence) => asWritten(stored!, context);
 
-/** Why the outcome is open. */
+/** Why the outcome is unknown. */
 const cause = ({ lostAttempt }: Evidence) =>
 	lostAttempt?.message ?? 'the response did not mention it';
 
@@ -117,7 +117,7 @@ const cause = ({ lostAttempt }: Evidence) =>
 const heldValue = ({ stored, field }: Evidence) =>
 	`the record holds ${show(getOwn(stored!.fields, field!) ?? null)} in '${field}'`;
 
-/** The response's reason, if it can only be the item's. */
+/** The response's reason, if it has only one. */
 const onlyReason = ({ response }: Evidence) =>
 	response?.unattributedErrors.length === 1 ? response.unattributedErrors[0] : undefined;
 
@@ -133,7 +133,7 @@ const rejected: Verdict = ({ rejection }) => rejection!;
 const rejectedRecord: Verdict = ({ rejection, stored }) => ({ ...rejection!, id: stored!.id });
 
 const listedByResponse: Verdict = ({ prepared, stored, listed, response, context }) =>
-	// What is stored now may have been changed by somebody else since.
+	// Another writer may have changed the stored record since.
 	confirmedItem(prepared, listed!.modified ? listed! : stored!, context, response!);
 
 const notFound: Verdict = ({ prepared: { record }, context }) => ({
@@ -171,7 +171,7 @@ const notWritten: Verdict = (evidence) => {
 	);
 };
 
-/** Without its ID: the record may be another writer's. */
+/** Without the ID, because the record may be another writer's. */
 const unknownOfOther: Verdict = (evidence) =>
 	unknown(evidence, `${cause(evidence)}; ${heldValue(evidence)}`);
 
@@ -219,58 +219,58 @@ const unknownIfWritten: Verdict = (evidence) => {
 	return { ...unknown(evidence, why), id, ver };
 };
 
-/** A row of the table: the verdict on all situations that have these facts. */
+/** A row of the table: the verdict on all situations with these facts. */
 export type Judgement = readonly [facts: Partial<Situation>, verdict: Verdict];
 
-/** Items that may have created a record, and have none. */
+/** Items that may have created a record, but have none. */
 const MISSING: Judgement[] = [
-	// No attempt wrote it, so the rejection is the whole story.
+	// No attempt wrote it, so the rejection stands.
 	[{ record: 'missing', answer: 'rejected' }, rejected],
-	// The platform may still be about to create it.
+	// The platform may still create it.
 	[{ record: 'missing', answer: 'lost' }, unknownIfCreated],
-	// It may have been written, and deleted by another writer.
+	// It may have been written, then deleted by another writer.
 	[{ record: 'missing', listsGoneRecord: true }, unknownIfGone],
-	// The request came to its end, and left no record.
+	// The request has ended and left no record.
 	[{ record: 'missing' }, notWritten],
 ];
 
-/** What a response lists, it confirms, in whatever order. */
+/** A response confirms what it lists, in any order. */
 const LISTED: Judgement = [{ record: 'listed' }, listedByResponse];
 
 /** Items that have a new record. */
 const NEW: Judgement[] = [
 	// The new record with its key is another writer's.
 	[{ record: 'different', answer: 'rejected' }, rejected],
-	// It may have been written, and deleted by another writer.
+	// It may have been written, then deleted by another writer.
 	[{ record: 'different', answer: 'reasons', listsGoneRecord: true }, unknownIfGone],
-	// The platform says why it did not write it: the new record is another writer's.
+	// The platform says why it did not write it, so the new record is another writer's.
 	[{ record: 'different', answer: 'reasons' }, notWritten],
-	// Either another writer inserted it, or one changed what this run inserted.
+	// Another writer inserted it, or changed the one that this run inserted.
 	[{ record: 'different' }, unknownOfOther],
-	// It holds what was sent, as far as can be seen, and was not there before.
+	// As far as its values show, it holds what was sent, and it is new.
 	[{}, inserted],
 ];
 
-/** Items whose record, there before or not, holds something else. */
+/** Items whose record holds something else, whether or not it existed before. */
 const DIFFERENT: Judgement[] = [
-	// An earlier attempt may have written it, and another writer since.
+	// A previous attempt may have written it, and another writer changed it since.
 	[
 		{ record: 'different', answer: 'rejected', wasLost: true, isUntouched: false },
 		unknownIfApplied,
 	],
-	// No attempt wrote it, so the rejection is the whole story.
+	// No attempt wrote it, so the rejection stands.
 	[{ record: 'different', answer: 'rejected' }, rejectedRecord],
-	// The platform may still be about to write it.
+	// The platform may still write it.
 	[{ record: 'different', answer: 'lost' }, unknownIfUpdated],
 	// The platform says why it did not write it.
 	[{ record: 'different', answer: 'reasons' }, notUpdated],
-	// Another writer may have changed what this run wrote, or what it left as it was.
+	// Another writer may have changed it, whether or not this run wrote it.
 	[{ record: 'different', mayBeChanged: true }, unknownIfChanged],
 	// Nobody changed the record.
 	[{ record: 'different' }, notUpdated],
 ];
 
-/** Neither its values nor its time say whether it was written. */
+/** Neither its values nor its time show whether it was written. */
 const UNPROVEN: Judgement = [{ record: 'unproven', isWritten: false }, unknownIfUnproven];
 
 /** It holds what was sent, is new, and no other writer inserted it. */
@@ -278,20 +278,23 @@ const INSERTED: Judgement = [{ isInserted: true }, inserted];
 
 /** Items whose record holds what was sent. */
 const HELD: Judgement[] = [
-	// It was changed since.
+	// It was changed during the run.
 	[{ isWritten: true }, updated],
-	// Nobody knows whether it was: what was there before could not be read.
+	// It may have been changed: its previous state could not be read.
 	[{ mayBeWritten: true }, unknownIfWritten],
-	// It held it before.
+	// It already held what was sent.
 	[{}, unchanged],
 ];
 
-/** There is nothing to update, whatever became of the request. */
+/** There is nothing to update, whatever happened to the request. */
 const GONE: Judgement = [{ record: 'missing' }, notFound];
 
 const UPDATE = [GONE, LISTED, ...DIFFERENT, UNPROVEN, ...HELD];
 
-/** The outcome of an item, by what is known of it: the first row that fits counts, the last one fits all. */
+/**
+ * The outcome of an item, by the facts about it. The first row that fits counts; the last one fits
+ * all.
+ */
 export const JUDGEMENTS: Readonly<Record<WriteMode, readonly Judgement[]>> = {
 	create: [...MISSING, LISTED, ...NEW],
 	upsert: [...MISSING, LISTED, ...DIFFERENT, UNPROVEN, INSERTED, ...HELD],
@@ -306,8 +309,8 @@ export const judgementOn = (mode: WriteMode, situation: Situation): Judgement =>
 	)!;
 
 /**
- * The outcome of an item that the response does not mention, or that got none, from the records
- * that a look-up found under its id or import key.
+ * The outcome of an item that the response does not mention, or that got no response, from the
+ * records that a look-up found by its ID or import key.
  */
 export function judge(
 	prepared: PreparedRecord,
@@ -322,12 +325,12 @@ export function judge(
 	if (item.outcome !== 'failed' || !previousAttempt?.mayStillApply) {
 		return asFinal(item, prepared, context);
 	}
-	// A later attempt was rejected, but the service may still apply the earlier one.
+	// The last attempt was rejected, but the service may still apply the previous one.
 	const why = `${item.message}; an earlier attempt may still be applied: ${previousAttempt.message}`;
 	return asFinal({ ...item, ...unknownItem(context.mode, why) }, prepared, context);
 }
 
-/** An item of unknown outcome whose values would be added a second time says so. */
+/** Completes an unknown outcome: warns if another attempt would add values a second time. */
 function asFinal(item: ItemOutcome, prepared: PreparedRecord, context: WriteContext): ItemOutcome {
 	if (item.outcome !== 'unknown') return item;
 	const status = item.status ?? prepared.previousAttempt?.status;
@@ -335,7 +338,7 @@ function asFinal(item: ItemOutcome, prepared: PreparedRecord, context: WriteCont
 	return context.mode !== 'create' && isAppending(prepared, context) ? asAppended(open) : open;
 }
 
-/** The outcome of an item that could not be looked up. @param why it had to be */
+/** The outcome of an item that could not be looked up. @param why why it had to be looked up */
 export const unreadItem = (
 	prepared: PreparedRecord,
 	why: string,

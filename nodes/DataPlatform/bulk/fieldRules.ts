@@ -1,4 +1,4 @@
-/** Field rules: which fields of a record that is there already are written. Pure. */
+/** Field rules: which fields of an existing record are written. Pure. */
 import type { FieldDefinition, JsonValue, PlatformRecord } from '../api/types';
 import { typeOf } from '../fields';
 import { holdsValue } from '../fields/values';
@@ -6,17 +6,17 @@ import { getOwn } from '../transport/json';
 import type { ItemOutcome } from './outcome';
 import type { PlannedRecord } from './plan';
 
-/** By the names of fields; those without a rule are always written. */
+/** By field name. A field without a rule is always written. */
 export type FieldRules = ReadonlyMap<string, 'whenCreating' | 'ifEmpty'>;
 
-/** `false` and 0 are values; a text of spaces is none. What can't be seen to be empty is not. */
+/** `false` and 0 are values; text of spaces only is empty. If in doubt, a field is not empty. */
 const isBlank = (field: FieldDefinition, stored: JsonValue | undefined): boolean =>
 	typeof stored === 'string' ? stored.trim() === '' : typeOf(field).isEmpty(stored) === true;
 
 /**
- * What is to be written of a record that exists.
+ * What to write to an existing record.
  *
- * @param stored as it was read; a field that it lacks is empty
+ * @param stored the record as it was read; a field that it lacks is empty
  */
 export function applyFieldRules(
 	record: PlannedRecord,
@@ -50,11 +50,11 @@ export function applyFieldRules(
 	};
 }
 
-/** The whole record again, for one that turns out to be missing. */
+/** The record with all its fields, because it turns out not to exist. */
 export const withoutFieldRules = ({ ruled, ...record }: PlannedRecord): PlannedRecord =>
 	ruled ? { ...record, fields: { ...record.fields, ...ruled.held } } : record;
 
-/** An outcome that says which fields have kept another value than the item's. */
+/** Adds to an outcome the fields that kept a value other than the item's. */
 export const withKept = (outcome: ItemOutcome, { ruled }: PlannedRecord): ItemOutcome =>
 	ruled && ruled.kept.length > 0 ? { ...outcome, kept: ruled.kept } : outcome;
 
@@ -64,13 +64,13 @@ export class KeptCounts {
 
 	add(outcomes: ItemOutcome[]) {
 		for (const { kept = [], mergedInto } of outcomes) {
-			// The record counts once, however many items it has.
+			// A record counts once, however many items were merged into it.
 			if (mergedInto !== undefined) continue;
 			for (const name of kept) this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
 		}
 	}
 
-	/** By the names of fields; undefined if no record kept any. */
+	/** By field name; undefined if no record kept any. */
 	get byField(): Record<string, number> | undefined {
 		return this.counts.size > 0 ? Object.fromEntries(this.counts) : undefined;
 	}

@@ -1,5 +1,5 @@
 /**
- * What identifies a record: the values of the import key, or of the fields to match on. Pure.
+ * Keys of records: the values of the import key, or of the fields to match on. Pure.
  */
 import type { FieldDefinition, FieldValues, JsonValue } from '../api/types';
 import type { KeyForm } from '../fields/fieldType';
@@ -8,15 +8,15 @@ import { getOwn } from '../transport/json';
 
 /** A record's values in the fields that identify it. */
 export interface RecordKey {
-	/** The same for equal keys only; as it is shown in messages. */
+	/** Messages show it. Only equal keys have the same text. */
 	text: string;
 	/** One for each field, as the platform stores it. */
 	parts: KeyForm[];
-	/** Whether keys with another text are other keys for certain. */
+	/** Whether a key with another text is certainly another key. */
 	isCertain: boolean;
 }
 
-/** A record's key; undefined where one of the fields has no value, or none that can be compared. */
+/** A record's key; undefined if a field has no value, or one that can't be compared. */
 export function recordKey(fields: FieldDefinition[], values: FieldValues): RecordKey | undefined {
 	const parts: KeyForm[] = [];
 	for (const field of fields) {
@@ -35,7 +35,7 @@ export function recordKey(fields: FieldDefinition[], values: FieldValues): Recor
 	};
 }
 
-/** Whether a stored record may have a key: each part that can be compared is the same. */
+/** Whether a stored record may have a key: all parts that can be compared are equal. */
 export const mayHaveKey = (
 	fields: FieldDefinition[],
 	values: FieldValues,

@@ -1,5 +1,5 @@
 /**
- * Looking records up: what a response does not mention is read, never assumed.
+ * Looks records up: what a response does not mention is read, never assumed.
  */
 import type { FieldDefinition, JsonValue, PlatformRecord, TableAddress } from '../api/types';
 import type { KeyForm } from '../fields/fieldType';
@@ -13,10 +13,10 @@ import { forEachConcurrent } from '../transport/concurrency';
 import { mayHaveKey, recordKey, type RecordKey } from './key';
 import type { PlannedRecord } from './plan';
 
-/** How many single records are read at a time. */
+/** How many single records to read at a time. */
 const PARALLEL_READS = 4;
 
-/** What the platform itself takes as equal: it knows how it stores the values. */
+/** Compares as the platform does: it knows how it stores the values. */
 const equalTo = (
 	fields: FieldDefinition[],
 	{ parts }: { parts: Array<{ text: string }> },
@@ -36,7 +36,7 @@ export const oneOfKeys = (fields: FieldDefinition[], keys: RecordKey[]): Group[]
 	return names.length === 1 ? oneOf(names[0]!, rows.flat()) : oneOfCombinations(names, rows);
 };
 
-/** @param isEnough whether no more records matter, once those of a page were found */
+/** @param isEnough whether no further records matter after this page */
 async function readAll(
 	client: ApiClient,
 	at: TableAddress,
@@ -52,7 +52,7 @@ async function readAll(
 	return found;
 }
 
-/** Whether each of some keys has so many records by now that more of them don't matter. */
+/** Returns a check of pages: whether each key has enough records by now. */
 const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: number) => {
 	const counts = new Map<string, number>();
 	for (const text of texts) counts.set(text, 0);
@@ -73,15 +73,15 @@ const haveEach = (fields: FieldDefinition[], texts: Iterable<string>, enough: nu
 const isUnique = (keys: FieldDefinition[]) =>
 	keys.length === 1 && keys[0]!.metadata.importKey === true;
 
-/** The keys that one of several filters asks for; undefined if that is not known. */
+/** The keys that a filter matches; undefined if unknown. */
 const keysIn = ({ filter: [entry] }: Group, keys: FieldDefinition[]) =>
 	keys.length === 1 && entry && !isGroup(entry) ? valuesOf(entry) : undefined;
 
-/** The records of each key, and whether all of their keys can be compared. */
+/** The records by key, and whether all of their keys can be compared. */
 function groupByKey(keys: FieldDefinition[], records: PlatformRecord[]) {
 	const found = new Map<string, PlatformRecord[]>();
 	let areComparable = true;
-	// A combination of values may match in two of the filters.
+	// Several filters may match the same combination of values.
 	const distinct = new Map(records.map((record) => [record.id, record]));
 	for (const record of distinct.values()) {
 		const key = recordKey(keys, record.fields);
@@ -94,13 +94,13 @@ function groupByKey(keys: FieldDefinition[], records: PlatformRecord[]) {
 }
 
 /**
- * Records by the values of their key fields, by the key's text; several may have the same. Keys are
- * compared as the platform stores them. A key whose stored form only the platform knows is looked up
- * alone: what it finds is what it means.
+ * Finds the records with certain keys, by the key's text. Several records may share a key. Keys are
+ * compared as the platform stores them. If only the platform knows how it stores a key, that key is
+ * looked up by itself: it means the records that the platform finds.
  *
- * @param keys the fields
- * @param names the fields to load besides, all where none are named
- * @param enough how many records of one key matter, the first ones; more may be left out
+ * @param keys the key fields
+ * @param names further fields to load; all if undefined
+ * @param enough how many records of each key matter; later ones may be omitted
  */
 async function lookUpByKeys(
 	client: ApiClient,
@@ -124,7 +124,7 @@ async function lookUpByKeys(
 	}));
 	await forEachConcurrent(pages, PARALLEL_READS, async (page) => {
 		const texts = pages.length === 1 ? certain.keys() : keysIn(page.filter, keys);
-		// Often that proves that the page is whole: no further one is requested.
+		// This often saves the request for a further page.
 		const isEnough = texts && needed < Infinity ? haveEach(keys, texts, needed) : undefined;
 		page.found = await readAll(client, at, page.filter, fields, isEnough);
 	});
@@ -148,9 +148,9 @@ async function lookUpByKeys(
 }
 
 /**
- * Records by id, one request each, a few at a time; null where there is none.
+ * Reads records by ID, one request each, a few at a time; null if there is none.
  *
- * @throws {ServiceError} once no request is under way any more
+ * @throws {ServiceError} after all requests have ended
  */
 export async function lookUpByIds(
 	client: ApiClient,
@@ -165,11 +165,11 @@ export async function lookUpByIds(
 }
 
 /**
- * The stored state of planned records: by their key where they have one, many in one request, by id
- * otherwise. Several records may have one key; none, where nothing was found.
+ * Finds the stored records of planned ones: by key if they have one, many per request; otherwise by
+ * ID. Several records may share a key. If nothing was found, the list is empty.
  *
  * @param keys the fields that identify a record: the import key, or those to match on
- * @param enough how many records of one key matter, the first ones; more may be left out
+ * @param enough how many records of each key matter; later ones may be omitted
  * @throws {ServiceError}
  */
 export async function lookUp(
@@ -208,10 +208,10 @@ export async function lookUp(
 	return result;
 }
 
-/** Which records have a value in a field: the IDs of one or two, or of none. */
+/** The IDs of records that have a value in a field: at most two. */
 export interface ValueMatch {
 	ids: string[];
-	/** A stored value that differs only in case or spaces, where no record has the value itself. */
+	/** A stored value that differs only in case or spaces, if no record has the value itself. */
 	similar?: string;
 }
 
@@ -220,13 +220,13 @@ export const similarText = (text: string) => tidied(text).toLowerCase();
 
 const tidied = (text: string) => text.trim().replace(/\s+/g, ' ');
 
-/** As many values as one request looks up: one less than a page, so that one page holds them all. */
+/** How many values a request looks up: one less than a page, so that one page holds all records. */
 const VALUES_PER_LOOKUP = 999;
 
-/** How many requests look values up at a time. */
+/** How many requests look up values at a time. */
 const PARALLEL_LOOKUPS = 4;
 
-/** Looks for values of one field; reads no more than it needs to see that a value is not unique. */
+/** Looks up values of one field. Reads just enough to see whether each value is unique. */
 class ValueLookup {
 	private readonly found = new Map<string, string[]>();
 	private readonly similar = new Map<string, string>();
@@ -237,15 +237,15 @@ class ValueLookup {
 		private readonly field: FieldDefinition,
 	) {}
 
-	/** What was found of a value. */
+	/** What was found for a value. */
 	match(text: string): ValueMatch {
 		const ids = this.found.get(text) ?? [];
 		return ids.length > 0 ? { ids } : { ids, similar: this.similar.get(similarText(text)) };
 	}
 
 	/**
-	 * @param values what the filter asks for
-	 * @returns how many records there were
+	 * @param values the values that the filter matches
+	 * @returns how many records were read
 	 */
 	private async read(
 		filter: Group,
@@ -264,7 +264,7 @@ class ValueLookup {
 		return count;
 	}
 
-	/** @param asked the value that was asked for alone, which the platform says the record has */
+	/** @param asked the only value of the filter, so that the record has it */
 	private note({ id, fields }: PlatformRecord, asked?: string) {
 		const stored = getOwn<JsonValue>(fields, this.field.name) ?? null;
 		const text = asked ?? keyForm(this.field, stored)?.text;
@@ -274,11 +274,11 @@ class ValueLookup {
 		if (!this.similar.has(similarText(text))) this.similar.set(similarText(text), text);
 	}
 
-	/** Looks values up whose stored form is known. */
+	/** Looks up values whose stored form is known. */
 	async search(values: string[]): Promise<void> {
 		for (const filter of oneOf(this.field.name, values)) {
 			const { value } = filter.filter[0] as { value: string[] };
-			// Fewer than two for each: then all were read, and none is missed.
+			// If fewer records came, all were read and none is missed.
 			const limit = 2 * value.length;
 			if ((await this.read(filter, limit, value)) < limit) continue;
 			const open = value.filter((text) => (this.found.get(text)?.length ?? 0) < 2);
@@ -288,7 +288,7 @@ class ValueLookup {
 		}
 	}
 
-	/** Looks values up of which many records have another form. */
+	/** Looks up values that many records have in another spelling. */
 	private async searchExactly(values: string[]) {
 		const { name: field } = this.field;
 		const operator = typeOf(this.field).comparison === 'text' ? '===' : 'eq';
@@ -297,15 +297,15 @@ class ValueLookup {
 		}
 	}
 
-	/** Looks one value up whose stored form only the platform knows. */
+	/** Looks up one value whose stored form only the platform knows. */
 	async searchAlone(text: string) {
 		await this.read(equalTo([this.field], { parts: [{ text }] }), 2, [text], text);
 	}
 }
 
 /**
- * Which records have certain values in a field, many values in one request. Values are compared as
- * the platform stores them.
+ * Finds the records that have certain values in a field, many values per request. Values are
+ * compared as the platform stores them.
  *
  * @throws {ServiceError}
  */
@@ -317,7 +317,7 @@ export async function lookUpValues(
 ): Promise<Map<string, ValueMatch>> {
 	const lookup = new ValueLookup(client, at, field);
 	const certain = values.filter(({ isCertain }) => isCertain).map(({ text }) => text);
-	// A value that is stored without the spaces is found too, to be named in the error.
+	// Also finds values that are stored without extra spaces, so that the error can name them.
 	const listed = [...new Set([...certain, ...certain.map(tidied)])];
 	const starts = Array.from(
 		{ length: Math.ceil(listed.length / VALUES_PER_LOOKUP) },

@@ -1,6 +1,6 @@
 /**
- * Links by business key: what an item holds in a link field (a company's name) becomes the record ID
- * that the platform takes. Done before the plan, so that all that follows sees IDs only.
+ * Links by business key: a value in a link field, such as a company's name, becomes the record ID
+ * that the platform takes. This happens before planning, so that later steps see only IDs.
  */
 import type { LinkTarget } from '../api/linkedRecords';
 import type { FieldDefinition, JsonValue, TableDefinition } from '../api/types';
@@ -19,9 +19,9 @@ import { readLastChange } from './lastChange';
 import type { Task } from './task';
 import { writeMany } from './write';
 
-/** How the values of a link field are given, where they are not record IDs. */
+/** How to resolve the values of a link field if they are not record IDs. */
 export interface LinkRule {
-	/** The field of the linked table that holds them; its import key where not given. */
+	/** The field of the linked table that holds them; by default its import key. */
 	linkedField?: string;
 	ifNotFound: 'error' | 'leaveEmpty' | 'create';
 }
@@ -29,20 +29,20 @@ export interface LinkRule {
 /** By the link field's name. */
 export type LinkRules = ReadonlyMap<string, LinkRule>;
 
-/** What creating linked records takes from the options of the run. */
+/** The options of the run that apply to creating linked records. */
 export type LinkWriteOptions = Pick<Task, 'batchBytes' | 'skipAudit'>;
 
-/** One link of a value: by ID, or by a value to be looked up. */
+/** One link of a value: by ID, or by a value to look up. */
 type Link = { id: string } | { value: unknown };
 
-/** A value of a link field, taken apart. */
+/** A parsed value of a link field. */
 interface LinkValue {
 	isMany: boolean;
 	add: Link[];
 	remove: Link[];
 }
 
-/** A record to be created because a link needs it; `id` once it is there. */
+/** A record to create because a link needs it; `id` is set once it exists. */
 interface MissingRecord {
 	catalog: Catalog;
 	text: string;
@@ -56,18 +56,18 @@ interface Catalog {
 	target: LinkTarget;
 	field: FieldDefinition;
 	known: Map<string, ValueMatch>;
-	/** Records to be created, by their value and by the value without regard to case and spaces. */
+	/** Records to create, by value. `similar` has their values without regard to case and spaces. */
 	missing: Map<string, MissingRecord>;
 	similar: Map<string, string>;
 }
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** What was read from the platform holds its ID, whatever else it holds. */
+/** A link that was read from the platform has an ID, whatever else it has. */
 const toLink = (value: unknown): Link =>
 	isObject(value) && isId(value.id) ? { id: value.id } : { value };
 
-/** @returns undefined where it is no value of such a field */
+/** @returns undefined if it is not a value of such a field */
 function parseLinkValue({ metadata }: FieldDefinition, raw: unknown): LinkValue | undefined {
 	if (!metadata.multiple) return { isMany: false, add: [toLink(raw)], remove: [] };
 	const value = fromJsonText(raw);
@@ -84,14 +84,14 @@ function parseLinkValue({ metadata }: FieldDefinition, raw: unknown): LinkValue 
 const writableLinks = ({ fields }: TableDefinition) =>
 	fields.filter((field) => field.type === 'schema_link' && isWritable(field));
 
-/** What an item gives for a link; undefined where there is nothing to look up. */
+/** An item's value for a link field; undefined if there is nothing to look up. */
 function givenValue(field: FieldDefinition, values: unknown): unknown {
 	const raw = isObject(values) ? getOwn(values, field.name) : undefined;
-	// What the platform only shows is left to the plan.
+	// Planning deals with values that the platform only shows.
 	return isCleared(raw) || isOnlyRead(field, raw) ? undefined : raw;
 }
 
-/** The values among links that have to be looked up. */
+/** The values of links that must be looked up. */
 const valuesOf = ({ add, remove }: LinkValue): unknown[] =>
 	[...add, ...remove].filter((link) => 'value' in link).map(({ value }) => value);
 
@@ -106,7 +106,7 @@ function toWanted(field: FieldDefinition, raw: unknown): Wanted | { problem: str
 	const converted = toFieldValue(field, typeof raw === 'string' ? raw.trim() && raw : raw, 'error');
 	if (converted === 'leave') return { problem: 'is empty' };
 	if ('problem' in converted) return converted;
-	// The field can be a key, so what it takes has a form.
+	// The field can be a key, so each of its values has a stored form.
 	return { ...keyForm(field, converted.value)!, value: converted.value };
 }
 
@@ -127,31 +127,31 @@ function ownKeys(table: TableDefinition, rows: PlanInput[]): OwnKeys {
 	return { tableId: table.id, items };
 }
 
-/** What one value in the items turned out to be; undefined where it is left out. */
+/** What a value resolved to; undefined if its link is omitted. */
 type LinkedId = { id: string } | { problem: string } | undefined;
 
 export class LinkResolver {
 	private readonly catalogs = new Map<string, Catalog>();
-	/** What stands in the place of the ID of a record that is not created yet. */
+	/** The records that are not created yet, by the placeholder for their ID. */
 	private readonly placeholders = new Map<string, MissingRecord>();
-	/** The keys of the records that the items themselves create, where these must not exist before. */
+	/** The keys of the records that the items create, if these must not exist before. */
 	private own?: OwnKeys;
 	/** How many linked records this run created. */
 	createdCount = 0;
 
-	/** @param targetOf the table that a link field leads to */
+	/** @param targetOf returns the table that a link field points to */
 	constructor(
 		private readonly client: ApiClient,
 		private readonly targetOf: (field: FieldDefinition) => Promise<LinkTarget>,
 	) {}
 
 	/**
-	 * The rows with record IDs in their link fields. A row whose links can't be resolved has the
-	 * problems with it. A record that is yet to be created is named by a placeholder.
+	 * Returns the rows with record IDs in their link fields. If a row's links can't be resolved, the
+	 * row has the problems. A placeholder stands for a record that is not created yet.
 	 *
-	 * @param keepsOwn whether a record of the table itself that an item is about to create must not
-	 *   be created for a link before: it would be there when its item's turn comes
-	 * @throws {ServiceError} where looking up fails for all items alike
+	 * @param keepsOwn whether links must not create a record of this same table that an item creates:
+	 *   it would already exist when that item is written
+	 * @throws {ServiceError} if looking up fails for all items
 	 */
 	async resolve(
 		table: TableDefinition,
@@ -169,10 +169,10 @@ export class LinkResolver {
 	}
 
 	/**
-	 * Looks up what items link to that are resolved one by one later: one request for many of them. What
-	 * can't be looked up is left to `resolve`, which says so to the items that it concerns.
+	 * Looks up the links of many items with few requests, before the items are resolved one by one.
+	 * It ignores failures: `resolve` reports them for the items concerned.
 	 *
-	 * @param rows the values of each item, and its rules
+	 * @param rows each item's values and rules
 	 */
 	async lookAhead(
 		table: TableDefinition,
@@ -228,9 +228,9 @@ export class LinkResolver {
 	}
 
 	/**
-	 * The records of the table itself that rows link to, by links that create what is missing.
+	 * The records of this same table that rows link to, by links that create missing records.
 	 *
-	 * @throws {ServiceError} where looking up fails
+	 * @throws {ServiceError} if looking up fails
 	 */
 	async createdLinks(
 		table: TableDefinition,
@@ -260,7 +260,7 @@ export class LinkResolver {
 		);
 	}
 
-	/** What is known of the values in the linked table; in words, why they can't be looked up. */
+	/** The catalog with these values looked up; or, in words, why they can't be. */
 	private async lookUp(
 		field: FieldDefinition,
 		rule: LinkRule,
@@ -270,7 +270,7 @@ export class LinkResolver {
 		try {
 			const catalog = this.catalogOf(await this.targetOf(field), rule);
 			if (typeof catalog === 'string') return catalog;
-			// Records of the table itself are created by the run: what was not there may be there now.
+			// The run creates records of this same table: one that was missing may exist now.
 			const isOwn = catalog.target.table.id === tableId;
 			await lookUpMissing(this.client, catalog, values, isOwn);
 			return catalog;
@@ -330,10 +330,10 @@ export class LinkResolver {
 		}
 		if (first !== undefined) return { id: first };
 		const close = similar === undefined ? '' : `; ${show(similar)} differs only in case or spaces`;
-		// Whether what is close was meant, nobody knows: it is neither left out nor created beside it.
+		// A near match may be a typo: neither skip it nor create a second record.
 		if (ifNotFound === 'error' || close)
 			return { problem: `no record ${where} has ${what}${close}` };
-		// A link that is not there needs no removing.
+		// A link that does not exist needs no removal.
 		if (ifNotFound === 'leaveEmpty' || !isAdded) return undefined;
 		const own = target.table.id === this.own?.tableId ? this.own.items.get(wanted.text) : undefined;
 		if (own !== undefined) {
@@ -344,7 +344,7 @@ export class LinkResolver {
 		return this.placeholder(catalog, wanted);
 	}
 
-	/** What stands for a record until it is created. */
+	/** A placeholder for the ID of a record that is not created yet. */
 	private placeholder(catalog: Catalog, { text, value }: Wanted): LinkedId {
 		const { missing, similar, target, field } = catalog;
 		const first = similar.get(similarText(text)) ?? text;
@@ -366,8 +366,8 @@ export class LinkResolver {
 	}
 
 	/**
-	 * Creates the linked records that planned records need, and puts their IDs in. A record whose
-	 * linked record can't be created becomes a problem of the plan.
+	 * Creates the linked records that planned records need, and fills in their IDs. If a linked
+	 * record can't be created, the records that need it become problems of the plan.
 	 */
 	async createMissing(plan: Plan, table: TableDefinition, options: LinkWriteOptions) {
 		if (this.placeholders.size === 0) return;
@@ -401,7 +401,7 @@ export class LinkResolver {
 		});
 	}
 
-	/** Takes links to records that were not created out of records that are not written. */
+	/** Removes links to records that were not created from records that are not written. */
 	dropMissing(records: PlannedRecord[], table: TableDefinition) {
 		if (this.placeholders.size === 0) return;
 		const names = table.fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);
@@ -458,7 +458,7 @@ export class LinkResolver {
 	}
 }
 
-/** How many values of a linked table are remembered; those that came before are looked up again. */
+/** How many values of a linked table to remember. Older ones are looked up again. */
 export const MAX_REMEMBERED = 100_000;
 
 const shapeProblem = (raw: unknown) =>
@@ -470,7 +470,7 @@ const withProblem = (row: PlanInput, field: string, text: string): PlanInput => 
 	return { ...row, values: Object.fromEntries(others), problems };
 };
 
-/** The row with IDs in a link field, or with what is wrong with it. */
+/** The row with IDs in a link field, or with the problems of the field. */
 function withIds(
 	row: PlanInput,
 	field: string,
@@ -494,9 +494,9 @@ function withIds(
 }
 
 /**
- * Looks up the values that are not known yet, many in one request.
+ * Looks up the values that are not known yet, many per request.
  *
- * @param isGrowing whether a value that no record had may have one by now
+ * @param isGrowing whether a record may have been created since for a value that had none
  */
 async function lookUpMissing(
 	client: ApiClient,
@@ -521,7 +521,7 @@ async function lookUpMissing(
 	for (const [text, match] of found) known.set(detached(text), match);
 }
 
-/** Why a linked table can't be used, where that is so for its links only. */
+/** Why a linked table can't be used. Throws errors that concern more than this table. */
 function unavailable(error: unknown): string {
 	if (error instanceof InputError) return error.message;
 	const isTheirs = error instanceof ServiceError && [403, 404].includes(error.status ?? 0);
@@ -529,7 +529,7 @@ function unavailable(error: unknown): string {
 	return `its linked table can't be read: ${error.message}`;
 }
 
-/** Puts other IDs in the place of those in a record's link fields. */
+/** Replaces the IDs in a record's link fields. */
 function mapIds(
 	record: PlannedRecord,
 	names: string[],

@@ -1,7 +1,8 @@
 /**
- * Matching: which record an item means, looked up before anything is written. What is found is
- * updated by its id, what is missing is created, both by the writer that all operations share. The
- * platform may change in between: what is gone by then counts as missing, what has come as found.
+ * Matching: looks up which record an item means, before anything is written. Records that are found
+ * are updated by ID, missing ones are created, both by the writer that all operations share. The
+ * table may change in between: a record that is gone by then counts as missing, one that has
+ * appeared as found.
  */
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
@@ -25,11 +26,11 @@ import { afterFailure, writeMany, WriteSession } from './write';
 
 type Resolved = [PlannedRecord, ItemOutcome];
 
-/** What the rules say about some items. */
+/** What to do with items, by the rules. */
 interface Decision {
-	/** Records to update, with their ids; several for an item that matches several. */
+	/** Records to update, with their IDs; several for an item that matches several. */
 	updates: PlannedRecord[];
-	/** Items without a record, to be created. */
+	/** Items without a record, to create. */
 	creates: PlannedRecord[];
 	outcomes: Resolved[];
 }
@@ -37,12 +38,12 @@ interface Decision {
 /** How many matching records an error names. */
 const MATCHES_SHOWN = 5;
 
-/** How many records that match an item matter, by *Multiple Matches*. */
+/** How many matching records of an item matter, by *Multiple Matches*. */
 const MATCHES_NEEDED = { error: MATCHES_SHOWN + 1, first: 1, all: Infinity } as const;
 
 const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome => {
 	const ids = found.slice(0, MATCHES_SHOWN).map(({ id }) => `'${id}'`);
-	// Of many records not all were read.
+	// If there are many records, not all were read.
 	const isCut = found.length > MATCHES_SHOWN;
 	const count = isCut ? `More than ${MATCHES_SHOWN}` : String(found.length);
 	return {
@@ -52,7 +53,7 @@ const several = ({ key }: PlannedRecord, found: PlatformRecord[]): ItemOutcome =
 	};
 };
 
-/** A key; one of several fields has quotation marks already. */
+/** A key in quotation marks. A key of several fields has them already. */
 const quoted = (key: string) => (key.startsWith('"') ? key : `'${key}'`);
 
 const NOT_FOUND = { outcome: 'notFound', hint: { code: 'createIfMissing' } } as const;
@@ -66,7 +67,7 @@ const nothingMatches = ({ id, key }: PlannedRecord): ItemOutcome => ({
 			: `The table has no record with the ID '${id}'`,
 });
 
-/** The outcome of an item whose record was there when it was matched. */
+/** The outcome of an item whose record was deleted after it was matched. */
 const deletedMeanwhile = ({ id, key }: PlannedRecord): ItemOutcome => ({
 	...NOT_FOUND,
 	id,
@@ -82,7 +83,7 @@ const foundItem = ({ id, created, modified, ver, fields }: PlatformRecord): Item
 	fields,
 });
 
-/** What the rules say about items without a record. Pure. */
+/** Applies the rules to items without a record. Pure. */
 function decideMissing(
 	records: PlannedRecord[],
 	{ ifMissing }: MatchRules,
@@ -106,9 +107,9 @@ function decideMissing(
 }
 
 /**
- * What the rules say about items, given the records that each matches. Pure.
+ * Applies the rules to items, given the records that each matches. Pure.
  *
- * @param keepsMatches whether the records are compared with what is sent: they were read for that too
+ * @param keepsMatches whether planned records keep the record that they matched
  */
 export function decide(
 	matches: Map<PlannedRecord, PlatformRecord[]>,
@@ -132,9 +133,9 @@ export function decide(
 }
 
 /**
- * The records that items match; several have the same order as in the table: the oldest first.
+ * The records that each item matches, in the order of the table: the oldest first.
  *
- * @param keys the fields to match on; none where the items name their records by id
+ * @param keys the fields to match on; none if items name their records by ID
  * @throws {ServiceError}
  */
 async function findMatches(
@@ -149,22 +150,22 @@ async function findMatches(
 	return await lookUp(client, at, keys, records, names, MATCHES_NEEDED[multipleMatches]);
 }
 
-/** Called once for each item, with several outcomes where it has several records. */
+/** Called once for each item, with several outcomes if it has several records. */
 type OnItemOutcomes = (record: PlannedRecord, outcomes: ItemOutcome[]) => void;
 
-/** Hands the outcomes on, those of an item with several records together. */
+/** Passes outcomes on. Those of an item with several records go together. */
 class ItemOutcomes {
 	private readonly open = new Map<number, { left: number; outcomes: ItemOutcome[] }>();
 
 	constructor(
-		/** Whether an item adds something to what is stored. */
+		/** Whether an item adds something to stored values. */
 		private readonly addsTo: (record: PlannedRecord) => boolean,
 		private readonly onOutcomes: OnItemOutcomes,
-		/** Takes an item of whose records none is there any more. */
+		/** Called for an item whose records are all gone. */
 		private readonly onGone: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {}
 
-	/** Says which records belong to one item, before their outcomes are known. */
+	/** Registers the records of each item, before their outcomes are known. */
 	expect(records: PlannedRecord[]) {
 		for (const { index } of records) {
 			const left = (this.open.get(index)?.left ?? 0) + 1;
@@ -196,13 +197,13 @@ class ItemOutcomes {
 		}
 		const done = outcomes.filter(isSuccess).length;
 		const message = `${bad.message!}; ${done} of ${outcomes.length} matching records were written`;
-		// To those that were written it would be added again.
+		// Another attempt would add it again to the records that were written.
 		const final = done > 0 && this.addsTo(record) ? asAppended(bad) : bad;
 		this.onOutcomes(record, [{ ...final, message }]);
 	}
 }
 
-/** Two items may have the same key only by chance: then neither says which created record is whose. */
+/** Two items may happen to have the same key. It can't show which created record is whose. */
 function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 	const counts = new Map<string | undefined, number>();
 	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -212,8 +213,8 @@ function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 }
 
 /**
- * Groups of several records that may have the same key, because the platform alone knows what some
- * parts of their keys are.
+ * Groups of records that may have the same key, because only the platform knows how it stores some
+ * parts of their keys.
  */
 function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): PlannedRecord[][] {
 	if (keys.length === 0 || !records.some(({ hasUncertainKey }) => hasUncertainKey)) return [];
@@ -235,12 +236,12 @@ function possiblySame(keys: FieldDefinition[], records: PlannedRecord[]): Planne
 
 type MatchedTask = Task & { matching: Matching };
 
-/** Takes what comes of matching. */
+/** Receives the results of matching. */
 interface MatchedSink {
 	onOutcomes: OnItemOutcomes;
 	/**
-	 * Called with the records that are to be written, before the first is; what it takes out is a
-	 * problem of the plan.
+	 * Called with the records to write, before the first one is written. Those that it removes are
+	 * problems of the plan.
 	 */
 	prepare?(plan: Plan): Promise<void>;
 }
@@ -248,7 +249,7 @@ interface MatchedSink {
 class MatchedWriter {
 	private readonly keys: FieldDefinition[];
 	private readonly results: ItemOutcomes;
-	/** Whether it is kept what the records held when they were matched, and whether that is compared. */
+	/** Whether planned records keep the record that they matched, and whether it is compared. */
 	private readonly keepsMatches: boolean;
 	private readonly isCompared: boolean;
 	private readonly rules?: FieldRules;
@@ -256,7 +257,7 @@ class MatchedWriter {
 	private gone: PlannedRecord[] = [];
 	/** Which item created a record, by the record's ID. */
 	private readonly created = new Map<string | undefined, number>();
-	/** The items of which it is not known whether they were written. */
+	/** The items that may or may not have been written. */
 	private readonly unknown = new Set<number>();
 	private isFailed = false;
 	/** Why nothing more is sent. */
@@ -313,8 +314,9 @@ class MatchedWriter {
 	}
 
 	/**
-	 * The records to create, and apart from them those that may be one, as only the platform knows. What
-	 * was merged by one form of a key is divided again: each item of such a group comes in its turn.
+	 * Separates the records that may be the same one, which only the platform knows, from the others
+	 * to create. Items that were merged by an equal key are split again, because each item of such a
+	 * group is written in its turn.
 	 */
 	private apart(plan: Plan, missing: PlannedRecord[]) {
 		const groups = this.options.dryRun ? [] : possiblySame(this.keys, missing);
@@ -328,7 +330,10 @@ class MatchedWriter {
 		return { creates: missing.filter((record) => !isApart.has(record)), inTurn };
 	}
 
-	/** Writes records that may be one: each is looked up once more after those before it are written. */
+	/**
+	 * Writes records that may be the same one. Each is looked up again after those before it were
+	 * written.
+	 */
 	private async writeInTurn(group: PlannedRecord[]) {
 		for (const record of group) {
 			const matches = this.stopped ? undefined : await this.lookUp([record]);
@@ -353,15 +358,15 @@ class MatchedWriter {
 	}
 
 	/**
-	 * Writes what was matched once more. What is gone again by then is not created: the platform showed it
-	 * twice and does not know it, and it could be doubled.
+	 * Writes records that were matched again. If one is gone once more, it is not created, as that
+	 * could double it: the platform showed it twice, and then did not know it.
 	 *
 	 * @returns the records to create
 	 */
 	private async writeFound(matches: Map<PlannedRecord, PlatformRecord[]>, plan?: Plan) {
 		const { updates, creates, outcomes } = this.decide(matches);
 		const merged = plan ? this.mergeUpdates(plan, updates) : updates;
-		// What field rules held back may link to records that are yet to be created.
+		// Values that field rules held back may link to records that are not created yet.
 		const writing = [...merged, ...creates];
 		const isOpen = plan !== undefined && this.rules !== undefined && !this.stopped;
 		const prepared = isOpen ? await this.prepared(plan, writing) : new Set(writing);
@@ -377,7 +382,7 @@ class MatchedWriter {
 		this.deliver(record, [{ outcome: 'failed', message, field, isRetryable }]);
 	}
 
-	/** Those of the records that can be written; the others are failed items. */
+	/** The records that can be written. The items of the others fail. */
 	private async prepared(plan: Plan, records: PlannedRecord[]): Promise<Set<PlannedRecord>> {
 		const writing: Plan = { ...plan, records, problems: [] };
 		await this.sink.prepare?.(writing);
@@ -385,7 +390,7 @@ class MatchedWriter {
 		for (const { index, message, field } of writing.problems) {
 			const record = byIndex.get(index);
 			if (!record) continue;
-			// Once for each item, of however many records.
+			// Once per item, however many records it has.
 			byIndex.delete(index);
 			this.refuse(record, message, field);
 		}
@@ -393,14 +398,14 @@ class MatchedWriter {
 	}
 
 	/**
-	 * Looks once more for records that were there when they were matched and then were not: only what
-	 * nothing matches any more is created.
+	 * Looks again for records that were gone after they were matched. An item is created only if it
+	 * still matches nothing.
 	 *
 	 * @returns the records to create
 	 */
 	private async resolveGone(plan: Plan): Promise<PlannedRecord[]> {
 		const isById = this.options.matching.on === 'recordId';
-		// The ID that it had says nothing more, and its parts nothing of the links that were created since.
+		// The old ID means nothing now, and the parts lack the links that were created since.
 		const gone = this.gone
 			.splice(0)
 			.map((record) => (isById ? record : { ...record, id: undefined, parts: undefined }));
@@ -412,7 +417,7 @@ class MatchedWriter {
 		return [];
 	}
 
-	/** The records that items match; those that name theirs by id need no look-up to be updated. */
+	/** The records that items match. Items that name theirs by ID need no look-up for an update. */
 	private async find(records: PlannedRecord[]) {
 		const { on, ifFound } = this.options.matching;
 		if (on === 'recordId' && ifFound === 'update' && !this.keepsMatches) {
@@ -421,11 +426,11 @@ class MatchedWriter {
 		return await this.lookUp(records);
 	}
 
-	/** Reads what is compared later too: a second look-up is not needed then. */
+	/** Also reads the fields that are compared later, which saves a second look-up. */
 	private async lookUp(records: PlannedRecord[]) {
 		const { client, at } = this.target;
 		const { matching, mode } = this.options;
-		// What a full update clears must be seen too.
+		// All fields are needed to see what a full update clears.
 		const compared = mode === 'replace' ? 'allFields' : 'sentFields';
 		const loads = this.isCompared ? compared : 'keys';
 		return await findMatches(client, at, this.keys, records, matching, loads).catch(failureAsValue);
@@ -445,7 +450,9 @@ class MatchedWriter {
 		return { ...decision, updates };
 	}
 
-	/** Two keys may mean the same record: which they mean, only the platform knew. */
+	/**
+	 * Merges updates of the same record: only the platform knew that their keys mean the same one.
+	 */
 	private mergeUpdates(plan: Plan, updates: PlannedRecord[]) {
 		const { matching, mode } = this.options;
 		const isCertain = !updates.some(({ hasUncertainKey }) => hasUncertainKey);
@@ -468,7 +475,7 @@ class MatchedWriter {
 		mode: WriteMode,
 		onOutcome: (record: PlannedRecord, outcome: ItemOutcome) => void,
 	) {
-		// What is created was looked for already.
+		// Records to create were already looked up.
 		const compares = this.options.skipUnchanged || this.rules !== undefined;
 		const skipUnchanged = compares && mode !== 'create';
 		const options = { ...this.options, mode, skipUnchanged };
@@ -485,7 +492,7 @@ class MatchedWriter {
 		this.stopped ??= stop;
 	}
 
-	/** Creates what is missing. What another writer created meanwhile is found after all. */
+	/** Creates missing records. One that another writer created meanwhile counts as found. */
 	private async create(records: PlannedRecord[]): Promise<void> {
 		const rejected: Resolved[] = [];
 		const unsent: Resolved[] = [];
@@ -502,7 +509,7 @@ class MatchedWriter {
 		}
 		await this.writeFound(found);
 		if (found.size > 0 && !this.isFailed) {
-			// What stopped the rest was no failure in the end.
+			// The failure that stopped the rest was resolved after all.
 			await this.create(unsent.map(([record]) => record));
 			return;
 		}
@@ -510,7 +517,7 @@ class MatchedWriter {
 		this.stopped ??= stop;
 	}
 
-	/** Notes which records are to be updated; the rules' word on the others is final. */
+	/** Registers the records to update. The outcomes that the rules gave to others are final. */
 	private begin(updates: PlannedRecord[], outcomes: Resolved[]) {
 		this.results.expect([...updates, ...outcomes.map(([record]) => record)]);
 		for (const [record, outcome] of outcomes) {
@@ -530,11 +537,12 @@ class MatchedWriter {
 }
 
 /**
- * Finds the record of each planned item, then updates and creates as the rules say.
+ * Finds the record of each planned item, then updates and creates by the rules.
  *
  * @param plan gets the items that turn out to mean the same record
- * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
- * @returns why it stopped before the end, where it did
+ * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
+ *   sent
+ * @returns why it stopped early, if it did
  */
 export async function writeMatched(
 	target: WriteTarget,

@@ -1,4 +1,4 @@
-/** What the user can do about a record that the platform rejected, by the field that its reason names. Pure. */
+/** What the user can do about a rejected record, by the field that the reason names. Pure. */
 import type { FieldDefinition, FieldValues } from '../api/types';
 import { typeOf } from '../fields';
 import { texts } from '../fields/types/list';
@@ -8,7 +8,7 @@ import type { ItemOutcome } from './outcome';
 
 type RejectionContext = Pick<WriteContext, 'mode' | 'fields'>;
 
-/** Statuses of a response that rejects values. */
+/** Statuses of responses that reject values. */
 const REJECTS_VALUES = new Set([400, 409, 422]);
 
 const QUOTES = ["'", '"', '`'];
@@ -18,7 +18,7 @@ const isNamed = (message: string, { name, header }: FieldDefinition) =>
 		[name, header].some((text) => message.includes(`${quote}${text}${quote}`)),
 	);
 
-/** The one text of a list that has commas in it: several entries, typed as text. */
+/** The only text of a list, if it has commas: probably several entries, typed as one text. */
 function unsplit(field: FieldDefinition, value: unknown): string | undefined {
 	const [only, ...rest]: unknown[] = Array.isArray(value) ? value : [];
 	const isText = typeOf(field) === texts && rest.length === 0 && typeof only === 'string';
@@ -47,7 +47,7 @@ export function rejectionHint(
 	return `Correct the value of '${name}'.`;
 }
 
-/** An item that the platform rejected, with what the user can do about it. */
+/** Adds to a rejected item what the user can do about it. */
 export function withNextStep(
 	item: ItemOutcome,
 	values: FieldValues,

@@ -7,13 +7,14 @@ import type { WriteMode } from './plan';
 /**
  * The outcome of one item: only what the service confirmed or a look-up proved.
  * - `inserted` · `updated` · `unchanged`: the record holds what was sent,
- * - `found`: the record was there, and was returned as it is, because existing ones are skipped,
- * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no longer
- *   matches,
- * - `deleted` · `marked`: a record that is missing from the input was deleted, or fields of it set,
- * - `notFound`: there is no record with this id, or none that matches,
+ * - `found`: the record exists and was returned unchanged, because existing ones are skipped,
+ * - `skipped`: no record matched, and missing ones are skipped; or it was to be removed, but no
+ *   longer matches,
+ * - `deleted` · `marked`: a record that is missing from the input was deleted, or some of its
+ *   fields were set,
+ * - `notFound`: no record has this ID, or none matches,
  * - `failed`: it was not written,
- * - `unknown`: it may have been written or not.
+ * - `unknown`: it may or may not have been written.
  */
 export const OUTCOMES = [
 	'inserted',
@@ -36,9 +37,9 @@ export interface ItemOutcome {
 	created?: string;
 	modified?: string;
 	ver?: number;
-	/** What the record holds, where it was returned or written by itself. */
+	/** The record's values, if it was returned or written by itself. */
 	fields?: FieldValues;
-	/** Why it was not written, or is not known to be. */
+	/** Why it was not written, or why that is unknown. */
 	message?: string;
 	/** What the user can do. */
 	hint?: Hint;
@@ -48,17 +49,17 @@ export interface ItemOutcome {
 	status?: number;
 	/** How long the service asked to wait. */
 	retryAfterMs?: number;
-	/** Not sent because of the outcome of other items: those are the ones to report. */
+	/** Not sent because of other items' outcomes, which are the ones to report. */
 	isDerived?: boolean;
-	/** The later item with the same key or id, whose record it is a part of. */
+	/** The later item with the same key or ID, into which it was merged. */
 	mergedInto?: number;
-	/** Doing it again could do it twice: another attempt of the node leaves it. */
+	/** Doing it again could do it twice, so the node's next attempt skips it. */
 	isFinal?: boolean;
-	/** Sending the item again as it is does no harm and may succeed. */
+	/** Sending the same item again does no harm and may succeed. */
 	isRetryable?: boolean;
-	/** The fields that kept another value than the item's, because of the field rules. */
+	/** The fields that kept a value other than the item's, because of field rules. */
 	kept?: string[];
-	/** Dry run: the values that would change, as they are and as they would be. */
+	/** Dry run: the values that would change, before and after. */
 	before?: Record<string, unknown>;
 	after?: Record<string, unknown>;
 }
@@ -113,7 +114,7 @@ const HINT_IF_UNKNOWN: Record<WriteMode, Hint> = {
 	replace: 'It is safe to run it again.',
 };
 
-/** The outcome of an item of which it could not be found out whether it was written. */
+/** The outcome of an item that may or may not have been written. */
 export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	outcome: 'unknown',
 	message: `Unknown whether this record was written: ${why}`,
@@ -121,7 +122,7 @@ export const unknownItem = (mode: WriteMode, why: string): ItemOutcome => ({
 	isRetryable: mode !== 'create',
 });
 
-/** An item that may have added something already: another attempt would add it a second time. */
+/** Marks an item that may have added something: another attempt could add it again. */
 export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 	...item,
 	isFinal: true,
@@ -129,9 +130,9 @@ export const asAppended = (item: ItemOutcome): ItemOutcome => ({
 });
 
 /**
- * The outcome of the one item of an operation.
+ * Returns the outcome of an operation's only item.
  *
- * @throws {ServiceError | InputError} if it is no success
+ * @throws {ServiceError | InputError} if it did not succeed
  */
 export function requireSuccess(item: ItemOutcome): ItemOutcome {
 	if (isSuccess(item)) return item;

@@ -1,6 +1,6 @@
 /**
- * Which of a response's records belongs to which item: by position if it lists them all, else by what
- * they hold. Pure.
+ * Which of a response's records belongs to which item: by position if it lists them all, otherwise
+ * by their values. Pure.
  */
 import type { PlatformRecord } from '../api/types';
 import type { PreparedRecord } from './batches';
@@ -8,8 +8,8 @@ import { differences, type WriteContext } from './evidence';
 import { contradictsItself, type BulkResponse } from './response';
 
 /**
- * Pairs `data` with the records by position: sure only where every record that did not fail has
- * its entry. Undefined where the response left something out or added something.
+ * Pairs `data` with the records by position, which is certain only if every record that did not
+ * fail has an entry. Undefined if the response omits or adds something.
  */
 export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) {
 	const rest = batch.filter((_, index) => !response.failed.has(index));
@@ -22,12 +22,12 @@ export function pairByPosition(batch: PreparedRecord[], response: BulkResponse) 
 }
 
 /**
- * Finds out which created records belong to which items when the response leaves some out, by
- * comparing values: `data` keeps the order of the request.
+ * Finds which created records belong to which items if the response omits some. It compares values;
+ * `data` keeps the order of the request.
  *
  * @param created the records of the response's `data`, read back, in its order
- * @returns for an item its record, or undefined where several items fit; items that were not
- *   created are left out. Undefined in whole where the records can't all belong to items.
+ * @returns for each created item its record, or undefined if several items fit; undefined as a
+ *   whole if a record fits no item
  */
 export function alignByContent(
 	rest: PreparedRecord[],
@@ -46,7 +46,7 @@ export function alignByContent(
 	}
 	const pairs = new Map<PreparedRecord, PlatformRecord | undefined>();
 	const candidates: PreparedRecord[] = [];
-	/** The values of items of which it is open whether a record is theirs. */
+	/** The values of items that may or may not have a record. */
 	const open = new Set<string>();
 	let end = rest.length;
 	for (let index = created.length - 1; index >= 0; index -= 1) {
@@ -54,14 +54,14 @@ export function alignByContent(
 		const start = first[index]!;
 		const range = rest.slice(start, end);
 		const fitting = range.filter((prepared) => fits(prepared, record));
-		// Between items with the same values it makes no difference.
+		// If the items have the same values, it makes no difference.
 		const isCertain = fitting.every(({ json }) => json === fitting[0]!.json);
 		if (isCertain) pairs.set(rest[start]!, record);
 		else for (const { json } of fitting) open.add(json);
 		for (const one of fitting) candidates.push(one);
 		end = start + range.lastIndexOf(fitting.at(-1)!);
 	}
-	// One of the same values may have what another one did not get.
+	// An item with the same values as another one may have that one's record.
 	for (const one of candidates) {
 		if (open.has(one.json) && !pairs.has(one)) pairs.set(one, undefined);
 	}

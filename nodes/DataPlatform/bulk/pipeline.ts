@@ -1,7 +1,7 @@
 /**
- * From rows to outcomes: resolve links, plan, match, write. Knows nothing of where rows come from and
- * where outcomes go. A run may write several portions of rows, one after the other: what one of them
- * learned (batch size, parallel requests, linked records) the next one knows.
+ * From rows to outcomes: resolve links, plan, match, write. Does not know where rows come from or
+ * where outcomes go. A run may write several portions of rows, one after the other. Each learns
+ * from those before it: batch size, parallel requests, linked records.
  */
 import { importKeyOf } from '../fields';
 import { appendableFields } from '../fields/values';
@@ -18,31 +18,31 @@ import { isAppending } from './evidence';
 import type { Matching, RowTask, Task, WriteTarget } from './task';
 import { writeMany, WriteSession, type OnOutcome } from './write';
 
-/** Takes what comes of a portion of rows. */
+/** Receives the outcomes of a portion of rows. */
 export interface OutcomeSink {
 	/**
-	 * Called before a row of the portion is written; again after linked records were created for it.
-	 * What it throws ends the portion.
+	 * Called before any row of the portion is written, and again after linked records were created.
+	 * An error that it throws ends the portion.
 	 */
 	onPlan?(plan: Plan): void;
 	/**
 	 * Called once for each row.
 	 *
-	 * @param index the row's
-	 * @param outcomes one, or several where all records that the row matches were written
-	 * @param record as it was planned; undefined where the row has problems
+	 * @param index the index of the row
+	 * @param outcomes one, or several if all records that the row matches were written
+	 * @param record the planned record; undefined if the row has problems
 	 */
 	onOutcomes(index: number, outcomes: ItemOutcome[], record?: PlannedRecord): void;
 }
 
-/** What came of a portion. */
+/** The result of a portion. */
 export interface PortionResult {
 	plan: Plan;
-	/** Why the run stopped before the end, where it did: the next portion would not be sent either. */
+	/** Why the run stopped early, if it did. The next portion would not be sent either. */
 	stopped?: ServiceError;
 }
 
-/** By ID, where a record that is missing is no failure. */
+/** By ID. A missing record is no failure. */
 const BY_ID: Matching = {
 	on: 'recordId',
 	ifFound: 'update',
@@ -54,8 +54,9 @@ export class WritePipeline {
 	private readonly session: WriteSession;
 
 	/**
-	 * @param links of the table; keeps what it looked up for the next portions
-	 * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
+	 * @param links keeps what it looked up for later portions
+	 * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
+	 *   sent
 	 */
 	constructor(
 		private readonly target: WriteTarget,
@@ -64,11 +65,11 @@ export class WritePipeline {
 		private readonly lastChangeBefore: Promise<LastChange | ServiceError>,
 	) {
 		this.session = new WriteSession(options);
-		// Look-ups count too: several run within one piece of work.
+		// The limit includes look-ups: a piece of work may run several at once.
 		if (options.parallelRequests > 0) target.client.limitParallel(options.parallelRequests);
 	}
 
-	/** How many requests may be under way, as the writes of the run have shown. */
+	/** How many requests may run at once, as learned from the writes of the run. */
 	get requests(): RequestLimit {
 		return this.session.congestion.requests;
 	}
@@ -78,33 +79,33 @@ export class WritePipeline {
 		return this.links.createdCount;
 	}
 
-	/** The records of the table itself that rows link to, by links that create what is missing. */
+	/** The records of this same table that rows link to, by links that create missing records. */
 	async createdLinks(rows: PlanInput[]): Promise<string[]> {
 		return await this.links.createdLinks(this.target.table, rows, this.options.linkRules);
 	}
 
-	/** Whether writing some of the records a second time could add something twice. */
+	/** Whether writing the records again could add something twice. */
 	addsTwice(records: PlannedRecord[]): boolean {
 		const appendable = appendableFields(this.target.table.fields);
 		return records.some((record) => isAppending(record, { appendable }));
 	}
 
-	/** Whether a record that a link created before would be in the way of the row that is to create it. */
+	/** Whether a row goes wrong if a link has already created its record. */
 	private get keepsOwn(): boolean {
 		const { matching, mode } = this.options;
 		if (!matching) return mode === 'create';
 		const { on, ifFound, ifMissing } = matching;
-		// Links create records with no more than their import key: only by that are they found after all.
+		// Records created for links have only their import key, so only a match on it finds them.
 		const isFoundAfterAll = on.length === 1 && on[0] === importKeyOf(this.target.table)?.name;
 		return ifMissing === 'create' && (ifFound === 'skip' || !isFoundAfterAll);
 	}
 
 	/**
-	 * Plans rows. Sends nothing, but looks up linked records.
+	 * Plans rows. Writes nothing, but looks up linked records.
 	 *
 	 * @param problems of rows that could not be read
-	 * @throws {InputError} where no row at all could be written
-	 * @throws {ServiceError} where linked records can't be looked up
+	 * @throws {InputError} if no row at all could be written
+	 * @throws {ServiceError} if linked records can't be looked up
 	 */
 	async plan(rows: Iterable<PlanInput>, problems: Problem[] = []): Promise<Plan> {
 		const { table } = this.target;
@@ -121,7 +122,7 @@ export class WritePipeline {
 	}
 
 	/**
-	 * Writes planned rows and gives an outcome for each.
+	 * Writes planned rows and reports an outcome for each.
 	 *
 	 * @throws what the sink throws
 	 */
@@ -147,7 +148,7 @@ export class WritePipeline {
 			await this.links.createMissing(writing, table, options);
 			this.links.dropMissing(plan.records, table);
 		};
-		// Where records are matched first, linked ones are created only for those that are written.
+		// If records are matched first, linked ones are created later, only for those that are written.
 		if (!matching) {
 			await createLinked(plan);
 			failures.planned(0, countRowsWithProblems(plan) - problems);
@@ -183,7 +184,7 @@ export class WritePipeline {
 	 * Updates records by their IDs, whatever the rows are matched on.
 	 *
 	 * @param records each with an id
-	 * @returns why it stopped before the end, where it did
+	 * @returns why it stopped early, if it did
 	 */
 	async update(records: PlannedRecord[], onOutcome: OnOutcome): Promise<ServiceError | undefined> {
 		const options: Task = {
@@ -207,7 +208,7 @@ export class WritePipeline {
 const countRowsWithProblems = ({ problems }: Plan) =>
 	new Set(problems.map(({ index }) => index)).size;
 
-/** Hands on the outcomes of a portion; rows that share a record share its outcome. */
+/** Passes on the outcomes of a portion. Rows that share a record share its outcome. */
 class PortionOutcomes {
 	private readonly byIndex = new Map<number, { outcomes: ItemOutcome[]; record?: PlannedRecord }>();
 
@@ -241,12 +242,12 @@ class PortionOutcomes {
 		}
 	}
 
-	/** A row that is part of a later row's record shares its outcome. */
+	/** A row that was merged into a later one shares its outcome. */
 	reportMerged() {
 		const { merged } = this.plan;
 		for (const [index, next] of merged) {
 			let mergedInto = next;
-			// Matching may show that the later row is itself a part of another.
+			// Matching may merge the later row into another one.
 			while (merged.has(mergedInto)) mergedInto = merged.get(mergedInto)!;
 			const { outcomes, record } = this.byIndex.get(mergedInto)!;
 			this.report(

@@ -1,5 +1,6 @@
 /**
- * Before the first request: every item against the table's definition, all problems at once.
+ * Checks all items against the table's definition before the first request, to report all problems
+ * at once.
  */
 import type {
 	FieldDefinition,
@@ -23,7 +24,7 @@ import { isObject } from '../transport/json';
 import { createPause } from '../transport/turns';
 import { recordKey } from './key';
 
-/** `update` leaves the fields that are not sent, `replace` clears them. */
+/** `update` keeps the fields that are not sent, `replace` clears them. */
 export type WriteMode = 'create' | 'upsert' | 'update' | 'replace';
 
 export interface PlanInput {
@@ -31,9 +32,9 @@ export interface PlanInput {
 	index: number;
 	/** Values by field name, as the user's item holds them. */
 	values: unknown;
-	/** The record's id, where an existing record is meant. */
+	/** The record's ID, if it is an existing one. */
 	id?: unknown;
-	/** What is wrong with it already, and in which field. */
+	/** Problems that it already has, and in which field. */
 	problems?: Array<{ field: string; message: string }>;
 }
 
@@ -42,26 +43,26 @@ export interface PlannedRecord {
 	id?: string;
 	/**
 	 * The value of its import key, or the values to match on, as the platform stores them; undefined
-	 * where they can't identify the record.
+	 * if they can't identify the record.
 	 */
 	key?: string;
-	/** The key is as it was given: which stored value that is, only the platform knows. */
+	/** The key is as given. Only the platform knows how it stores it. */
 	hasUncertainKey?: boolean;
-	/** The import key of a record to be created where other items have the same. */
+	/** The import key of a record to create, if other items have the same one. */
 	sharedKey?: { text: string; isFirst: boolean };
 	fields: FieldValues;
-	/** The record that it matched, null if there was none; given if it is compared with what is sent. */
+	/** The record that it matched, or null if there was none. Set only if it is needed later. */
 	matched?: PlatformRecord | null;
-	/** What field rules make of it; `fields` are then those that are written. */
+	/** The effect of field rules. `fields` then has only the fields to write. */
 	ruled?: {
-		/** The other fields. */
+		/** The fields that are not written. */
 		held: FieldValues;
-		/** Those of them that have another value. */
+		/** Those among them whose stored value differs. */
 		kept: string[];
-		/** The fields that were empty: they are not written once more. */
+		/** The fields that were empty. They are not written a second time. */
 		filled: string[];
 	};
-	/** The items that became this one record, in their order. */
+	/** The items that were merged into this record, in their order. */
 	parts?: PlannedRecord[];
 }
 
@@ -69,16 +70,16 @@ export interface Problem {
 	index: number;
 	message: string;
 	field?: string;
-	/** What the user can do, if that is not to correct the item. */
+	/** What the user can do, other than correct the item. */
 	hint?: Hint;
 }
 
 export interface Plan {
 	records: PlannedRecord[];
 	problems: Problem[];
-	/** Items that are part of a later item's record because of the same key or id; its index. */
+	/** Items that were merged into a later item with the same key or ID, and its index. */
 	merged: Map<number, number>;
-	/** Headers of fields that items have, but that can't be written. */
+	/** Headers of fields in the items that can't be written. */
 	ignored: Set<string>;
 }
 
@@ -86,30 +87,33 @@ export interface PlanOptions {
 	mode: WriteMode;
 	empty: EmptyPolicy;
 	unknownFields: 'error' | 'ignore';
-	/** Items of one key or id: one record of them all, none of them, or the first of them only. */
+	/** Items with the same key or ID: merge them, reject them all, or keep only the first. */
 	duplicates: 'merge' | 'error' | 'keepFirst';
-	/** The import key's name where the table's definition does not mark it. */
+	/** The import key's name, if the table's definition does not mark it. */
 	importKey?: string;
-	/** The fields to match records on; the import key or the record's id, by the mode, where not given. */
+	/** The fields to match records on; by default the import key or the record's ID, by mode. */
 	matchOn?: MatchOn;
-	/** Whether the values may be a record as it was read: what can't be written of it is left out. */
+	/**
+	 * Whether the values may be a record as it was read: then fields that can't be written are left
+	 * out.
+	 */
 	isFromInput?: boolean;
 }
 
-/** How an item's record is found: by its id, or by the fields of these names. */
+/** How an item's record is found: by its ID, or by the fields with these names. */
 export type MatchOn = 'recordId' | string[];
 
-/** For how many unknown names a correction is looked for: nobody reads more of them. */
+/** How many unknown names get a suggestion. Nobody reads more. */
 const MAX_SUGGESTIONS = 20;
 
 /** How many other items with the same key a problem names. */
 const OTHERS_SHOWN = 3;
 
 /**
- * The field that records are found by: the one that the table marks, as the platform itself knows
- * no other; where it marks none, the one that is named.
+ * The field that records are found by. It is the one that the table marks, because the platform
+ * uses no other. If the table marks none, it is the named one.
  *
- * @throws {InputError} where another one is named, or one that the table hasn't got
+ * @throws {InputError} if another field is named, or one that the table does not have
  */
 export function keyField(table: TableDefinition, named?: string): FieldDefinition | undefined {
 	const marked = importKeyOf(table);
@@ -131,7 +135,7 @@ export function keyField(table: TableDefinition, named?: string): FieldDefinitio
 /**
  * The fields to match on.
  *
- * @throws {InputError} where the table hasn't got one, or records can't be found by it
+ * @throws {InputError} if the table does not have one of them, or records can't be found by it
  */
 export function matchFields(table: TableDefinition, names: string[]): FieldDefinition[] {
 	const wrong = (message: string) =>
@@ -150,7 +154,7 @@ export function matchFields(table: TableDefinition, names: string[]): FieldDefin
 	});
 }
 
-/** The fields that identify a record, where its id does not: the import key, or those to match on. */
+/** The fields that identify a record if its ID does not: the import key, or those to match on. */
 export function keyFields(
 	table: TableDefinition,
 	{ importKey, matchOn }: Pick<PlanOptions, 'importKey' | 'matchOn'>,
@@ -160,7 +164,7 @@ export function keyFields(
 	return key ? [key] : [];
 }
 
-/** What is wrong with a record's ID. */
+/** The problem with a record's ID, if any. */
 const idProblem = (id: unknown) =>
 	typeof id === 'string' && id.trim() !== ''
 		? recordIdProblem(id.trim())
@@ -173,7 +177,7 @@ const NOTHING_LEFT: Omit<Problem, 'index'> = {
 
 type Identity = Pick<PlanOptions, 'mode' | 'matchOn'>;
 
-/** What an item must have, to find its record by: a key, its id, or neither. */
+/** What an item needs so that its record can be found: a key, an ID, or neither. */
 function identifiedBy({ mode, matchOn }: Identity): 'key' | 'id' | undefined {
 	if (matchOn !== undefined) return matchOn === 'recordId' ? 'id' : 'key';
 	if (mode === 'create') return undefined;
@@ -205,7 +209,7 @@ class Planner {
 			: [];
 	}
 
-	/** One row as a record; undefined where it has problems, which are noted. */
+	/** Plans one row. Undefined if it has problems, which are noted. */
 	record({ index, values, id, problems = [] }: PlanInput): PlannedRecord | undefined {
 		const noted = this.problems.length;
 		const problem: NoteProblem = (message, field, hint) =>
@@ -237,7 +241,7 @@ class Planner {
 		};
 	}
 
-	/** The values that are sent; what can't be sent is noted. */
+	/** The values to send. Those that can't be sent are noted as problems. */
 	private fieldValues(values: Record<string, unknown>, problem: NoteProblem): FieldValues {
 		const { unknownFields, isFromInput, empty } = this.options;
 		const entries: Array<[string, JsonValue]> = [];
@@ -259,7 +263,7 @@ class Planner {
 		return Object.fromEntries(entries);
 	}
 
-	/** The fields that need a value and have none, each with what is wrong with that. */
+	/** The fields that need a value and have none, each with a message. */
 	private *missingValues(fields: FieldValues): Generator<[name: string, message: string]> {
 		for (const { name } of this.required) {
 			// A field may be called `constructor`: only the record's own values count.
@@ -274,7 +278,7 @@ class Planner {
 		}
 	}
 
-	/** Whether a full update would leave nothing but what the record is found by. */
+	/** Whether a full update would clear every field except those that the record is found by. */
 	private clearsAll(fields: FieldValues): boolean {
 		if (this.options.mode !== 'replace') return false;
 		const keys = new Set(this.identity === 'key' ? this.keys.map(({ name }) => name) : []);
@@ -292,7 +296,7 @@ class Planner {
 	}
 }
 
-/** The groups of several items with the same key or id, in order. */
+/** The groups of two or more items with the same key or ID, in order. */
 function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<PlannedRecord[]> {
 	const isById = identifiedBy(options) === 'id';
 	const first = new Map<string, PlannedRecord>();
@@ -309,7 +313,7 @@ function groupDuplicates(records: PlannedRecord[], options: Identity): Iterable<
 	return groups.values();
 }
 
-/** The first few others are enough to name: with all of them the work would grow by the square. */
+/** Names only a few other items: naming all would be quadratic. */
 function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options: Identity) {
 	const others = records.slice(0, OTHERS_SHOWN + 1).filter((other) => other !== record);
 	const named = others.slice(0, OTHERS_SHOWN).map(({ index }) => index);
@@ -320,10 +324,10 @@ function sharedIdentity(records: PlannedRecord[], record: PlannedRecord, options
 }
 
 /**
- * One record that does what several do, one after the other: of each field the last value counts,
- * changes of links and files add up. A replacement leaves nothing of what was before it.
+ * Merges records that would be written one after the other. The last value of each field counts;
+ * changes of links and files add up. A replacement leaves nothing from before it.
  *
- * @returns the name of a field of which no single value does what the items ask for
+ * @returns the merged record, or the name of a field whose values can't be merged
  */
 function mergeRecords(
 	records: PlannedRecord[],
@@ -332,7 +336,7 @@ function mergeRecords(
 ): PlannedRecord | string {
 	const last = records.at(-1)!;
 	if (mode === 'replace') return last;
-	// Those of one form of a key became one before: what came between them counts in its turn.
+	// Records that were already merged are split again, so that all items count in their order.
 	const parts = records.flatMap((record) => record.parts ?? [record]);
 	if (records.some((record) => record.parts)) parts.sort((a, b) => a.index - b.index);
 	const merged = new Map<string, JsonValue>();
@@ -347,7 +351,7 @@ function mergeRecords(
 	return { ...last, fields: Object.fromEntries(merged), parts };
 }
 
-/** Makes one record of items with the same key or id, or notes a problem for each of them. */
+/** Merges items with the same key or ID, or notes a problem for each of them. */
 export function resolveDuplicates(
 	plan: Plan,
 	options: Identity & Pick<PlanOptions, 'duplicates'>,
@@ -357,7 +361,7 @@ export function resolveDuplicates(
 	const replaced = new Map<PlannedRecord, PlannedRecord | undefined>();
 	for (const records of groupDuplicates(plan.records, options)) {
 		if (mode === 'create') {
-			// Each of them is to be created; the key they share can't distinguish them later.
+			// Each of them is created. The key that they share can't distinguish them later.
 			for (const record of records) {
 				record.sharedKey = { text: record.key!, isFirst: record === records[0] };
 				record.key = undefined;
@@ -409,10 +413,10 @@ function requireKey(table: TableDefinition, key: FieldDefinition | undefined) {
 }
 
 /**
- * Plans the writing of many records. Sends nothing.
+ * Plans how to write many records. Sends nothing.
  *
- * @throws {InputError} where no item could be written: the table has no field that can be its
- *   import key, or another one than is named
+ * @throws {InputError} if no item could be written: the table has no field that can be its import
+ *   key, or not the one that is named
  */
 export function planRecords(
 	table: TableDefinition,
@@ -424,7 +428,7 @@ export function planRecords(
 	return finish();
 }
 
-/** As `planRecords`, in turns: for so many rows that planning them would keep n8n from all else. */
+/** Like `planRecords`, with pauses, because planning many rows at once would block n8n. */
 export async function planInTurns(
 	table: TableDefinition,
 	rows: Iterable<PlanInput>,

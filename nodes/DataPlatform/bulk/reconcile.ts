@@ -1,6 +1,6 @@
 /**
- * Resolves items that a response does not mention, or that got none: reads what is stored, by id
- * or import key, or by the ids in the response.
+ * Resolves items that a response does not mention, or that got no response. It reads what is
+ * stored: by ID or import key, or by the IDs in the response.
  */
 import type { FieldDefinition, PlatformRecord, TableAddress } from '../api/types';
 import { failureAsValue, ServiceError } from '../transport/errors';
@@ -24,7 +24,7 @@ import type { Resolution, ResolvedItem } from './steps';
 
 const UNREPORTED = 'the response did not mention it';
 
-/** The rejection of an item that was only asked to wait before. */
+/** The rejection of an item that was previously only asked to wait. */
 const rejectedForCertain = (prepared: PreparedRecord, { rejections }: UnresolvedContext) =>
 	prepared.wasPostponed && !prepared.previousAttempt ? rejections?.get(prepared) : undefined;
 
@@ -35,7 +35,7 @@ const reasonOf = (prepared: PreparedRecord, { response, rejections }: Unresolved
 
 type Stored = Map<PlannedRecord, PlatformRecord[]>;
 
-/** The items of a look-up that failed. */
+/** The outcomes of items whose look-up failed. */
 const unreadItems = (
 	items: PreparedRecord[],
 	unresolved: UnresolvedContext,
@@ -53,7 +53,7 @@ const unreadItems = (
 	failure,
 });
 
-/** Whether a response lists a record that is not among those: another writer may have deleted it. */
+/** Whether a response lists a record that was not found: another writer may have deleted it. */
 const listsOthers = (
 	response: BulkResponse | undefined,
 	size: number,
@@ -72,13 +72,13 @@ export class OutcomeResolver {
 		private readonly context: WriteContext,
 	) {}
 
-	/** What is stored of the records now, or why that can't be read. */
+	/** The records as they are stored now, or why they can't be read. */
 	async lookUp(records: PlannedRecord[]) {
 		const { mode, isSingle } = this.context;
-		// Records that are known by their ID, and new ones, are found among others with their key.
+		// New records, and those known by their ID, may be among others with the same key.
 		const areAllRead = mode === 'create' || records.some(({ id }) => id !== undefined);
 		const enough = areAllRead ? Infinity : 1;
-		// What a full update clears must be seen too, and what an operation on one record returns.
+		// All fields are needed to see what a full update clears, and for the output of a single write.
 		const loads = mode === 'replace' || isSingle ? 'allFields' : 'sentFields';
 		return await lookUp(this.client, this.at, this.keys, records, loads, enough).catch(
 			failureAsValue,
@@ -86,8 +86,8 @@ export class OutcomeResolver {
 	}
 
 	/**
-	 * @param items those to resolve
-	 * @param batch all items of the request that the response does not reject, in its order
+	 * @param items the items to resolve
+	 * @param batch all items of the request that the response does not reject, in order
 	 */
 	async resolve(
 		items: PreparedRecord[],
@@ -114,7 +114,7 @@ export class OutcomeResolver {
 		return { ...resolution, outcomes: [...resolution.outcomes, ...others] };
 	}
 
-	/** What became of items, from the records that were found for them. */
+	/** The outcomes of items, from the records that were found for them. */
 	private settle(
 		items: PreparedRecord[],
 		stored: Stored,
@@ -123,7 +123,7 @@ export class OutcomeResolver {
 		const { response } = unresolved;
 		const facts = {
 			...unresolved,
-			// For each item anew the work would grow by the square.
+			// Computed once: computing it for each item would be quadratic.
 			areInsertsListed: response && listsAllInserts(response, this.context.lastChangeBefore),
 		};
 		const found = (prepared: PreparedRecord) => stored.get(prepared.record) ?? [];
@@ -154,8 +154,8 @@ export class OutcomeResolver {
 	}
 
 	/**
-	 * An item that is to be written by itself, because neither the response nor what is stored says anything
-	 * of it; undefined if it is known what became of it, or that could add something twice.
+	 * An item to write by itself, because neither the response nor the stored record shows its
+	 * outcome. Undefined if its outcome is known, or if writing it again could add something twice.
 	 */
 	private toWriteAlone(
 		[prepared, { outcome, id }]: ResolvedItem,
@@ -174,8 +174,8 @@ export class OutcomeResolver {
 	}
 
 	/**
-	 * Whether an item is to be sent once more: nothing of a request without a response was applied to
-	 * it, and it was in no batch that was repeated because of that.
+	 * Whether to send an item again. It adds something, so its request was not retried blindly. That
+	 * request got no response, and a look-up proves that it was not applied.
 	 */
 	private isToSendAgain(
 		prepared: PreparedRecord,
@@ -188,7 +188,7 @@ export class OutcomeResolver {
 		return isAppending(prepared, this.context) && isUnapplied(prepared, found, this.context);
 	}
 
-	/** Whether an item that succeeded left its record with all that it holds, not with its changes only. */
+	/** Whether the record of an item that succeeded holds all of its values, not only its changes. */
 	private isWhole([prepared, item]: ResolvedItem, found: PlatformRecord[]): boolean {
 		if (!isSuccess(item) || !isPartial(prepared)) return true;
 		return found.some(
@@ -199,7 +199,9 @@ export class OutcomeResolver {
 		);
 	}
 
-	/** Created records without a key: the response's records are read back and compared. */
+	/**
+	 * Resolves created records without a key: reads back the response's records and compares them.
+	 */
 	private async withoutKey(
 		rest: PreparedRecord[],
 		batch: PreparedRecord[],
@@ -212,7 +214,7 @@ export class OutcomeResolver {
 				unclear(prepared.previousAttempt?.message ?? 'there was no response'),
 			]);
 		}
-		// The counts may confirm what the list leaves out.
+		// The counts may confirm what the list omits.
 		const areAllInserted = countsAll(response, batch.length);
 		const pairs = await this.readBack(batch, response);
 		return rest.map((prepared) => {

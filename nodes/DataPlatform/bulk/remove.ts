@@ -1,4 +1,4 @@
-/** Deleting records one by one, as many at a time as the platform takes. */
+/** Deletes records one by one, as many at a time as the platform takes. */
 import { tryDeleteRecord } from '../api/records';
 import type { TableAddress } from '../api/types';
 import type { ApiClient } from '../transport/client';
@@ -6,10 +6,10 @@ import { forEachConcurrent } from '../transport/concurrency';
 import type { ServiceError } from '../transport/errors';
 import { RequestLimit } from './congestion';
 
-/** How many records at least are deleted before it is read again which of them still match. */
+/** The least number of records to delete before reading again which ones still match. */
 const RECHECK_EVERY = 20;
 
-/** How many deletions follow each other on one reading. */
+/** How many rounds of parallel deletions may rely on one reading. */
 const ROUNDS_PER_READING = 5;
 
 export class Remover {
@@ -21,14 +21,14 @@ export class Remover {
 		private readonly requests = new RequestLimit(),
 	) {}
 
-	/** How many records may be deleted on one reading of what matches. */
+	/** How many records may be deleted before reading again which ones still match. */
 	get recheckEvery(): number {
 		return Math.max(RECHECK_EVERY, ROUNDS_PER_READING * this.requests.count);
 	}
 
 	/**
-	 * @param isStopped whether no further record is to be deleted
-	 * @param onDone called for each that was tried, with the reason if it failed
+	 * @param isStopped whether to delete no further record
+	 * @param onDone called for each record that was tried, with the failure, if any
 	 */
 	async removeEach<T extends { id: string }>(
 		records: T[],
@@ -44,7 +44,7 @@ export class Remover {
 			else requests.confirmed();
 			await onDone(record, failure);
 		};
-		// A platform that refuses all of them alike is asked once.
+		// The first one goes alone: if the platform rejects all alike, one request is enough.
 		const alone = this.hasTried ? 0 : 1;
 		for (const record of records.slice(0, alone)) await remove(record);
 		this.hasTried ||= records.length > 0;

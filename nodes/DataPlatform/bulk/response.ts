@@ -1,5 +1,5 @@
 /**
- * What a bulk response says, read without trusting it. Pure. Facts: contract/openapi.yaml.
+ * Reads bulk responses without trusting them. Pure. The facts are in contract/openapi.yaml.
  */
 import type { RecordMetadata } from '../api/types';
 import { joinedMessages, toErrorEntries, type ErrorEntry } from '../transport/errorEntries';
@@ -10,12 +10,14 @@ import { isObject } from '../transport/json';
 export interface BulkResponse {
 	/** Error entries by the position of their record in the request. */
 	failed: Map<number, ErrorEntry>;
-	/** Error entries that do not say which record they mean. */
+	/** Error entries that don't say which record they mean. */
 	unattributedErrors: ErrorEntry[];
 	/** Confirmed records, in the order of the request. */
 	data: RecordMetadata[];
 	byId: ReadonlyMap<string, RecordMetadata>;
-	/** How many it says were inserted and updated; some services count records that they skipped as well. */
+	/**
+	 * How many it says were inserted and updated. Some services also count records that they skipped.
+	 */
 	insertedCount?: number;
 	updatedCount?: number;
 	/** Whether it says that all of `data` were inserted, or all updated. */
@@ -30,7 +32,7 @@ const joined = (known: ErrorEntry | undefined, entry: ErrorEntry): ErrorEntry =>
 	message: joinedMessages(known ? [known, entry] : [entry]),
 });
 
-/** Reads a bulk response, or the body of an error that says what was written all the same. */
+/** Reads a bulk response, or the body of an error that lists what was written nevertheless. */
 export function parseBulkResponse(body: Record<string, unknown>, size: number): BulkResponse {
 	const failed = new Map<number, ErrorEntry>();
 	const unattributedErrors: ErrorEntry[] = [];
@@ -54,26 +56,26 @@ export function parseBulkResponse(body: Record<string, unknown>, size: number): 
 	};
 }
 
-/** The response to the write of one record by itself, as one to many. */
+/** Reads the response to a single write as if it were a bulk response. */
 export function parseSingleResponse(body: Record<string, unknown>): BulkResponse {
 	const response = parseBulkResponse({}, 1);
 	const data = [toRecord(body.data)!];
 	return { ...response, data, byId: new Map(data.map((record) => [record.id, record])) };
 }
 
-/** Whether the response says that all records were inserted, whatever it lists of them. */
+/** Whether the response says that all records were inserted, whichever of them it lists. */
 export const countsAll = ({ insertedCount, unattributedErrors }: BulkResponse, size: number) =>
 	insertedCount === size && unattributedErrors.length === 0;
 
-/** Whether every record that it counts as inserted or updated is in its list. */
+/** Whether the list has every record that is counted as inserted or updated. */
 export const listsAllChanges = ({ data, insertedCount, updatedCount }: BulkResponse) =>
-	// An unknown count makes an unknown sum, which equals nothing.
+	// If a count is unknown, the sum is NaN, which equals nothing.
 	(insertedCount ?? NaN) + (updatedCount ?? NaN) === data.length;
 
 /**
- * Whether the list of records is not what the counts say, or longer than the request.
+ * Whether the list of records contradicts the counts, or is longer than the request.
  *
- * @param size how many of the records that were sent it does not reject
+ * @param size how many of the sent records the response does not reject
  */
 export function contradictsItself(
 	{ data, insertedCount, updatedCount }: BulkResponse,

@@ -1,4 +1,4 @@
-/** Writing one record: the writer of many with one entry, and with requests of its own. */
+/** Writes one record: with the writer for many, but by single requests. */
 import { readRecord, type WriteOptions } from '../api/records';
 import type { PlatformRecord } from '../api/types';
 import { appendableFields } from '../fields/values';
@@ -24,8 +24,8 @@ const ONE = {
 /**
  * Writes a record.
  *
- * @returns its outcome, with all that the record holds
- * @throws {ServiceError | InputError} if it was not written, or nobody knows
+ * @returns its outcome, with all values of the record
+ * @throws {ServiceError | InputError} if it was not written, or that is unknown
  */
 export async function writeOne(
 	target: WriteTarget,
@@ -48,10 +48,10 @@ export async function writeOne(
 }
 
 /**
- * Writes the records that an item matches, as the rules say.
+ * Writes the records that an item matches, by the rules.
  *
- * @param prepare called before something is written, if it is
- * @throws {ServiceError | InputError} if one of them was not written, or nobody knows
+ * @param prepare called before the first write, if there is one
+ * @throws {ServiceError | InputError} if one of them was not written, or that is unknown
  */
 export async function writeOneMatched(
 	target: WriteTarget,
@@ -73,7 +73,10 @@ export async function writeOneMatched(
 	return items.map(requireSuccess);
 }
 
-/** The record before values are added to it; undefined if none are, or the token may not read. */
+/**
+ * Reads a record before values are added to it. Undefined if none are, or if the token may not
+ * read.
+ */
 export async function readBeforeAdding(
 	{ client, at, table }: WriteTarget,
 	{ id, fields }: PlannedRecord,

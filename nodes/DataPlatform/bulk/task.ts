@@ -1,4 +1,4 @@
-/** What holds for a run: the table, how records are found and written, and the limits. */
+/** The settings of a run: the table, how to find and write records, and the limits. */
 import type { WriteOptions } from '../api/records';
 import type { TableAddress, TableDefinition } from '../api/types';
 import type { ApiClient } from '../transport/client';
@@ -6,7 +6,7 @@ import type { FieldRules } from './fieldRules';
 import type { LinkRules } from './links';
 import type { MatchOn, PlanOptions, WriteMode } from './plan';
 
-/** The table that is written to, and the client that reaches it. */
+/** The table to write to, and the client for it. */
 export interface WriteTarget {
 	client: ApiClient;
 	at: TableAddress;
@@ -14,11 +14,11 @@ export interface WriteTarget {
 }
 
 export interface MatchRules {
-	/** What to do with a record that is there: update it, or return it as it is. */
+	/** What to do with an existing record: update it, or return it unchanged. */
 	ifFound: 'update' | 'skip';
 	ifMissing: 'create' | 'skip' | 'error';
 	multipleMatches: 'error' | 'first' | 'all';
-	/** Which fields a record that is there keeps. */
+	/** Which fields an existing record keeps. */
 	fieldRules?: FieldRules;
 }
 
@@ -28,30 +28,30 @@ export interface Matching extends MatchRules {
 
 export interface Task extends WriteOptions {
 	mode: WriteMode;
-	/** The import key's name where the table's definition does not mark it. */
+	/** The import key's name, if the table's definition does not mark it. */
 	importKey?: string;
-	/** How records are found, where the platform does not find them itself. */
+	/** How to find records, if the platform does not find them itself. */
 	matching?: Matching;
 	/** How rows become records. */
 	planning?: PlanOptions;
-	/** Each record is written by a request of its own, and returned with all that it holds. */
+	/** Each record has a request of its own and is returned with all its values. */
 	isSingle?: boolean;
-	/** How many records a request has at most; 0: automatic. */
+	/** The most records in a request; 0 for automatic. */
 	batchSize: number;
 	batchBytes: number;
-	/** How many requests are under way at most; 0: automatic. */
+	/** The most requests at once; 0 for automatic. */
 	parallelRequests: number;
-	/** Read the current values first, write only what differs. */
+	/** Read the current values first, and write only the differences. */
 	skipUnchanged: boolean;
 	/** Write nothing; report what would be written. */
 	dryRun: boolean;
-	/** Send no further batch once an item did not succeed. */
+	/** Send no further batch after an item that did not succeed. */
 	stopAtFailure: boolean;
-	/** Send no further batch once more than this share of the items failed, in percent. */
+	/** Send no further batch after more than this share of the items failed, in percent. */
 	maxFailedShare?: number;
 }
 
-/** Of rows, whose links may be given by name. */
+/** A task for rows, whose links may be names instead of IDs. */
 export interface RowTask extends Task {
 	planning: PlanOptions;
 	linkRules: LinkRules;

@@ -1,7 +1,7 @@
 /**
- * Sending many records is a queue of work. These functions turn a piece of work, and what came of
- * it, into outcomes and more work. Pure: what is sent when, and how much at once, is up to the
- * scheduler in write.ts.
+ * Writing many records is a queue of work. These functions turn a piece of work and its result into
+ * outcomes and more work. Pure: the scheduler in write.ts decides when to send, and how much at
+ * once.
  */
 import type { PlatformRecord } from '../api/types';
 import type { ApiResponse } from '../transport/client';
@@ -19,7 +19,7 @@ import { parseBulkResponse, parseSingleResponse, type BulkResponse } from './res
 export interface SendWork {
 	kind: 'send';
 	records: PreparedRecord[];
-	/** The other half of a rejected batch: where all of `records` are good, the cause is in it. */
+	/** The other half of a rejected batch. If all of `records` are good, it contains the cause. */
 	suspects?: Suspects;
 }
 
@@ -32,12 +32,12 @@ interface Suspects {
 export interface ReconcileWork {
 	kind: 'reconcile';
 	records: PreparedRecord[];
-	/** All records of the request that the response does not reject, in its order. */
+	/** All records of the request that the response does not reject, in order. */
 	batch: PreparedRecord[];
 	unresolved: UnresolvedContext;
 }
 
-/** Looks up what is stored before anything is sent, to send only what differs. */
+/** Looks up what is stored before anything is sent, to send only the differences. */
 export interface CompareWork {
 	kind: 'compare';
 	records: PlannedRecord[];
@@ -47,25 +47,28 @@ export type Work = SendWork | ReconcileWork | CompareWork;
 
 export type ResolvedItem = [PreparedRecord, ItemOutcome];
 
-/** What came of looking up items that no response confirms. */
+/** The result of looking up items that no response confirms. */
 export interface Resolution {
 	outcomes: ResolvedItem[];
-	/** Items of which only the changes are written, while the rest of the record is another writer's. */
+	/** Items whose changes were written, while another writer changed the rest of the record. */
 	incomplete: ResolvedItem[];
-	/** Items of which a look-up proves that they were not written: sending them can't add anything twice. */
+	/** Items that a look-up proves were not written. Sending them again can't add anything twice. */
 	unapplied: PreparedRecord[];
-	/** Items of which neither the response nor what is stored says anything: the response to one alone does. */
+	/**
+	 * Items whose outcome neither the response nor the stored record shows. A single write of each
+	 * does.
+	 */
 	unproven: PreparedRecord[];
-	/** Why looking up did not work. */
+	/** Why the look-up failed. */
 	failure?: ServiceError;
 }
 
-/** What came of a piece of work. */
+/** The result of a piece of work. */
 export interface Step {
 	outcomes: ResolvedItem[];
-	/** To be done next, in this order. */
+	/** What to do next, in this order. */
 	work: Array<SendWork | ReconcileWork>;
-	/** Records to be sent in batches of their own, by the limits that hold then. */
+	/** Records to send in new batches, by the limits at that time. */
 	unsent: PreparedRecord[];
 	/** Why nothing more can be sent. */
 	stop?: ServiceError;
@@ -89,11 +92,11 @@ const join = (...steps: Step[]): Step => ({
 	isDivided: steps.some(({ isDivided }) => isDivided),
 });
 
-/** Of two attempts with an open result the one that a look-up can't resolve. */
+/** The one of two ambiguous attempts that a look-up can't resolve. */
 const moreUncertain = (one: ServiceError, other: ServiceError | undefined) =>
 	other?.mayStillApply ? other : one;
 
-/** The records, each with an attempt that may have written it. */
+/** Notes in records an attempt that may have written them. */
 const withAttempt = (records: PreparedRecord[], attempt: ServiceError | undefined) =>
 	attempt
 		? records.map((record) => ({
@@ -110,8 +113,9 @@ const reconcile = (
 	step({ work: records.length > 0 ? [{ kind: 'reconcile', records, batch, unresolved }] : [] });
 
 /**
- * Whether an earlier attempt may have written an item. After one that was asked to wait, that is looked
- * into only where many items need one request: a key that is taken by then may be taken by it.
+ * Whether a previous attempt may have written an item. An attempt that was asked to wait counts
+ * only if the item is then rejected: the record with its key may be its own. Only items with a key
+ * are checked for that, because one request looks up many.
  */
 const isOpen = (prepared: PreparedRecord, isRejected: boolean) => {
 	const { previousAttempt, wasPostponed, record } = prepared;
@@ -119,7 +123,7 @@ const isOpen = (prepared: PreparedRecord, isRejected: boolean) => {
 	return isRejected && wasPostponed === true && record.id === undefined && record.key !== undefined;
 };
 
-/** Looks up each item that an earlier attempt may have written; the others get an outcome. */
+/** Looks up each item that a previous attempt may have written. The others get an outcome. */
 function resolveUnwritten(
 	records: PreparedRecord[],
 	outcomeOf: (record: PreparedRecord) => ItemOutcome,
@@ -167,7 +171,7 @@ export function afterSend(
 	const done = afterAttempt(records, result, context, canDivide);
 	if (!suspects) return done;
 	const areAllGood = done.outcomes.length === records.length && done.outcomes.every(isConfirmed);
-	// The cause is then in the other half: it needn't be sent whole to be rejected again.
+	// The cause is then in the other half. Sent whole, it would only be rejected again.
 	const isCauseKnown = areAllGood && canDivide && suspects.records.length > 1;
 	return join(
 		done,
@@ -202,7 +206,7 @@ function afterAttempt(
 	}
 	if (result.delivery === 'ambiguous') {
 		const open = withAttempt(attempted, result);
-		// The next batch would meet the same, with no time to send it again.
+		// The next batch would fare no better, and no time is left to retry it.
 		const stop = result.isRetryBudgetSpent ? result : undefined;
 		return { ...reconcile(open, open, {}), stop };
 	}
@@ -214,7 +218,7 @@ function afterAttempt(
 	return { ...rest, stop: result };
 }
 
-/** Divides a rejected batch until the bad records stand alone; the good ones are written. */
+/** Divides a rejected batch until each bad record is alone. The good ones are written. */
 function afterRejection(
 	records: PreparedRecord[],
 	rejection: ServiceError,
@@ -287,8 +291,8 @@ const partition = <T>(all: T[], isFirst: (entry: T) => boolean): [T[], T[]] => [
 ];
 
 /**
- * Whether the write of an item leaves the record with all that the item holds. Where only its
- * changes were sent, another writer may have changed the record since it was compared: every change
+ * Whether it is proven that the record holds all of an item's values after the write. If only
+ * changes were sent, another writer may have changed the record since it was compared. Every change
  * raises `ver`, so a write that raised it by one came right after the look-up.
  */
 const isProvenWhole = (prepared: PreparedRecord, { outcome, id, ver }: ItemOutcome) => {
@@ -303,7 +307,7 @@ const CHANGED_MEANWHILE: Record<'inserted' | 'updated', string> = {
 	updated: 'Another writer changed the record between its comparison and its update',
 };
 
-/** Writes records again, with all their fields but those that were added to them already. */
+/** Writes records again with all their fields, except values that were already added. */
 function sendWhole(items: ResolvedItem[], context: WriteContext): Step {
 	const records = items.map((item): [ResolvedItem, PreparedRecord] => [
 		item,
@@ -331,7 +335,7 @@ function asWholeRecord(
 	};
 }
 
-/** The items that the response itself confirms: updates by id, others by position. */
+/** The items that the response itself confirms: updates by ID, others by position. */
 function pair(records: PreparedRecord[], response: BulkResponse, { mode }: WriteContext) {
 	if (mode === 'create' || mode === 'upsert') {
 		return pairByPosition(records, response) ?? [];
@@ -357,13 +361,13 @@ export const afterReconcile = (
 				previousAttempt: undefined,
 				isSentAgain: true,
 			})),
-			// A token may have no right to read; anything else would meet the next request too.
+			// The token may lack the right to read. Any other failure would hit the next request, too.
 			stop: failure?.delivery === 'rejected' ? undefined : failure,
 		}),
 		sendWhole(incomplete, context),
 	);
 
-/** The step after reading what is stored, before anything was sent. */
+/** The step after reading what is stored, before anything is sent. */
 export function afterCompare(
 	{ records }: CompareWork,
 	stored: Map<PlannedRecord, PlatformRecord[]> | ServiceError,

@@ -1,7 +1,7 @@
 /**
- * Sync: which records of a scope are missing from the input, and removing them. The scope is read
- * before anything is written; what is removed is read once more right before, and left alone where
- * it ceased to match, or where it belongs to the input by then.
+ * Sync: finds the records of a scope that are missing from the input, and removes them. The scope
+ * is read before anything is written. Each record is read again right before it is removed, and
+ * stays if it no longer matches or belongs to the input by then.
  */
 import { countRecords } from '../api/aggregates';
 import type { Group } from '../api/filters';
@@ -21,35 +21,38 @@ import { Remover } from './remove';
 import type { WriteTarget } from './task';
 import { afterFailure } from './write';
 
-/** What to do with records that are missing from the input: delete them, or set fields of them. */
+/**
+ * What to do with records that are missing from the input: delete them, or set some of their
+ * fields.
+ */
 export type Removal = 'delete' | { set: FieldValues };
 
 export interface SyncOptions {
-	/** Which records the input stands for; without conditions all of the table. */
+	/** The records that the input stands for; without conditions, the whole table. */
 	scope: Group;
 	removal: Removal;
-	/** With more missing records than this, nothing is written or removed. */
+	/** If more records are missing, nothing is written or removed. */
 	maximum: number;
 	/** The same as a share of the scope, in percent. */
 	maximumShare: number;
-	/** Report what would be removed. */
+	/** Only report what would be removed. */
 	dryRun: boolean;
-	/** Remove nothing more once a record could not be removed. */
+	/** Remove nothing more after a record that could not be removed. */
 	stopAtFailure: boolean;
 }
 
 /** Called once for each missing record. */
 export type OnRemoval = (record: PlatformRecord, outcome: ItemOutcome) => void;
 
-/** In how many records fields are set before it is read again which of them still match. */
+/** How many records to set fields in before reading again which ones still match. */
 const RECHECK_EVERY = 250;
 
-/** Rejections that are about a single record. */
+/** Statuses of rejections that concern a single record. */
 const ABOUT_ONE_RECORD = new Set<number | undefined>([400, 404, 409, 412, 422, 423]);
 
 const records = (count: number) => (count === 1 ? '1 record' : `${count} records`);
 
-/** What the input holds: the keys and the IDs of its records. */
+/** The keys and IDs of the records in the input. */
 class InputRecords {
 	private readonly keys = new Set<string>();
 	private readonly ids = new Set<string | undefined>();
@@ -80,7 +83,7 @@ export class Sync {
 	scopeSize = 0;
 	private readonly remover: Remover;
 
-	/** @param keys the fields that identify a record; none where the items name it by ID */
+	/** @param keys the fields that identify a record; none if items name their records by ID */
 	constructor(
 		private readonly target: WriteTarget,
 		private readonly keys: FieldDefinition[],
@@ -96,11 +99,11 @@ export class Sync {
 	}
 
 	/**
-	 * Finds out what is missing from the input, before anything is written.
+	 * Finds what is missing from the input, before anything is written.
 	 *
 	 * @param planned all records of the input
-	 * @throws {InputError} where more is missing than may be removed
-	 * @throws {ServiceError} where the scope can't be read whole
+	 * @throws {InputError} if more is missing than may be removed
+	 * @throws {ServiceError} if the whole scope can't be read
 	 */
 	async compare(planned: PlannedRecord[]): Promise<void> {
 		for (const record of planned) this.input.add(record);
@@ -113,7 +116,7 @@ export class Sync {
 		this.requireWithinLimits();
 	}
 
-	/** A record that an item turned out to mean. */
+	/** Notes the record that an item turned out to mean. */
 	holds(id: string | undefined) {
 		this.input.addId(id);
 	}
@@ -137,14 +140,14 @@ export class Sync {
 	/**
 	 * All records of the scope, with the fields that are compared.
 	 *
-	 * @throws {ServiceError} where the platform lists fewer than it counts
+	 * @throws {ServiceError} if the platform lists fewer than it counts
 	 */
 	private async readScope(): Promise<PlatformRecord[]> {
 		const { client, at } = this.target;
 		const { options } = this;
 		const set = options.removal === 'delete' ? [] : Object.keys(options.removal.set);
 		const names = [...new Set([...this.keys.map(({ name }) => name), ...set])];
-		// Without any, all fields would be loaded.
+		// If no field were named, all would be loaded.
 		const fields =
 			names.length > 0
 				? names
@@ -185,7 +188,7 @@ export class Sync {
 		for (const { id } of [...found.values()].flat()) this.input.addId(id);
 	}
 
-	/** Whether a record holds already what is set in records that are missing from the input. */
+	/** Whether a record already has the values that are set in missing records. */
 	private isAlreadyRemoved({ fields }: PlatformRecord): boolean {
 		const { removal } = this.options;
 		if (removal === 'delete') return false;
@@ -195,12 +198,12 @@ export class Sync {
 		});
 	}
 
-	/** Leaves what is missing from the input as it is; each record is reported with the reason. */
+	/** Keeps the records that are missing from the input, and reports each with the reason. */
 	leave(message: string, onRemoval: OnRemoval) {
 		for (const record of this.missing) onRemoval(record, notRemoved(record, message));
 	}
 
-	/** Removes what is missing from the input, and reports each record. */
+	/** Removes the records that are missing from the input, and reports each. */
 	async remove(onRemoval: OnRemoval): Promise<ServiceError | undefined> {
 		const isDelete = this.options.removal === 'delete';
 		let stopped: ServiceError | undefined;
@@ -222,7 +225,7 @@ export class Sync {
 		return stopped;
 	}
 
-	/** @returns why nothing more is removed, where that is so */
+	/** @returns why nothing more is removed, if so */
 	private async removeChunk(
 		chunk: PlatformRecord[],
 		onRemoval: OnRemoval,
@@ -261,7 +264,7 @@ export class Sync {
 		return { outcome: 'marked', id, before, after: removal.set };
 	}
 
-	/** Those of the records that still match, as they are now. */
+	/** The records that still match, as they are now. */
 	private async recheck(chunk: PlatformRecord[]): Promise<Map<string, PlatformRecord>> {
 		const { client, at } = this.target;
 		const { keys } = this;
@@ -278,7 +281,7 @@ export class Sync {
 				if (chunk.every(({ id }) => current.has(id))) break;
 			}
 		}
-		// Without a key that can be asked for, what nobody changed since still matches.
+		// A record without a key to filter by still matches if nobody changed it.
 		const others = chunk.filter(({ fields }) => recordKey(keys, fields)?.isCertain !== true);
 		const read = await lookUpByIds(
 			client,
@@ -292,7 +295,7 @@ export class Sync {
 		return current;
 	}
 
-	/** Those that the list of matching records lacks though nobody changed them. */
+	/** The records that the list of matches lacks although nobody changed them. */
 	private async omittedOf(
 		chunk: PlatformRecord[],
 		current: Map<string, PlatformRecord>,
@@ -335,7 +338,7 @@ export class Sync {
 		return stop;
 	}
 
-	/** Whether another writer deleted a record before. */
+	/** Whether another writer had already deleted a record. */
 	private async isGone({ id }: PlatformRecord, { status }: ServiceError): Promise<boolean> {
 		const { client, at } = this.target;
 		return status === 404 && (await findRecord(client, at, id).catch(failureAsValue)) === null;

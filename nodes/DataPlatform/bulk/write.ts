@@ -1,6 +1,6 @@
 /**
- * Writing records: the scheduler that works off the queue of work. It alone knows how large a batch is,
- * how many requests are under way, and when to stop; what a response means is up to steps.ts.
+ * Writes records: the scheduler for the queue of work. It decides how large a batch is, how many
+ * requests run at once, and when to stop. steps.ts decides what a response means.
  *
  *     records ─▶ compare ─▶ unsent ─▶ send ─▶ outcome
  *                             ▲       ▲ │ └─▶ rejected: halves; changed meanwhile: whole ─▶ send
@@ -48,19 +48,20 @@ const compareWindows = ({ mode, matching }: Task) =>
 	(!matching || matching.on === 'recordId') && (mode === 'update' || mode === 'replace') ? 1 : 12;
 
 /**
- * After so many requests in a row that may have written something or not, nothing more is sent: one
- * is lost here and there, but so many are none that the platform takes. More than are under way at once.
+ * After this many requests in a row with an unknown outcome, nothing more is sent. Single losses
+ * happen. This many in a row mean that the platform takes no writes. The limit is higher than the
+ * number of parallel requests.
  */
 const MAX_UNKNOWN_IN_A_ROW = 15;
 
-/** What the writes of a run have in common: what one of them learned, the next one knows. */
+/** What the writes of a run share: each learns from those before it. */
 export class WriteSession {
 	readonly congestion: CongestionControl;
 	/** How many rejected batches may still be divided. */
 	divisionsLeft = MAX_DIVISIONS;
-	/** How many requests in a row were left without a result that a look-up could find. */
+	/** How many requests in a row have an outcome that a look-up could not find. */
 	unknownInARow = 0;
-	/** Takes the final outcomes of the rows. */
+	/** Gets the final outcomes of the rows. */
 	readonly failures: FailureLimit;
 
 	constructor(options: Omit<CongestionOptions, 'isOrdered'> & Pick<Task, 'maxFailedShare'>) {
@@ -74,18 +75,18 @@ class BulkWriter {
 	private readonly unsent: UnsentRecords;
 	private readonly uncompared: PlannedRecord[];
 	private nextToCompare = 0;
-	/** Work that follows from work already done: it goes first. */
+	/** Work that follows from finished work. It goes first. */
 	private queue: Array<SendWork | ReconcileWork> = [];
 	private underWay = 0;
 	private comparing = 0;
 	private resolvedCount = 0;
-	/** Why no further batch is begun; what follows from batches that were sent is still done. */
+	/** Why no further batch is started. Work that follows from sent batches is still done. */
 	private closed?: ServiceError;
 	/** Why nothing more is sent at all. */
 	private stopped?: ServiceError;
 	private readonly resolver: OutcomeResolver;
 	private readonly context: WriteContext;
-	/** The records that this run inserted, where two items may turn out to mean the same one. */
+	/** The records that this run inserted, if two items may turn out to mean the same one. */
 	private readonly insertedIds?: Set<string | undefined>;
 
 	constructor(
@@ -99,7 +100,7 @@ class BulkWriter {
 		const { client, at, table } = target;
 		const { mode, matching, skipUnchanged, dryRun, isSingle } = options;
 		const isCompared = skipUnchanged || dryRun;
-		// Two forms of an uncertain key may mean the same record.
+		// Two uncertain keys may mean the same record.
 		const mayShare = !dryRun && records.some((record) => record.hasUncertainKey);
 		if (mayShare && mode === 'upsert') this.insertedIds = new Set();
 		const isOrdered = !dryRun && (mode === 'create' || mayShare);
@@ -119,7 +120,7 @@ class BulkWriter {
 		this.resolver = new OutcomeResolver(client, at, keys, this.context);
 		const sorted = isOrdered ? records : this.apartLast(records);
 		this.uncompared = isCompared ? sorted : [];
-		// Which of two forms of a key mean one record, only the platform knows: each goes by itself.
+		// Only the platform knows whether uncertain keys mean the same record, so each goes by itself.
 		const kindOf = (record: PreparedRecord) =>
 			mode === 'upsert' && record.record.hasUncertainKey ? record : this.isApart(record);
 		this.unsent = new UnsentRecords(
@@ -128,7 +129,7 @@ class BulkWriter {
 		);
 	}
 
-	/** Whether a record must not be in a request that is repeated blindly. */
+	/** Whether a record must not be in a request that is retried blindly. */
 	private readonly isApart = (record: Pick<PreparedRecord, 'fields'>) =>
 		this.options.mode !== 'create' && isAppending(record, this.context);
 
@@ -138,7 +139,7 @@ class BulkWriter {
 		return [...records.filter((record) => !this.isApart(record)), ...records.filter(this.isApart)];
 	}
 
-	/** Resolves every record; why it stopped before the end, where it did. */
+	/** Resolves every record. Returns why it stopped early, if it did. */
 	async run(stopped?: ServiceError): Promise<ServiceError | undefined> {
 		this.stopped = stopped;
 		await new Promise<void>((resolve, reject) => {
@@ -170,7 +171,7 @@ class BulkWriter {
 		return this.stopped ?? this.closed;
 	}
 
-	/** The work to begin now, if there is any. */
+	/** The work to start now, if any. */
 	private next(): Work | undefined {
 		this.closed ??= this.session.failures.reason;
 		if (this.stopped ?? this.closed) this.skipUnsent((this.stopped ?? this.closed)!);
@@ -194,7 +195,10 @@ class BulkWriter {
 		return { kind: 'compare', records: this.uncompared.slice(start, this.nextToCompare) };
 	}
 
-	/** Resolves what is not sent any more; what an earlier request may have written is looked up. */
+	/**
+	 * Resolves records that are not sent any more. Those that a previous request may have written are
+	 * looked up.
+	 */
 	private skipUnsent(cause: ServiceError) {
 		const records: PreparedRecord[] = [];
 		if (this.stopped) {
@@ -235,7 +239,7 @@ class BulkWriter {
 		);
 	}
 
-	/** What is stored of records, as far as it was not read when they were matched. */
+	/** The stored records. Only those that were not read during matching are looked up. */
 	private async readToCompare(records: PlannedRecord[]) {
 		const unread = records.filter(({ matched }) => matched === undefined);
 		const stored = unread.length > 0 ? await this.resolver.lookUp(unread) : new Map();
@@ -246,7 +250,7 @@ class BulkWriter {
 		return stored;
 	}
 
-	/** Stops the run where the platform reads but takes no write. */
+	/** Stops the run if the platform answers reads, but no writes. */
 	private countUnknown({ outcomes, incomplete, unapplied }: Resolution) {
 		const { session } = this;
 		const isUnknown =
@@ -301,14 +305,14 @@ class BulkWriter {
 		};
 	}
 
-	/** A record that was found is updated, even by an upsert. */
+	/** An upsert of a record that was found becomes an update. */
 	private asSingle({ record, fields, before }: PreparedRecord): RecordWrite {
 		const { mode } = this.options;
 		const id = record.id ?? before?.id;
 		return { mode: mode === 'upsert' && id !== undefined ? 'update' : mode, id, fields };
 	}
 
-	/** Whether a look-up proves that nothing of a request was applied. */
+	/** Whether a look-up proves that no part of a request was applied. */
 	private async areUnapplied(records: PreparedRecord[]): Promise<boolean> {
 		const stored = await this.resolver.lookUp(records.map(({ record }) => record));
 		if (stored instanceof ServiceError) return false;
@@ -319,7 +323,7 @@ class BulkWriter {
 
 	private isFailure(outcome: ItemOutcome) {
 		const { matching } = this.options;
-		// Then the item is dealt with later.
+		// The caller then creates or skips the record.
 		const isExpected =
 			outcome.outcome === 'notFound' && matching !== undefined && matching.ifMissing !== 'error';
 		return !isSuccess(outcome) && !isExpected;
@@ -337,7 +341,7 @@ class BulkWriter {
 		this.stopped ??= stop;
 	}
 
-	/** Of several items that mean one record, the first inserted it and the others updated it. */
+	/** If several items mean one record, the first inserted it and the others updated it. */
 	private insertedOnce(item: ItemOutcome): ItemOutcome {
 		const { insertedIds } = this;
 		if (!insertedIds || item.outcome !== 'inserted') return item;
@@ -347,7 +351,7 @@ class BulkWriter {
 	}
 }
 
-/** Why nothing is sent any more once an item has failed. */
+/** Why nothing more is sent after an item that did not succeed. */
 export const afterFailure = () =>
 	new ServiceError('an earlier item did not succeed', { delivery: 'notApplied' });
 
@@ -361,10 +365,11 @@ function* prepareAll(records: PlannedRecord[], isAlone?: boolean): Generator<Pre
 /**
  * Writes planned records in batches and resolves each.
  *
- * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is sent
- * @param onOutcome called once for each record, with an outcome that is confirmed
- * @param session shared with the other writes of the run, one at a time
- * @returns why it stopped before the end, where it did; the items not sent are `failed`
+ * @param lastChangeBefore as `readLastChange` read it; an error stops the run before anything is
+ *   sent
+ * @param onOutcome called once for each record, with its resolved outcome
+ * @param session shared with the other writes of the run, which run one at a time
+ * @returns why it stopped early, if it did; items that were not sent are `failed`
  */
 export async function writeMany(
 	target: WriteTarget,

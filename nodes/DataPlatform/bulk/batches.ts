@@ -42,7 +42,7 @@ export const prepareRecord = (
 	json: JSON.stringify({ id: record.id, fields }),
 });
 
-/** Whether only the fields that differed from the stored record are sent. */
+/** Whether only the fields that differ from the stored record are sent. */
 export const isPartial = ({ before, fields, record }: PreparedRecord) =>
 	!!before && fields !== record.fields;
 

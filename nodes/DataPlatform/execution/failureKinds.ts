@@ -1,18 +1,18 @@
-/** Failures that differ in nothing but their items and values, counted together. Pure. */
+/** Counts failures by kind: those of one kind differ only in their items and values. Pure. */
 import type { IDataObject } from 'n8n-workflow';
 
 import { omitUndefined, type ReportedFailure } from './itemResults';
 
-/** How many kinds are told apart. */
+/** How many kinds to list. */
 const MAX_KINDS = 10;
 
-/** What says nothing of the kind: the item's own number. */
+/** An item's own number, which is not part of the kind. */
 const OWN_ITEM = /^Item \d+ was not sent: /;
 
 /** Values in a message: numbers and quoted JSON. Names stand in single quotes. */
 const VALUES = /"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g;
 
-/** The first kinds of failures, in order, each with the message and the item of its first one. */
+/** The first kinds of failures, in order, each with the message and item of its first failure. */
 export function failureKinds(failures: Iterable<ReportedFailure>): IDataObject[] {
 	const kinds = new Map<string, IDataObject & { count: number }>();
 	for (const { index, failure } of failures) {

@@ -42,9 +42,9 @@ const MAX_DEPTH = 50;
 const isWhole = (list: readonly unknown[]) => Object.keys(list).length === list.length;
 
 /**
- * Whether a value is plain JSON: no date, no function, nothing that n8n converts, drops or refuses.
- * Among these are names that every object inherits, such as `__proto__` and `constructor`: what n8n
- * makes of them depends on its version.
+ * Whether a value is plain JSON: no date, no function, nothing that n8n converts, drops or rejects.
+ * It has no member with a name that every object inherits, such as `__proto__` or `constructor`:
+ * how n8n treats those depends on its version.
  */
 export function isPlain(value: unknown, depth = 0): boolean {
 	if (value === undefined || value === null) return true;

@@ -34,7 +34,7 @@ export const fieldRules = list('fieldRules', {
 /**
  * The rules for a table's fields.
  *
- * @param on what records are found by: it has the same value anyway
+ * @param on the fields that records are found by, which take no rule
  * @throws {InputError} if a rule makes no sense
  */
 export function fieldRulesOf(

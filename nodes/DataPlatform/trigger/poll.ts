@@ -186,7 +186,7 @@ async function pollOnce(
 			? await nextChanges(pages, known?.state ?? (await start()), watch, budget, limits)
 			: { changes: [], state: undefined };
 		await requireFields(client, watch);
-		// A restart is one of changes: what was deleted before it is found as ever.
+		// A restart affects only changes. Deletions are found as before.
 		const wasWatched = isSameWatch(watch.identity, stored?.identity);
 		const deletions = known ? known.deletions : wasWatched ? stored?.deletions : undefined;
 		const found = await watcher.next(deletions, changes, state?.backlog !== undefined);

@@ -58,7 +58,7 @@ export interface Watch {
 	deletions?: DeletionOptions;
 	/** Identifies the watch: another table, filter or saved view starts over. */
 	identity: string;
-	/** Where watching begins once more, if it has not done so for this entry yet. */
+	/** When watching starts again. Each `entry` of the option counts once. */
 	restart?: { entry: string; time: number };
 }
 
@@ -79,7 +79,9 @@ const identityOf = (parameters: TriggerParameters, origin: string, at: TableAddr
 export const startFromOf = (parameters: TriggerParameters) =>
 	triggerOn.of(parameters, 0) === 'deleted' ? 'now' : watchFrom.of(parameters, 0);
 
-/** Expressions are left unresolved: one that returns another time with each poll counts once, too. */
+/**
+ * Expressions stay unresolved, so that one that returns another time at each poll counts once, too.
+ */
 function restartOf(parameters: TriggerParameters): Watch['restart'] {
 	const raw = parameters.raw(restartFrom);
 	if (raw === null || triggerOn.of(parameters, 0) === 'deleted') return undefined;
@@ -87,7 +89,8 @@ function restartOf(parameters: TriggerParameters): Watch['restart'] {
 }
 
 /**
- * What is watched, and since which restart. One that is removed from the node stays: watching goes on.
+ * Identifies the watch and its restart. If the restart is removed from the node, the identity
+ * stays, so that watching goes on.
  *
  * @param stored the identity of the stored state
  */
@@ -96,7 +99,7 @@ export function identityOfRun({ identity, restart }: Watch, stored: string | und
 	return isSameWatch(identity, stored) ? stored! : identity;
 }
 
-/** Whether a stored identity is of the same watch, whichever restart it is of. */
+/** Whether a stored identity belongs to the same watch, whatever its restart. */
 export const isSameWatch = (identity: string, stored: string | undefined) =>
 	stored?.split('@')[0] === identity;
 

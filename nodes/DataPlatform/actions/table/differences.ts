@@ -8,12 +8,12 @@ import { importKeyOf, isWritable } from '../../fields';
 import { closestName } from '../../fields/closestName';
 import { isObject } from '../../transport/json';
 
-/** A field as it is expected: what is not given may be anything. */
+/** An expected field. Properties that are not set may have any value. */
 interface ExpectedField {
 	name: string;
 	header?: string;
 	type?: string;
-	/** Whether it was only read when this was written down; unknown if only its name is given. */
+	/** Whether it was read-only when the output was made; undefined if only its name is given. */
 	readOnly?: boolean;
 }
 
@@ -39,7 +39,7 @@ function expectedField(entry: unknown): ExpectedField | undefined {
 }
 
 /**
- * What a user expects: names, fields as *Table: Get* returns them, or its whole output.
+ * Reads what a user expects: names, fields as *Table: Get* returns them, or its whole output.
  *
  * @returns undefined if it is none of these, or names no field
  */
@@ -70,7 +70,10 @@ function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDat
 	return differences;
 }
 
-/** What is expected and is not so, each with a sentence. Fields that nobody expects are none. */
+/**
+ * How the table differs from what is expected, each with a message. Additional fields are no
+ * difference.
+ */
 export function tableDifferences(
 	{ fields, importKey }: ExpectedTable,
 	table: TableDefinition,

@@ -14,11 +14,11 @@ const expectedFields = anyValue('expectedFields', {
 		"What the table should have: names of fields, separated by commas, or an earlier output of this operation. The output then says what differs, under 'differences'.",
 });
 
-/** JSON, or names. */
+/** Reads JSON, or names separated by commas. */
 const fromText = (text: string): unknown =>
 	parseJson(text) ?? text.split(',').map((name) => name.trim());
 
-/** What is expected of the table; undefined if the option is not used. @throws {InputError} */
+/** The expected table; undefined if the option is not used. @throws {InputError} */
 function expectedOf(
 	run: RunContext<NameOf<typeof expectedFields>>,
 	index: number,

@@ -25,7 +25,7 @@ function fieldOutput(field: FieldDefinition): IDataObject {
 	});
 }
 
-/** A table as the node returns it: what a workflow needs to read it and to write to it. */
+/** A table as the node returns it: what a workflow needs to know to read and write its records. */
 export const tableOutput = (table: TableDefinition): IDataObject => ({
 	id: table.id,
 	internalName: table.internalName,

@@ -140,7 +140,7 @@ describe('errors that do not say which record they mean', () => {
 		items[2] = { ...items[2], related: { add: ['nobody'] } };
 		const result = await harness.run('upsertMany', { ...goingOn, items });
 		expect(outcomes(result)).toEqual(['failed', 'inserted', 'failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, 'without saying for which item');
+		expectErrorItem(result.output('Data Platform')[0]!, 0, 'do not say which item they mean');
 		expect(await harness.values('number')).toEqual(['2', '4']);
 	});
 

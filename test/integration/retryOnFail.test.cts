@@ -246,7 +246,7 @@ describe('Delete Many', () => {
 			retry: { maxTries: 2 },
 		});
 		expect(result.error?.message).toMatch(
-			/^Nothing more was deleted: \d records match, and an attempt before may have deleted \d, together more than the maximum of 5$/,
+			/^Nothing more was deleted: \d records match, and a previous attempt may have deleted \d, together more than the maximum of 5$/,
 		);
 		expect((await harness.records()).length).toBeGreaterThan(0);
 	});

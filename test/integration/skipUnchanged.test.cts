@@ -129,7 +129,7 @@ describe('dry run', () => {
 		await harness.fill('orders', old);
 		const result = await harness.run('createMany', { ...goingOn, items: numbered(2), options });
 		expect(outcomes(result)).toEqual(['failed', 'inserted']);
-		expectErrorItem(result.output('Data Platform')[0]!, 0, "import key '1' is there already");
+		expectErrorItem(result.output('Data Platform')[0]!, 0, "import key '1' already exists");
 		expect(await harness.writes()).toEqual([]);
 	});
 });

@@ -255,8 +255,8 @@ describe('items with the same key', () => {
 			options: { dryRun: true },
 		});
 		expect(outcomes(created)).toEqual(['inserted', 'failed', 'failed', 'inserted', 'failed']);
-		expectErrorItem(created.output('Data Platform')[2]!, 2, 'item before it');
-		expectErrorItem(created.output('Data Platform')[4]!, 4, 'there already');
+		expectErrorItem(created.output('Data Platform')[2]!, 2, 'previous item');
+		expectErrorItem(created.output('Data Platform')[4]!, 4, 'already exists');
 	});
 });
 

@@ -293,7 +293,7 @@ describe('a platform that reads but takes no write', () => {
 		});
 		expect(batches).toHaveLength(16);
 		expect(outcomes).toEqual(['inserted', ...times(15, 'unknown'), ...times(984, 'not sent')]);
-		expect(stopped).toContain('15 requests in a row may have written their records or not');
+		expect(stopped).toContain('15 requests in a row may or may not have written their records');
 		expect(delivery).toBe('ambiguous');
 		// And why: what the last one failed with.
 		expect(stopped).toContain(': The platform');

@@ -100,7 +100,7 @@ describe('another attempt', () => {
 		const { result, left, deletions } = await run(options);
 		expect(result).toBeInstanceOf(InputError);
 		expect(result).toMatchObject({
-			message: `Nothing more was deleted: 3 records match, and an attempt before may have deleted ${before}, together more than the maximum of ${options.maximum}`,
+			message: `Nothing more was deleted: 3 records match, and a previous attempt may have deleted ${before}, together more than the maximum of ${options.maximum}`,
 			hint: { code: 'narrowFilterOrRaiseMaximum' },
 		});
 		expect(left).toHaveLength(3);
@@ -277,9 +277,9 @@ describe('by one request', () => {
 		[
 			'was confirmed',
 			undefined,
-			'The platform confirmed the deletion of up to 3 records, but counting what is left did not work: ',
+			'The platform confirmed the deletion of up to 3 records, but counting the rest failed: ',
 		],
-		['had no response', lost, '; how many of 3 records were deleted could not be found out: '],
+		['had no response', lost, '; it is unknown how many of 3 records were deleted: '],
 	])('that %s, and what is left can’t be counted', async (_, reply, message) => {
 		let isDeleted = false;
 		const on: Matching['on'] = (line) => {
@@ -436,7 +436,7 @@ describe('one by one, if the filter can’t be part of the deletion', () => {
 		[
 			'the count at the end',
 			(line, _, count) => (count > 2 && line.startsWith('POST /count') ? no(403) : undefined),
-			'The platform confirmed the deletion of 3 of 3 records, but counting what is left did not work: ',
+			'The platform confirmed the deletion of 3 of 3 records, but counting the rest failed: ',
 			{ status: 403, delivery: 'ambiguous', deletion: { deleted: 3, atMost: 3 } },
 		],
 		[

@@ -187,19 +187,19 @@ describe('a dry run returns', () => {
 			'that the key is taken',
 			{ fields: { code: 'a' } },
 			{ code: 'a' },
-			failed("A record with the import key 'a' is there already", 'x'),
+			failed("A record with the import key 'a' already exists", 'x'),
 		],
 		[
 			'that the key is taken, of an item that shares it',
 			shared(true),
 			{ code: 'a' },
-			failed("A record with the import key 'a' is there already", 'x'),
+			failed("A record with the import key 'a' already exists", 'x'),
 		],
 		[
 			'that an item before it takes the key',
 			shared(false),
 			undefined,
-			failed("An item before it has the same import key 'a'"),
+			failed("A previous item has the same import key 'a'"),
 		],
 		[
 			'that the first of those items would be inserted',

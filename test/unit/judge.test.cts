@@ -406,7 +406,7 @@ describe('nothing is found', () => {
 			outcome: {
 				outcome: 'failed',
 				message:
-					'The platform did not write this record; its reasons, without saying for which item: one; two',
+					'The platform did not write this record; its reasons do not say which item they mean: one; two',
 				code: undefined,
 			},
 		},

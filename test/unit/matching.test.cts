@@ -1160,7 +1160,7 @@ describe('what is missing may be one record, as only the platform knows', () => 
 			respond: (request) => (request === 'POST people bulk' ? httpResponse(504, {}) : undefined),
 		});
 		const why =
-			'its match values may be those of item 0, of which it is unknown whether it was written';
+			'its match values may be those of item 0, and it is unknown whether that one was written';
 		expect(outcomes).toMatchObject([
 			[{ outcome: 'unknown', isFinal: true }],
 			[{ outcome: 'failed', message: `Item 1 was not sent: ${why}` }],

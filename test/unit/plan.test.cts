@@ -320,7 +320,7 @@ describe('duplicates', () => {
 				return;
 			}
 			expect(records).toEqual([]);
-			const message = `and what they do to '${field}' can't be merged: give it in one item`;
+			const message = `and what they do to '${field}' can't be merged: put it into one item`;
 			expect(problems).toEqual([
 				{ index: 0, field, message: `it has the same import key 'k' as item 1, ${message}` },
 				{ index: 1, field, message: `it has the same import key 'k' as item 0, ${message}` },

@@ -354,7 +354,7 @@ describe('guards', () => {
 		};
 		await expect(setUp({ respond: counts(4) }).sync.compare([])).rejects.toMatchObject({
 			message:
-				'The platform counts 4 records, but lists 3: which are missing from the input is not known',
+				'The platform counts 4 records, but lists 3: it is unknown which ones are missing from the input',
 			delivery: 'notApplied',
 			hint: expect.stringContaining('Nothing was written or removed.'),
 		});

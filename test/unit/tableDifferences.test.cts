@@ -87,9 +87,9 @@ test('another type, read-only now, another key', () => {
 		{
 			field: 'phone',
 			difference: 'type',
-			message: "The field 'phone' is of the type 'calculated', not 'text'",
+			message: "The field 'phone' has the type 'calculated', not 'text'",
 		},
-		{ field: 'phone', difference: 'readOnly', message: "The field 'phone' can only be read now" },
+		{ field: 'phone', difference: 'readOnly', message: "The field 'phone' is read-only now" },
 		{
 			field: 'email',
 			difference: 'importKey',

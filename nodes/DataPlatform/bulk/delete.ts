@@ -87,7 +87,7 @@ async function deleteOneByOne(
 	}
 	const remaining = await countRecords(client, at, filter).catch((error: ServiceError) => {
 		throw new ServiceError(
-			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting what is left did not work: ${error.message}`,
+			`The platform confirmed the deletion of ${deleted} of ${plural(matched)}, but counting the rest failed: ${error.message}`,
 			{ ...error, delivery: 'ambiguous', deletion: { matched, deleted, atMost: deleted } },
 		);
 	});
@@ -147,8 +147,8 @@ async function deleteByQuery(
 	if (left instanceof ServiceError) {
 		throw new ServiceError(
 			isFailure
-				? `${result.message}; how many of ${plural(matched)} were deleted could not be found out: ${left.message}`
-				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting what is left did not work: ${left.message}`,
+				? `${result.message}; it is unknown how many of ${plural(matched)} were deleted: ${left.message}`
+				: `The platform confirmed the deletion of up to ${plural(matched)}, but counting the rest failed: ${left.message}`,
 			{ ...left, delivery: 'ambiguous', deletion: { matched, deleted: 0, atMost: matched } },
 		);
 	}
@@ -214,7 +214,7 @@ export async function deleteMany(
 	}
 	if (matched > 0 && deletedBefore + matched > maximum) {
 		throw new InputError(
-			`Nothing more was deleted: ${plural(matched)} match, and an attempt before may have deleted ${deletedBefore}, together more than the maximum of ${maximum}`,
+			`Nothing more was deleted: ${plural(matched)} match, and a previous attempt may have deleted ${deletedBefore}, together more than the maximum of ${maximum}`,
 			{ hint: { code: 'narrowFilterOrRaiseMaximum' } },
 		);
 	}

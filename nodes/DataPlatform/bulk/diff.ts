@@ -83,8 +83,8 @@ function duplicateKeyOutcome(
 		outcome: 'failed',
 		id: before?.id,
 		message: before
-			? `A record with the import key ${name} is there already`
-			: `An item before it has the same import key ${name}`,
+			? `A record with the import key ${name} already exists`
+			: `A previous item has the same import key ${name}`,
 		hint: { code: 'updateInstead' },
 	};
 }

@@ -166,7 +166,7 @@ const notWritten: Verdict = (evidence) => {
 	return failure(
 		onlyReason(evidence),
 		reasons
-			? `The platform did not write this record; its reasons, without saying for which item: ${reasons}`
+			? `The platform did not write this record; its reasons do not say which item they mean: ${reasons}`
 			: 'The response did not mention this item, and the table has no such record',
 	);
 };
@@ -215,7 +215,7 @@ const unknownIfUnproven: Verdict = (evidence) => {
 
 const unknownIfWritten: Verdict = (evidence) => {
 	const { id, ver } = evidence.stored!;
-	const why = `${cause(evidence)}; the record holds what was sent, but not since when`;
+	const why = `${cause(evidence)}; the record holds what was sent, but it is unknown since when`;
 	return { ...unknown(evidence, why), id, ver };
 };
 

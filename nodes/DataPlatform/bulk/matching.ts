@@ -351,7 +351,7 @@ class MatchedWriter {
 			} else if (found) {
 				await this.writeFound(matches!);
 			} else if (open) {
-				const why = `its match values may be those of item ${open.index}, of which it is unknown whether it was written`;
+				const why = `its match values may be those of item ${open.index}, and it is unknown whether that one was written`;
 				this.refuse(record, why, undefined, true);
 			} else await this.create([record]);
 		}

@@ -382,7 +382,7 @@ export function resolveDuplicates(
 					: {
 							index: record.index,
 							field: result,
-							message: `${why}, and what they do to '${result}' can't be merged: give it in one item`,
+							message: `${why}, and what they do to '${result}' can't be merged: put it into one item`,
 						},
 			);
 		}

@@ -165,7 +165,7 @@ export class Sync {
 		const left = await countRecords(client, at, options.scope);
 		if (found.length >= left) return found;
 		throw new ServiceError(
-			`The platform counts ${records(left)}, but lists ${found.length}: which are missing from the input is not known`,
+			`The platform counts ${records(left)}, but lists ${found.length}: it is unknown which ones are missing from the input`,
 			{
 				delivery: 'notApplied',
 				hint: 'Nothing was written or removed. Run it again while nobody changes many records of the table.',

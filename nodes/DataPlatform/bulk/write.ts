@@ -260,7 +260,7 @@ class BulkWriter {
 		if (session.unknownInARow < MAX_UNKNOWN_IN_A_ROW) return;
 		const last = outcomes.at(-1)?.[0].previousAttempt;
 		this.stopped ??= new ServiceError(
-			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may have written their records or not: ${last?.message ?? 'there was no response'}`,
+			`${MAX_UNKNOWN_IN_A_ROW} requests in a row may or may not have written their records: ${last?.message ?? 'there was no response'}`,
 			{ ...last, delivery: 'ambiguous', previousAttempt: undefined },
 		);
 	}

@@ -57,14 +57,14 @@ function fieldDifferences(expected: ExpectedField, field: FieldDefinition): IDat
 	const { name } = expected;
 	const differences: IDataObject[] = [];
 	if (expected.type !== undefined && expected.type !== field.type) {
-		const message = `The field '${name}' is of the type '${field.type}', not '${expected.type}'`;
+		const message = `The field '${name}' has the type '${field.type}', not '${expected.type}'`;
 		differences.push({ field: name, difference: 'type', message });
 	}
 	if (expected.readOnly === false && !isWritable(field)) {
 		differences.push({
 			field: name,
 			difference: 'readOnly',
-			message: `The field '${name}' can only be read now`,
+			message: `The field '${name}' is read-only now`,
 		});
 	}
 	return differences;

@@ -56,7 +56,7 @@ interface Catalog {
 	target: LinkTarget;
 	field: FieldDefinition;
 	known: Map<string, ValueMatch>;
-	/** Records to create, by value. `similar` has their values without regard to case and spaces. */
+	/** Records to create, by value. `similar` finds a value regardless of case and spaces. */
 	missing: Map<string, MissingRecord>;
 	similar: Map<string, string>;
 }
@@ -147,7 +147,7 @@ export class LinkResolver {
 
 	/**
 	 * Returns the rows with record IDs in their link fields. If a row's links can't be resolved, the
-	 * row has the problems. A placeholder stands for a record that is not created yet.
+	 * row lists the problems. A placeholder stands for a record that is not created yet.
 	 *
 	 * @param keepsOwn whether links must not create a record of this same table that an item creates:
 	 *   it would already exist when that item is written
@@ -401,7 +401,7 @@ export class LinkResolver {
 		});
 	}
 
-	/** Removes links to records that were not created from records that are not written. */
+	/** In records that are not written, removes the links to records that were not created. */
 	dropMissing(records: PlannedRecord[], table: TableDefinition) {
 		if (this.placeholders.size === 0) return;
 		const names = table.fields.filter(({ type }) => type === 'schema_link').map(({ name }) => name);

@@ -203,7 +203,7 @@ class ItemOutcomes {
 	}
 }
 
-/** Two items may happen to have the same key. It can't show which created record is whose. */
+/** Two items may happen to have the same key. It then can't show which created record is whose. */
 function withoutSharedKeys(records: PlannedRecord[]): PlannedRecord[] {
 	const counts = new Map<string | undefined, number>();
 	for (const { key } of records) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -229,17 +229,16 @@ test('instant events: the platform calls, and is refused without the secret', as
 
 	// n8n responds before it has read the record.
 	const readMs = 10_000;
+	const match = { method: 'GET', path: '/data/' };
 	await environment.sandbox.admin.faults([
-		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'slowBefore', ms: readMs } },
+		{ match, when: { nth: [1] }, fault: { kind: 'slowBefore', ms: readMs } },
+		{ match, when: { nth: [2] }, fault: { kind: 'status', status: 403 } },
 	]);
 	const called = Date.now();
 	assert.equal(await call({ recordId }), 200);
 	assert.ok(Date.now() - called < readMs, 'n8n responded after it read');
 
 	// The platform has its response by then; the failure is an execution of its own.
-	await environment.sandbox.admin.faults([
-		{ match: { method: 'GET', path: '/data/' }, fault: { kind: 'status', status: 403 } },
-	]);
 	assert.equal(await call({ recordId: 'f0000000-0000-4000-8000-000000000000' }), 200);
 	const end = Date.now() + TIME_LIMIT_MS;
 	let failed = 0;
